@@ -38,11 +38,14 @@ def symmetries_of(game: Game[Any], path: str) -> tuple[ActionMap, ...]:
 
 def up_to_symmetry(game: Game[Any], path: str, actions: Sequence[Any]) -> list[Any]:
     """Return the first of all actions that are the same but for a symmetry of the first state."""
+    return list(dict.fromkeys(representatives(game, path, actions).values()))
+
+
+def representatives(game: Game[Any], path: str, actions: Sequence[Any]) -> dict[Any, Any]:
+    """Return for each action the first one that is the same but for a symmetry of the first state."""
     maps = symmetries_of(game, path)
-    kept: list[Any] = []
-    seen: set[Any] = set()
+    firsts: dict[Any, Any] = {}
     for action in actions:
-        if action not in seen:
-            kept.append(action)
-            seen |= {action, *(one(action) for one in maps)}
-    return kept
+        for same in (action, *(one(action) for one in maps)):
+            firsts.setdefault(same, action)
+    return {action: firsts[action] for action in actions}

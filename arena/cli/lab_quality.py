@@ -1,0 +1,212 @@
+"""``arena lab quality``: what a game is like to play, as eleven measures with their intervals."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.duration import read_duration
+from arena.cli.group import OK
+from arena.cli.options import WholeNumber, options_option, quiet_option, rng_seed_option
+from arena.errors import UsageError
+from arena.report.tables import printable
+
+if TYPE_CHECKING:
+    from arena.games import Game
+    from arena.lab.quality.comparison import Comparison, Difference
+    from arena.lab.quality.measures import Measure, Row
+    from arena.lab.quality.report import QualityReport
+    from arena.lab.quality.survey import Plan
+
+WIDTH = 80
+_LABEL = 42
+_NARROW = 34
+
+
+@click.command("quality")
+@click.argument("game")
+@options_option
+@click.option("--compare", metavar="NAME=A,B", help="Measure two values of an option and put them side by side.")
+@click.option(
+    "--encounters",
+    type=WholeNumber(10, 100_000),
+    default=200,
+    show_default=True,
+    help="Observations for each number that is sampled.",
+)
+@click.option(
+    "--doublings",
+    type=WholeNumber(0, 12),
+    default=3,
+    show_default=True,
+    help="How often the playouts of the search are doubled, from 8 on.",
+)
+@rng_seed_option
+@click.option(
+    "--within",
+    "within_seconds",
+    metavar="DURATION",
+    callback=read_duration,
+    default="60s",
+    show_default=True,
+    help="Stop after 60s, 5m or 2h for each set of options, with fewer observations.",
+)
+@click.option("--json", "json_file", metavar="FILE", type=click.Path(path_type=Path), help="Write it as JSON.")
+@quiet_option
+def quality(
+    game: str,
+    options: tuple[str, ...],
+    compare: str | None,
+    encounters: int,
+    doublings: int,
+    rng_seed: int,
+    within_seconds: float,
+    json_file: Path | None,
+    quiet: bool,
+) -> int:
+    """Say what GAME is like to play: is it fair, at which size, how deep is it, how often is it drawn?
+
+    \b
+    arena lab quality differences -o size=6
+    arena lab quality differences -o size=6 --compare scoring=distinct,once
+
+    Eleven measures, each number with its 95 % interval and the number of observations, from matches that are simulated
+    on the rules, without bots, and from exact values where those are known. The same seed gives the same numbers,
+    if the time is enough for all observations.
+    """
+    from arena.games import parse_options
+    from arena.lab.quality.comparison import Comparison
+    from arena.lab.quality.survey import Plan
+
+    plan = Plan(encounters=encounters, doublings=doublings, rng_seed=rng_seed, within_seconds=within_seconds)
+    _check_directories(json_file)
+    values = parse_options(game, options)
+    result: QualityReport | Comparison
+    if compare is None:
+        result = _surveyed(_rules(game, values), game, plan, quiet)
+        text = _report_text(result)
+    else:
+        name, one, other = _compared(game, compare, values)
+        both = [_rules(game, {**values, name: value}) for value in (one, other)]
+        first, second = (_surveyed(rules, game, plan, quiet) for rules in both)
+        result = Comparison(option=name, values=(one, other), reports=(first, second))
+        text = _comparison_text(result)
+    if not quiet:
+        click.echo(text)
+    if json_file is not None:
+        _write(json_file, json.dumps(result.to_json(), indent=1) + "\n")
+    return OK
+
+
+def _compared(game: str, text: str, values: dict[str, Any]) -> tuple[str, Any, Any]:
+    """Return the option and its two values."""
+    from arena.games import parse_options
+
+    name, equals, rest = text.partition("=")
+    texts = [one.strip() for one in rest.split(",")]
+    name = name.strip()
+    if not equals or len(texts) != 2 or not all(texts) or texts[0] == texts[1]:
+        raise UsageError(f"--compare {text!r}: expected an option and two values, such as scoring=distinct,once")
+    if name in values:
+        raise UsageError(f"--compare {text!r}: {name} is given by --option as well")
+    one, other = (parse_options(game, [f"{name}={value}"])[name] for value in texts)
+    return name, one, other
+
+
+def _rules(game: str, values: dict[str, Any]) -> Game[Any]:
+    from arena.games import GAMES, make_game
+    from arena.games.checked_game import checked_game
+
+    rules = make_game(game, **values)
+    if rules.players < 2:
+        raise UsageError(f"players = {rules.players}: expected a game for two or more")
+    return rules if game in GAMES else checked_game(rules, game)
+
+
+def _surveyed(rules: Game[Any], game: str, plan: Plan, is_quiet: bool) -> QualityReport:
+    from arena.lab.limits import Limits, free_memory_bytes
+    from arena.lab.quality.report import survey_quality
+
+    def say(text: str) -> None:
+        if not is_quiet:
+            click.echo(printable(f"{game}: {text} …"), err=True)
+
+    return survey_quality(rules, game, plan, Limits(memory_bytes=free_memory_bytes()), say)
+
+
+def _check_directories(*files: Path | None) -> None:
+    """Refuse what can't be written before anything is measured."""
+    for file in files:
+        if file is not None and (file.is_dir() or not file.parent.is_dir()):
+            raise UsageError(f"{str(file)!r} can't be written: expected a file in a directory that exists")
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{str(file)!r} can't be written: {error.strerror}") from error
+
+
+def _report_text(report: QualityReport) -> str:
+    """Return the measures as text, 80 columns wide; of those by ply only what all plies have together."""
+    options = ", ".join(f"{name}={value}" for name, value in report.options.items())
+    lines = [printable(f"{report.game} {options}")]
+    for number, measure in enumerate(report.measures, 1):
+        lines += ["", f"{number:>2} {measure.title}"]
+        lines += [_line(row) for row in measure.rows if not row.at.startswith("ply ")]
+        lines += _note_lines(measure)
+    lines += ["", *textwrap.wrap(_LEGEND.format(seed=report.plan.rng_seed), WIDTH)]
+    return "\n".join(lines)
+
+
+_LEGEND = (
+    "In brackets 95 % intervals; n observations that are independent of each other; seed {seed}. Exact numbers have no"
+    " interval."
+)
+
+
+def _note_lines(measure: Measure) -> list[str]:
+    note = measure.note or ("" if measure.rows else "No observations.")
+    return textwrap.wrap(printable(note), WIDTH, initial_indent="   ", subsequent_indent="   ") if note else []
+
+
+def _line(row: Row) -> str:
+    from arena.lab.quality.text import interval_text, number_text
+
+    label = textwrap.wrap(printable(f"{row.name}, {row.at}" if row.at else row.name), _LABEL)
+    numbers = f"{number_text(row):>9}  {interval_text(row)}"
+    first, *others = label
+    return "\n".join([f"   {first:<{_LABEL}}{numbers}".rstrip(), *(f"     {rest}" for rest in others)])
+
+
+def _comparison_text(comparison: Comparison) -> str:
+    from arena.lab.quality.text import number_text
+
+    one, other = comparison.values
+    lines = [f"{'':<{_NARROW + 3}}{one!s:>9.9} {other!s:>9.9}  larger by"]
+    for difference in comparison.differences():
+        if difference.row.at.startswith("ply "):
+            continue
+        row, found = difference.row, difference.other
+        label = textwrap.wrap(printable(f"{row.name}, {row.at}" if row.at else row.name), _NARROW)
+        numbers = f"{number_text(row):>9} {number_text(found):>9}  {_change_text(difference)}"
+        lines.append(f" {'*' if difference.is_clear else ' '} {label[0]:<{_NARROW}}{numbers}".rstrip())
+        lines += [f"     {rest}" for rest in label[1:]]
+    lines += ["", *textwrap.wrap("An asterisk marks a difference whose 95 % interval does not contain zero.", WIDTH)]
+    meanings = {one.meaning() for one in comparison.differences()} - {""}
+    if meanings:
+        said = f"With {comparison.option} = {other}: {'; '.join(sorted(meanings))}."
+        lines += textwrap.wrap(printable(said), WIDTH)
+    lines += textwrap.wrap(comparison.conclusion(), WIDTH)
+    return "\n".join(lines)
+
+
+def _change_text(difference: Difference) -> str:
+    from arena.lab.quality.text import estimate_text
+
+    return "" if difference.change is None else estimate_text(difference.change, difference.row.unit)

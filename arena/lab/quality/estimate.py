@@ -1,0 +1,135 @@
+"""Numbers with their 95 % intervals: shares, means, and differences of two.
+
+Shares have Wilson's score interval (E. B. Wilson, JASA 22, 1927). Where observations come in clusters, such as the
+positions of a match, or are not only 0 and 1, such as points, it is computed with the effective number of observations
+(L. Kish, Survey Sampling, 1965; C. Franco et al., J. Survey Statistics and Methodology 7, 2019). Means have Student's
+interval, and differences the one that follows from those of both sides (R. G. Newcombe, Statistics in Medicine 17,
+1998, method 10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import sqrt
+from statistics import NormalDist
+from typing import NamedTuple
+
+from arena.ratings.distributions import t_quantile
+
+Z = NormalDist().inv_cdf(0.975)
+
+
+class Kind(StrEnum):
+    """How an estimate is known."""
+
+    EXACT = "exact"
+    SAMPLED = "sampled"
+    BOUNDS = "bounds"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A number and how well it is known.
+
+    Attributes:
+        value: the number; None if only bounds are known.
+        low: the lower end of its 95 % interval, or a bound that is certain; None without a bound.
+        high: the upper end.
+        n: how many observations it rests on, of those that are independent.
+        kind: whether it is exact, sampled, or known by bounds.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    kind: Kind = Kind.SAMPLED
+
+    def lies_above(self, value: float) -> bool:
+        """Return whether all of the interval is above a value."""
+        return self.low is not None and self.low > value
+
+    def lies_below(self, value: float) -> bool:
+        """Return whether all of the interval is below a value."""
+        return self.high is not None and self.high < value
+
+
+class Cluster(NamedTuple):
+    """Observations that are not independent of each other.
+
+    Attributes:
+        total: their sum.
+        size: how many there are.
+    """
+
+    total: float
+    size: int = 1
+
+
+def exactly(value: float, n: int = 1) -> Estimate:
+    """Return a number without error, which rests on ``n`` things that were all looked at."""
+    return Estimate(value=value, low=value, high=value, n=n, kind=Kind.EXACT)
+
+
+def between(low: float | None, high: float | None, n: int = 1) -> Estimate:
+    """Return a number of which certain bounds are known."""
+    return Estimate(value=None, low=low, high=high, n=n, kind=Kind.BOUNDS)
+
+
+def share_of(clusters: Sequence[Cluster]) -> Estimate | None:
+    """Return the mean of observations from 0 to 1 with its interval; None without observations."""
+    clusters = [one for one in clusters if one.size]
+    if not clusters:
+        return None
+    n, count = len(clusters), sum(one.size for one in clusters)
+    share = sum(one.total for one in clusters) / count
+    if all(one.size == 1 and one.total in (0, 1) for one in clusters):
+        low, high = _wilson(share, n, Z)
+        return Estimate(value=share, low=low, high=high, n=n)
+    variance = _variance(clusters, share, count)
+    if variance <= 0:
+        others = Z * Z / (n + Z * Z)  # at most this share is different, by Wilson's interval
+        return Estimate(value=share, low=share * (1 - others), high=share + (1 - share) * others, n=n)
+    low, high = _wilson(share, share * (1 - share) / variance, t_quantile(n - 1, 0.975))
+    return Estimate(value=share, low=low, high=high, n=n)
+
+
+def mean_of(clusters: Sequence[Cluster]) -> Estimate | None:
+    """Return the mean of observations of any size with its interval; None without two clusters."""
+    clusters = [one for one in clusters if one.size]
+    n, count = len(clusters), sum(one.size for one in clusters)
+    if n < 2:
+        return None
+    mean = sum(one.total for one in clusters) / count
+    margin = t_quantile(n - 1, 0.975) * sqrt(_variance(clusters, mean, count))
+    return Estimate(value=mean, low=mean - margin, high=mean + margin, n=n)
+
+
+def difference(one: Estimate, other: Estimate) -> Estimate | None:
+    """Return how much larger ``other`` is than ``one``; None if one of them is known by bounds alone."""
+    if None in (one.value, one.low, one.high, other.value, other.low, other.high):
+        return None
+    assert one.value is not None and one.low is not None and one.high is not None
+    assert other.value is not None and other.low is not None and other.high is not None
+    middle = other.value - one.value
+    low = middle - sqrt((other.value - other.low) ** 2 + (one.high - one.value) ** 2)
+    high = middle + sqrt((other.high - other.value) ** 2 + (one.value - one.low) ** 2)
+    is_exact = one.kind is other.kind is Kind.EXACT
+    kind = Kind.EXACT if is_exact else Kind.SAMPLED
+    return Estimate(value=middle, low=low, high=high, n=min(one.n, other.n), kind=kind)
+
+
+def _variance(clusters: Sequence[Cluster], mean: float, count: int) -> float:
+    """Return the variance of a ratio of sums over clusters, linearized; 0 for a single cluster."""
+    n = len(clusters)
+    squares = sum((one.total - mean * one.size) ** 2 for one in clusters)
+    return 0.0 if n < 2 or squares < 1e-18 * count else n / (n - 1) * squares / count**2
+
+
+def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
+    scale = 1 + z * z / n
+    middle = (share + z * z / (2 * n)) / scale
+    margin = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / scale
+    return (0.0 if share == 0 else max(0.0, middle - margin)), (1.0 if share == 1 else min(1.0, middle + margin))

@@ -1,0 +1,168 @@
+"""Exact values of all states that a survey meets, or the reason why there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+from typing import Any, NamedTuple
+
+from arena.errors import ArenaError
+from arena.games.game import Game
+from arena.lab.limits import Limits, TimeIsUpError, TooLargeError, states_text
+from arena.lab.oracle import Oracle
+from arena.lab.quality.simulation import pick
+from arena.lab.retrograde import Retrograde
+from arena.lab.state_count import bytes_per_state, count_states
+from arena.lab.state_graph import explore
+from arena.lab.worth import Known, Outcome, Worth, worth_between
+
+_FEW_STATES = 20_000
+"""Of so few, a table by the rules in Python takes a second or two."""
+
+_TRIED_PLIES = (2, 1, 3, 4)
+"""Actions after which a state is asked for, to see whether the oracle is exact everywhere."""
+
+_TRIAL_SECONDS = 10.0
+
+_SIGNS = {Outcome.WIN: 1, Outcome.DRAW: 0, Outcome.LOSS: -1}
+
+
+class NoValuesError(ArenaError):
+    """There are no exact values of a game; the text is the reason."""
+
+
+class Value(NamedTuple):
+    """What a state is worth to seat 0 with best play; the larger, the better for it.
+
+    Attributes:
+        outcome: 1 for a win, 0 for a draw, -1 for a loss.
+        margin: its score minus the other one's.
+    """
+
+    outcome: int
+    margin: float
+
+    def to(self, seat: int) -> Value:
+        """Return what it is worth to a seat."""
+        return self if seat == 0 else Value(-self.outcome, -self.margin)
+
+
+class ExactValues:
+    """The value of each state of a game for two."""
+
+    def __init__(self, game: Game[Any], worth: Callable[[Any], Worth]) -> None:
+        self._game = game
+        self._worth = worth
+        self._kept: dict[Any, Value] = {}
+
+    def of(self, state: Any) -> Value:
+        """Return the value of a state.
+
+        Raises:
+            NoValuesError: if it is known by bounds alone.
+        """
+        if state not in self._kept:
+            self._kept[state] = _value(self._worth(state))
+        return self._kept[state]
+
+    def after(self, state: Any) -> list[Value]:
+        """Return the values of the states after each legal action, in their order."""
+        game = self._game
+        return [self.of(game.apply(state, action)) for action in game.legal_actions(state)]
+
+
+class BestPlay:
+    """Takes any action that keeps the value: in all of a match, or in its last actions and any action before."""
+
+    def __init__(self, game: Game[Any], values: ExactValues, last: int | None = None) -> None:
+        """Prepare it.
+
+        Args:
+            game: the rules.
+            values: of all states.
+            last: in how many of the last actions of a match it plays so; None for all. How many are left is counted
+                along the first legal actions, so it is for games whose matches are of equal length.
+        """
+        self._game = game
+        self._values = values
+        self._last = last
+
+    def choose(self, state: Any, answered: Any, rng: Random) -> Any:
+        """Return a best action."""
+        actions = self._game.legal_actions(state)
+        if self._last is not None and self._is_left_more_than(self._last, state):
+            return pick(actions, rng)
+        seat = self._game.seat_to_act(state)
+        assert seat is not None
+        values = [value.to(seat) for value in self._values.after(state)]
+        best = max(values)
+        return pick([action for action, value in zip(actions, values, strict=True) if value == best], rng)
+
+    def _is_left_more_than(self, plies: int, state: Any) -> bool:
+        for _ in range(plies):
+            actions = self._game.legal_actions(state)
+            if not actions:
+                return False
+            state = self._game.apply(state, actions[0])
+        return not self._game.is_over(state)
+
+
+def exact_values(game: Game[Any], path: str, limits: Limits) -> ExactValues:
+    """Return exact values of all states.
+
+    Args:
+        game: the rules; those from outside come from ``checked_game``.
+        path: the game's name or dotted path.
+        limits: the time and the memory.
+
+    Raises:
+        NoValuesError: with the reason why there are none.
+    """
+    if game.players != 2:
+        raise NoValuesError(f"a game for {game.players} has no value: what a seat gets depends on whom others help")
+    states = count_states(game, path)
+    if states is None or states <= _FEW_STATES:
+        try:
+            return _by_table(game, path, limits)
+        except (TimeIsUpError, TooLargeError):
+            pass
+    return _by_oracle(game, path, limits, states)
+
+
+def _by_table(game: Game[Any], path: str, limits: Limits) -> ExactValues:
+    few = replace(limits, memory_bytes=min(limits.memory_bytes, _FEW_STATES * bytes_per_state(game)))
+    table = Retrograde(explore(game, path, few))
+
+    def worth(state: Any) -> Worth:
+        value = table.value(state)
+        if value is None:
+            raise NoValuesError("a state that the rules led to was not found again")
+        return worth_between(value, value, Known.TABLE)
+
+    return ExactValues(game, worth)
+
+
+def _by_oracle(game: Game[Any], path: str, limits: Limits, states: int | None) -> ExactValues:
+    """Return the oracle's values, if it is exact in a state near the beginning."""
+    within = max(0.0, min(_TRIAL_SECONDS, (limits.deadline - limits.clock()) / len(_TRIED_PLIES)))
+    oracle = Oracle(game, path, limits, within_seconds=within)
+    if not all(oracle.worth(_tried(game, plies)).is_exact for plies in _TRIED_PLIES):
+        count = states_text(states) if states is not None else "a number of states that is not known before"
+        raise NoValuesError(f"no table and no search has exact values of {count} in the time that there is")
+    return ExactValues(game, oracle.worth)
+
+
+def _tried(game: Game[Any], plies: int) -> Any:
+    """Return a state after random actions."""
+    state, rng = game.initial_state(), Random(plies)
+    for _ in range(plies):
+        actions = game.legal_actions(state)
+        state = game.apply(state, pick(actions, rng)) if actions else state
+    return state
+
+
+def _value(worth: Worth) -> Value:
+    if worth.margin is None or worth.outcome is None:
+        raise NoValuesError("a state is known by bounds alone")
+    return Value(_SIGNS[worth.outcome], worth.margin)

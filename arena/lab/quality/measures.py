@@ -1,0 +1,332 @@
+"""The eleven measures, computed from matches that were played and from exact values; pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any
+
+from arena.lab.quality.estimate import Cluster, Estimate, between, exactly, mean_of, share_of
+from arena.lab.quality.exact_values import ExactValues, Value
+from arena.lab.quality.simple_strategies import SENTENCES, lead_of
+from arena.lab.quality.simulation import SimulatedMatch
+from arena.lab.solution import Solution
+from arena.results import points_of
+
+
+class Unit(StrEnum):
+    """What a number counts."""
+
+    SHARE = "share"
+    SCORE = "score"
+    COUNT = "count"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A number of a measure.
+
+    Attributes:
+        name: what it is.
+        at: of which it is: a strength, a ply, a size; empty for the whole game.
+        unit: what it counts.
+        estimate: the number with its interval.
+        known: of the value of a board, how it is known; empty for others.
+    """
+
+    name: str
+    at: str
+    unit: Unit
+    estimate: Estimate
+    known: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """One of the eleven.
+
+    Attributes:
+        key: its name for programs.
+        title: its name for people.
+        about: what its numbers are, in a sentence.
+        rows: the numbers; empty if there are none.
+        note: why there are none, or fewer than there could be; empty if there is nothing to say.
+    """
+
+    key: str
+    title: str
+    about: str
+    rows: tuple[Row, ...] = ()
+    note: str = ""
+
+    def row(self, name: str, at: str = "") -> Row | None:
+        """Return a number by its name."""
+        return next((one for one in self.rows if (one.name, one.at) == (name, at)), None)
+
+
+Matches = Sequence[SimulatedMatch]
+
+
+@dataclass(frozen=True, slots=True)
+class ValuedMatch:
+    """A match with the exact values of its states.
+
+    Attributes:
+        match: the match.
+        values: of each state, to seat 0.
+        choices: of each state but the last, the values after each legal action, to the seat that acts.
+    """
+
+    match: SimulatedMatch
+    values: tuple[Value, ...]
+    choices: tuple[tuple[Value, ...], ...]
+
+
+def valued(match: SimulatedMatch, values: ExactValues) -> ValuedMatch:
+    """Return a match with the values of its states and of what could have been done."""
+    choices = tuple(
+        tuple(value.to(seat) for value in values.after(state))
+        for state, seat in zip(match.states, match.seats, strict=False)
+    )
+    return ValuedMatch(match, tuple(values.of(state) for state in match.states), choices)
+
+
+def _row(name: str, at: str, unit: Unit, estimate: Estimate | None, known: str = "") -> list[Row]:
+    return [] if estimate is None else [Row(name=name, at=at, unit=unit, estimate=estimate, known=known)]
+
+
+def value_by_size(solutions: Mapping[str, Solution]) -> tuple[Row, ...]:
+    """Return what boards are worth: the margin is the komi that would make best play a draw.
+
+    Args:
+        solutions: by what is said of the board.
+    """
+    rows: list[Row] = []
+    for board, solution in solutions.items():
+        worth = solution.worth
+        if worth is None:
+            shares = zip(solution.shares or (), solution.paranoid or (), strict=True)
+            for seat, (share, held) in enumerate(shares):
+                rows += _row(f"share of seat {seat}", board, Unit.SHARE, exactly(share), "table")
+                rows += _row(f"share that seat {seat} can hold", board, Unit.SHARE, exactly(held), "table")
+        elif worth.margin is not None:
+            rows += _row("margin of seat 0", board, Unit.SCORE, exactly(worth.margin), worth.known)
+        else:
+            rows += _row("margin of seat 0", board, Unit.SCORE, between(worth.low, worth.high), worth.known)
+    return tuple(rows)
+
+
+def first_seat(played: Mapping[str, Matches], players: int) -> tuple[Row, ...]:
+    """Return the points of seat 0, or of each seat of a game for more, at each strength."""
+    rows: list[Row] = []
+    for strength, matches in played.items():
+        for seat in range(players if players > 2 else 1):
+            points = [Cluster(points_of(match.ranks, seat)) for match in matches]
+            rows += _row(f"points of seat {seat}", strength, Unit.SHARE, share_of(points))
+    return tuple(rows)
+
+
+def draws_and_margins(played: Mapping[str, Matches]) -> tuple[Row, ...]:
+    """Return how often the first rank is shared, and by how much the first is ahead of the second."""
+    rows: list[Row] = []
+    for strength, matches in played.items():
+        draws = [Cluster(float(match.ranks.count(1) > 1)) for match in matches]
+        rows += _row("draws", strength, Unit.SHARE, share_of(draws))
+    for strength, matches in played.items():
+        margins = [Cluster(float(top - second)) for top, second in (_top_two(match.scores) for match in matches)]
+        rows += _row("margin of the first", strength, Unit.SCORE, mean_of(margins))
+    return tuple(rows)
+
+
+def _top_two(scores: Sequence[int | float]) -> list[int | float]:
+    return sorted(scores, reverse=True)[:2]
+
+
+def choice(matches: Sequence[ValuedMatch]) -> tuple[Row, ...]:
+    """Return what choosing matters, where there are two or more actions and the seat has not lost already."""
+    longest = max((len(one.choices) for one in matches), default=0)
+    rows = _choice_rows("", [_decisions(one) for one in matches])
+    for ply in range(longest):
+        rows += _choice_rows(f"ply {ply + 1}", [_decisions(one)[ply : ply + 1] for one in matches])
+    return tuple(rows)
+
+
+Decision = tuple[Value, ...] | None
+
+
+def _decisions(one: ValuedMatch) -> list[Decision]:
+    """Return the choices at each ply; None where there was no choice, or all was lost."""
+    return [values if len(values) > 1 and max(values).outcome >= 0 else None for values in one.choices]
+
+
+def _choice_rows(at: str, decisions: Sequence[Sequence[Decision]]) -> list[Row]:
+    taken = [[values for values in of_match if values is not None] for of_match in decisions]
+    keeping = [Cluster(sum(map(_share_keeping, of_match)), len(of_match)) for of_match in taken]
+    only = [Cluster(sum(map(_is_only_one, of_match)), len(of_match)) for of_match in taken]
+    regret = [Cluster(sum(map(_regret, of_match)), len(of_match)) for of_match in taken]
+    return [
+        *_row("actions that keep the outcome", at, Unit.SHARE, share_of(keeping)),
+        *_row("only one action keeps it", at, Unit.SHARE, share_of(only)),
+        *_row("margin that a random action loses", at, Unit.SCORE, mean_of(regret)),
+    ]
+
+
+def _share_keeping(values: tuple[Value, ...]) -> float:
+    best = max(values).outcome
+    return sum(value.outcome == best for value in values) / len(values)
+
+
+def _is_only_one(values: tuple[Value, ...]) -> bool:
+    best = max(values).outcome
+    return sum(value.outcome == best for value in values) == 1
+
+
+def _regret(values: tuple[Value, ...]) -> float:
+    return max(values).margin - sum(value.margin for value in values) / len(values)
+
+
+def decided(matches: Sequence[ValuedMatch]) -> tuple[Row, ...]:
+    """Return after which part of its actions a match was decided: from there on the outcome with best play stayed."""
+    parts = [_decided_ply(one) / max(len(one.values) - 1, 1) for one in matches]
+    return (
+        *_row("part of a match before it is decided", "", Unit.SHARE, share_of([Cluster(part) for part in parts])),
+        *_row("open after half of it", "", Unit.SHARE, share_of([Cluster(float(part > 0.5)) for part in parts])),
+        *_row("decided before it begins", "", Unit.SHARE, share_of([Cluster(float(part == 0)) for part in parts])),
+    )
+
+
+def _decided_ply(one: ValuedMatch) -> int:
+    final = one.values[-1].outcome
+    ply = len(one.values) - 1
+    while ply and one.values[ply - 1].outcome == final:
+        ply -= 1
+    return ply
+
+
+def comebacks(matches: Sequence[ValuedMatch]) -> tuple[Row, ...]:
+    """Return in how many won matches the winner had lost, with best play of the other one."""
+    won = [one for one in matches if one.values[-1].outcome]
+    lost_once = [any(value.outcome == -one.values[-1].outcome for value in one.values) for one in won]
+    return tuple(
+        _row("won matches that were lost once", "", Unit.SHARE, share_of([Cluster(float(lost)) for lost in lost_once]))
+    )
+
+
+def visible_leads(matches: Matches, scores: Callable[[Any], Sequence[int | float]]) -> tuple[Row, ...]:
+    """Return what the scores on the board showed: how often the lead changed, and who was behind at half time."""
+    changes = [Cluster(float(_lead_changes(match, scores))) for match in matches]
+    won = [match for match in matches if match.ranks.count(1) == 1]
+    behind = [lead_of(tuple(scores(one.states[len(one.actions) // 2])), one.ranks.index(1)) < 0 for one in won]
+    return (
+        *_row("changes of the visible lead", "", Unit.COUNT, mean_of(changes)),
+        *_row("winners behind at half time", "", Unit.SHARE, share_of([Cluster(float(one)) for one in behind])),
+    )
+
+
+def _lead_changes(match: SimulatedMatch, scores: Callable[[Any], Sequence[int | float]]) -> int:
+    leaders = []
+    for state in match.states:
+        now = list(scores(state))
+        if now.count(max(now)) == 1:
+            leaders.append(now.index(max(now)))
+    return sum(one != after for one, after in pairwise(leaders))
+
+
+DEPTH_SHARE = 0.55
+"""A level is a step of the ladder if it takes so much from the one below."""
+
+
+def depth(steps: Mapping[str, Sequence[float]], counted: Sequence[str]) -> tuple[Row, ...]:
+    """Return what each strength takes from the one below, and how many of the doublings are steps.
+
+    Args:
+        steps: by what meets what, the points of the stronger in each encounter.
+        counted: which of them are doublings of the same search.
+    """
+    rows: list[Row] = []
+    found: dict[str, Estimate] = {}
+    for step, points in steps.items():
+        estimate = share_of([Cluster(one) for one in points])
+        if estimate is not None:
+            found[step] = estimate
+            rows += _row("points of the stronger", step, Unit.SHARE, estimate)
+    doublings = [found[step] for step in counted if step in found]
+    if doublings:
+        value, low, high = (
+            float(sum((end or 0.0) >= DEPTH_SHARE for end in ends))
+            for ends in zip(*((one.value, one.low, one.high) for one in doublings), strict=True)
+        )
+        steps_found = Estimate(value=value, low=low, high=high, n=min(one.n for one in doublings))
+        rows += _row("doublings that take 55 % or more", f"of {len(doublings)}", Unit.COUNT, steps_found)
+    return tuple(rows)
+
+
+def simple_results(points: Mapping[str, Mapping[str, Sequence[float]]]) -> tuple[Row, ...]:
+    """Return what strategies of one sentence take from opponents.
+
+    Args:
+        points: by opponent and strategy, the points of the strategy in each encounter.
+    """
+    rows: list[Row] = []
+    for opponent, by_strategy in points.items():
+        for strategy, taken in by_strategy.items():
+            share = share_of([Cluster(one) for one in taken])
+            rows += _row(f"{strategy}: {SENTENCES[strategy]}", f"against {opponent}", Unit.SHARE, share)
+    return tuple(rows)
+
+
+def first_action_values(values: Sequence[Value]) -> tuple[Row, ...]:
+    """Return how many of the first actions are good.
+
+    Args:
+        values: of each first action up to symmetry, to the seat that acts.
+    """
+    best, n = max(values), len(values)
+    keeping = sum(value.outcome == best.outcome for value in values)
+    return (
+        *_row("first actions, up to symmetry", "", Unit.COUNT, exactly(n, n)),
+        *_row("of these keep the outcome", "", Unit.COUNT, exactly(keeping, n)),
+        *_row("of these keep the margin", "", Unit.COUNT, exactly(sum(value == best for value in values), n)),
+    )
+
+
+def first_action_variety(played: Mapping[str, Sequence[Any]]) -> tuple[Row, ...]:
+    """Return how often two matches begin differently.
+
+    Args:
+        played: by strength, the first action of each match, up to symmetry.
+    """
+    rows: list[Row] = []
+    for strength, actions in played.items():
+        pairs = zip(actions[::2], actions[1::2], strict=False)
+        differ = [Cluster(float(one != other)) for one, other in pairs]
+        rows += _row("two matches begin differently", strength, Unit.SHARE, share_of(differ))
+    return tuple(rows)
+
+
+def length_and_branching(played: Mapping[str, Matches]) -> tuple[Row, ...]:
+    """Return how long matches are, between how many actions one chooses, and how often there is no choice."""
+    rows: list[Row] = []
+    for strength, matches in played.items():
+        lengths = [Cluster(float(len(match.actions))) for match in matches]
+        choices = [Cluster(float(sum(match.choices)), len(match.choices)) for match in matches]
+        forced = [Cluster(float(match.choices.count(1)), len(match.choices)) for match in matches]
+        rows += _row("actions in a match", strength, Unit.COUNT, mean_of(lengths))
+        rows += _row("legal actions", strength, Unit.COUNT, mean_of(choices))
+        rows += _row("forced actions", strength, Unit.SHARE, share_of(forced))
+    return tuple(rows)
+
+
+def kingmaking(decisive: Mapping[str, Sequence[bool]]) -> tuple[Row, ...]:
+    """Return how often the last choice of a match decided among the others, and not for the seat that had it.
+
+    Args:
+        decisive: by strength, whether it did in each match that ended with a choice.
+    """
+    rows: list[Row] = []
+    for strength, made in decisive.items():
+        share = share_of([Cluster(float(one)) for one in made])
+        rows += _row("last choices that only decide among others", strength, Unit.SHARE, share)
+    return tuple(rows)

@@ -1,0 +1,240 @@
+"""The eleven measures find truths that were planted, are the same from the same seed, and end in time."""
+
+import json
+from random import Random
+
+import pytest
+
+from arena.games import make_game
+from arena.lab.limits import Limits
+from arena.lab.quality import measures
+from arena.lab.quality.comparison import Comparison, votes_needed
+from arena.lab.quality.estimate import Kind, exactly, share_of
+from arena.lab.quality.exact_values import exact_values
+from arena.lab.quality.kingmaking import decides_among_others
+from arena.lab.quality.measures import Row, Unit
+from arena.lab.quality.openings import opening_balance
+from arena.lab.quality.report import PARTS_OF, QualityReport, survey_quality
+from arena.lab.quality.simple_strategies import board_of, simple_strategies
+from arena.lab.quality.simulation import simulate
+from arena.lab.quality.survey import SHARES, Plan, boards_of
+from arena.lab.quality.tree_search import TreeSearch
+from tests.lab.games import PATH, game_of, plain_value
+from tests.lab.quality_games import COIN, EDGE, MIRROR, ONE_ACTION, played_at_random, table_game
+
+FEW = Plan(encounters=60, doublings=1)
+
+
+def report_of(positions, plan=FEW):
+    return survey_quality(game_of(positions), PATH, plan, Limits())
+
+
+def number(report, measure, name, at=""):
+    return report.measure(measure).row(name, at).estimate
+
+
+def has(estimate, truth):
+    return estimate.low <= truth <= estimate.high
+
+
+def test_an_edge_of_the_first_seat_is_found():
+    report = report_of(EDGE)
+    assert number(report, "value", "margin of seat 0", "players 2").value == 1
+    assert has(number(report, "first_seat", "points of seat 0", "random"), 2 / 3)
+    assert number(report, "first_seat", "points of seat 0", "best play").low > 0.9
+    assert number(report, "openings", "won by seat 0", "after 1 random action").value == pytest.approx(2 / 3)
+    assert number(report, "choice", "actions that keep the outcome").value == pytest.approx(2 / 3)
+    assert number(report, "first_actions", "of these keep the outcome").value == 2
+
+
+def test_a_mirror_draw_is_found():
+    report = report_of(MIRROR)
+    assert number(report, "value", "margin of seat 0", "players 2").value == 0
+    assert has(number(report, "first_seat", "points of seat 0", "random"), 0.75)
+    assert has(number(report, "draws_and_margins", "draws", "random"), 0.5)
+    assert number(report, "draws_and_margins", "draws", "best play").low > 0.9
+    assert number(report, "openings", "drawn", "after 1 random action") == exactly(1.0, 2)
+    assert number(report, "openings", "drawn", "after 2 random actions").value == 0.5
+    assert number(report, "choice", "only one action keeps it", "ply 2").low > 0.9
+
+
+def test_a_game_of_one_action_has_no_choice():
+    report = report_of(ONE_ACTION)
+    assert report.measure("choice").rows == ()
+    assert number(report, "length", "forced actions", "random").value == 1
+    assert number(report, "length", "legal actions", "random").value == 1
+    assert number(report, "decided", "decided before it begins").value == 1
+    assert number(report, "depth", "doublings that take 55 % or more", "of 1").value == 0
+    assert number(report, "first_actions", "two matches begin differently", "random").value == 0
+
+
+def test_a_coin_is_found_and_who_decides_it():
+    report = report_of(COIN)
+    assert number(report, "value", "margin of seat 0", "players 2").value == -1
+    assert has(number(report, "first_seat", "points of seat 0", "random"), 0.5)
+    assert number(report, "first_seat", "points of seat 0", "best play").high < 0.1
+    assert number(report, "openings", "won by seat 0", "after 1 random action").value == 0
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_one_others():
+    one, again = (json.dumps(report_of(COIN).to_json()) for _ in range(2))
+    assert one == again
+    assert json.dumps(report_of(COIN, Plan(encounters=60, doublings=1, rng_seed=1)).to_json()) != one
+
+
+def test_a_report_has_eleven_measures_and_no_number_without_an_interval():
+    report = survey_quality(make_game("differences", size=3), "differences", FEW, Limits())
+    shown = report.to_json()
+    assert [one["number"] for one in shown["measures"]] == list(range(1, 12))
+    rows = [row for one in shown["measures"] for row in one["rows"]]
+    assert len(rows) > 60
+    for row in rows:
+        assert None not in (row["value"], row["low"], row["high"]), row
+        assert row["low"] <= row["value"] <= row["high"], row
+        assert row["n"] >= 1, row
+        assert row["kind"] == "exact" or row["n"] >= 2, row
+
+
+class Clock:
+    """Time that passes only when somebody looks."""
+
+    def __init__(self, step):
+        self.now, self.step = 0.0, step
+
+    def __call__(self):
+        self.now += self.step
+        return self.now
+
+
+def test_a_survey_ends_in_time_and_says_so():
+    clock = Clock(step=0.01)
+    plan = Plan(encounters=10_000, doublings=2, within_seconds=60.0)
+    report = survey_quality(make_game("differences", size=3), "differences", plan, Limits(clock=clock))
+    assert clock.now < 66
+    assert "The time was up" in report.measure("depth").note
+    assert 0 < number(report, "depth", "points of the stronger", "greedy against random").n < 10_000
+
+
+def test_a_board_without_exact_values_says_why():
+    game = make_game("plaid", width=60, height=60, lines=4, players=3)
+    report = survey_quality(game, "plaid", Plan(encounters=10, doublings=0, within_seconds=0.05), Limits())
+    assert report.measure("openings").note.startswith("Not known: a game for 3 has no value")
+    assert report.measure("choice").rows == ()
+
+
+def test_every_part_of_a_survey_has_a_share_of_the_time():
+    assert list(SHARES.values()) == sorted(SHARES.values())
+    assert {part for parts in PARTS_OF.values() for part in parts} <= set(SHARES)
+
+
+def brute_openings(game, plies):
+    """Return the chances of (win, draw, loss) after random actions, by plain recursion."""
+
+    def chances(state, left):
+        actions = game.legal_actions(state)
+        if not left or not actions:
+            outcome = plain_value(game, state)[0]
+            return [float(outcome == sign) for sign in (1, 0, -1)]
+        found = [chances(game.apply(state, action), left - 1) for action in actions]
+        return [sum(column) / len(found) for column in zip(*found, strict=True)]
+
+    return chances(game.initial_state(), plies)
+
+
+@pytest.mark.parametrize(("name", "options"), [("differences", {"size": 3}), ("plusminus", {"size": 2})])
+def test_openings_have_the_outcomes_that_plain_recursion_finds(name, options):
+    game = make_game(name, **options)
+    values = exact_values(game, name, Limits())
+    for plies in (1, 2, 3):
+        rows = opening_balance(game, values, plies, 10, 0, lambda: None)
+        assert [row.estimate.value for row in rows] == pytest.approx(brute_openings(game, plies))
+        assert {row.estimate.kind for row in rows} == {Kind.EXACT}
+
+
+def test_openings_that_are_too_many_are_drawn(monkeypatch):
+    monkeypatch.setattr("arena.lab.quality.openings.MAX_ENUMERATED", 3)
+    game = make_game("differences", size=3)
+    rows = opening_balance(game, exact_values(game, "differences", Limits()), 2, 400, 0, lambda: None)
+    assert {row.estimate.kind for row in rows} == {Kind.SAMPLED}
+    for row, truth in zip(rows, brute_openings(game, 2), strict=True):
+        assert has(row.estimate, truth)
+
+
+def test_a_search_finds_the_only_good_action_and_more_playouts_find_it_more_often():
+    game = table_game(
+        ((0, (1, 2, 3, 4)), (1, (5, 6)), (1, (6, 5)), (1, (5, 5)), (1, (6, 5)), (None, (1, 0)), (None, (0, 1)))
+    )
+    good = [0] * 2
+    for place, playouts in enumerate((4, 64)):
+        search = TreeSearch(game, playouts, lambda: None)
+        good[place] = sum(search.choose(0, None, Random(seed)) == 2 for seed in range(40))
+    assert good[1] == 40 > good[0]
+
+
+def test_simple_strategies_do_what_their_sentences_say():
+    game = make_game("differences", size=5)
+    strategies, board = simple_strategies(game), board_of(game)
+    state = game.apply(game.initial_state(), (1, 2))
+    rng = Random(0)
+    assert strategies["mirror"].choose(state, (1, 2), rng) == (5, 4)
+    assert strategies["copy"].choose(state, (1, 2), rng) == (2, 1)
+    assert board.from_border(strategies["border"].choose(state, (1, 2), rng)) == 0
+    assert (board.reflected(("v", 2)), board.copied(("h", 3)), board.from_border(("v", 4))) == (("v", 3), ("v", 3), 1)
+    assert (board.reflected("+"), board.copied("-"), board.reflected(7)) == ("-", "-", None)
+    assert board_of(make_game("plusminus", size=3)) is not None
+    assert set(simple_strategies(game_of(EDGE))) == {"random", "greedy"}
+
+
+def test_greedy_takes_what_puts_it_furthest_ahead():
+    game = table_game(((0, (1, 2, 3)), (None, (0, 0)), (None, (5, 1)), (None, (9, 8))))
+    assert simple_strategies(game)["greedy"].choose(0, None, Random(0)) == 1
+
+
+def test_kingmaking_is_a_last_choice_that_changes_only_the_others():
+    ends = ((None, (0, 1, 2)), (None, (0, 2, 1)), (None, (3, 0, 0)))
+    only_others = table_game(((0, (1, 2)), *ends), players=3)
+    own_too = table_game(((0, (1, 3)), *ends), players=3)
+    for game, made in ((only_others, True), (own_too, False)):
+        (match,) = played_at_random(game, simple_strategies(game)["random"], [Random(0)])
+        assert decides_among_others(game, match) is made
+
+
+def test_matches_are_decided_where_their_value_stays():
+    game = game_of(COIN)
+    values = exact_values(game, PATH, Limits())
+    first = simple_strategies(game)["random"]
+    matches = [simulate(game, [first, first], Random(seed), lambda: None) for seed in range(60)]
+    rows = {row.name: row.estimate for row in measures.decided([measures.valued(one, values) for one in matches])}
+    # Seat 1 wins from the beginning, unless its last action, the second of two, gives it away.
+    won = sum(one.ranks[1] == 1 for one in matches)
+    assert rows["decided before it begins"].value == pytest.approx(won / 60)
+    assert rows["part of a match before it is decided"].value == pytest.approx(1 - won / 60)
+
+
+def test_boards_of_a_game_are_those_that_its_rules_have():
+    assert [said for said, _ in boards_of(make_game("multiplication"), "multiplication")] == ["size 7", "size 9"]
+    assert [said for said, _ in boards_of(make_game("plaid", width=9, height=6), "plaid")][-1] == "width 9, height 6"
+    assert len(boards_of(make_game("differences", size=40), "differences")) == 12
+    assert boards_of(game_of(EDGE), PATH)[0][0] == "players 2"
+
+
+def profile(share, n, name="draws"):
+    clusters = [measures.Cluster(1.0)] * round(share * n) + [measures.Cluster(0.0)] * (n - round(share * n))
+    row = Row(name=name, at="random", unit=Unit.SHARE, estimate=share_of(clusters))
+    one = measures.Measure(key="draws_and_margins", title="Draws", about="", rows=(row,))
+    return QualityReport(game="g", options={}, plan=Plan(), measures=(one,))
+
+
+def test_a_comparison_marks_what_is_more_than_chance():
+    clear = Comparison(option="scoring", values=("a", "b"), reports=(profile(0.2, 200), profile(0.5, 200)))
+    unclear = Comparison(option="scoring", values=("a", "b"), reports=(profile(0.5, 20), profile(0.6, 20)))
+    assert [one.is_clear for one in clear.differences()] == [True]
+    assert clear.differences()[0].meaning() == "more matches end in a draw"
+    assert [(one.is_clear, one.meaning()) for one in unclear.differences()] == [(False, "")]
+    assert clear.conclusion().endswith("not known without votes (194 for 80% power at 60:40).")
+
+
+def test_votes_are_as_many_as_tables_of_the_sign_test_say():
+    # Normal approximation: (1.95996/2 + 0.84162 * sqrt(0.24))**2 / 0.1**2 = 193.8.
+    assert votes_needed() == 194
+    assert votes_needed(share=0.55) == 783
