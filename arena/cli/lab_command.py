@@ -7,6 +7,7 @@ import click
 from arena.cli.lab_kernels import kernels
 from arena.cli.lab_quality import quality
 from arena.cli.lab_solve import solve
+from arena.cli.lab_strength import strength
 from arena.cli.subcommands import Subcommands
 
 
@@ -17,10 +18,12 @@ def command() -> None:
     \b
     arena lab solve coprimality --sweep size=3..12
     arena lab quality differences -o size=6
+    arena lab strength multiplication arena:cornerer arena:mcts
     arena lab kernels --build --check
     """
 
 
 command.add_command(solve)
 command.add_command(quality)
+command.add_command(strength)
 command.add_command(kernels)
