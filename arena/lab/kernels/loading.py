@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import KernelError
-from arena.games import Game
+from arena.games import GAMES, Game
 from arena.lab.kernels import build, cache
 from arena.lab.kernels.encoding import KERNEL_NAMES
 from arena.lab.kernels.kernel import Kernel
@@ -36,13 +36,14 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "kernel_trace": (_LONG, (_HANDLE, _SEED, _SEED, _INTS, _LONG)),
     "kernel_playouts": (_LONG, (_HANDLE, _SEED, _SEED, _LONG, _LONGS, _DOUBLES, _LONGS)),
     "kernel_lines": (_LONG, (_HANDLE, _INT)),
+    "slip_encounters": (_LONG, (_HANDLE, _LONG, _SEED, _SEED, _LONG, _INT, _INT, _LONGS, _LONGS)),
     "solver_needs": (_INT, (_HANDLE, _LONGS)),
     "solver_solve": (_INT, (_HANDLE, _INTS, DECIDER, _LONGS, ctypes.c_char_p)),
     "table_needs": (_INT, (_HANDLE, _LONGS)),
     "table_fill": (_INT, (_HANDLE, _INTS, DECIDER, ctypes.c_void_p)),
     "table_look_up": (_INT, (_HANDLE, ctypes.c_void_p, _HANDLE, _INTS, DECIDER, _LONGS)),
 }
-"""What exports.h and solve_exports.h export: the type of the result, and of the arguments."""
+"""What exports.h, slips.h and solve_exports.h export: the type of the result, and of the arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +116,8 @@ def has_solver(game: Game[Any]) -> bool:
 
 def has_kernel(game: Game[Any]) -> bool:
     """Return whether a game is one of the five, as they are in the package."""
-    return game.name in KERNEL_NAMES and type(game).__module__.startswith("arena.")
+    is_ours = type(game).__module__.startswith("arena.")  # a stranger may have taken the name, or the class
+    return game.name in KERNEL_NAMES and is_ours and isinstance(game, GAMES[game.name])
 
 
 def is_built(game: Game[Any]) -> bool:
