@@ -16,7 +16,7 @@ from arena.text import counted
 
 MAX_PLIES = 4
 
-MAX_ENUMERATED = 1500
+MAX_ENUMERATED = 5000
 """States after some actions; where there are more, openings are drawn at random."""
 
 _OUTCOMES = {1: "won by seat 0", 0: "drawn", -1: "lost by seat 0"}
