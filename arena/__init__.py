@@ -55,11 +55,13 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.definition import Absence as Absence
     from arena.definition import Definition as Definition
     from arena.definition import GameChoice as GameChoice
+    from arena.definition import GameOpenings as GameOpenings
     from arena.enums import ClockKind as ClockKind
     from arena.enums import CorrectionKind as CorrectionKind
     from arena.enums import DisqualifiedMatches as DisqualifiedMatches
     from arena.enums import FaultKind as FaultKind
     from arena.enums import OffTurn as OffTurn
+    from arena.enums import OpeningChoice as OpeningChoice
     from arena.enums import Termination as Termination
     from arena.enums import TournamentState as TournamentState
     from arena.errors import ArenaError as ArenaError
@@ -118,6 +120,9 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.report.board import Board as Board
     from arena.results import StoredResult as StoredResult
     from arena.store.addition import Addition as Addition
+    from arena.store.annotations import AnnotationRow as AnnotationRow
+    from arena.store.annotations import Annotations as Annotations
+    from arena.store.annotations import StoredAccuracy as StoredAccuracy
     from arena.store.correction import Correction as Correction
     from arena.store.correction import CorrectionDetails as CorrectionDetails
     from arena.store.correction_log import Change as Change
@@ -175,8 +180,9 @@ _MODULE_OF = {
         "arena.corrections.bots": "enter_late replace_bot",
         "arena.corrections.undoing": "undo_correction",
         "arena.corrections.void_matches": "void_matches",
-        "arena.definition": "Absence Definition GameChoice",
-        "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn Termination TournamentState",
+        "arena.definition": "Absence Definition GameChoice GameOpenings",
+        "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn OpeningChoice Termination"
+        " TournamentState",
         "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"
         " UnknownNameError UploadError UsageError VoidMatchError",
         "arena.executors.executor": "Executor Job Played Playing Void",
@@ -202,6 +208,7 @@ _MODULE_OF = {
         "arena.report.board": "Board",
         "arena.results": "StoredResult",
         "arena.store.addition": "Addition",
+        "arena.store.annotations": "AnnotationRow Annotations StoredAccuracy",
         "arena.store.correction": "Correction CorrectionDetails",
         "arena.store.correction_log": "Change CorrectionLog SetAside Skipped",
         "arena.store.live_state": "LiveState PlayedNow RunProgress StoredLiveMatch StoredLiveSummary StoredProgress",

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from arena.enums import OpeningChoice
 from arena.errors import StoreError
 from arena.records import DEFAULT_PLY_LIMIT, Bot, Limits, TimeControl
 from arena.stored import from_stored, list_of, mapping_of
@@ -28,6 +29,20 @@ class GameChoice:
     game: str
     options: Mapping[str, Any]
     players: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameOpenings:
+    """The openings of a game that were chosen, where they are not drawn at random.
+
+    Attributes:
+        choose: by what.
+        lines: the openings, each with the texts of its actions between spaces; empty before they are chosen, which is
+            when the tournament begins.
+    """
+
+    choose: OpeningChoice
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +79,8 @@ class Definition:
         entrants: the bots, in the file's order.
         format: the name of the format.
         encounters: for each pairing.
-        opening_plies: random actions before the bots take over.
+        opening_plies: actions before the bots take over, at random if ``openings`` is empty; the most, if it is not.
+        openings: of each game, where they are not drawn at random.
         ply_limit: a match ends after this many actions, the opening included.
         time_control: the time rules.
         limits: what a bot may use.
@@ -83,6 +99,7 @@ class Definition:
     format: str = "round-robin"
     encounters: int = 1
     opening_plies: int = 2
+    openings: tuple[GameOpenings, ...] = ()
     ply_limit: int = DEFAULT_PLY_LIMIT
     time_control: TimeControl = field(default_factory=TimeControl)
     limits: Limits = field(default_factory=Limits)
@@ -125,6 +142,8 @@ class Definition:
             del values[name]
         if self.ply_limit == DEFAULT_PLY_LIMIT:
             del values["ply_limit"]  # so that a tournament of an earlier version has the identity it had
+        if not self.openings:
+            del values["openings"]
         values["settings"] = {key: value for key, value in self.settings.items() if key not in STOPS}
         return values
 
@@ -146,6 +165,8 @@ class Definition:
             entrants = list_of(values["entrants"], f"{where}: entrants")
             values["entrants"] = [_bot(entrant, locations, f"{where}: entrants") for entrant in entrants]
         definition = from_stored(cls, values, where)
+        if definition.openings and len(definition.openings) != len(definition.games):
+            raise StoreError(f"{where} is malformed: expected openings for each of its games, or none")
         if not definition.games:
             raise StoreError(f"{where} is malformed: it has no game")
         if len({bot.label for bot in definition.entrants}) < len(definition.entrants):

@@ -162,6 +162,7 @@ class EventKind(StrEnum):
     DELETED = "deleted"
     RESTORED = "restored"
     IMPORTED = "imported"
+    ANNOTATED = "annotated"
 
 
 class DisqualifiedMatches(StrEnum):
@@ -169,3 +170,10 @@ class DisqualifiedMatches(StrEnum):
 
     ANNUL = "annul"
     KEEP = "keep"
+
+
+class OpeningChoice(StrEnum):
+    """How the openings of a tournament are chosen, other than at random."""
+
+    INFORMATION = "information"
+    BOOK = "book"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from arena.analysis.corrections_check import corrections_problems
 from arena.analysis.standings_cache import standings_of
@@ -14,6 +15,7 @@ from arena.ratings import Result, rate_results
 from arena.ratings.repeats import counting
 from arena.store.statements import record_from
 from arena.store.values import StoredTournament
+from arena.tournament.schedule import ChosenOpenings
 
 RATING_TOLERANCE = 0.02
 """Two fits of the same results, summed in another order, may differ by a few of the fit's own tolerance."""
@@ -51,6 +53,7 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
     openings: list[str] = []
     actions: list[str] = []
     bots_of: dict[int, Sequence[str]] = {}
+    opening_of: dict[int, Sequence[Any]] = {}
     for match, text in home.store.record_texts(tournament):
         checked += 1
         try:
@@ -60,12 +63,15 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
             problems.append(f"match {match}: {type(error).__name__}: {error}")
             continue
         bots_of[match] = record.bots
+        if tournament.definition.openings:
+            opening_of[match] = [action for _, action in record.actions[: record.opening_plies]]
         if len(set(record.bots)) == len(record.bots):
             opening = record.actions[: record.opening_plies]
             openings.append(str((record.game, record.options, record.bots, opening)))
             actions.append(str((record.actions, record.ranks)))
             results.append((record.bots, record.ranks))
     problems += [*_seat_problems(home, tournament, bots_of), *corrections_problems(home.store, tournament)]
+    problems += _opening_problems(home, tournament, opening_of)
     problems += home.store.counter_problems(tournament)
     if not problems and results:
         rated = [result for result, counts in zip(results, counting(openings, actions), strict=True) if counts]
@@ -90,6 +96,30 @@ def _seat_problems(
         played = bots_of.get(line.match)
         if played is not None and list(played) != wanted:
             yield f"match {line.match}: played by {', '.join(played)}, but the schedule says {', '.join(wanted)}"
+
+
+def _opening_problems(
+    home: ArenaHome, tournament: StoredTournament, opening_of: Mapping[int, Sequence[Any]]
+) -> Iterator[str]:
+    """Yield the matches that did not begin with the opening that was chosen for them."""
+    if not tournament.definition.openings:
+        return
+    try:
+        chosen = ChosenOpenings(tournament.definition)
+    except UsageError as error:
+        yield str(error)
+        return
+    for line in home.store.schedule(tournament):
+        played = opening_of.get(line.match)
+        if not chosen.has(line):
+            yield f"match {line.match}: its scheduled opening is not the one that was chosen"
+        elif played is not None and _plain(played) != _plain(line.opening_actions):
+            yield f"match {line.match}: it did not begin with its scheduled opening"
+
+
+def _plain(actions: Sequence[Any]) -> object:
+    """Return actions as they are stored: with lists in place of tuples."""
+    return json.loads(json.dumps(actions))
 
 
 def _compare_ratings(home: ArenaHome, tournament: StoredTournament, results: list[Result]) -> list[str]:

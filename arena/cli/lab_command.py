@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from arena.cli.lab_analyse import analyse
+from arena.cli.lab_annotate import annotate
 from arena.cli.lab_kernels import kernels
 from arena.cli.lab_quality import quality
 from arena.cli.lab_solve import solve
@@ -16,11 +18,15 @@ def command() -> None:
 
     \b
     arena lab solve coprimality --sweep size=3..12
+    arena lab annotate quickstart
+    arena lab analyse quickstart/1 4
     arena lab quality differences -o size=6
     arena lab kernels --build --check
     """
 
 
 command.add_command(solve)
+command.add_command(analyse)
+command.add_command(annotate)
 command.add_command(quality)
 command.add_command(kernels)

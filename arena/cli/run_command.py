@@ -63,6 +63,7 @@ def command(
     from arena.cli.progress import make_progress
     from arena.tournament.definition import load_definition, with_name
     from arena.tournament.director import run_tournament
+    from arena.tournament.opening_information import has_openings_to_choose
     from arena.tournament.rounds import ranking_of
 
     executor_url = _executor_url(executor, cluster, local_cluster)
@@ -75,6 +76,12 @@ def command(
         if name is not None:
             definition = with_name(definition, name, arena_home.bots)
         warn_of_weak_isolation(definition.isolation)
+        if (
+            has_openings_to_choose(definition)
+            and arena_home.store.find_tournament(definition.name) is None
+            and not quiet
+        ):
+            click.echo("Choosing the openings that tell most about the bots; this may take a minute.", err=True)
         progress_display = make_progress(definition, quiet=quiet or verbose)
         try:
             with progress_display:

@@ -66,10 +66,12 @@ def command(
     have; none of them is stored.
     """
     from arena.analysis.duration import recorded_times
-    from arena.analysis.schedule_balance import schedule_balance
+    from arena.analysis.schedule_balance import schedule_balance, seatings_of
     from arena.executors.cores import available_cores
     from arena.report.statistics_tables import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
+    from arena.tournament.opening_information import with_openings
+    from arena.tournament.resumption import with_stored_openings
     from arena.tournament.rounds import needs_results
     from arena.tournament.schedule import schedule
 
@@ -78,15 +80,15 @@ def command(
     with open_home() as arena_home:
         definition = load_definition(file, arena_home.bots)
         stored = arena_home.store.find_tournament(definition.name)
+        definition = with_openings(with_stored_openings(definition, stored.definition) if stored else definition)
         from_store = stored is not None and needs_results(definition)
         lines = arena_home.store.schedule(stored) if stored and from_store else schedule(definition)
         if lists_matches:
             print_table(MATCH_COLUMNS, _match_rows(lines, definition, table_format), table_format)
             return OK
         counts = _Counts()
-        balance = schedule_balance(
-            counts.passing(lines), [choice.game for choice in definition.games], list(definition.shown_names.values())
-        )
+        games, names = [choice.game for choice in definition.games], list(definition.shown_names.values())
+        balance = schedule_balance(seatings_of(counts.passing(lines)), games, names)
         slots = workers or definition.workers or len(available_cores())
         is_text = table_format == "text" and not only_audit
         times = recorded_times(arena_home.store, definition) if is_text and not measures else []

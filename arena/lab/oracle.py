@@ -90,13 +90,33 @@ class Oracle:
     def actions(self, state: Any) -> list[ActionWorth]:
         """Return the legal actions, in their order, with what the states after them are worth."""
         game = self._game
-        if game.is_over(state):
+        known = self._known_actions(state)
+        if known is not None:
+            return known
+        return [ActionWorth(one, self.worth(game.apply(state, one))) for one in game.legal_actions(state)]
+
+    def exact_actions(self, state: Any) -> list[ActionWorth] | None:
+        """Return what ``actions`` does if all worths are exact; None as soon as one is not."""
+        known = self._known_actions(state)
+        if known is not None:
+            return known
+        found = []
+        for one in self._game.legal_actions(state):
+            worth = self.worth(self._game.apply(state, one))
+            if not worth.is_exact:
+                return None
+            found.append(ActionWorth(one, worth))
+        return found
+
+    def _known_actions(self, state: Any) -> list[ActionWorth] | None:
+        """Return the legal actions by the kernel; None if it does not know them."""
+        if self._game.is_over(state):
             return []
-        actions = game.legal_actions(state)
         after = self._after_actions(state, self._deadline()) if self._table is None else None
         if after is None:
-            return [ActionWorth(one, self.worth(game.apply(state, one))) for one in actions]
+            return None
         worths = {value: worth_between(value, value, Known.TABLE, self._follows) for value in set(after)}
+        actions = self._game.legal_actions(state)
         return [ActionWorth(one, worths[value]) for one, value in zip(actions, after, strict=True)]
 
     def _deadline(self) -> float:

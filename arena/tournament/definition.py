@@ -29,6 +29,7 @@ from arena.records import Bot, Limits, TimeControl
 from arena.shipped import bot_path, example_hint, tournament_path
 from arena.text import shortened_text, toml_value
 from arena.tournament.formats import FORMATS, format_of, table_key
+from arena.tournament.openings_key import openings_in
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile
 from arena.tournament.variants import Variant, variants_of
 
@@ -196,9 +197,10 @@ class _Builder:
                 self._faults.append(
                     f"{table_key(name)}: this table belongs to format = {name!r}, but format = {file.format!r}"
                 )
-        with _collecting(self._faults):
-            check_ply_limit(file.ply_limit, file.opening_plies)
         games = self._games()
+        openings, opening_plies = openings_in(file, self._path.parent, games, self._faults)
+        with _collecting(self._faults):
+            check_ply_limit(file.ply_limit, opening_plies)
         entrants = self._entrants()
         self._check_fit(games, entrants)
         return Definition(
@@ -207,7 +209,8 @@ class _Builder:
             entrants=entrants,
             format=file.format,
             encounters=file.encounters,
-            opening_plies=file.opening_plies,
+            opening_plies=opening_plies,
+            openings=openings,
             ply_limit=file.ply_limit,
             time_control=TimeControl(**file.time_control.model_dump()),
             limits=Limits(**file.limits.model_dump()),

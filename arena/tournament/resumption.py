@@ -12,6 +12,7 @@ from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.corrected import with_corrections
 from arena.tournament.formats import format_class
+from arena.tournament.opening_information import with_openings
 from arena.tournament.schedule import schedule
 
 
@@ -36,6 +37,7 @@ def create_or_resume(definition: Definition, store: Store) -> Resumed:
     """
     found = store.find_tournament(definition.name)
     if found is None:
+        definition = with_openings(definition)
         return Resumed(definition, store.create_tournament(definition, schedule(definition)))
     definition = brought_up_to_date(definition, found)
     open_entry = format_class(definition).open_entry
@@ -57,9 +59,17 @@ def brought_up_to_date(definition: Definition, found: StoredTournament) -> Defin
     Raises:
         BotDefinitionError: if a bot that has come by a correction is not there any more, or has changed since.
     """
+    definition = with_stored_openings(definition, found.definition)
     if format_class(definition).open_entry:
         definition = _with_earlier_entrants(definition, found.definition)
     return with_corrections(definition, found) if found.corrections else definition
+
+
+def with_stored_openings(definition: Definition, stored: Definition) -> Definition:
+    """Return a definition with the openings that were chosen when its tournament began, if it has none yet."""
+    wanted, chosen = ([one.choose for one in each.openings] for each in (definition, stored))
+    are_missing = any(not one.lines for one in definition.openings)
+    return replace(definition, openings=stored.openings) if are_missing and wanted == chosen else definition
 
 
 def _advice(differing: Sequence[str]) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from arena.definition import Definition, GameChoice
+from arena.definition import Definition
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.records import MatchSpec, ScheduledMatch, Seating
 from arena.seeds import derived_seed
 from arena.tournament.formats import Pairing, Round, format_class, format_of
+from arena.tournament.opening_lines import ListedOpenings, read_lines
 from arena.tournament.openings import Opening, openings
 from arena.tournament.seats import SeatPlanner, rotations
 
@@ -24,7 +25,8 @@ def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
     In each pass, every pairing of a game plays the same opening.
 
     Raises:
-        DefinitionError: if there is no opening of that many plies, or the format does not fit.
+        DefinitionError: if there is no opening of that many plies, the openings are not chosen yet or one of them can't
+            be played, or the format does not fit.
         GameError: if the rules of a game are wrong.
     """
     scheduler = Scheduler(definition)
@@ -52,7 +54,7 @@ class Scheduler:
 
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
-        self._openings = [_Openings(choice, definition) for choice in definition.games]
+        self._openings = [openings_of(definition, game) for game in range(len(definition.games))]
         self._planner = SeatPlanner()
         self._match = self._encounter = 0
         self.round = 1
@@ -92,20 +94,49 @@ class Scheduler:
                 )
 
 
-class _Openings:
-    """The openings of a game by number, in rising order."""
+def openings_of(definition: Definition, game: int) -> ListedOpenings | RandomOpenings:
+    """Return the openings of a game of a tournament, by number.
 
-    def __init__(self, choice: GameChoice, definition: Definition) -> None:
-        game = checked_game(make_game(choice.game, **choice.options), choice.game)
-        self._coming = openings(game, definition.opening_plies, definition.rng_seed)
+    Raises:
+        DefinitionError: if they are not chosen yet, or one of those that were chosen can't be played.
+    """
+    choice = definition.games[game]
+    rules = checked_game(make_game(choice.game, **choice.options), choice.game)
+    if not definition.openings:
+        return RandomOpenings(openings(rules, definition.opening_plies, definition.rng_seed))
+    lines = definition.openings[game].lines
+    return ListedOpenings(read_lines(rules, lines, f"openings of {choice.game}"), definition.rng_seed, game)
+
+
+class RandomOpenings:
+    """Random openings by number, in rising order."""
+
+    def __init__(self, coming: Iterator[Opening]) -> None:
+        self._coming = coming
         self._number = -1
         self._current: Opening = ()
 
     def take(self, number: int) -> Opening:
+        """Return the opening of a number, which is not below the one before."""
         while self._number < number:
             self._current = next(self._coming)
             self._number += 1
         return self._current
+
+
+class ChosenOpenings:
+    """Whether matches begin as the openings of a tournament were chosen, where they were not drawn at random.
+
+    Raises:
+        DefinitionError: if they are not chosen yet, or one of them can't be played.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        self._openings = [openings_of(definition, game) for game in range(len(definition.openings))]
+
+    def has(self, line: ScheduledMatch) -> bool:
+        """Return whether a match of a schedule has the opening of its number."""
+        return not self._openings or self._openings[line.game].take(line.opening) == line.opening_actions
 
 
 def spec_of(scheduled: ScheduledMatch, definition: Definition) -> MatchSpec:

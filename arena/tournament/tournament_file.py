@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import MISSING, fields
 from glob import has_magic
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
@@ -22,6 +22,8 @@ from arena.tournament.variants import has_lists
 Seconds = Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False)]
 SecondsOrZero = Annotated[float, Field(ge=0, le=86400, allow_inf_nan=False)]
 
+
+MAX_OPENING_PLIES = 1000
 
 _SIZE = re.compile(r"\s*([0-9]+)\s*(bytes|KiB|MiB|GiB)\s*")
 _UNITS = {"bytes": 1, "KiB": 1024, "MiB": MEBIBYTE, "GiB": 1024 * MEBIBYTE}
@@ -41,6 +43,13 @@ def _with_wildcard(pattern: str) -> str:
     if not has_magic(pattern):
         raise ValueError('expected a pattern such as "submissions/*"')
     return pattern
+
+
+def _openings(value: Any) -> Any:
+    """Turn the path of a book into a table."""
+    if not isinstance(value, str | dict | None):
+        raise ValueError('expected the path of a book, or a table such as { plies = 3, choose = "information" }')
+    return {"book": value} if isinstance(value, str) else value
 
 
 Argument = Annotated[str, AfterValidator(without_nul)]
@@ -120,6 +129,27 @@ class EntrantTable(_Strict):
     args: list[Argument] = []
 
 
+class OpeningsTable(_Strict):
+    """``openings``: how the openings are chosen.
+
+    Attributes:
+        plies: actions before the bots take over.
+        choose: "random"; or "information", for games of two: those openings that tell most about the bots.
+        book: in place of both, the openings of a book, for a single game: a path from the file's directory.
+            ``openings = "FILE"`` is short for it.
+    """
+
+    plies: Annotated[int, Field(ge=1, le=MAX_OPENING_PLIES)] | None = None
+    choose: Literal["random", "information"] | None = None
+    book: Argument | None = None
+
+    @model_validator(mode="after")
+    def _is_one_kind(self) -> OpeningsTable:
+        if (self.plies is None) == (self.book is None) or (self.book is not None and self.choose is not None):
+            raise ValueError("expected either plies and choose, or a book")
+        return self
+
+
 class CommonKeys(_Strict):
     """The whole file, without the tables of formats.
 
@@ -134,6 +164,7 @@ class CommonKeys(_Strict):
         format: the name of the format, which may have a table of its own.
         encounters: for each pairing: one opening each, played in all seat rotations.
         opening_plies: random actions before the bots take over.
+        openings: in place of ``opening_plies``: how many plies, and how they are chosen, or a book.
         ply_limit: a match ends after this many actions, the opening included, ranked by the scores as they stand.
         time_control: the time rules.
         limits: what a bot may use.
@@ -151,7 +182,8 @@ class CommonKeys(_Strict):
     entrants_from: Pattern | None = None
     format: str = DEFAULT_FORMAT
     encounters: Annotated[int, Field(ge=1, le=1_000_000)] = 1
-    opening_plies: Annotated[int, Field(ge=0, le=1000)] = 2
+    opening_plies: Annotated[int, Field(ge=0, le=MAX_OPENING_PLIES)] = 2
+    openings: Annotated[OpeningsTable | None, BeforeValidator(_openings)] = None
     ply_limit: Annotated[int, Field(ge=1, le=MAX_PLY_LIMIT)] = DEFAULT_PLY_LIMIT
     time_control: TimeControlTable = TimeControlTable(per_action_seconds=1.0)
     limits: LimitsTable = LimitsTable()
@@ -166,6 +198,12 @@ class CommonKeys(_Strict):
         """Add the table of the chosen format if it is left out, so that its keys have their defaults."""
         name = values.get("format", DEFAULT_FORMAT)
         return {table_key(name): {}, **values} if isinstance(name, str) and name in FORMATS else values
+
+    @model_validator(mode="after")
+    def _has_one_kind_of_openings(self) -> CommonKeys:
+        if "opening_plies" in self.model_fields_set and self.openings is not None:
+            raise ValueError("opening_plies and openings: expected one of them")
+        return self
 
     @model_validator(mode="after")
     def _has_entrants(self) -> CommonKeys:

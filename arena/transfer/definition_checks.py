@@ -18,7 +18,7 @@ from arena.store.correction import Correction
 from arena.text import shortened_text
 from arena.tournament.formats import format_of
 from arena.tournament.rounds import needs_results
-from arena.tournament.schedule import schedule
+from arena.tournament.schedule import ChosenOpenings, schedule
 
 MAX_NUMBER = 2**31 - 1
 """The largest number of a match or a round: what every database holds."""
@@ -162,10 +162,13 @@ class _Openings:
         self._games: list[Game[Any]] = [
             checked_game(make_game(choice.game, **choice.options), choice.game) for choice in definition.games
         ]
+        self._chosen = ChosenOpenings(definition)
         self._legal: set[tuple[int, tuple[Any, ...]]] = set()
 
     def check(self, line: ScheduledMatch) -> None:
-        """Raise StoreError if the opening of a match is not legal, or ends it."""
+        """Raise StoreError if the opening of a match is not the one chosen, not legal, or ends it."""
+        if not self._chosen.has(line):
+            raise StoreError(f"match {line.match} of its schedule: its opening is not the one that was chosen")
         game, key = self._games[line.game], (line.game, line.opening_actions)
         if key in self._legal:
             return

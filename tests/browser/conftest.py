@@ -10,12 +10,15 @@ import urllib.request
 from http import HTTPStatus
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from arena.home import ArenaHome
 from tests.report.tournaments import play
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+PATIENT_MS = 60_000
+expect.set_options(timeout=PATIENT_MS)
 
 QUIET = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -74,7 +77,7 @@ def served(home_directory, *options):
         assert f"http://127.0.0.1:{port}/" in server.stdout.readline()
         yield f"http://127.0.0.1:{port}"
         server.terminate()
-        assert server.wait(10) in (0, -15)
+        assert server.wait(60) in (0, -15)
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +113,14 @@ PARTS = """[...document.querySelectorAll('[data-live][id]')].map((part) => {
   for (const clock of copy.querySelectorAll('[data-clock-since]')) clock.textContent = "some time";
   return `${part.id}: ${copy.textContent.replace(/\\s+/g, " ")}`;
 }).join('\\n')"""
+
+
+def wait_until(page, is_so):
+    """Look again and again, while events reach the page's listeners, until something is so."""
+    deadline = time.monotonic() + PATIENT_MS / 1000
+    while not is_so():
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(50)
 
 
 def shown_parts(page):

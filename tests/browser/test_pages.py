@@ -95,7 +95,10 @@ def test_a_table_that_is_too_wide_has_a_shadow_until_its_end_is_seen(chromium, s
     before = page.screenshot(clip=edge)
     table.evaluate("(table) => table.scrollTo(table.scrollWidth, 0)")
     page.wait_for_function(
-        "(() => { const one = document.querySelector('#standings .scroll'); return one.scrollLeft > 0 })()"
+        """(() => {
+          const one = document.querySelector('#standings .scroll');
+          return one.scrollLeft + one.clientWidth >= one.scrollWidth - 1;
+        })()"""
     )
     assert page.screenshot(clip=edge) != before
     page.set_viewport_size({"width": 1280, "height": 900})

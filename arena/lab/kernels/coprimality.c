@@ -209,6 +209,7 @@ static void unpack(const game *rules, state *now, const int32_t *numbers, int co
 }
 
 #include "exports.h"
+#include "slips.h"
 #include "solving.h"
 #include "solve_coprimality.h"
 #include "solve_exports.h"

@@ -36,13 +36,14 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "kernel_trace": (_LONG, (_HANDLE, _SEED, _SEED, _INTS, _LONG)),
     "kernel_playouts": (_LONG, (_HANDLE, _SEED, _SEED, _LONG, _LONGS, _DOUBLES, _LONGS)),
     "kernel_lines": (_LONG, (_HANDLE, _INT)),
+    "slip_encounters": (_LONG, (_HANDLE, _LONG, _SEED, _SEED, _LONG, _INT, _INT, _LONGS, _LONGS)),
     "solver_needs": (_INT, (_HANDLE, _LONGS)),
     "solver_solve": (_INT, (_HANDLE, _INTS, DECIDER, _LONGS, ctypes.c_char_p)),
     "table_needs": (_INT, (_HANDLE, _LONGS)),
     "table_fill": (_INT, (_HANDLE, _INTS, DECIDER, ctypes.c_void_p)),
     "table_look_up": (_INT, (_HANDLE, ctypes.c_void_p, _HANDLE, _INTS, DECIDER, _LONGS)),
 }
-"""What exports.h and solve_exports.h export: the type of the result, and of the arguments."""
+"""What exports.h, slips.h and solve_exports.h export: the type of the result, and of the arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

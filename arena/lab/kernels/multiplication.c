@@ -118,5 +118,27 @@ static void unpack(const game *rules, state *now, const int32_t *numbers, int co
 }
 
 #include "exports.h"
+
+/* The margin to come depends on which marks have a number and on the last one, not on their order. */
+#define HAS_SETTLED
+
+static int pack_rest(const game *rules, const state *now, int32_t *numbers) {
+    int count = pack_grid(&now->marks, numbers);
+    (void)rules;
+    if (!now->numbered) return count;
+    for (int word = 0; word < GRID_WORDS; word++) {
+        numbers[count++] = (int32_t)(now->unnumbered[word] & 0xFFFFFFFFu);
+        numbers[count++] = (int32_t)(now->unnumbered[word] >> 32);
+    }
+    numbers[count++] = now->order[now->numbered - 1] + 1;
+    return count;
+}
+
+static double settled(const game *rules, const state *now) {
+    (void)rules;
+    return now->totals[0] - now->totals[1];
+}
+
+#include "slips.h"
 #include "solve_multiplication.h"
 #include "solve_exports.h"

@@ -124,5 +124,6 @@ static void unpack(const game *rules, state *now, const int32_t *numbers, int co
 }
 
 #include "exports.h"
+#include "slips.h"
 #include "solve_plaid.h"
 #include "solve_exports.h"

@@ -1,0 +1,212 @@
+"""Encounters of two bots that slip, from an opening on: by the kernel where there is one, else the same by the rules.
+
+A bot that slips plays one of the best actions, each as often, except that with a certain rate it plays any legal
+action. The best actions are exact: all states after the opening are solved first. So the number of encounters that tell
+two such bots apart depends on the opening alone, and ``slips.h`` and this module play the same ones from a seed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.errors import KernelError
+from arena.games import Game
+from arena.games.multiplication import Multiplication, MultiplicationState
+from arena.lab.kernels.generator import Generator
+from arena.lab.kernels.kernel import Kernel
+from arena.lab.kernels.loading import has_kernel, load
+
+MOST_STATES = 1_000_000
+"""After an opening; the table of a kernel takes 50 MiB then."""
+
+_PERMILLE = 1000
+_PARTS = 10**9
+_OUTCOME = 2**100
+_TOO_MANY = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlipEncounters:
+    """Encounters of two bots that slip.
+
+    Attributes:
+        margin: of seat 0 with best play from the opening on.
+        states: how many there are after the opening.
+        counts: how many encounters the first bot has ended with 0, 1, 2, 3 and 4 half points.
+    """
+
+    margin: int | float
+    states: int
+    counts: tuple[int, ...]
+
+    @property
+    def lead(self) -> float:
+        """The mean of the first bot's points in an encounter, less those of the other one, halved."""
+        return sum(count * (halves - 2) / 2 for halves, count in enumerate(self.counts)) / sum(self.counts)
+
+    @property
+    def square(self) -> float:
+        """The mean square of the same."""
+        return sum(count * ((halves - 2) / 2) ** 2 for halves, count in enumerate(self.counts)) / sum(self.counts)
+
+
+def slip_encounters(
+    game: Game[Any],
+    opening: Sequence[Any],
+    *,
+    seed: int,
+    count: int,
+    slips_permille: tuple[int, int],
+    most_states: int = MOST_STATES,
+) -> SlipEncounters | None:
+    """Play ``count`` encounters of two bots from an opening.
+
+    Args:
+        game: a game for two; one of the package is not from ``checked_game``, so that its kernel is found.
+        opening: legal actions that don't end the match.
+        seed: of all that is random, of 64 bits.
+        count: how many.
+        slips_permille: how many of 1,000 actions of each bot are slips.
+        most_states: with more, nothing is played.
+
+    Returns:
+        The encounters; None if there are too many states after the opening.
+    """
+    library = load(game.name) if isinstance(game, Game) and has_kernel(game) else KernelError("no kernel")
+    if isinstance(library, KernelError):
+        return encounters_by_rules(game, opening, seed, count, slips_permille, most_states)
+    return _SlipKernel(library, game).encounters(opening, seed, count, slips_permille, most_states)
+
+
+class _SlipKernel(Kernel):
+    """A kernel that plays the bots."""
+
+    def encounters(
+        self, opening: Sequence[Any], seed: int, count: int, slips_permille: tuple[int, int], most_states: int
+    ) -> SlipEncounters | None:
+        self.start()
+        for action in opening:
+            self.make(action)
+        counts, margin = (ctypes.c_int64 * 5)(), ctypes.c_int64()
+        states = self._library.slip_encounters(
+            self._handle, most_states, seed, 0, count, *slips_permille, counts, ctypes.byref(margin)
+        )
+        if states == _TOO_MANY:
+            return None
+        if states < 0:
+            raise KernelError(f"the kernel of {self.game.name} has not enough memory")
+        return SlipEncounters(margin=_points(margin.value), states=states, counts=tuple(counts))
+
+
+def encounters_by_rules(
+    game: Game[Any],
+    opening: Sequence[Any],
+    seed: int,
+    count: int,
+    slips_permille: tuple[int, int],
+    most_states: int = MOST_STATES,
+) -> SlipEncounters | None:
+    """Do the same as ``slip_encounters`` by the rules in Python."""
+    state = game.initial_state()
+    for action in opening:
+        state = game.apply(state, action)
+    solved = _Solved.of(game, state, most_states)
+    if solved is None:
+        return None
+    counts = [0] * 5
+    for index in range(count):
+        generator = Generator(seed, index)
+        own = solved.half_points(state, slips_permille, generator)
+        counts[own + 2 - solved.half_points(state, slips_permille[::-1], generator)] += 1
+    margin = solved.value(state)
+    outcome = round(margin / _OUTCOME)
+    return SlipEncounters(margin=_points(margin - outcome * _OUTCOME), states=len(solved.to_come), counts=tuple(counts))
+
+
+def _points(parts: int) -> int | float:
+    return parts // _PARTS if parts % _PARTS == 0 else parts / _PARTS
+
+
+class _Solved:
+    """What all states below one are worth: values for seat 0, first the outcome and then the margin.
+
+    Attributes:
+        to_come: of each state, by what decides it, the part of its value that is still to come.
+    """
+
+    def __init__(self, game: Game[Any]) -> None:
+        self.to_come: dict[Hashable, int] = {}
+        self._game = game
+        is_multiplication = type(game) is Multiplication
+        self._rest: Callable[[Any], Hashable] = _unordered if is_multiplication else _whole
+        self._settled: Callable[[Game[Any], Any], int] = _so_far if is_multiplication else _nothing
+
+    @classmethod
+    def of(cls, game: Game[Any], state: Any, most_states: int) -> _Solved | None:
+        """Return all states from one on, solved; None if there are too many."""
+        solved = cls(game)
+        waiting = [(state, solved._after(state))]
+        while waiting:
+            now, after = waiting[-1]
+            missing = next((one for one in after if not solved.is_known(one)), None)
+            if missing is not None:
+                waiting.append((missing, solved._after(missing)))
+                if len(solved.to_come) + len(waiting) > most_states:
+                    return None
+                continue
+            waiting.pop()
+            if after:
+                best = max if game.seat_to_act(now) == 0 else min
+                solved.to_come[solved._rest(now)] = best(map(solved.value, after)) - solved._settled(game, now)
+        return solved
+
+    def _after(self, state: Any) -> list[Any]:
+        return [self._game.apply(state, action) for action in self._game.legal_actions(state)]
+
+    def is_known(self, state: Any) -> bool:
+        return self._game.is_over(state) or self._rest(state) in self.to_come
+
+    def value(self, state: Any) -> int:
+        """Return what a state is worth that has been solved."""
+        game = self._game
+        if not game.is_over(state):
+            return self._settled(game, state) + self.to_come[self._rest(state)]
+        scores = game.scores(state)
+        parts = round((scores[0] - scores[1]) * _PARTS)
+        return parts if self._settled is _so_far else self._outcome(state) * _OUTCOME + parts
+
+    def _outcome(self, state: Any) -> int:
+        ranks = self._game.ranks(state)
+        return (ranks[0] < ranks[1]) - (ranks[1] < ranks[0])
+
+    def half_points(self, state: Any, slips_permille: tuple[int, ...], generator: Generator) -> int:
+        """Return the half points of seat 0 in a match."""
+        game = self._game
+        while (seat := game.seat_to_act(state)) is not None:
+            after = self._after(state)
+            if generator.below(_PERMILLE) >= slips_permille[seat]:
+                best = self.value(state)
+                after = [one for one in after if self.value(one) == best]
+            state = after[generator.below(len(after))]
+        return 1 + self._outcome(state)
+
+
+def _whole(state: Any) -> Hashable:
+    rest: Hashable = state
+    return rest
+
+
+def _nothing(_game: Game[Any], _state: Any) -> int:
+    return 0
+
+
+def _unordered(state: MultiplicationState) -> Hashable:
+    return state.heights, frozenset(state.numbered), state.numbered[-1:]
+
+
+def _so_far(game: Game[Any], state: MultiplicationState) -> int:
+    scores = game.scores(state)
+    return round((scores[0] - scores[1]) * _PARTS)

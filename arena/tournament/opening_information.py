@@ -1,0 +1,180 @@
+"""Openings that tell most about the bots: chosen from random ones when a tournament begins, and stored with it.
+
+The information of an opening
+-----------------------------
+A tournament wants to know from as few matches as possible which of two bots is stronger. Two model bots make the best
+action, except that one slips in 5 % of its actions and the other in 15 % (``arena.lab.kernels.slips``). In an encounter
+from an opening, let X be the points of the stronger one less those of the weaker one, halved: -1, -1/2, 0, 1/2 or 1.
+If encounters begin with each of n openings equally often, the mean of X after N of them is known with a standard error
+of sqrt(var X / N), so that N grows with var X / (mean X)^2 for any given accuracy. Its inverse is the information of an
+encounter, and is largest where
+
+    (sum of mean X)^2 / (n times the sum of mean X^2)
+
+is, as mean X is small. This is the square of *normalized Elo* for pairs of games, by which tests of chess engines
+compare opening books (M. Van den Bergh, "Normalized Elo", hardy.uhasselt.be/Toga/normalized_elo.pdf, sections 2 and 4),
+with the same two bots for every opening. An opening that is decided, so that each bot wins from the better seat whether
+it slips or not, has little of it; a draw that no slip changes has none.
+
+Whatever is chosen is stored in the definition, so that a run resumes with the same openings on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from arena.definition import Definition, GameChoice
+from arena.enums import OpeningChoice
+from arena.errors import DefinitionError
+from arena.games import GAMES, make_game
+from arena.games.checked_game import checked_game
+from arena.lab.kernels.slips import slip_encounters
+from arena.seeds import derived_seed
+from arena.tournament.formats import format_class
+from arena.tournament.opening_lines import text_of
+from arena.tournament.openings import Opening, openings
+
+SLIPS_PERMILLE = (50, 150)
+"""Of 1,000 actions of the stronger and of the weaker model bot."""
+
+ENCOUNTERS = 1000
+"""Of the model bots, from each opening."""
+
+MOST_OPENINGS = 100
+"""How many are chosen at most; a tournament with more encounters plays them again, in another order."""
+
+CANDIDATES = 4
+"""Random openings that are looked at for each one that is chosen."""
+
+LEAST_CANDIDATES = 40
+
+_STATES = 40_000_000
+"""After all the candidates together, unless those are the least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated:
+    """What encounters of the model bots from an opening have come to.
+
+    Attributes:
+        opening: the opening.
+        lead: the mean of X.
+        square: the mean of X^2.
+    """
+
+    opening: Opening
+    lead: float
+    square: float
+
+
+def check_information(choice: GameChoice) -> None:
+    """Raise DefinitionError if openings can't be chosen by their information in a game with its options."""
+    if choice.players != 2:
+        raise DefinitionError(
+            f'openings: choose = "information" is for games of two, and {choice.game} is for {choice.players}; expected'
+            ' "random"'
+        )
+
+
+def with_openings(definition: Definition) -> Definition:
+    """Return a definition with its openings chosen, if they are still to be.
+
+    Raises:
+        DefinitionError: if no opening of that many plies can be played, or there are too many states after it.
+    """
+    if all(one.lines for one in definition.openings):
+        return definition
+    chosen = []
+    for number, (choice, own) in enumerate(zip(definition.games, definition.openings, strict=True)):
+        seed = derived_seed("information of openings", definition.rng_seed, number)
+        wanted = _wanted(definition)
+        lines = own.lines or _chosen_lines(choice, definition.opening_plies, definition.rng_seed, seed, wanted)
+        chosen.append(replace(own, lines=lines))
+    return replace(definition, openings=tuple(chosen))
+
+
+def has_openings_to_choose(definition: Definition) -> bool:
+    """Return whether a definition is still without the openings that tell most."""
+    return any(one.choose is OpeningChoice.INFORMATION and not one.lines for one in definition.openings)
+
+
+def _wanted(definition: Definition) -> int:
+    return MOST_OPENINGS if format_class(definition).needs_results else min(definition.encounters, MOST_OPENINGS)
+
+
+def _chosen_lines(choice: GameChoice, plies: int, rng_seed: int, seed: int, wanted: int) -> tuple[str, ...]:
+    game = make_game(choice.game, **choice.options)
+    checked = checked_game(game, choice.game)
+    candidates = list(evaluated(choice, plies, rng_seed, seed, max(CANDIDATES * wanted, LEAST_CANDIDATES)))
+    count = min(wanted, len(candidates) if len(candidates) < LEAST_CANDIDATES else len(candidates) // 2)
+    return tuple(text_of(checked, one.opening) for one in most_informative(candidates, count))
+
+
+def evaluated(choice: GameChoice, plies: int, rng_seed: int, seed: int, most: int) -> Iterator[Evaluated]:
+    """Yield random openings with what they tell, each once: ``most`` of them at most.
+
+    Args:
+        choice: the game.
+        plies: of each opening.
+        rng_seed: of the openings.
+        seed: of the encounters.
+        most: how many at most; fewer on a board with many states, but no fewer than ``LEAST_CANDIDATES``.
+
+    Raises:
+        DefinitionError: if no opening of that many plies can be played, or there are too many states after it.
+    """
+    game: Any = make_game(choice.game, **choice.options)
+    checked = checked_game(game, choice.game)
+    rules = game if choice.game in GAMES else checked
+    states = 0
+    for number, opening in enumerate(_distinct(openings(checked, plies, rng_seed), most)):
+        if number >= LEAST_CANDIDATES and states > _STATES:
+            return
+        found = slip_encounters(
+            rules, opening, seed=derived_seed(seed, number), count=ENCOUNTERS, slips_permille=SLIPS_PERMILLE
+        )
+        if found is None:
+            raise DefinitionError(
+                f'openings: choose = "information": {choice.game} with {dict(choice.options)!r:.200} has too many'
+                f' states after an opening of {plies} plies; expected more plies, a smaller board, or choose = "random"'
+            )
+        states += found.states
+        yield Evaluated(opening=opening, lead=found.lead, square=found.square)
+
+
+def _distinct(drawn: Iterator[Opening], most: int) -> Iterator[Opening]:
+    """Yield openings until one comes again: then there are no others that are found easily."""
+    seen: set[Opening] = set()
+    for opening in islice(drawn, most):
+        if opening in seen:
+            return
+        seen.add(opening)
+        yield opening
+
+
+def most_informative(candidates: Sequence[Evaluated], count: int) -> list[Evaluated]:
+    """Return the ``count`` openings which together tell most, in the order they were found.
+
+    The ratio grows most by the openings with the largest lead - weight * square, where the weight follows from what is
+    chosen: so both are found in turn, until nothing changes.
+    """
+    chosen = list(range(len(candidates)))
+    for _ in range(len(candidates)):
+        squares = sum(candidates[k].square for k in chosen)
+        weight = sum(candidates[k].lead for k in chosen) / (2 * squares) if squares else 0.0
+        ranked = sorted(range(len(candidates)), key=lambda k: (weight * candidates[k].square - candidates[k].lead, k))
+        better = sorted(ranked[:count])
+        if better == chosen:
+            break
+        chosen = better
+    return [candidates[k] for k in chosen]
+
+
+def information(found: Sequence[Evaluated]) -> float:
+    """Return the information of an encounter that begins with each of these openings equally often."""
+    lead = sum(one.lead for one in found) / len(found)
+    square = sum(one.square for one in found) / len(found)
+    return lead**2 / (square - lead**2) if square > lead**2 else 0.0

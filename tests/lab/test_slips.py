@@ -1,0 +1,108 @@
+"""Encounters of bots that slip: by hand, by brute force, and the same in C as in Python."""
+
+from fractions import Fraction
+from itertools import islice
+
+import pytest
+
+from arena.errors import KernelError
+from arena.games import make_game
+from arena.lab.kernels.loading import load
+from arena.lab.kernels.slips import MOST_STATES, encounters_by_rules, slip_encounters
+from arena.tournament.openings import openings
+
+GAMES = [
+    ("differences", {"size": 4}, 1),
+    ("differences", {"size": 4, "scoring": "once"}, 1),
+    ("multiplication", {"size": 7}, 5),
+    ("multiplication", {"size": 7}, 8),
+    ("plusminus", {"size": 3}, 2),
+    ("plusminus", {"size": 3, "grid_first": 2}, 1),
+    ("plaid", {"width": 6, "height": 5, "lines": 4}, 1),
+    ("coprimality", {"size": 3}, 1),
+]
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(("name", "options", "plies"), GAMES)
+def test_kernels_play_the_encounters_of_the_rules(name, options, plies):
+    if isinstance(load(name), KernelError):
+        pytest.skip("no C compiler")
+    game = make_game(name, **options)
+    for opening in islice(openings(game, plies, 1), 3):
+        values = {"seed": 3, "count": 30, "slips_permille": (50, 300)}
+        assert slip_encounters(game, opening, **values) == encounters_by_rules(game, opening, 3, 30, (50, 300))
+
+
+@pytest.mark.processes
+def test_a_kernel_and_the_rules_agree_on_what_is_too_much():
+    if isinstance(load("multiplication"), KernelError):
+        pytest.skip("no C compiler")
+    game = make_game("multiplication", size=7)
+    opening = next(openings(game, 5, 1))
+    states = encounters_by_rules(game, opening, 1, 1, (50, 150)).states
+    for most, fits in ((states, True), (states - 1, False)):
+        given = {"seed": 1, "count": 1, "slips_permille": (50, 150), "most_states": most}
+        assert (slip_encounters(game, opening, **given) is not None) is fits
+        assert (encounters_by_rules(game, opening, 1, 1, (50, 150), most) is not None) is fits
+
+
+def exact(game, state, slips):
+    """Return margin and outcome with best play, and the distribution of seat 0's half points: by recursion, exactly."""
+    if game.is_over(state):
+        first, second = game.scores(state)
+        ranks = game.ranks(state)
+        halves = 1 + (ranks[0] < ranks[1]) - (ranks[1] < ranks[0])
+        return (halves, first - second), [Fraction(halves == k) for k in range(3)]
+    seat = game.seat_to_act(state)
+    after = [exact(game, game.apply(state, action), slips) for action in game.legal_actions(state)]
+    worth = (max if seat == 0 else min)(value for value, _ in after)
+    best = [chances for value, chances in after if value == worth]
+    slip = Fraction(slips[seat], 1000)
+
+    def mean(of):
+        return [sum(chances[k] for chances in of) / len(of) for k in range(3)]
+
+    every = mean([chances for _, chances in after])
+    return worth, [(1 - slip) * good + slip * any_ for good, any_ in zip(mean(best), every, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "plies"),
+    [
+        ("differences", {"size": 4}, 1),
+        ("multiplication", {"size": 7}, 6),
+        ("plaid", {"width": 4, "height": 4, "lines": 3}, 1),
+    ],
+)
+def test_shares_of_results_are_those_of_a_recursion(name, options, plies):
+    """Within four standard errors of what a recursion over all lines of play gives."""
+    game = make_game(name, **options)
+    opening = next(openings(game, plies, 1))
+    state = game.initial_state()
+    for action in opening:
+        state = game.apply(state, action)
+    count = 1500
+    found = encounters_by_rules(game, opening, 9, count, (100, 400))
+    worth, as_first = exact(game, state, (100, 400))
+    _, as_second = exact(game, state, (400, 100))
+    assert found.margin == pytest.approx(worth[1])
+    shares = [sum(as_first[a] * as_second[b] for a in range(3) for b in range(3) if a + 2 - b == k) for k in range(5)]
+    for counted, share in zip(found.counts, map(float, shares), strict=True):
+        assert abs(counted - count * share) <= 4 * (count * share * (1 - share)) ** 0.5
+    lead = float(sum(share * (k - 2) for k, share in enumerate(shares)) / 2)
+    assert found.lead == pytest.approx(lead, abs=0.06)
+
+
+def test_equal_bots_that_never_slip_always_get_what_the_opening_is_worth():
+    game = make_game("multiplication", size=7)
+    for opening in islice(openings(game, 7, 1), 5):
+        found = encounters_by_rules(game, opening, 1, 10, (0, 0))
+        assert found.counts == (0, 0, 10, 0, 0)
+        assert (found.lead, found.square) == (0, 0)
+
+
+def test_the_most_states_are_enough_for_multiplication_at_its_suggested_size():
+    """After three plies: partial permutations of six columns, and of each full grid sets of marks with the last."""
+    partial = sum(choose**2 * orders for choose, orders in ((1, 1), (6, 1), (15, 2), (20, 6), (15, 24), (6, 120)))
+    assert partial + 720 * (1 + 8 * (2**7 - 1)) <= MOST_STATES

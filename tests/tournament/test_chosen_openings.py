@@ -1,0 +1,242 @@
+"""Openings that are not drawn at random: books, and those that tell most about the bots."""
+
+import json
+from dataclasses import replace
+from itertools import islice, permutations
+
+import pytest
+
+from arena.analysis.verification import verify
+from arena.definition import Definition, GameChoice, GameOpenings
+from arena.enums import OpeningChoice
+from arena.errors import DefinitionError, KernelError, StoreError
+from arena.games import make_game
+from arena.home import ArenaHome
+from arena.lab.kernels import slips
+from arena.records import Bot
+from arena.tournament import opening_information
+from arena.tournament.definition import load_definition, make_definition
+from arena.tournament.opening_book import book_text, read_book
+from arena.tournament.opening_information import Evaluated, information, most_informative, with_openings
+from arena.tournament.opening_lines import ListedOpenings, read_lines
+from arena.tournament.resumption import create_or_resume
+from arena.tournament.schedule import schedule
+from arena.transfer.definition_checks import checked_lines
+from tests.transfer.played import play
+
+FOUR = GameChoice(game="differences", options=dict(make_game("differences", size=4).options), players=2)
+BOTS = tuple(Bot(name=name, version="1", command=("x",), directory="/", digest=name) for name in ("a", "b"))
+CHOSEN = (GameOpenings(choose=OpeningChoice.INFORMATION),)
+BOOK = (GameOpenings(choose=OpeningChoice.BOOK, lines=("a1 b2", "a1 b3", "d4 c2")),)
+
+
+def definition(name="t", openings=CHOSEN, **fields):
+    values = {"games": (FOUR,), "entrants": BOTS, "opening_plies": 2, "encounters": 6} | fields
+    return Definition(name=name, openings=openings, **values)
+
+
+@pytest.fixture(autouse=True)
+def without_kernels(monkeypatch):
+    monkeypatch.setattr(slips, "load", lambda name: KernelError("none in this test"))
+    monkeypatch.setattr(opening_information, "ENCOUNTERS", 20)
+
+
+@pytest.fixture
+def home(tmp_path):
+    with ArenaHome(tmp_path / "home") as made:
+        yield made
+
+
+def book(
+    tmp_path, text='openings = ["a1 b2", "a1 b3"]', head='version = 1\ngame = "differences"\noptions = {size = 4}'
+):
+    path = tmp_path / "book.toml"
+    path.write_text(f"{head}\n{text}\n")
+    return path
+
+
+def test_a_book_is_read_as_it_was_written(tmp_path):
+    game = make_game("differences", size=4)
+    openings = (((1, 1), (2, 2)), ((4, 4), (3, 2), (1, 3)))
+    path = tmp_path / "book.toml"
+    path.write_text(book_text(game, "differences", [(one, "x\ny" * k) for k, one in enumerate(openings)], "of\nthese"))
+    assert read_book(path, FOUR) == openings
+
+
+REFUSED = {
+    "another version": ({"head": 'version = 2\ngame = "differences"'}, "version = 2: expected 1"),
+    "another game": ({"head": 'version = 1\ngame = "plaid"'}, "game = 'plaid': expected a book for the tournament's"),
+    "other options": ({"head": 'version = 1\ngame = "differences"\noptions = {size = 5}'}, "size = 5, and the tour"),
+    "defaults": ({"head": 'version = 1\ngame = "differences"'}, "size = 8, and the tournament has 4"),
+    "a wrong option": ({"head": 'version = 1\ngame = "differences"\noptions = {size = 1}'}, "expected a whole number"),
+    "illegal": ({"text": 'openings = ["a1 b2", "a1 a2"]'}, "opening 2 ('a1 a2'): 'a2' is illegal: "),
+    "no action": ({"text": 'openings = ["a1 v3!"]'}, "'v3!' is illegal: "),
+    "to the end": ({"text": 'openings = ["a1 b2 c3 d4"]'}, "'d4' ends the match; expected a shorter opening"),
+    "twice": ({"text": 'openings = ["a1 b2", "b2 a1", " a1   b2"]'}, "it is opening 1 as well"),
+    "none": ({"text": "openings = []"}, "openings = []: expected a list of at least 1"),
+    "a number": ({"text": "openings = [1]"}, "openings[0] = 1: expected a text"),
+    "more": ({"text": 'openings = ["a1"]\nworth = 1'}, "worth: unknown key"),
+    "long": ({"text": f'openings = ["{"a" * 30_000}"]'}, "more than 20,000 characters"),
+    "many": ({"text": f"openings = {json.dumps(['a1'] * 10_001)}"}, "openings = "),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_book_that_can_t_be_played_is_refused_in_a_sentence(tmp_path, what):
+    text, says = REFUSED[what]
+    path = book(tmp_path, **text)
+    with pytest.raises(DefinitionError) as raised:
+        read_book(path, FOUR)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert says in str(raised.value)
+    assert len(str(raised.value)) < 1000
+    assert "\n" not in str(raised.value)
+
+
+KEYS = {
+    "a list": ({"openings": ["book.toml"]}, "expected the path of a book, or a table such as"),
+    "nothing": ({"openings": {}}, "expected either plies and choose, or a book"),
+    "both": ({"openings": {"plies": 2, "book": "b"}}, "expected either plies and choose, or a book"),
+    "unknown": ({"openings": {"plies": 2, "choose": "fair"}}, "openings.choose = 'fair': expected 'random' or 'inf"),
+    "a misspelt key": ({"openings": {"ply": 2}}, "openings.ply: unknown key; expected one of: plies, choose, book"),
+    "none": ({"openings": {"plies": 0}}, "openings.plies = 0: expected a whole number from 1 to 1,000"),
+    "two kinds": ({"openings": {"plies": 2}, "opening_plies": 2}, "opening_plies and openings: expected one of them"),
+    "no file": ({"openings": "nowhere.toml"}, "nowhere.toml: there is no such file"),
+    "a NUL": ({"openings": "a\0b"}, "without the character NUL"),
+    "three": (
+        {"game": "coprimality", "options": {"players": 3}, "openings": {"plies": 2, "choose": "information"}},
+        'choose = "information" is for games of two, and coprimality is for 3',
+    ),
+    "no room": ({"openings": {"plies": 5}, "ply_limit": 5}, "ply_limit = 5: the 5 plies of the opening count"),
+}
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("what", KEYS)
+def test_a_wrong_choice_of_openings_is_refused(what):
+    keys, says = KEYS[what]
+    values = {"game": "differences", "options": {"size": 6}} | keys
+    with pytest.raises(DefinitionError) as raised:
+        make_definition("t", entrants=[lambda *_: None] * 3, **values)
+    assert says in str(raised.value)
+
+
+@pytest.mark.processes
+def test_a_tournament_file_takes_a_book_and_a_table(write_definition, tmp_path):
+    book(tmp_path)
+    loaded = load_definition(write_definition(options="{size = 4}", openings='"book.toml"'))
+    assert loaded.openings == (GameOpenings(choose=OpeningChoice.BOOK, lines=("a1 b2", "a1 b3")),)
+    assert loaded.opening_plies == 2
+    loaded = load_definition(write_definition(openings='{ plies = 3, choose = "information" }'))
+    assert (loaded.openings, loaded.opening_plies) == (CHOSEN, 3)
+    loaded = load_definition(write_definition(openings="{ plies = 3 }"))
+    assert (loaded.openings, loaded.opening_plies) == ((), 3)
+    assert loaded.identity() == load_definition(write_definition(opening_plies=3)).identity()
+
+
+def test_a_definition_without_a_choice_is_stored_as_before():
+    assert "openings" not in definition(openings=()).to_json()
+    assert "openings" not in definition(openings=()).identity()
+
+
+def test_chosen_openings_are_stored_with_the_definition():
+    chosen = with_openings(definition())
+    again = Definition.from_json("t", json.loads(json.dumps(chosen.to_json())))
+    assert again == chosen
+    with pytest.raises(StoreError, match="expected openings for each of its games"):
+        Definition.from_json("t", chosen.to_json() | {"openings": chosen.to_json()["openings"] * 2})
+
+
+def test_the_choice_follows_from_the_seed():
+    first, same, other = (with_openings(definition(rng_seed=seed)) for seed in (1, 1, 2))
+    assert first == same
+    assert first.openings != other.openings
+    assert len(set(first.openings[0].lines)) == 6
+
+
+def test_openings_that_tell_more_are_chosen():
+    """Each chosen set of three has the largest ratio of all sets of three."""
+    found = [
+        Evaluated(opening=(k,), lead=lead, square=square)
+        for k, (lead, square) in enumerate([(0.1, 0.1), (0.3, 0.2), (0.0, 0.3), (0.2, 0.4), (0.25, 0.11), (0.3, 0.5)])
+    ]
+
+    def ratio(some):
+        return sum(one.lead for one in some) ** 2 / sum(one.square for one in some)
+
+    best = max(map(ratio, permutations(found, 3)))
+    assert ratio(most_informative(found, 3)) == pytest.approx(best)
+    assert information(most_informative(found, 3)) > information(found)
+
+
+def test_where_no_slip_changes_anything_all_openings_are_as_good():
+    found = [Evaluated(opening=(k,), lead=0.0, square=0.0) for k in range(4)]
+    assert [one.opening for one in most_informative(found, 2)] == [(0,), (1,)]
+    assert information(found) == 0
+
+
+def test_a_board_with_too_many_states_is_refused(monkeypatch):
+    monkeypatch.setattr(slips, "encounters_by_rules", lambda *arguments: None)
+    with pytest.raises(DefinitionError, match="has too many states after an opening of 2 plies; expected more plies"):
+        with_openings(definition())
+
+
+def test_too_many_plies_are_refused():
+    with pytest.raises(DefinitionError, match="opening_plies = 4: no random opening of that many plies"):
+        with_openings(definition(opening_plies=4))
+
+
+def test_all_openings_are_played_before_one_comes_again():
+    listed = ListedOpenings("abcde", 7)
+    taken = [listed.take(number) for number in range(15)]
+    assert [sorted(taken[k : k + 5]) for k in (0, 5, 10)] == [list("abcde")] * 3
+    assert taken[:5] != taken[5:10]
+    assert [ListedOpenings("abcde", 7).take(number) for number in (13, 2, 9)] == [taken[13], taken[2], taken[9]]
+
+
+def test_a_schedule_has_the_openings_of_the_book():
+    lines = list(schedule(definition(openings=BOOK)))
+    assert {line.opening_actions for line in lines} == set(
+        read_lines(make_game("differences", size=4), BOOK[0].lines, "book")
+    )
+    with pytest.raises(DefinitionError, match="0 openings; expected 1"):
+        list(schedule(definition()))
+
+
+@pytest.mark.parametrize("format", ["round-robin", "ladder"])
+def test_a_tournament_is_resumed_with_the_openings_it_began_with(home, monkeypatch, format):
+    made = definition(format=format)
+    first = create_or_resume(made, home.store)
+    monkeypatch.setattr(slips, "encounters_by_rules", lambda *arguments: pytest.fail("chosen again"))
+    again = create_or_resume(made, home.store)
+    assert again.definition.openings == first.definition.openings
+    with pytest.raises(DefinitionError, match="differs in openings"):
+        create_or_resume(replace(made, openings=BOOK), home.store)
+    with pytest.raises(DefinitionError, match="differs in openings"):
+        create_or_resume(replace(made, openings=()), home.store)
+
+
+@pytest.mark.parametrize("format", ["round-robin", "ladder"])
+def test_what_was_played_from_another_opening_is_found(home, format):
+    made = definition(openings=BOOK, format=format)
+    play(home.store, made)
+    assert verify(home, "t") == (home.store.tournament("t").recorded, [])
+    stored = home.store.tournament("t")
+    other = replace(made, openings=(GameOpenings(choose=OpeningChoice.BOOK, lines=("b2 a1", "a1 b3", "d4 c2")),))
+    home.store.change_definition(stored, other)
+    assert any("its scheduled opening is not the one that was chosen" in one for one in verify(home, "t").problems)
+    with pytest.raises(StoreError, match=r"is not the one that was chosen|is not what follows from its definition"):
+        list(checked_lines(home.store.schedule(stored), other, is_corrected=True))
+
+
+def test_random_openings_are_those_of_earlier_versions():
+    """Written down from the version before there were others: what is stored must not change."""
+    lines = [line.opening_actions for line in islice(schedule(definition(openings=(), rng_seed=5)), 0, 12, 2)]
+    assert lines == [
+        ((2, 2), (3, 3)),
+        ((3, 4), (1, 3)),
+        ((2, 4), (3, 1)),
+        ((2, 3), (4, 2)),
+        ((3, 4), (4, 2)),
+        ((2, 3), (1, 1)),
+    ]
