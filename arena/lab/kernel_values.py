@@ -71,7 +71,7 @@ class KernelValues:
         return values_of(self._game, found) if found is not None else None
 
     def _saved(self) -> KernelTable | None:
-        """Return the table that was saved; None if there is none, or it is not to be used."""
+        """Return the table that was saved, if it is one that may be used."""
         try:
             return KernelTableFile(self._game, kernel_table_path(self._game)).table
         except (FileNotFoundError, TableError):

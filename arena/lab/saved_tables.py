@@ -20,7 +20,7 @@ FEW_STATES = 20_000
 
 
 def saved_table(game: Game[Any], path: str) -> Table | None:
-    """Return the table that was saved; None if there is none.
+    """Return the table that was saved, if there is one.
 
     Raises:
         TableError: if one is refused.
