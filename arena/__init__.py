@@ -120,6 +120,9 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.report.board import Board as Board
     from arena.results import StoredResult as StoredResult
     from arena.store.addition import Addition as Addition
+    from arena.store.annotations import AnnotationRow as AnnotationRow
+    from arena.store.annotations import Annotations as Annotations
+    from arena.store.annotations import StoredAccuracy as StoredAccuracy
     from arena.store.correction import Correction as Correction
     from arena.store.correction import CorrectionDetails as CorrectionDetails
     from arena.store.correction_log import Change as Change
@@ -205,6 +208,7 @@ _MODULE_OF = {
         "arena.report.board": "Board",
         "arena.results": "StoredResult",
         "arena.store.addition": "Addition",
+        "arena.store.annotations": "AnnotationRow Annotations StoredAccuracy",
         "arena.store.correction": "Correction CorrectionDetails",
         "arena.store.correction_log": "Change CorrectionLog SetAside Skipped",
         "arena.store.live_state": "LiveState PlayedNow RunProgress StoredLiveMatch StoredLiveSummary StoredProgress",

@@ -162,6 +162,7 @@ class EventKind(StrEnum):
     DELETED = "deleted"
     RESTORED = "restored"
     IMPORTED = "imported"
+    ANNOTATED = "annotated"
 
 
 class DisqualifiedMatches(StrEnum):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import click
 
+from arena.cli.lab_analyse import analyse
+from arena.cli.lab_annotate import annotate
 from arena.cli.lab_kernels import kernels
+from arena.cli.lab_puzzles import puzzles
 from arena.cli.lab_quality import quality
 from arena.cli.lab_solve import solve
 from arena.cli.subcommands import Subcommands
@@ -16,11 +19,17 @@ def command() -> None:
 
     \b
     arena lab solve coprimality --sweep size=3..12
+    arena lab annotate quickstart
+    arena lab analyse quickstart/1 4
     arena lab quality differences -o size=6
     arena lab kernels --build --check
+    arena lab puzzles quickstart
     """
 
 
 command.add_command(solve)
+command.add_command(analyse)
+command.add_command(annotate)
 command.add_command(quality)
 command.add_command(kernels)
+command.add_command(puzzles)

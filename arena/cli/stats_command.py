@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.cli.accuracy_table import ABOUT, TITLE, accuracy_table
 from arena.cli.common import (
     load_standings,
     named_or_latest,
@@ -22,7 +23,7 @@ from arena.errors import UsageError
 if TYPE_CHECKING:
     from arena.report.tables import Column, Row
 
-TABLES = ("games", "seats", "groups", "better", "nash", "times", "faults")
+TABLES = ("games", "seats", "groups", "better", "nash", "accuracy", "times", "faults")
 
 
 @click.command("stats")
@@ -35,11 +36,14 @@ def command(tournament: str | None, game: str | None, table: str | None, table_f
 
     For each game draws and the score of each seat, with 95 % intervals by a bootstrap over encounters; groups of bots
     that can't be told apart; the probability that one bot is better than another; whether a single rating per bot fits,
-    with the cycles and Nash averaging if it does not; agreement with Bradley-Terry; faults and time used.
+    with the cycles and Nash averaging if it does not; agreement with Bradley-Terry; faults and time used; and how
+    accurately each bot plays, in matches that arena lab annotate has annotated.
     """
     from arena.analysis.bot_times import bot_times
     from arena.analysis.encounters import count_encounters
     from arena.analysis.game_statistics import cross_check, game_statistics
+    from arena.lab.accuracy import accuracy_of_bots
+    from arena.lab.annotated_tournament import played_seats
     from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 
     if table is None and table_format not in ("text", "json"):
@@ -51,10 +55,13 @@ def command(tournament: str | None, game: str | None, table: str | None, table_f
         standings = load_standings(arena_home, stored.name, game)
         missing = no_result_sentences(arena_home.store.reasons_without_result(stored))
         times = bot_times(arena_home.store.records(stored, game)) if table in (None, "times") else []
+        accuracy = accuracy_of_bots(played_seats(arena_home.store, stored, game))
     check = cross_check(encounters, standings)
+    formatted = table_format not in ("json", "csv")
     tables: dict[str, tuple[list[Column], list[Row]]] = stats_tables(
-        standings, game_statistics(encounters), check, times, formatted=table_format not in ("json", "csv")
+        standings, game_statistics(encounters), check, times, formatted
     )
+    tables["accuracy"] = accuracy_table(accuracy, standings.shown_names, formatted)
     if table is not None:
         print_table(*tables[table], table_format)
     elif table_format == "json":
@@ -62,7 +69,7 @@ def command(tournament: str | None, game: str | None, table: str | None, table_f
     else:
         for name, (columns, rows) in tables.items():
             if rows and (name != "nash" or standings.consistency.is_flagged):
-                title, about = STATS_TITLES[name]
+                title, about = (TITLE, ABOUT) if name == "accuracy" else STATS_TITLES[name]
                 click.echo(f"{sentences_text(f'{title}. {about}')}\n\n{table_text(columns, rows)}\n")
         click.echo(sentences_text("\n".join([*stats_sentences(standings, check), *missing])))
 

@@ -53,6 +53,8 @@ class Worth:
         known: how that is known.
         low: the margin is at least this; None without a bound.
         high: the margin is at most this; None without a bound.
+        least: the worst outcome for seat 0 that the bounds leave.
+        most: the best one.
     """
 
     margin: int | float | None
@@ -60,6 +62,8 @@ class Worth:
     known: Known
     low: int | float | None
     high: int | float | None
+    least: Outcome = Outcome.LOSS
+    most: Outcome = Outcome.WIN
 
     @property
     def is_exact(self) -> bool:
@@ -95,14 +99,15 @@ def worth_between(low: int, high: int, known: Known, ranks_follow_scores: bool =
         ranks_follow_scores: whether a better outcome always has a larger margin; if not, bounds of values are no
             bounds of margins.
     """
-    first, last = _outcome_of(low), _outcome_of(high)
-    outcome = {1: Outcome.WIN, 0: Outcome.DRAW, -1: Outcome.LOSS}[first] if first == last else None
+    outcomes = {1: Outcome.WIN, 0: Outcome.DRAW, -1: Outcome.LOSS}
+    least, most = outcomes[_outcome_of(low)], outcomes[_outcome_of(high)]
+    outcome = least if least == most else None
     if low == high:
         margin = _margin_of(low)
-        return Worth(margin, outcome, known, margin, margin)
+        return Worth(margin, outcome, known, margin, margin, least, most)
     if not ranks_follow_scores:
-        return Worth(None, outcome, known, None, None)
-    return Worth(None, outcome, known, _bound(low), _bound(high))
+        return Worth(None, outcome, known, None, None, least, most)
+    return Worth(None, outcome, known, _bound(low), _bound(high), least, most)
 
 
 def ranks_follow_scores(game: Game[Any]) -> bool:

@@ -201,4 +201,14 @@ def _begin_logs(connection: Connection) -> None:
         )
 
 
-_STEPS: Mapping[int, Callable[[Operations, Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5}
+def _to_6(operations: Operations, connection: Connection) -> None:
+    """Annotations."""
+    operations.create_table(
+        "annotations",
+        *_key("match"),
+        *_required(sa.String(32), "actions_hash"),
+        *_required(sa.Text, "accuracy", "body"),
+    )
+
+
+_STEPS: Mapping[int, Callable[[Operations, Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6}

@@ -12,6 +12,9 @@ count any more is moved to ``set_aside``, whole, so that its match is still to b
 played although it has no record. A deleted tournament keeps its rows: it has ``deleted_at``, its name is in
 ``deleted_name``, and its ``name`` is one that no tournament can be given. ``seasons`` are named sets of tournaments.
 
+``annotations`` holds what the lab has found out about recorded matches. Nothing else depends on it; the hash says which
+actions it is about, so that one of a record that does not count any more is not taken for that of the next one.
+
 ``migrations.py`` brings older databases here. A column that has kept an older name in the database has its
 name in Python as ``key``.
 """
@@ -23,7 +26,7 @@ from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 from arena.enums import CorrectionKind, EventKind, FaultKind
 from arena.store.columns import BigInteger, Integer, Label, Member, OptionalString, String, Text
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 metadata = MetaData()
 
@@ -212,4 +215,14 @@ watches = Table(
     Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
     Column("match", Integer, primary_key=True, autoincrement=False),
     Column("until", String(40), nullable=False),
+)
+
+match_annotations = Table(
+    "annotations",
+    metadata,
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("match", Integer, primary_key=True, autoincrement=False),
+    Column("actions_hash", String(32), nullable=False),
+    Column("accuracy", Text, nullable=False),
+    Column("body", Text, nullable=False),
 )

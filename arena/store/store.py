@@ -14,6 +14,7 @@ from arena.enums import EventKind
 from arena.errors import StoreError
 from arena.records import ScheduledMatch
 from arena.store.addition import Addition, insert_addition, remove_contents
+from arena.store.annotations import Annotations
 from arena.store.connection import Database
 from arena.store.correction_log import CorrectionLog
 from arena.store.events import BOTS, EventDetails, about_matches, add_event, advance, remove_topics
@@ -65,6 +66,11 @@ class Store(RecordReader, Copyable):
     def corrections(self) -> CorrectionLog:
         """The log of corrections."""
         return CorrectionLog(self._database)
+
+    @property
+    def annotations(self) -> Annotations:
+        """What the lab has found out about recorded matches."""
+        return Annotations(self._database)
 
     def close(self) -> None:
         """Close the database."""

@@ -104,7 +104,7 @@ class LoggedEvent:
     def concerns(self, match: int) -> bool:
         """Return whether it may have changed what there is to see of a match."""
         details = self.stored.details
-        if self.stored.kind is not EventKind.RESULTS:
+        if self.stored.kind not in (EventKind.RESULTS, EventKind.ANNOTATED):
             return self.stored.kind is not EventKind.SCHEDULE
         return match in details.matches or details.match_count > len(details.matches)
 

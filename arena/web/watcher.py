@@ -31,8 +31,10 @@ TIMES_THE_WORK = 20
 MAX_LOGS = 100
 """Logs whose events are read in one look; with more, readers read everything again."""
 
-KEEP_NAMES = frozenset({EventKind.SCHEDULE, EventKind.RESULTS, EventKind.FINISHED, EventKind.REOPENED})
-"""What happens to a tournament while it is played; its name stays."""
+KEEP_NAMES = frozenset(
+    {EventKind.SCHEDULE, EventKind.RESULTS, EventKind.FINISHED, EventKind.REOPENED, EventKind.ANNOTATED}
+)
+"""What happens to a tournament while it is played, and what is found out about it; its name stays."""
 
 log = logging.getLogger("arena.web")
 

@@ -17,7 +17,7 @@ from tests.store.test_seats import expected, stored
 
 DATA = Path(__file__).parents[1] / "data"
 HOMES = sorted((DATA / "stored" / "homes").iterdir())
-NEW_TABLES = ("topics", "events", "seats", "progress", "live_matches", "watches")
+NEW_TABLES = ("topics", "events", "seats", "progress", "live_matches", "watches", "annotations")
 
 
 def shape(database):
@@ -47,15 +47,20 @@ def versions():
     return with_version
 
 
-@pytest.fixture(params=["schema 1", *HOMES], ids=lambda home: getattr(home, "name", home))
+EARLIER = {"schema 1": None} | {f"version {version}": home for version, home in versions().items()}
+WITHOUT_A_LOG = [name for name, home in EARLIER.items() if home is None or home != versions()[5]]
+
+
+@pytest.fixture(params=EARLIER)
 def earlier(request, tmp_path):
     path = tmp_path / "earlier" / "arena.sqlite3"
     path.parent.mkdir()
-    if request.param == "schema 1":
+    home = EARLIER[request.param]
+    if home is None:
         with closing(sqlite3.connect(path)) as connection:
             connection.executescript((DATA / "schema_1.sql").read_text())
     else:
-        shutil.copyfile(request.param / "arena.sqlite3", path)
+        shutil.copyfile(home / "arena.sqlite3", path)
     return path
 
 
@@ -68,6 +73,7 @@ def test_the_tables_are_those_of_a_new_database(earlier, tmp_path):
         assert shape(store._database) == shape(new._database)
 
 
+@pytest.mark.parametrize("earlier", WITHOUT_A_LOG, indirect=True)
 def test_seats_and_logs_are_filled_from_what_was_recorded(earlier, monkeypatch):
     monkeypatch.setattr(migrations, "SEATS_AT_A_TIME", 7)
     with closing(Store(earlier)) as store:
@@ -100,7 +106,7 @@ def test_a_malformed_record_does_not_keep_a_home_from_being_opened(tmp_path):
 
 @pytest.mark.processes  # a server
 def test_a_server_of_version_4_is_brought_up_to_date(postgres_url):
-    """Its tables are those of now without what version 5 has added; records were written before."""
+    """Its tables are those of now without what versions 5 and 6 have added; records were written before."""
     with closing(Store(postgres_url)) as store:
         tournament = store.create_tournament(definition(), [line(match) for match in range(1, 40)])
         store.record(tournament, [record(match, ranks=[1, 2]) for match in range(1, 31)])

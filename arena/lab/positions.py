@@ -1,0 +1,96 @@
+"""Positions that are written down: a game with its options and the actions that lead there, as JSON.
+
+A file may be anybody's: only legal actions are taken from it, so every position is one that a match can reach.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.errors import IllegalActionError, UsageError
+from arena.games import GAMES, Game, make_game
+from arena.games.checked_game import checked_game
+from arena.stored import from_json_text, is_plain
+from arena.text import short_size_text, shortened_text
+
+MAX_BYTES = 2**20
+MAX_ACTIONS = 10_000
+
+_EXPECTED = 'expected an object such as {"options": {"size": 8}, "actions": ["c4", [2, 5]]}'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """A position.
+
+    Attributes:
+        game: the rules.
+        path: the game's name or dotted path.
+        state: the position.
+        ply: how many actions led to it.
+    """
+
+    game: Game[Any]
+    path: str
+    state: Any
+    ply: int
+
+
+def rules_of(path: str, options: dict[str, Any]) -> Game[Any]:
+    """Return the rules of a game; those from outside are checked."""
+    rules = make_game(path, **options)
+    return rules if path in GAMES else checked_game(rules, path)
+
+
+def read_position(path: str, file: Path, given: dict[str, Any]) -> Position:
+    """Return the position in a file.
+
+    Args:
+        path: the game's name or dotted path.
+        file: with an object of JSON: ``options``, ``actions`` and, if it likes, ``game``.
+        given: options that the file need not name.
+
+    Raises:
+        UsageError: if the file can't be read, or is no position of this game.
+    """
+    stored = _read(file)
+    named, options, actions = stored.get("game", path), stored.get("options", {}), stored.get("actions", [])
+    unknown = sorted(set(stored) - {"game", "options", "actions"})
+    if unknown or not isinstance(options, dict) or not isinstance(actions, list) or not is_plain(actions):
+        raise UsageError(f"{file}: {_EXPECTED}" + (f", got {shortened_text(repr(unknown[0]))}" if unknown else ""))
+    if named != path:
+        raise UsageError(f"{file}: it is a position of {shortened_text(repr(named))}; expected one of {path}")
+    if len(actions) > MAX_ACTIONS:
+        raise UsageError(f"{file}: it has {len(actions)} actions; expected at most {MAX_ACTIONS}")
+    differing = sorted(name for name in set(given) & set(options) if given[name] != options[name])
+    if differing:
+        raise UsageError(
+            f"{file}: {differing[0]} is {shortened_text(repr(options[differing[0]]))}, but --option differs"
+        )
+    game = rules_of(path, {**options, **given})
+    state = game.initial_state()
+    for ply, action in enumerate(actions):
+        try:
+            state = game.apply(state, game.parse_action(action) if isinstance(action, str) else action)
+        except IllegalActionError as error:
+            raise UsageError(f"{file}: action {ply}, {shortened_text(repr(action))}: {error.reason}") from error
+    return Position(game=game, path=path, state=state, ply=len(actions))
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        with file.open("rb") as source:
+            data = source.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file}: can't be read: {getattr(error, 'strerror', None) or 'this is no path'}") from error
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{file}: expected a position of at most {short_size_text(MAX_BYTES)}")
+    try:
+        stored = from_json_text(data.decode(), str(file))
+    except UnicodeDecodeError:
+        stored = None
+    if not isinstance(stored, dict):
+        raise UsageError(f"{file}: {_EXPECTED}")
+    return stored

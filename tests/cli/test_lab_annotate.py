@@ -1,0 +1,201 @@
+"""``arena lab annotate`` and ``arena lab analyse``: what they print, keep and refuse."""
+
+import json
+
+import pytest
+
+from arena.definition import GameChoice
+from arena.games import make_game
+from arena.home import ArenaHome
+from arena.records import SeatReport
+from arena.store.rows import row_of
+from tests.cli.calls import calling
+from tests.lab.games import plain_value
+from tests.lab.played import at_random, record_of
+from tests.store.samples import definition, line
+
+OPTIONS = {"size": 3}
+MATCHES = range(1, 7)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture
+def home(tmp_path):
+    """A home with a tournament of plusminus, and one of coprimality for three."""
+    directory = tmp_path / "home"
+    with ArenaHome(directory) as home:
+        games = (GameChoice(game="plusminus", options=OPTIONS, players=2),)
+        two = home.store.create_tournament(definition(games=games), [line(match) for match in MATCHES])
+        records = [record_of("plusminus", OPTIONS, at_random(match), match=match) for match in MATCHES]
+        home.store.record(two, [row_of(record) for record in records])
+        three = {"size": 4, "players": 3}
+        games = (GameChoice(game="coprimality", options=three, players=3),)
+        other = home.store.create_tournament(definition(name="three", games=games), [])
+        seated = {"bots": ("a@1", "b@1", "c@1"), "seats": (SeatReport(),) * 3}
+        record = record_of("coprimality", three, at_random(1), **seated)
+        home.store.record(other, [row_of(record)])
+    return directory
+
+
+@pytest.fixture
+def lab(home, capsys):
+    call = calling(home, capsys)
+    return lambda *arguments: call("lab", *arguments)
+
+
+def texts(home):
+    with ArenaHome(home) as opened:
+        return dict(opened.store.record_texts("t"))
+
+
+def test_a_tournament_is_annotated_once_and_its_records_stay(lab, home):
+    before = texts(home)
+    code, out, err = lab("annotate", "t", "--json")
+    assert (code, err) == (0, "")
+    first = json.loads(out)
+    assert (first["tournament"], first["annotated"], first["refused"]) == ("t", 6, [])
+    assert texts(home) == before
+    with ArenaHome(home) as opened:
+        stored = opened.store.tournament("t")
+        assert list(opened.store.annotations.to_annotate(stored)) == []
+        events = opened.store.events.topics()
+    assert json.loads(lab("annotate", "t", "--json")[1]) == first
+    with ArenaHome(home) as opened:
+        assert opened.store.events.topics() == events  # nothing was written again
+
+
+def test_the_table_says_how_well_each_bot_plays(lab):
+    code, out, _ = lab("annotate", "t")
+    assert code == 0
+    assert out.startswith("t: 6 matches of 6 annotated\n\nbot ")
+    points = {row["bot"]: row["earned"] + row["lucky"] for row in json.loads(lab("annotate", "t", "--json")[1])["bots"]}
+    assert sum(points.values()) == 6
+    assert all(len(row) <= 80 for row in out.splitlines())
+
+
+def test_a_match_is_listed_action_by_action(lab, home):
+    code, out, _ = lab("annotate", "t/2", "--json")
+    found = json.loads(out)
+    record = record_of("plusminus", OPTIONS, at_random(2))
+    game = make_game("plusminus", **OPTIONS)
+    state = game.initial_state()
+    for row, (seat, action) in zip(found["actions"], record.actions, strict=True):
+        state = game.apply(state, action)
+        outcome, margin = plain_value(game, state)
+        assert (row["seat"], row["text"]) == (seat, game.format_action(action))
+        assert row["after"]["margin"] == margin
+        assert row["after"]["outcome"] == {1: "win", 0: "draw", -1: "loss"}[outcome]
+    assert code == 0
+    with ArenaHome(home) as opened:
+        assert opened.store.annotations.count(opened.store.tournament("t")) == 1
+    shown = lab("annotate", "t/2")[1].splitlines()
+    assert shown[0].split() == ["ply", "bot", "action", "mark", "worth", "after", "it", "kept", "%"]
+    assert len(shown) == len(record.actions) + 4
+
+
+def test_matches_of_three_are_refused_in_a_sentence(lab):
+    code, _, err = lab("annotate", "three")
+    assert (code, err) == (
+        1,
+        "arena: match 1 can't be annotated: coprimality with players = 3: only matches of two can be annotated\n",
+    )
+
+
+def test_a_record_that_contradicts_the_rules_is_named_and_the_others_are_annotated(lab, home):
+    wrong = """UPDATE records SET record = replace(record, '"actions":[[0,', '"actions":[[1,') WHERE "match" = 3"""
+    with ArenaHome(home) as opened:
+        opened.store._database.write(lambda connection: connection.exec_driver_sql(wrong))
+    code, out, err = lab("annotate", "t")
+    assert code == 1
+    assert out.startswith("t: 5 matches of 6 annotated")
+    assert err == ("arena: match 3 can't be annotated: ply 0: seat 1 acts, but by the rules seat 0 is to act\n")
+
+
+def test_a_position_of_a_match_is_analysed(lab):
+    code, out, err = lab("analyse", "t/1", "0", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    game = make_game("plusminus", **OPTIONS)
+    start = game.initial_state()
+    values = [plain_value(game, game.apply(start, action)) for action in game.legal_actions(start)]
+    assert [one["margin"] for one in found["actions"]] == [margin for _, margin in values]
+    assert found["margin"] == plain_value(game, start)[1]
+    state = start
+    for action in found["best_line"]:
+        state = game.apply(state, action)
+    assert game.is_over(state)
+    assert game.scores(state)[0] - game.scores(state)[1] == found["margin"]
+
+
+def test_a_position_in_a_file_is_analysed(lab, tmp_path):
+    file = tmp_path / "position.json"
+    file.write_text('{"options": {"size": 3}, "actions": ["a1", [2, 2]]}')
+    code, out, _ = lab("analyse", "differences", "--position", file)
+    assert (code, out.splitlines()[0]) == (
+        0,
+        "differences size=3 scoring=distinct, ply 2, seat 0 to act: a draw (proved by a",
+    )
+    assert out.splitlines()[3:] == ["   a draw  c3", "", "Best line: c3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "is not JSON"),
+        ("[]", "expected an object such as"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"actions": 1}', "expected an object such as"),
+        ('{"options": []}', "expected an object such as"),
+        ('{"moves": []}', "got 'moves'"),
+        ('{"game": "plaid"}', "it is a position of 'plaid'; expected one of differences"),
+        ('{"options": {"size": 1000000}}', "size"),
+        ('{"options": {"size": 4}, "actions": ["a1", "a1"]}', "action 1, 'a1': column a already has a mark (rule 3)"),
+        ('{"actions": [[1, [2]]]}', "action 0"),
+        ('{"actions": [1e999]}', "action 0"),
+        ('{"actions": [null]}', "action 0"),
+        (" " * (2**20 + 1), "at most 1.0 MiB"),
+        ('{"actions": [' + "1," * 20_000 + "1]}", "expected at most 10000"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_a_file_that_is_no_position_is_refused_in_a_sentence(lab, tmp_path, text, sentence):
+    file = tmp_path / "position.json"
+    file.write_text(text)
+    code, out, err = lab("analyse", "differences", "--position", file)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["analyse", "t/1"], "t/1: which ply?"),
+        (["analyse", "t/1", "99"], "ply 99: expected a ply of t/1 from 0 to"),
+        (["analyse", "t/9", "0"], "match 9 of tournament 't' has no record"),
+        (["analyse", "t/1", "0", "-o", "size=3"], "a match has its own options"),
+        (["analyse", "differences", "3"], "a ply belongs to a match"),
+        (["analyse", "coprimality", "-o", "players=3"], "only a game for two has one value"),
+        (["analyse", "differences", "--position", "/nowhere"], "/nowhere: can't be read"),
+        (["annotate", "nothing"], "unknown tournament 'nothing'"),
+        (["annotate", "t/77"], "match 77 of tournament 't' has no record"),
+        (["annotate", "t", "--within", "0s"], "expected a duration"),
+        (["annotate", "t", "--game", "plaid"], "plaid"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_is_not_there_is_named(lab, arguments, sentence):
+    code, _, err = lab(*arguments)
+    assert code == 2
+    assert sentence in err
+
+
+def test_the_position_after_the_last_action_has_nothing_to_choose(lab):
+    record = record_of("plusminus", OPTIONS, at_random(1))
+    code, _, err = lab("analyse", "t/1", str(len(record.actions)))
+    assert (code, err) == (2, "arena: the match is over in this position: there is nothing to choose\n")

@@ -1,0 +1,40 @@
+"""Records of matches that nobody has played: lines of small games, made by a rule for choosing actions."""
+
+import random
+
+from arena.enums import Termination
+from arena.games import make_game
+from arena.match.final_ranks import final_ranks
+from arena.records import MatchRecord, SeatReport, TimeControl
+from tests.lab.games import plain_value
+
+
+def record_of(name, options, choose, opening_plies=0, **changes):
+    """Return the record of a match in which ``choose(game, state)`` makes every action."""
+    game = make_game(name, **options)
+    state, actions = game.initial_state(), []
+    while not game.is_over(state):
+        action = choose(game, state)
+        actions.append([game.seat_to_act(state), action])
+        state = game.apply(state, action)
+    nothing = (None,) * len(actions)
+    values = {
+        "match": 1, "tournament": "t", "game": name, "options": game.options, "bots": ("a@1", "b@1"), "rng_seed": 1,
+        "encounter": 1, "opening": 0 if opening_plies else None, "opening_plies": opening_plies,
+        "actions": tuple(actions), "scores": game.scores(state), "ranks": tuple(final_ranks(game, state, [])),
+        "termination": Termination.NORMAL, "faults": (), "wall_seconds": nothing, "cpu_seconds": nothing,
+        "seats": (SeatReport(), SeatReport()), "notes": (), "time_control": TimeControl(), "isolation": "none",
+    }  # fmt: skip
+    return MatchRecord(**{**values, **changes})
+
+
+def at_random(seed):
+    """Return a rule that takes any legal action."""
+    generator = random.Random(seed)
+    return lambda game, state: generator.choice(list(game.legal_actions(state)))
+
+
+def best(game, state):
+    """Return the first of the best actions, by plain recursion."""
+    choose = max if game.seat_to_act(state) == 0 else min
+    return choose(game.legal_actions(state), key=lambda action: plain_value(game, game.apply(state, action)))
