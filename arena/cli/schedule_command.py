@@ -225,8 +225,8 @@ def _opening_sentences(definition: Definition, counts: _Counts, within_seconds: 
     """Yield what the openings of each game for two are worth, and how they were chosen."""
     from arena.games import GAMES, make_game
     from arena.games.checked_game import checked_game
+    from arena.lab.opening_text import opening_sentence
     from arena.lab.opening_worth import opening_balance
-    from arena.report.opening_text import opening_sentence
 
     own = [
         number for number, choice in enumerate(definition.games) if choice.players == 2 and number in counts.openings

@@ -11,10 +11,10 @@ from arena.errors import KernelError
 from arena.games import make_game
 from arena.lab import opening_worth
 from arena.lab.kernels import slips
+from arena.lab.opening_text import opening_sentence
 from arena.lab.opening_worth import OpeningBalance, opening_balance
 from arena.lab.oracle import Oracle
 from arena.lab.worth import Outcome
-from arena.report.opening_text import opening_sentence
 from arena.tournament.openings import openings
 
 FOUR = GameChoice(game="differences", options={"size": 4}, players=2)
@@ -26,6 +26,7 @@ def without_kernels(monkeypatch):
     monkeypatch.setattr(opening_worth, "is_built", lambda game: False)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("name", "options", "plies", "count"),
     [("multiplication", {"size": 7}, 5, 6), ("plusminus", {"size": 3}, 2, 4), ("differences", {"size": 4}, 2, 20)],
