@@ -28,7 +28,7 @@ from arena.stored import from_json_text, from_stored
 
 MAX_HEADER_BYTES = 65536
 _ALIGNED_BYTES = 64
-"""Values begin at a multiple of so many, as kernels want them."""
+"""Values begin at a multiple of these, as kernels want them."""
 
 _AGAIN = "solve the game again with --save"
 
