@@ -113,12 +113,12 @@ class Authors:
     """
 
     tokens: dict
-    pause_seconds: float = 0.0
+    pause_seconds: int = 0
     versions: list = field(default_factory=list)
     problems: list = field(default_factory=list)
 
     @classmethod
-    def join(cls, home, count, pause_seconds=0.0):
+    def join(cls, home, count, pause_seconds=0):
         """Make accounts that nobody has had before; what people may hand in is limited by the hour."""
         tokens = {}
         with open_people(home) as people:
