@@ -10,7 +10,6 @@ from arena.web.built_value import BuiltValue
 from arena.web.page_cache import FAILURE_SECONDS
 from arena.web.people.homes import HomeBuilders, HomePlace
 
-
 pytestmark = pytest.mark.anyio
 
 
