@@ -17,9 +17,9 @@ REST_PER_CPU_SECOND = 10.0
 MAX_CROWDING = 3.0
 MAX_REST_SECONDS = 300.0
 """A value is not built again at each event, but after this time for each second that a processor worked for it: a page
-costs at most a tenth of a core while its tournament is played. Where it took so many times as long because others
-needed the processors, it rests longer by the square of that: a builder that gets a third of a core leaves it a
-ninetieth. After a correction, or when its tournament was deleted, it does not rest.
+costs at most a tenth of a core while its tournament is played. Where it took longer than that because others needed the
+processors, it rests longer by the square of the ratio: a builder that gets a third of a core leaves it a ninetieth.
+After a correction, or when its tournament was deleted, it does not rest.
 """
 
 
