@@ -46,7 +46,7 @@ BETTER, WORSE, OPEN = 0, 1, 3
 
 @click.command("tune")
 @click.argument("bot")
-@click.option("--game", required=True, metavar="GAME", help="The game it plays.")
+@click.option("--game", required=True, metavar="GAME", help="The game they play.")
 @options_option
 @click.option(
     "--param",
@@ -56,11 +56,7 @@ BETTER, WORSE, OPEN = 0, 1, 3
     metavar="NAME=LOW..HIGH[@START]",
     help="A parameter: whole numbers unless there is a decimal point; repeatable.",
 )
-@click.option(
-    "--args",
-    metavar="ARGUMENTS",
-    help='The arguments of the bot, quoted as one, with {NAME} for each value [default: "--NAME {NAME}" for each].',
-)
+@click.option("--args", default="", help="Arguments added to its command.")
 @click.option(
     "--encounters", type=WholeNumber(1, 1_000_000), default=200, show_default=True, help="To play in all rounds."
 )
@@ -77,7 +73,7 @@ BETTER, WORSE, OPEN = 0, 1, 3
 @ply_limit_option
 @rng_seed_option
 @workers_option
-@name_option('"tune BOT in GAME"')
+@name_option("made from the bots' names")
 @click.option("--plot", "plot_path", type=click.Path(path_type=Path), help="Draw it into a .svg or .png file.")
 @quiet_option
 @json_option
@@ -86,7 +82,7 @@ def command(
     game: str,
     options: tuple[str, ...],
     params: tuple[str, ...],
-    args: str | None,
+    args: str,
     encounters: int,
     rounds: int,
     test_encounters: int,
@@ -111,6 +107,8 @@ def command(
     meets the start in fresh encounters; a 95 % interval of these says whether it is better, worse, or not
     distinguishable from the start. Ranges of positive numbers that span a factor of ten are searched by factors.
 
+    The arguments of BOT are "--NAME {NAME}" for each parameter, unless --args says otherwise: "-c {c} --depth={depth}".
+
     Each round is a tournament, "NAME 1", "NAME 2", … and "NAME test". The same command resumes where it stopped.
 
     Exit codes: 0 better, 1 worse, 3 not distinguishable from the start; 2 wrong use, 130 interrupted.
@@ -120,7 +118,7 @@ def command(
     from arena.tournament.tuning_parameter import check_parameters, default_args, parse_parameter
 
     parameters = tuple(map(parse_parameter, params))
-    template = default_args(parameters) if args is None else split_arguments(args)
+    template = default_args(parameters) if not args else split_arguments(args)
     check_parameters(parameters, template)
     if bot == "human":
         raise UsageError(f"bot {bot!r}: tuning takes hundreds of matches; expected a program")

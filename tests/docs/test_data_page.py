@@ -66,7 +66,7 @@ CALLS = {
     "arena stats": ["stats faulty", "stats three"],
     "arena compare": ["compare BOTS/greedy BOTS/minimal --game differences -o size=5 --limit 9 -q"],
     "arena tune": [
-        "tune BOTS/random_legal --game differences -o size=4 --param a=1..9 --encounters 2 --rounds 1"
+        "tune BOTS/random_legal --game differences -o size=4 --param a=1..9@1 --encounters 2 --rounds 1"
         " --test-encounters 9 -q"
     ],
     "arena schedule": ["schedule faulty.toml"],
