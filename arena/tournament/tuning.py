@@ -141,7 +141,7 @@ class TuningResult:
 
     @property
     def verdict(self) -> TuningVerdict:
-        """What the final test says; values that are those of the start can't be told from it."""
+        """What the final test says; values that are those of the start can't be better."""
         return TuningVerdict.OPEN if self.test is None else self.test.verdict
 
 
