@@ -48,4 +48,6 @@ def worth_text(worth: Worth) -> str:
     outcome, margin = outcome_text(worth), margin_text(worth)
     if worth.outcome is Outcome.DRAW and worth.margin == 0:
         return outcome
+    if worth.low is None and worth.high is None:
+        return outcome or "not known"
     return f"{outcome}, margin {margin}" if outcome else f"margin {margin}"
