@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,15 +41,16 @@ class RecordedBot(NamedTuple):
 class BotRegistry:
     """The bots of an arena."""
 
-    def __init__(self, directory: Path, store: Store) -> None:
+    def __init__(self, directory: Path, store: Store, others: Callable[[], Iterable[Store]] = tuple) -> None:
         """Open the registry.
 
         Args:
             directory: where copies of submitted bots are kept, each under the digest of its files.
             store: the database that lists them.
+            others: yields further databases with tournaments in which they play, each open until the next is asked for.
         """
         self._directory = directory
-        self._store = store
+        self._store, self._others = store, others
 
     def is_known(self, name: str) -> bool:
         """Return whether a submitted bot, an entrant or a tournament has this name or version."""
@@ -139,7 +141,7 @@ class BotRegistry:
 
         Raises:
             UnknownNameError: if no such bot has been submitted.
-            UsageError: if a tournament that is not finished needs its files.
+            UsageError: if a tournament needs its files.
             StoreError: if its line in the list is malformed.
         """
         submitted = self._store.submitted_bots()
@@ -162,13 +164,18 @@ class BotRegistry:
 
         Raises:
             UnknownNameError: if no such bot has been submitted.
-            UsageError: if a tournament that is not finished needs its files.
+            UsageError: if a tournament needs its files.
             StoreError: if its line in the list is malformed.
         """
         found = self.removable(label)
         is_last = self._is_last(found)
         self._store.remove_bot(found)
         if is_last:
+            try:
+                self._require_unneeded(found)  # a ladder may have paired it meanwhile; from now on none does
+            except UsageError:
+                self._store.add_bot(found)
+                raise
             self._remove_files(found.digest)
 
     def _is_last(self, bot: StoredBot) -> bool:
@@ -178,15 +185,14 @@ class BotRegistry:
     def _require_unneeded(self, bot: StoredBot) -> None:
         """Raise UsageError if a tournament that can be resumed may still launch this bot from here."""
         files = self._directory / bot.digest
-        for tournament in [*self._store.tournaments(), *self._store.deleted_tournaments()]:
-            definition = tournament.definition
-            paired = [entrant for k, entrant in enumerate(definition.entrants) if k not in definition.gone]
-            if tournament.finished_at is None and any(Path(entrant.directory) == files for entrant in paired):
-                where = " (in the bin)" if tournament.deleted_at is not None else ""
-                raise UsageError(
-                    f"bot {bot.label!r}: tournament {tournament.name!r}{where} is not finished and needs its files;"
-                    " nothing was changed"
-                )
+        for store in chain([self._store], self._others()):
+            for tournament in [*store.tournaments(), *store.deleted_tournaments()]:
+                if _needs(store, tournament, files):
+                    where = " (in the bin)" if tournament.deleted_at is not None else ""
+                    raise UsageError(
+                        f"bot {bot.label!r}: tournament {tournament.name!r}{where} is not finished and needs its files;"
+                        " nothing was changed"
+                    )
 
     def recorded(self, tournament: StoredTournament, label: str, place: Path | None) -> RecordedBot:
         """Return a bot of a recorded match.
@@ -222,6 +228,20 @@ class BotRegistry:
                 " use --bot-path PATH"
             )
         return RecordedBot(bot, definition.limits, changed)
+
+
+def _needs(store: Store, tournament: StoredTournament, files: Path) -> bool:
+    """Return whether a tournament may still pair an entrant with these files, or has matches of it to play.
+
+    An entrant that is not paired any more may have some, and so may a ladder that was finished and continues.
+    """
+    definition = tournament.definition
+    own = {k for k, entrant in enumerate(definition.entrants) if Path(entrant.directory) == files}
+    if not own:
+        return False
+    if tournament.finished_at is None and own - definition.gone:
+        return True
+    return any(own & set(line.seats) for line in store.unplayed(tournament))
 
 
 def _check_place(bot: Bot) -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -17,10 +19,13 @@ from arena.text import shortened_text
 if TYPE_CHECKING:
     from arena.bot_registry import BotRegistry
     from arena.store.people.people_store import PeopleStore
+    from arena.store.store import Store
 
 DEFAULT_HOME = ".arena"
 DATABASE_FILE = "arena.sqlite3"
 PEOPLE_FILE = "people.sqlite3"
+CONTESTS_DIRECTORY = "contests"
+"""Where the hidden homes of contests are."""
 HOME_VARIABLE = "ARENA_HOME"
 STORE_VARIABLE = "ARENA_STORE"
 PEOPLE_VARIABLE = "ARENA_PEOPLE"
@@ -108,7 +113,15 @@ class ArenaHome:
         """The bots it knows."""
         from arena.bot_registry import BotRegistry  # which takes time to import
 
-        return BotRegistry(self.directory / "bots", self.store)
+        return BotRegistry(self.directory / "bots", self.store, self._hidden_stores)
+
+    def _hidden_stores(self) -> Iterator[Store]:
+        """Yield the databases of what contests play in secret, with the bots that are here."""
+        from arena.store.store import Store
+
+        for path in sorted(self.directory.glob(f"{CONTESTS_DIRECTORY}/*/{DATABASE_FILE}")):
+            with closing(Store(path)) as store:
+                yield store
 
     def __enter__(self) -> ArenaHome:
         return self

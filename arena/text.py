@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, time
 from typing import Any
 
@@ -155,8 +155,32 @@ def _whole(value: Any, room: int) -> str:
     return str(value)
 
 
+def toml_text(value: Any) -> str:
+    """Return a text, number or truth value, or a list or table of them, in TOML syntax, to be read again.
+
+    >>> print(toml_text({"size": 4, "names": ["it's", "b"], "on": True}))
+    { "size" = 4, "names" = ["it's", "b"], "on" = true }
+
+    Raises:
+        ValueError: if there is a null in it, which TOML has not.
+    """
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_basic(name)} = {toml_text(inner)}" for name, inner in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(toml_text, value)) + "]"
+    if isinstance(value, str):
+        return _basic(value)
+    if value is None:
+        raise ValueError("TOML has no null")
+    return json.dumps(value)  # of numbers and truth values, which TOML writes alike
+
+
+def _basic(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
 def _quoted(text: str) -> str:
     """Return a text in the quotes of a literal string, or in those of a basic one where that can't hold it."""
     if "'" in text or not text.isprintable():
-        return json.dumps(text, ensure_ascii=False)
+        return _basic(text)
     return f"'{text}'"

@@ -21,7 +21,7 @@ from pathlib import Path
 from arena.home import ArenaHome
 from benchmarks import million
 from benchmarks.common import BUILD, instant_bot, machine
-from benchmarks.site_client import Reader, ask, ask_at_a_rate, percentile, read_events
+from benchmarks.site_client import Reader, ask, ask_at_a_rate, ms, percentile, read_events
 
 HOST = "127.0.0.1"
 NAME = "season"
@@ -115,8 +115,8 @@ def first_times(server, count=30):
         times = [answer.seconds for answer in again]
         sizes = max(answer.size_bytes for answer in first)
         print(
-            f"{name:18} {_ms(percentile([a.seconds for a in first], 0.5))} {_ms(max(a.seconds for a in first))}"
-            f" {_ms(percentile(times, 0.5))} {_ms(percentile(times, 0.99))} {sizes / 1000:7.1f} kB"
+            f"{name:18} {ms(percentile([a.seconds for a in first], 0.5)):>10} {ms(max(a.seconds for a in first)):>10}"
+            f" {ms(percentile(times, 0.5)):>10} {ms(percentile(times, 0.99)):>10} {sizes / 1000:7.1f} kB"
             f" { {a.status for a in first} }"
         )
 
@@ -178,7 +178,7 @@ def _print_load(answers, readers, cpu_share, _beside, which, options):
     times = [answer.seconds for answer in answers]
     refused = sum(answer.status not in (200, 202) for answer in answers)
     heard = [len(reader.arrivals) for reader in readers]
-    p50, p99 = (_ms(percentile(times, share)) for share in (0.5, 0.99))
+    p50, p99 = (ms(percentile(times, share)) for share in (0.5, 0.99))
     pending = sum(answer.status == 202 for answer in answers)
     print(f"{len(answers)} requests for {which} pages at {options.rate:g}/s beside {len(readers)} readers:", end=" ")
     print(f"p50 {p50}, p99 {p99}; {refused} refused, {pending} times 'being computed'")
@@ -224,7 +224,7 @@ def first_event(server, home, tries=20):
     """Print how long it takes from a commit to the event at a reader."""
     name = f"heard{int(time.time())}"
     seconds = asyncio.run(_first_events(server, home, name, tries))
-    print(f"from a commit to the event: p50 {_ms(percentile(seconds, 0.5))}, most {_ms(max(seconds))}")
+    print(f"from a commit to the event: p50 {ms(percentile(seconds, 0.5))}, most {ms(max(seconds))}")
 
 
 async def _first_events(server, home, name, tries):
@@ -247,20 +247,30 @@ async def _first_events(server, home, name, tries):
     return seconds
 
 
-def _ms(seconds):
-    return f"{1000 * seconds:7.1f} ms"
+def asked_for(description, seconds, **others):
+    """Return the options of a benchmark of the site; the home is made if it does not exist.
 
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    Args:
+        description: of the benchmark.
+        seconds: how long it measures by default.
+        others: options that are whole numbers, with their defaults.
+    """
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--home", type=Path, default=BUILD / "million")
     parser.add_argument("--readers", type=int, default=1000)
     parser.add_argument("--rate", type=float, default=300.0)
-    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--seconds", type=float, default=seconds, help="of each part")
+    for name, default in others.items():
+        parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
     print(machine())
     if not options.home.exists():
         million.make(options.home)
+    return options
+
+
+def main():
+    options = asked_for(__doc__, 30.0)
     server = Server(options.home)
     print(f"started in {server.start_seconds:.2f} s")
     try:

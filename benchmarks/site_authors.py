@@ -8,7 +8,6 @@ turned: nothing else, requests and readers, and the same with authors. Parts of 
 All of it shares this machine, also the clients.
 """
 
-import argparse
 import asyncio
 import sqlite3
 import statistics
@@ -18,13 +17,10 @@ import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 
-from benchmarks import million
 from benchmarks.authors import Authors, make_ladder, remove_bots
-from benchmarks.common import BUILD, machine
-from benchmarks.site import HOST, PAGES, Server, first_event, idle
-from benchmarks.site_client import Reader, ask_at_a_rate, ask_json, percentile, read_events
+from benchmarks.site import HOST, PAGES, Server, asked_for, first_event, idle
+from benchmarks.site_client import Reader, ask_at_a_rate, ask_json, ms, percentile, read_events
 from benchmarks.watching import cpu_of, interval
 
 SETTLE_SECONDS = 3.0
@@ -182,8 +178,8 @@ def answers_text(parts):
     others = Counter(answer.status for answer in answers if answer.status not in (200, 202))
     built = sum(answer.status == 202 for answer in answers)
     return (
-        f"{len(answers)} requests: p50 {_ms(percentile(times, 0.5))}, p99 {_ms(percentile(times, 0.99))}, most"
-        f" {_ms(max(times))}; {built} being computed, others {dict(others)}; readers heard {min(heard)} to {max(heard)}"
+        f"{len(answers)} requests: p50 {ms(percentile(times, 0.5))}, p99 {ms(percentile(times, 0.99))}, most"
+        f" {ms(max(times))}; {built} being computed, others {dict(others)}; readers heard {min(heard)} to {max(heard)}"
     )
 
 
@@ -221,22 +217,8 @@ def ratio_text(ratios):
     return f"{100 * statistics.median(ratios):.1f} % ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def _ms(seconds):
-    return f"{1000 * seconds:.1f} ms"
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--home", type=Path, default=BUILD / "million")
-    parser.add_argument("--authors", type=int, default=3)
-    parser.add_argument("--readers", type=int, default=1000)
-    parser.add_argument("--rate", type=float, default=300.0)
-    parser.add_argument("--seconds", type=float, default=40.0, help="of each part")
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    print(machine())
-    if not options.home.exists():
-        million.make(options.home)
+    options = asked_for(__doc__, 40.0, authors=3, rounds=3)
     arena = Arena(options.home)
     print(f"started in {arena.server.start_seconds:.2f} s")
     try:

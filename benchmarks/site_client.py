@@ -98,6 +98,11 @@ async def _note_events(reader, into):
         rest = piece[-5:] if not piece.endswith(b"\ndata:") else b""
 
 
+def ms(seconds):
+    """Return a time as text."""
+    return f"{1000 * seconds:.1f} ms"
+
+
 def percentile(values, share):
     """Return the value that ``share`` of the values do not exceed."""
     ordered = sorted(values)

@@ -10,10 +10,12 @@ import pytest
 
 from arena.analysis.standings_cache import standings_of
 from arena.analysis.verification import verify
+from arena.contests.hidden_home import open_hidden_home
 from arena.errors import DefinitionError, StoreError, UnknownNameError, UsageError
 from arena.home import ArenaHome
 from arena.housekeeping import delete_tournament, erase_tournament, rename_tournament, restore_tournament
 from arena.store.scope import Scope
+from arena.store.store import Store
 from arena.store.values import StoredBot
 from tests.store.samples import definition, line, record
 
@@ -209,6 +211,42 @@ def test_the_files_that_a_tournament_needs_stay(home, is_deleted):
     )
     assert directory.exists()
     assert len(home.store.submitted_bots()) == 1
+
+
+def test_the_files_stay_of_a_bot_that_is_not_paired_any_more_while_a_match_of_it_is_scheduled(home):
+    tournament = enter(home, submitted(home))
+    home.store.set_finished(tournament, True)  # as a ladder is that continues later
+    with pytest.raises(UsageError, match="tournament 'cup' is not finished and needs its files"):
+        home.bots.remove("bot@1")
+    home.store.record(tournament, [record(1)])
+    home.bots.remove("bot@1")
+
+
+def test_the_files_stay_that_a_hidden_tournament_of_a_contest_needs(home):
+    directory = submitted(home)
+    with open_hidden_home(home.directory, "spring") as hidden:
+        tournament = enter(hidden, directory)
+        with pytest.raises(UsageError, match="tournament 'cup' is not finished and needs its files"):
+            home.bots.remove("bot@1")
+        hidden.store.record(tournament, [record(1)])
+        hidden.store.set_finished(tournament, True)
+    home.bots.remove("bot@1")
+    assert not directory.exists()
+
+
+def test_a_bot_that_is_paired_while_it_is_removed_is_put_back(home, monkeypatch):
+    directory = submitted(home)
+    remove_bot = Store.remove_bot
+
+    def removed_and_paired(store, bot):
+        remove_bot(store, bot)
+        enter(home, directory)
+
+    monkeypatch.setattr(Store, "remove_bot", removed_and_paired)
+    with pytest.raises(UsageError, match="nothing was changed"):
+        home.bots.remove("bot@1")
+    assert directory.exists()
+    assert [bot.label for bot in home.store.submitted_bots()] == ["bot@1"]
 
 
 def test_files_that_two_submissions_share_stay_until_the_last_goes(home):

@@ -3,8 +3,10 @@
 import tomllib
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from arena.text import MAX_SHOWN_CHARACTERS, counted, toml_value
+from arena.text import MAX_SHOWN_CHARACTERS, counted, toml_text, toml_value
 
 
 @pytest.mark.parametrize(
@@ -47,3 +49,21 @@ def test_a_value_is_shown_as_toml_has_it(text):
 @pytest.mark.parametrize("text", [f"'{'x' * 500}'", f"[{'[' * 50}{']' * 50}]", f"[{'1,' * 500}]", "9" * 200])
 def test_a_long_value_is_cut(text):
     assert len(toml_value(tomllib.loads(f"x = {text}")["x"])) <= MAX_SHOWN_CHARACTERS
+
+
+VALUES = st.recursive(
+    st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@given(VALUES)
+@example(["\x7f\x00\n", 'it\'s "so"', "\u2028"])
+def test_what_is_written_as_toml_is_read_as_it_was(value):
+    assert tomllib.loads(f"x = {toml_text(value)}")["x"] == value
+
+
+def test_toml_has_no_null():
+    with pytest.raises(ValueError, match="no null"):
+        toml_text({"a": [None]})

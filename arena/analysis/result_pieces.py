@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -73,6 +73,30 @@ class Piece(NamedTuple):
             np.array(columns.encounters, dtype=np.int64),
             _hash_words(columns.opening_hashes),
             _hash_words(columns.actions_hashes),
+        )
+
+    @classmethod
+    def joined(cls, pieces: Sequence[Piece]) -> Piece:
+        """Return the results of pieces whose bots and games have the same numbers."""
+        seats = max(piece.bots.shape[1] for piece in pieces)
+        return cls(
+            np.concatenate([piece.games for piece in pieces]),
+            np.concatenate([widened(piece.bots, seats, -1) for piece in pieces]),
+            np.concatenate([widened(piece.ranks, seats, 0) for piece in pieces]),
+            np.concatenate([piece.encounters for piece in pieces]),
+            np.concatenate([piece.openings for piece in pieces]),
+            np.concatenate([piece.actions for piece in pieces]),
+        )
+
+    def first(self, count: int) -> Piece:
+        """Return the results of the first matches."""
+        return Piece(
+            self.games[:count],
+            self.bots[:count],
+            self.ranks[:count],
+            self.encounters[:count],
+            self.openings[:count],
+            self.actions[:count],
         )
 
     def where(self, chosen: NDArray[np.bool_]) -> Piece:
@@ -159,6 +183,11 @@ def _read(
     found = store.result_columns(tournament, game, last_encounter)
     pieces = tuple([Piece.of(columns, labels, games) for columns in found])
     return TournamentResults(tournament.number, tuple(labels), tuple(games), pieces)
+
+
+def widened(columns: NDArray[Any], seats: int, filling: int) -> NDArray[Any]:
+    """Return an array of seats with more of them."""
+    return np.pad(columns, ((0, 0), (0, seats - columns.shape[1])), constant_values=filling)
 
 
 def _hash_words(texts: Sequence[str]) -> NDArray[np.uint32]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.analysis.encounters import CountedEncounter
-from arena.analysis.result_pieces import Piece, TournamentResults, results_of_tournament
+from arena.analysis.result_pieces import Piece, TournamentResults, results_of_tournament, widened
+from arena.analysis.results_so_far import results_so_far
 from arena.ratings.repeats import counting_numbers
 from arena.ratings.result_arrays import EncounterArrays, Integers, combined, numbered, padded
 from arena.store.record_reader import RecordReader, Within
@@ -106,7 +106,7 @@ def read_results(
 ) -> ResultTable:
     """Return the results of a tournament or of those in a scope; see ``RecordReader.results``."""
     tournaments = store.tournaments(within) if isinstance(within, Scope) else [_stored(store, within)]
-    found = [results_of_tournament(store, one, game, last_encounter) for one in tournaments]
+    found = [_results(store, one, game, last_encounter) for one in tournaments]
     found = [one for one in found if one.pieces]
     if not found:
         return ResultTable.of(())
@@ -115,6 +115,15 @@ def read_results(
     return _table(
         [(one.tournament, piece) for one in found for piece in _numbered(one, names, game_names)], names, game_names
     )
+
+
+def _results(
+    store: RecordReader, tournament: StoredTournament, game: str | None, last_encounter: int | None
+) -> TournamentResults:
+    if tournament.finished_at is not None or last_encounter is not None:
+        return results_of_tournament(store, tournament, game, last_encounter)
+    results = results_so_far(store, tournament)
+    return results if game is None else results.of_game(game)
 
 
 def _stored(store: RecordReader, within: StoredTournament | str) -> StoredTournament:
@@ -137,8 +146,8 @@ def _table(pieces: list[tuple[int, Piece]], names: tuple[str, ...], games: tuple
     encounter = np.concatenate([piece.encounters for _, piece in pieces])
     starts = np.flatnonzero((np.diff(encounter, prepend=-1) != 0) | (np.diff(tournament, prepend=-1) != 0))
     del encounter, tournament
-    bots = np.concatenate([_widened(piece.bots, seats, -1) for _, piece in pieces])
-    ranks = np.concatenate([_widened(piece.ranks, seats, 0) for _, piece in pieces])
+    bots = np.concatenate([widened(piece.bots, seats, -1) for _, piece in pieces])
+    ranks = np.concatenate([widened(piece.ranks, seats, 0) for _, piece in pieces])
     openings = np.concatenate([piece.openings for _, piece in pieces])
     actions = np.concatenate([piece.actions for _, piece in pieces])
     of_matches = np.concatenate([piece.games for _, piece in pieces])
@@ -153,11 +162,6 @@ def _table(pieces: list[tuple[int, Piece]], names: tuple[str, ...], games: tuple
         starts=starts,
         occurrences=np.ones(len(starts), dtype=np.int64),
     )
-
-
-def _widened(columns: NDArray[Any], seats: int, filling: int) -> NDArray[Any]:
-    """Return an array of seats with more of them."""
-    return np.pad(columns, ((0, 0), (0, seats - columns.shape[1])), constant_values=filling)
 
 
 def _opening_numbers(openings: NDArray[np.uint32], bots: NDArray[np.integer]) -> Integers:

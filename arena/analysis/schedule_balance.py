@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 from arena.records import ScheduledMatch
 from arena.tournament.seats import steps
+
+Seatings = Mapping[tuple[int, tuple[int, ...]], int]
+"""How many matches of each game, by its number, have each entrant in each seat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +46,27 @@ class _Counts:
         self.meets: Counter[tuple[int, int]] = Counter()
         self.follows: Counter[tuple[int, int]] = Counter()
 
-    def add(self, seats: tuple[int, ...]) -> None:
+    def add(self, seats: tuple[int, ...], match_count: int) -> None:
         self.players = len(seats)
-        self.matches.update(seats)
-        self.sits.update((entrant, seat) for seat, entrant in enumerate(seats))
-        self.meets.update((min(pair), max(pair)) for pair in combinations(seats, 2))
-        self.follows.update(steps(seats))
+        for seat, entrant in enumerate(seats):
+            self.matches[entrant] += match_count
+            self.sits[entrant, seat] += match_count
+        for pair in combinations(seats, 2):
+            self.meets[min(pair), max(pair)] += match_count
+        for step in steps(seats):
+            self.follows[step] += match_count
 
 
-def schedule_balance(lines: Iterable[ScheduledMatch], games: Sequence[str], names: Sequence[str]) -> list[BalanceLine]:
+def seatings_of(lines: Iterable[ScheduledMatch]) -> Seatings:
+    """Count the matches of a schedule by game and seats."""
+    return Counter((line.game, line.seats) for line in lines)
+
+
+def schedule_balance(seatings: Seatings, games: Sequence[str], names: Sequence[str]) -> list[BalanceLine]:
     """Count the matches of each entrant: in total, in each seat, against each rival, and acting right after each rival.
 
     Args:
-        lines: the schedule.
+        seatings: the schedule.
         games: the names of the games.
         names: of the entrants.
 
@@ -65,20 +76,18 @@ def schedule_balance(lines: Iterable[ScheduledMatch], games: Sequence[str], name
         it.
     """
     counts = [_Counts() for _ in games]
-    for line in lines:
-        counts[line.game].add(line.seats)
+    for (game, seats), match_count in seatings.items():
+        counts[game].add(seats, match_count)
     return [line for game, counted in zip(games, counts, strict=True) for line in _lines(game, counted, names)]
 
 
 def _lines(game: str, counts: _Counts, names: Sequence[str]) -> list[BalanceLine]:
     if not counts.matches:
         return []
-    entrants = range(len(names))
-    players = counts.players
-    pairs = list(combinations(entrants, 2))
+    entrants, players = range(len(names)), counts.players
     matches_mean = counts.matches.total() / len(names)
-    meets_mean = counts.meets.total() / len(pairs)
-    ordered = [(x, y) for x, y in ((a, b) for a in entrants for b in entrants) if counts.meets[min(x, y), max(x, y)]]
+    meets_mean = counts.meets.total() / (len(names) * (len(names) - 1) / 2)
+    neighbours = sorted({*counts.meets, *((y, x) for x, y in counts.meets)})
     return [
         _line(game, "matches", {k: counts.matches[k] for k in entrants}, lambda k: matches_mean, lambda k: names[k]),
         _line(
@@ -91,14 +100,14 @@ def _lines(game: str, counts: _Counts, names: Sequence[str]) -> list[BalanceLine
         _line(
             game,
             "meets",
-            {pair: counts.meets[pair] for pair in pairs},
+            _with_the_first_missing(counts.meets, combinations(entrants, 2)),
             lambda pair: meets_mean,
             lambda pair: f"{names[pair[0]]} and {names[pair[1]]}",
         ),
         _line(
             game,
             "acts right after",
-            {(x, y): counts.follows[x, y] for x, y in ordered if x != y},
+            {(x, y): counts.follows[x, y] for x, y in neighbours},
             lambda key: (
                 counts.meets[min(key), max(key)] / (players - 1) if players > 2 else counts.meets[min(key), max(key)]
             ),
@@ -107,8 +116,18 @@ def _lines(game: str, counts: _Counts, names: Sequence[str]) -> list[BalanceLine
     ]
 
 
-def _line(game: str, kind: str, counted: Mapping[Any, int], fair: Any, describe: Any) -> BalanceLine:
-    worst: Hashable = max(counted, key=lambda key: abs(counted[key] - fair(key)))
+def _with_the_first_missing(
+    counted: Mapping[tuple[int, int], int], pairs: Iterable[tuple[int, int]]
+) -> dict[tuple[int, int], int]:
+    """Return the counts in order, with one pair that has none: all of these are equal, and there may be many."""
+    missing = next(((pair, 0) for pair in pairs if pair not in counted), None)
+    return dict(sorted([*counted.items(), *([missing] if missing else [])]))
+
+
+def _line(
+    game: str, kind: str, counted: Mapping[Any, int], fair: Callable[[Any], float], describe: Callable[[Any], str]
+) -> BalanceLine:
+    worst = max(counted, key=lambda key: abs(counted[key] - fair(key)))
     return BalanceLine(
         game,
         kind,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.errors import UsageError
-from arena.home import DATABASE_FILE, PEOPLE_FILE
+from arena.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE
 from arena.isolation.stale_cleanup import COPY_PREFIX
 from arena.players.bot_files import BUILD_DIRECTORY
 from arena.submissions.upload_directory import CHECKING, RECEIVING
@@ -47,8 +47,9 @@ class Tree:
 OPEN, PRIVATE = Tree(0o755, 0o644, 0o755), Tree(0o700, 0o600, 0o700)
 """Bots are read by processes that have a user of their own; everything else by the arena alone."""
 
-BOTS, CONTESTS, LOGS = "bots", "contests", "logs"
-TREES = {BOTS: OPEN, "uploads": PRIVATE, CONTESTS: PRIVATE, "keys": PRIVATE, LOGS: PRIVATE}
+BOTS, LOGS = "bots", "logs"
+PRIVATE_TREES = ("uploads", CONTESTS_DIRECTORY, "keys", "puzzles", LOGS)
+TREES = {BOTS: OPEN} | dict.fromkeys(PRIVATE_TREES, PRIVATE)
 """Logs are kept if asked for."""
 
 _UNFINISHED = (COPY_PREFIX, RECEIVING, CHECKING)
@@ -56,7 +57,7 @@ _UNFINISHED = (COPY_PREFIX, RECEIVING, CHECKING)
 
 def hidden_databases(home: Path) -> list[str]:
     """Return the databases of what is hidden of contests, as paths from a home."""
-    return sorted(str(path.relative_to(home)) for path in home.glob(f"{CONTESTS}/*/{DATABASE_FILE}"))
+    return sorted(str(path.relative_to(home)) for path in home.glob(f"{CONTESTS_DIRECTORY}/*/{DATABASE_FILE}"))
 
 
 def is_beside_database(path: str) -> bool:
@@ -64,7 +65,7 @@ def is_beside_database(path: str) -> bool:
     tree, *inner = path.split("/")
     name = inner[-1] if inner else ""
     is_whole = len(inner) == 2 and name == DATABASE_FILE
-    return tree == CONTESTS and name.startswith(DATABASE_FILE) and not is_whole
+    return tree == CONTESTS_DIRECTORY and name.startswith(DATABASE_FILE) and not is_whole
 
 
 def tree_files(home: Path, tree: str) -> Iterator[str]:
@@ -102,7 +103,7 @@ def _is_left_out(name: str, directory: str, home: Path) -> bool:
     if directory == BOTS:
         return name.startswith((".", *_UNFINISHED))
     parent, _, bot = directory.rpartition("/")
-    if parent == CONTESTS and (name in NOT_KEPT or name.startswith(DATABASE_FILE)):
+    if parent == CONTESTS_DIRECTORY and (name in NOT_KEPT or name.startswith(DATABASE_FILE)):
         return True  # databases are copied by themselves
     if parent == BOTS and name == BUILD_DIRECTORY:
         return (home / BOTS / f".{bot}.built").exists()

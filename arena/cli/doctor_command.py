@@ -130,16 +130,18 @@ def _yes(result: ProbeResult) -> str:
 
 
 def _show_advice(results: list[ProbeResult], best: ProbeResult) -> None:
-    from arena.isolation.levels import NO_CONTROL_GROUPS
+    from arena.isolation.levels import why_no_groups
 
     for result in results:
         if not result.is_available:
             print_wrapped("", 0, f"No {result.isolation.level}: {result.problem}.")
+        elif result.untested and result.isolation.groups:
+            print_wrapped("", 0, f"{result.untested}.")
     if not best.isolation.groups:
         print_wrapped(
             "",
             0,
-            f"No control groups: {NO_CONTROL_GROUPS}. Limits of memory and processes apply to each process of a bot,"
+            f"No control groups: {why_no_groups(best)}. Limits of memory and processes apply to each process of a bot,"
             " and their sum is sampled ten times a second. To get control groups:"
             " systemd-run --user --scope -p Delegate=yes arena run …",
         )

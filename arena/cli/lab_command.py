@@ -7,6 +7,7 @@ import click
 from arena.cli.lab_analyse import analyse
 from arena.cli.lab_annotate import annotate
 from arena.cli.lab_kernels import kernels
+from arena.cli.lab_puzzles import puzzles
 from arena.cli.lab_quality import quality
 from arena.cli.lab_solve import solve
 from arena.cli.subcommands import Subcommands
@@ -22,6 +23,7 @@ def command() -> None:
     arena lab analyse quickstart/1 4
     arena lab quality differences -o size=6
     arena lab kernels --build --check
+    arena lab puzzles quickstart
     """
 
 
@@ -30,3 +32,4 @@ command.add_command(analyse)
 command.add_command(annotate)
 command.add_command(quality)
 command.add_command(kernels)
+command.add_command(puzzles)

@@ -66,7 +66,7 @@ def command(
     have; none of them is stored.
     """
     from arena.analysis.duration import recorded_times
-    from arena.analysis.schedule_balance import schedule_balance
+    from arena.analysis.schedule_balance import schedule_balance, seatings_of
     from arena.executors.cores import available_cores
     from arena.report.statistics_tables import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
@@ -87,9 +87,8 @@ def command(
             print_table(MATCH_COLUMNS, _match_rows(lines, definition, table_format), table_format)
             return OK
         counts = _Counts()
-        balance = schedule_balance(
-            counts.passing(lines), [choice.game for choice in definition.games], list(definition.shown_names.values())
-        )
+        games, names = [choice.game for choice in definition.games], list(definition.shown_names.values())
+        balance = schedule_balance(seatings_of(counts.passing(lines)), games, names)
         slots = workers or definition.workers or len(available_cores())
         is_text = table_format == "text" and not only_audit
         times = recorded_times(arena_home.store, definition) if is_text and not measures else []

@@ -231,7 +231,7 @@ def _programs(parts: Sequence[Part], ladders: Sequence[str], play_slots: int) ->
     is_played = any(part.is_per_ladder for part in parts)
     if store := global_option("store"):
         os.environ[STORE_VARIABLE] = store  # not as an argument: everybody on the machine sees those
-    return programs(parts, _directory(), None, _checked_ladders(ladders) if is_played else (), play_slots)
+    return programs(parts, _directory(), _checked_ladders(ladders) if is_played else (), play_slots)
 
 
 def _directory() -> Path:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from arena.people.contest import Contest, ContestEntrants, ContestResults, StageRules
 from arena.records import DEFAULT_LIMITS
+from arena.text import toml_text
 
 
 def contest_text(contest: Contest) -> str:
@@ -59,12 +59,4 @@ def _table(name: str, values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _line(key: str, value: Any) -> str:
-    return f"{key} = {_value(value)}"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {_value(inner)}" for key, inner in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)  # of texts, numbers and truth, which TOML writes alike
+    return f"{key} = {toml_text(value)}"

@@ -34,20 +34,20 @@ def main(arguments: list[str]) -> int:
     """Play contests until SIGTERM.
 
     Args:
-        arguments: the process that started this one, 0 if it runs alone; the home, and the URL of its store or "".
+        arguments: the process that started this one, 0 if it runs alone; and the home.
     """
-    parent, directory, store = arguments
+    parent, directory = arguments
     with service_program(int(parent), NICENESS):
-        processes = _Processes(directory, store)
+        processes = _Processes(directory)
         try:
-            keep_trying(lambda: _keep_going(directory, store, processes), _log, "contests can't be played now")
+            keep_trying(lambda: _keep_going(directory, processes), _log, "contests can't be played now")
         finally:
             processes.close()
     return 0
 
 
-def _keep_going(directory: str, store: str, processes: _Processes) -> None:
-    _remove_what_is_left(directory, store)
+def _keep_going(directory: str, processes: _Processes) -> None:
+    _remove_what_is_left(directory)
     with open_people(directory) as people:
         while True:
             for stored in people.contests.all():
@@ -56,9 +56,9 @@ def _keep_going(directory: str, store: str, processes: _Processes) -> None:
             time.sleep(PAUSE_SECONDS)
 
 
-def _remove_what_is_left(directory: str, store: str) -> None:
+def _remove_what_is_left(directory: str) -> None:
     """Remove hidden homes of contests that everybody can see, where the program was killed before it could."""
-    with ArenaHome(directory, store=store or None) as home, open_people(directory) as people:
+    with ArenaHome(directory) as home, open_people(directory) as people:
         for stored in people.contests.all():
             if phase_of(stored, people.contests.now()) is ContestPhase.FINISHED:
                 remove_hidden_home_of(home, stored.contest)
@@ -67,8 +67,8 @@ def _remove_what_is_left(directory: str, store: str) -> None:
 class _Processes:
     """The processes of contests."""
 
-    def __init__(self, directory: str, store: str) -> None:
-        self._place = (directory, store)
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
         self._running: dict[str, SpawnProcess] = {}
         self._not_before: dict[str, float] = {}
 
@@ -84,7 +84,9 @@ class _Processes:
             process.close()
             del self._running[name]
         if time.monotonic() >= self._not_before.get(name, 0.0):
-            process = multiprocessing.get_context("spawn").Process(target=_play, args=(os.getpid(), *self._place, name))
+            process = multiprocessing.get_context("spawn").Process(
+                target=_play, args=(os.getpid(), self._directory, name)
+            )
             process.start()
             self._running[name] = process
 
@@ -100,11 +102,11 @@ class _Processes:
                 process.join()
 
 
-def _play(parent: int, directory: str, store: str, name: str) -> None:
+def _play(parent: int, directory: str, name: str) -> None:
     """Play a contest until there is nothing to do for now. Runs in a process of its own."""
     with (
         service_program(parent, 0),
-        ArenaHome(directory, store=store or None) as home,
+        ArenaHome(directory) as home,
         open_people(directory) as people,
     ):
         leaving = Leaving()

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from arena.home import DATABASE_FILE, home_path
-
-CONTESTS_DIRECTORY = "contests"
+from arena.home import CONTESTS_DIRECTORY, DATABASE_FILE, home_path
 
 
 def hidden_home_path(directory: str | os.PathLike[str] | None, name: str) -> Path:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import logging
 import os
 import select
 import shlex
@@ -23,7 +24,7 @@ import socket
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ from arena.isolation.seccomp import ARCHITECTURES
 from arena.isolation.stale_cleanup import PROBE_PREFIX
 from arena.records import Bot, Limits
 
-PROBE_SECONDS = 20.0
+PROBE_SECONDS = 60.0
+"""A machine that is busy takes its time; one on which the test never ends is asked only once."""
 
 NO_CONTROL_GROUPS = (
     "no control group for memory and processes can be made here, which takes root or a delegated systemd unit"
@@ -50,6 +52,8 @@ NO_CONTROL_GROUPS = (
 PREFERRED = (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP, IsolationLevel.LIMITS, IsolationLevel.NONE)
 """The order in which "auto" tries the levels. Of what the sandbox probe and the bad bots try, Landlock and bubblewrap
 prevent the same; with Landlock a bot starts in a third of the time, and nothing needs to be installed."""
+
+_log = logging.getLogger("arena.isolation")
 
 _REFUSED_AT_LIMITS = frozenset({"raise its own limits"})
 """Those attempts of the sandbox probe that must fail at the level ``limits``; at the levels above, all must."""
@@ -63,11 +67,13 @@ class ProbeResult:
         isolation: the level, and how this machine provides it.
         escapes: the attempts that succeeded, forbidden at this level or not.
         problem: the reason why the level is not available; empty if it is.
+        untested: what may be better, but was passed over because its test did not end in time; empty if nothing.
     """
 
     isolation: Isolation
     escapes: tuple[str, ...] = ()
     problem: str = ""
+    untested: str = ""
 
     @property
     def is_available(self) -> bool:
@@ -97,8 +103,13 @@ def choose_isolation(wanted: str) -> Isolation:
             " and arena doctor tells what that is"
         )
     if plus and not result.isolation.groups:
-        raise UsageError(f"isolation = {wanted!r}: {NO_CONTROL_GROUPS}; without '+cgroup' limits are per process")
+        raise UsageError(f"isolation = {wanted!r}: {why_no_groups(result)}; without '+cgroup' limits are per process")
     return result.isolation
+
+
+def why_no_groups(result: ProbeResult) -> str:
+    """Return why a level comes without control groups."""
+    return result.untested or NO_CONTROL_GROUPS
 
 
 def _preferred() -> Isolation:
@@ -116,11 +127,15 @@ def probe_level(level: IsolationLevel) -> ProbeResult:
     problem = _missing_requirement(level)
     if problem:
         return ProbeResult(isolation=Isolation(level=level), problem=problem)
+    untested = ""
     for isolation in _variants(level):
         result = _probe(isolation)
+        untested = untested or result.untested
         if result.is_available:
             break
-    return result
+    if untested:
+        _log.warning("isolation: %s", untested)
+    return replace(result, untested=untested)
 
 
 def _variants(level: IsolationLevel) -> list[Isolation]:
@@ -152,6 +167,9 @@ def _missing_requirement(level: IsolationLevel) -> str:
 def _probe(isolation: Isolation) -> ProbeResult:
     try:
         report = _run_probe(isolation)
+    except _TooSlowError as error:
+        untested = f"{isolation.label} was not tried to the end: {error}"
+        return ProbeResult(isolation=isolation, problem=str(error), untested=untested)
     except (ArenaError, OSError) as error:
         return ProbeResult(isolation=isolation, problem=str(error))
     escapes = tuple(report["escapes"])
@@ -260,6 +278,10 @@ def _read_in_time(descriptor: int) -> bytes:
     while (left := deadline - time.monotonic()) > 0 and poll.poll(left * 1000):
         chunk = os.read(descriptor, 65536)
         if not chunk:
-            break
+            return output
         output += chunk
-    return output
+    raise _TooSlowError(f"a test program did not end within {PROBE_SECONDS:g} s, which happens on a busy machine")
+
+
+class _TooSlowError(ArenaError):
+    """A test program did not end in time, which says nothing about the level."""

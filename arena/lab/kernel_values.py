@@ -23,6 +23,8 @@ MAX_TABLE_BYTES = 1 << 30
 """A larger table is not made, whatever memory there is: a smaller root will do as soon as the match has gone on."""
 
 _KEPT_TABLES = 4
+"""Besides that of the first state, if there is room for them."""
+
 _SHARE_OF_TIME = 0.8
 """Of the time for a question, for a table; if it is not full by then, the rest is for a search."""
 
@@ -32,6 +34,7 @@ class KernelTable:
 
     def __init__(self, root: Solver, values: mmap.mmap) -> None:
         self.root = root
+        self.bytes = len(values)
         self._values = values
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(values))
 
@@ -98,7 +101,7 @@ class KernelValues:
             if table is not None and root == first:
                 self._first = table
             elif table is not None:
-                self._others = [table, *self._others[: _KEPT_TABLES - 1]]
+                self._keep(table)
             if table is not None:
                 return table
         return None
@@ -112,13 +115,23 @@ class KernelValues:
         if state != first:
             yield state
 
+    def _keep(self, table: KernelTable) -> None:
+        """Keep a table, and of the others the latest ones that there is room for."""
+        room = min(MAX_TABLE_BYTES, self._limits.memory_bytes) - table.bytes
+        kept = [table]
+        for other in self._others[: _KEPT_TABLES - 1]:
+            room -= other.bytes
+            if room >= 0:
+                kept.append(other)
+        self._others = kept
+
     def _made(self, root: Any, stop_at: float) -> KernelTable | None:
         kernel = solver_of(self._game)
         kernel.set_state(root)
         plan = kernel.table_plan()
         if plan is None or plan.table_bytes > MAX_TABLE_BYTES or plan.memory_bytes > self._limits.memory_bytes:
             return None
-        values = mmap.mmap(-1, plan.table_bytes)
+        values = mmap.mmap(-1, plan.table_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         if not kernel.fill(values, stop_at):
             self._too_slow.add(root)
             return None

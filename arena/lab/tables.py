@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 import msgpack
 
+from arena.cache_directory import TABLES
 from arena.errors import KernelError, StoreError, UsageError
 from arena.games import GAMES
 from arena.games.game import Game
@@ -87,7 +88,7 @@ def table_directory() -> Path:
         TableError: if this user has none.
     """
     try:
-        return base_directory() / "tables"
+        return base_directory() / TABLES
     except KernelError as error:
         raise TableError(str(error)) from error
 

@@ -27,15 +27,14 @@ def main(arguments: list[str]) -> int:
     """Keep a ladder going until SIGTERM.
 
     Args:
-        arguments: the process that started this one, 0 if it runs alone; the home, the URL of its store
-            or "", and the ladder's file.
+        arguments: the process that started this one, 0 if it runs alone; the home, and the ladder's file.
     """
-    parent, directory, store, path = arguments
+    parent, directory, path = arguments
     with service_program(int(parent), NICENESS):
         leaving = Leaving()
         leaving.on_sigterm()
         keep_trying(
-            lambda: _keep_going(directory, store, path, leaving),
+            lambda: _keep_going(directory, path, leaving),
             _log,
             f"{path} can't be played now",
             is_over=lambda: leaving.is_asked,
@@ -44,8 +43,8 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _keep_going(directory: str, store: str, path: str, leaving: Leaving) -> None:
-    with ArenaHome(directory, store=store or None) as home, open_people(directory) as people:
+def _keep_going(directory: str, path: str, leaving: Leaving) -> None:
+    with ArenaHome(directory) as home, open_people(directory) as people:
         ladder = OpenLadder(path, home)
         kept = KeptTournament(ladder.name, PROGRAM, home, people, leaving)
         try:

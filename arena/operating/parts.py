@@ -16,8 +16,8 @@ class Part:
     """A part.
 
     A module that is one has ``main(arguments)``, which works until SIGTERM. The arguments are the process that started
-    it, 0 if it runs alone; the home; the URL of the home's store, or ""; and the value of its option, if it has one:
-    where there is one for each ladder, its file.
+    it, 0 if it runs alone; the home; and the value of its option, if it has one: where there is one for each ladder,
+    its file. The URL of a store is in the environment, for everybody on the machine sees arguments.
 
     Attributes:
         name: as ``arena serve --only`` takes it.
@@ -77,7 +77,6 @@ def part_named(name: str) -> Part:
 def programs(
     parts: Sequence[Part],
     directory: str | os.PathLike[str],
-    store: str | None,
     ladders: Sequence[tuple[str, str]],
     play_slots: int = 0,
 ) -> tuple[Program, ...]:
@@ -86,7 +85,6 @@ def programs(
     Args:
         parts: which of them.
         directory: the home.
-        store: the URL of its database; None for a file in the home.
         ladders: the name and the file of each ladder.
         play_slots: how many may play against bots at once.
 
@@ -97,13 +95,13 @@ def programs(
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"--ladder: two files have the name {name!r}; expected each ladder once")
-    place = (os.fspath(directory), store or "")
+    place = os.fspath(directory)
     made: list[Program] = []
     for part in parts:
         if part.is_per_ladder:
-            made += [Program(part.module, (*place, file), f"{part.name} {name}") for name, file in ladders]
+            made += [Program(part.module, (place, file), f"{part.name} {name}") for name, file in ladders]
         elif part.option == "play_slots":
-            made.append(Program(part.module, (*place, str(play_slots)), part.name))
+            made.append(Program(part.module, (place, str(play_slots)), part.name))
         elif part.module:
-            made.append(Program(part.module, place, part.name))
+            made.append(Program(part.module, (place,), part.name))
     return tuple(made)

@@ -16,7 +16,8 @@ from arena.store.people.unrated_matches import UnratedMatches
 PRUNE_SECONDS = 3600.0
 NEWS_SECONDS = 0.25
 """From a look at what can be chosen to the next: a ladder may commit all the time."""
-LEAVING_SECONDS = 2.0
+LEAVING_SECONDS = 1.5
+"""For all matches together: the site waits for this."""
 
 
 class Host:
@@ -87,8 +88,9 @@ class Host:
         """End all processes; their matches go on when a play host is here again."""
         for process in self._running.values():
             process.terminate()
+        deadline = self._clock() + LEAVING_SECONDS
         for process in self._running.values():
-            process.join(LEAVING_SECONDS)
+            process.join(max(0.0, deadline - self._clock()))
             if process.exitcode is None:
                 process.kill()
                 process.join()

@@ -33,13 +33,12 @@ def main(arguments: list[str]) -> int:
     """Let people play until SIGTERM.
 
     Args:
-        arguments: the process that started this one, the home, the URL of its store or "", and how many may play at
-            once.
+        arguments: the process that started this one, the home, and how many may play at once.
     """
-    parent, directory, store, slots = arguments
+    parent, directory, slots = arguments
     with service_program(int(parent), NICENESS):
         _keep_to_own_cores()
-        keep_trying(lambda: _run(directory, store, int(slots)), _log, "nobody can play now")
+        keep_trying(lambda: _run(directory, int(slots)), _log, "nobody can play now")
     return 0
 
 
@@ -51,16 +50,16 @@ def _keep_to_own_cores() -> None:
         os.sched_setaffinity(0, cores[-own:])
 
 
-def _run(directory: str, store: str, slots: int) -> None:
+def _run(directory: str, slots: int) -> None:
     containment = can_contain_uploads()
     if not containment.is_enough:
         _log.error("only example bots can be played against: %s", containment.reason)
     isolation = "auto" if containment.isolation is None else containment.isolation.label
     with (
         open_people(directory) as people,
-        ArenaHome(directory, store=store or None) as home,
+        ArenaHome(directory) as home,
         contextlib.closing(MenuMaker(home, slots, containment.is_enough)) as menu,
-        contextlib.closing(Host(people.unrated_matches, menu, slots, (directory, store, isolation))) as host,
+        contextlib.closing(Host(people.unrated_matches, menu, slots, (directory, isolation))) as host,
     ):
         while True:
             host.step()

@@ -19,16 +19,16 @@ def main(arguments: list[str]) -> None:
     """Play a match on.
 
     Args:
-        arguments: the process that started this one, the home, the URL of its store or "", the isolation of the bot,
-            and the number of the match.
+        arguments: the process that started this one, the home, the isolation of the bot, and the number of
+            the match.
     """
-    parent, directory, store, isolation, number = arguments
+    parent, directory, isolation, number = arguments
     with service_program(int(parent), 0):
-        _play(directory, store or None, isolation, int(number))
+        _play(directory, isolation, int(number))
 
 
-def _play(directory: str, store: str | None, isolation: str, number: int) -> None:
-    with open_people(directory) as people, ArenaHome(directory, store=store) as home:
+def _play(directory: str, isolation: str, number: int) -> None:
+    with open_people(directory) as people, ArenaHome(directory) as home:
         claim = people.unrated_matches.claim(number)
         match = claim.read() if claim is not None else None
         if claim is None or match is None:

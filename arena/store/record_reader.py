@@ -61,9 +61,19 @@ class RecordReader(TournamentReader):
             yield StoredResult(number, encounter, name, *pair, *hashes)
 
     def result_columns(
-        self, within: Within = ALL_TOURNAMENTS, game: str | None = None, last_encounter: int | None = None
+        self,
+        within: Within = ALL_TOURNAMENTS,
+        game: str | None = None,
+        last_encounter: int | None = None,
+        after_match: int = 0,
     ) -> Iterator[ResultColumns]:
         """Yield what ``results`` yields by column, some thousand matches of a tournament at a time.
+
+        Args:
+            within: of this tournament, or of those in this scope; by default of all.
+            game: only of this one; by default of all.
+            last_encounter: only up to this one of each tournament.
+            after_match: only matches of each tournament with a larger number.
 
         Raises:
             UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
@@ -73,7 +83,7 @@ class RecordReader(TournamentReader):
         if last_encounter is not None:
             chosen = chosen.where(records.c.encounter <= last_encounter)
         for number in self._numbers_within(within):
-            for rows in pieces_by_match(self._database, chosen, number, game, RESULTS_CHUNK_ROWS):
+            for rows in pieces_by_match(self._database, chosen, number, game, RESULTS_CHUNK_ROWS, after_match):
                 yield result_columns(number, rows)
 
     def _numbers_within(self, within: Within) -> list[int]:
@@ -103,6 +113,12 @@ class RecordReader(TournamentReader):
         same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
         later = (matches.c.tournament_id == tournament.number, matches.c.round > after_round)
         query = select(func.count()).select_from(matches.join(records, same)).where(*later)
+        return next(int(count) for (count,) in self._rows(query))
+
+    def count_records(self, tournament: StoredTournament, last_match: int) -> int:
+        """Count the records of the matches up to this one."""
+        of_tournament = records.c.tournament_id == tournament.number
+        query = select(func.count()).where(of_tournament, records.c.match <= last_match)
         return next(int(count) for (count,) in self._rows(query))
 
     def last_encounter(self, tournament: StoredTournament | str) -> int:

@@ -266,6 +266,21 @@ class TournamentReader:
                     known[text, game] = seats_in_line(text, game, last, definition)
                 yield Seating(last, encounter, number, known[text, game])
 
+    def seatings_counted(self, tournament: StoredTournament | str) -> dict[tuple[int, tuple[int, ...]], int]:
+        """Count the matches of the schedule by the number of their game and who sits in them.
+
+        Raises:
+            StoreError: if a line does not fit the tournament's definition.
+        """
+        tournament = self._stored(tournament)
+        columns = (matches.c.game, matches.c.seats)
+        query = select(*columns, func.count(), func.min(matches.c.match, type_=Integer)).group_by(*columns)
+        definition, counts = tournament.definition, dict[tuple[int, tuple[int, ...]], int]()
+        for game, text, count, first in self._rows(query.where(matches.c.tournament_id == tournament.number)):
+            key = game, seats_in_line(text, game, first, definition)
+            counts[key] = counts.get(key, 0) + count
+        return counts
+
     def _lines(self, tournament: StoredTournament, chosen: Select[Any]) -> Iterator[ScheduledMatch]:
         definition, last = tournament.definition, 0
         while lines := self._rows(chosen.where(matches.c.match > last).order_by(matches.c.match).limit(CHUNK_ROWS)):

@@ -28,21 +28,21 @@ def main(arguments: list[str]) -> int:
     """Check submissions until SIGTERM.
 
     Args:
-        arguments: the process that started this one, 0 if it runs alone; the home, and the URL of its store or "".
+        arguments: the process that started this one, 0 if it runs alone; and the home.
     """
-    parent, directory, store = arguments
+    parent, directory = arguments
     with service_program(int(parent), NICENESS):
         while not (containment := can_contain_uploads()).is_enough:
             note_containment(directory, containment.reason)
             _log.error("nothing is checked: %s", containment.reason)
             time.sleep(UNCONTAINED_SECONDS)
         note_containment(directory, "")
-        keep_trying(lambda: _run(directory, store or None), _log, "nothing can be checked now")
+        keep_trying(lambda: _run(directory), _log, "nothing can be checked now")
     return 0
 
 
-def _run(directory: str, store: str | None) -> None:
-    with ArenaHome(directory, store=store) as home, open_people(directory) as people:
+def _run(directory: str) -> None:
+    with ArenaHome(directory) as home, open_people(directory) as people:
         uploads = UploadDirectory(uploads_path(directory))
         uploads.remove_unfinished(CHECKING)
         checker = Checker(home, people, uploads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from arena.errors import UsageError
-from arena.isolation.levels import NO_CONTROL_GROUPS, choose_isolation
+from arena.isolation.levels import choose_isolation, probe_level, why_no_groups
 from arena.isolation.sandbox_policy import Isolation
 
 
@@ -42,5 +42,6 @@ def can_contain_uploads(wanted: str = "auto") -> Containment:
             isolation,
         )
     if not isolation.groups:
-        return Containment(False, f"uploads can't be contained: {NO_CONTROL_GROUPS}", isolation)
+        why = why_no_groups(probe_level(isolation.level))
+        return Containment(False, f"uploads can't be contained: {why}", isolation)
     return Containment(True, f"uploads are contained: unpacked, built and run at {isolation.label}", isolation)

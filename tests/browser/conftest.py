@@ -10,12 +10,17 @@ import urllib.request
 from http import HTTPStatus
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from arena.home import ArenaHome
+from arena.lab.kept_puzzles import keep_puzzles
+from tests.lab.made_puzzles import made_puzzle
 from tests.report.tournaments import play
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+PATIENT_MS = 60_000
+expect.set_options(timeout=PATIENT_MS)
 
 QUIET = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -42,7 +47,8 @@ NOTE = "</script><img src=x onerror=alert(1)> \x1b[31m \u202edlrow ]]> {{7*7}} =
 def fill(home):
     """Play a tournament of every format, with forfeits and with three players."""
     bots = ["alpha", "beta", "gamma", "delta"]
-    play(home, "league", bots, encounters=6, opening_plies=2)
+    league = play(home, "league", bots, encounters=6, opening_plies=2)
+    keep_puzzles(home.directory, league, [made_puzzle(), made_puzzle()])
     play(home, "forfeits", ["alpha", "<b>bold</b>", "100%? #1 & so"], failing=["<b>bold</b>"], note=NOTE, encounters=4)
     play(home, "swiss", [*bots, "epsilon"], format="swiss", settings={"rounds": 3}, encounters=2)
     play(home, "cup", bots, format="knockout", encounters=3)
@@ -74,7 +80,7 @@ def served(home_directory, *options):
         assert f"http://127.0.0.1:{port}/" in server.stdout.readline()
         yield f"http://127.0.0.1:{port}"
         server.terminate()
-        assert server.wait(10) in (0, -15)
+        assert server.wait(60) in (0, -15)
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +116,14 @@ PARTS = """[...document.querySelectorAll('[data-live][id]')].map((part) => {
   for (const clock of copy.querySelectorAll('[data-clock-since]')) clock.textContent = "some time";
   return `${part.id}: ${copy.textContent.replace(/\\s+/g, " ")}`;
 }).join('\\n')"""
+
+
+def wait_until(page, is_so):
+    """Look again and again, while events reach the page's listeners, until something is so."""
+    deadline = time.monotonic() + PATIENT_MS / 1000
+    while not is_so():
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(50)
 
 
 def shown_parts(page):

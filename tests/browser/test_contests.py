@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import zipfile
 from datetime import UTC, datetime, timedelta
 from urllib.request import Request, urlopen
@@ -48,10 +49,6 @@ def page_of(chromium, arena, who=None):
     if who is not None:
         context.add_cookies([{"name": "arena-here", "value": sessions[who], "url": site}])
     return context.new_page()
-
-
-def said_of(page):
-    return page.locator("p.verdict").inner_text()
 
 
 def until(page, is_so):
@@ -126,7 +123,7 @@ def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path)
     expect(director.locator(".notice").first).to_contain_text("Only directors see this page")
     expect(director.get_by_role("row").filter(has_text="mine").first).to_be_visible()
     director.get_by_role("link", name="match", exact=False).first.click()
-    assert "/contests/spring/hidden/tournaments/spring/match" in director.url
+    expect(director).to_have_url(re.compile("/contests/spring/hidden/tournaments/spring/match"))
     director.get_by_role("link", name="Back to the contest").click()
     expect(director).to_have_url(f"{site}/contests/spring")
     answer = director.request.get(f"{site}/contests/spring/grades.csv")
@@ -143,6 +140,7 @@ def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path)
         expect(page.locator("#standings-table")).to_have_count(1)
     assert visitor.evaluate("window.isTheSame")
     visitor.get_by_role("link", name="standings and matches").click()
+    visitor.wait_for_url("**/tournaments/spring")
     until(visitor, lambda page: page.get_by_role("row").filter(has_text="mine").count() > 0)  # it was not there before
     visitor.goto(f"{site}/contests/spring")
     until(visitor, lambda page: page.get_by_role("link", name="all pages and records").count() == 1)

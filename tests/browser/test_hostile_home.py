@@ -61,7 +61,7 @@ class Server:
         """End it; return what it has written to stderr."""
         self.connection.close()
         self.process.terminate()
-        return self.process.communicate(timeout=20)[1]
+        return self.process.communicate(timeout=60)[1]
 
 
 class Links(HTMLParser):

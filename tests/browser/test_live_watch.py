@@ -9,12 +9,11 @@ import pytest
 from playwright.sync_api import expect
 
 from arena.home import ArenaHome
-from tests.browser.conftest import built, free_port
+from tests.browser.conftest import PATIENT_MS, built, free_port
 
 pytestmark = pytest.mark.processes
 
 BAD_BOTS = Path(__file__).parents[1] / "bad_bots"
-TIMEOUT = 30_000
 TIME_CONTROL = "per_action_seconds = 40\nbank_seconds = 500"
 
 BOT = """
@@ -71,7 +70,7 @@ class Watched:
         self.play(1000)
         for process in (self.run, self.server):
             process.terminate()
-            process.wait(10)
+            process.wait(60)
             process.stdout.close()
         os.close(self.steps)
 
@@ -92,7 +91,7 @@ def watched(tmp_path):
 @pytest.fixture
 def page(chromium):
     context = chromium.new_context()
-    context.set_default_timeout(TIMEOUT)
+    context.set_default_timeout(PATIENT_MS)
     page = context.new_page()
     mistakes = []
     page.on("pageerror", lambda mistake: mistakes.append(str(mistake)))
@@ -102,12 +101,12 @@ def page(chromium):
 
 
 def expect_plies(page, plies):
-    expect(page.locator("#actions li")).to_have_count(plies, timeout=TIMEOUT)
+    expect(page.locator("#actions li")).to_have_count(plies)
 
 
 def expect_clock(page, seat):
     """Expect that the clock of a seat runs, and no other."""
-    expect(page.locator(f'[data-seat="{seat}"] [data-clock-since]')).to_be_visible(timeout=TIMEOUT)
+    expect(page.locator(f'[data-seat="{seat}"] [data-clock-since]')).to_be_visible()
     expect(page.locator("[data-clock-since]")).to_have_count(1)
 
 
@@ -123,9 +122,9 @@ def test_a_match_is_seen_ply_by_ply_and_then_its_result(watched, page):
     expect(page.locator("#result")).to_contain_text("being played")
     clock = page.locator("[data-clock-since]")
     before = clock.inner_text()
-    expect(clock).not_to_have_text(before, timeout=TIMEOUT)
+    expect(clock).not_to_have_text(before)
     watched.play(1000)
-    expect(page.locator("#result")).to_contain_text("tie", timeout=TIMEOUT)
+    expect(page.locator("#result")).to_contain_text("tie")
     assert '"termination":"normal"' in page.locator("#match-data").text_content()
     expect(page.locator("[data-clock-since]")).to_have_count(0)
     assert page.evaluate("window.isFirst"), "it was never loaded again"
@@ -136,7 +135,7 @@ def test_the_page_shows_faults_and_seats_with_the_result(watched, page):
     expect_clock(page, 0)
     expect(page.locator("h2", has_text="Seats")).to_have_count(0)
     watched.play(1, step=b"x")
-    expect(page.locator("#faults .badge")).to_have_text("exit", timeout=TIMEOUT)
+    expect(page.locator("#faults .badge")).to_have_text("exit")
     expect(page.locator("#seat-reports tbody tr")).to_have_count(2)
     expect(page.locator("#result")).to_contain_text("ada forfeits")
 
@@ -155,7 +154,7 @@ def test_the_page_of_the_tournament_leads_to_the_match_that_is_played(watched, p
     page.goto(f"{watched.address}/tournaments/steps")
     page.evaluate("window.isFirst = true")
     link = page.locator("#progress a", has_text="Watch ada – bob")
-    expect(link).to_be_visible(timeout=TIMEOUT)
+    expect(link).to_be_visible()
     assert page.evaluate("window.isFirst")
     link.click()
     page.wait_for_url(watched.match)

@@ -19,6 +19,12 @@ EXAMPLES = {
     "tournament": [LEAGUE, *({"tournament": name} for name in ("forfeits", "swiss", "cup", "three"))],
     "matches": [LEAGUE, {"tournament": "forfeits", "fault": "protocol"}, {**LEAGUE, "bot": "alpha", "rival": "beta"}],
     "match": [{**LEAGUE, "match": 1}, {"tournament": "three", "match": 2}, {"tournament": "forfeits", "match": 7}],
+    "puzzles": [LEAGUE, {"tournament": "cup"}],
+    "puzzle": [
+        {**LEAGUE, "puzzle": 1},
+        {**LEAGUE, "puzzle": 1, "action": "c3"},
+        {**LEAGUE, "puzzle": 2, "answer": True},
+    ],
     "games": [{}],
     "game": [{"game": "differences", "options": "size=5", "actions": "b3 d4"}, {"game": "plaid", "actions": "v20"}],
     "why": [{**LEAGUE, "bot": "alpha@1"}, {"tournament": "forfeits", "bot": "<b>bold</b>@1"}],
@@ -95,7 +101,10 @@ def test_a_table_that_is_too_wide_has_a_shadow_until_its_end_is_seen(chromium, s
     before = page.screenshot(clip=edge)
     table.evaluate("(table) => table.scrollTo(table.scrollWidth, 0)")
     page.wait_for_function(
-        "(() => { const one = document.querySelector('#standings .scroll'); return one.scrollLeft > 0 })()"
+        """(() => {
+          const one = document.querySelector('#standings .scroll');
+          return one.scrollLeft + one.clientWidth >= one.scrollWidth - 1;
+        })()"""
     )
     assert page.screenshot(clip=edge) != before
     page.set_viewport_size({"width": 1280, "height": 900})

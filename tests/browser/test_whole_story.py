@@ -47,13 +47,14 @@ def arena(tmp_path):
         assert site in server.stdout.readline()
         yield site, re.search(r"http\S+", added.stdout).group()
         server.terminate()
-        assert server.wait(15) in (0, -15)
+        assert server.wait(60) in (0, -15)
 
 
-def choose_password(page):
+def choose_password(page, name):
     page.get_by_label("Password", exact=False).first.fill(PASSWORD)
     page.get_by_label("The same again").fill(PASSWORD)
     page.locator("main form button").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
 
 
 def announce_contest(page, site, now):
@@ -79,7 +80,8 @@ def invitation(page, site):
     """Return a link for one author."""
     page.goto(f"{site}/people")
     page.get_by_text("Make an invitation").first.click()
-    return re.search(rf"{re.escape(site)}/invitations/[\w-]+", page.content()).group()
+    made = page.locator("pre", has_text=f"{site}/invitations/")
+    return re.search(rf"{re.escape(site)}/invitations/[\w-]+", made.inner_text()).group()
 
 
 def hand_in(page, site, path):
@@ -101,19 +103,21 @@ def play_to_the_end(page):
         expect(page.locator("#match[data-waiting]")).to_have_count(0, timeout=PATIENT)
         if page.locator("p.verdict").inner_text() != "It is your turn.":
             return
-        next(place for place in page.locator("#board-form button").all() if place.is_enabled()).click(force=True)
+        before = page.locator("#match").get_attribute("data-plies")
+        page.locator("#board-form .place[value]").first.click(force=True)
+        expect(page.locator("#match")).not_to_have_attribute("data-plies", before, timeout=PATIENT)
 
 
 def test_from_a_link_to_a_match_against_a_ranked_bot(chromium, arena, tmp_path):
     site, link = arena
     director, author, visitor = (chromium.new_context().new_page() for _ in range(3))
     director.goto(link)
-    choose_password(director)
+    choose_password(director, "ada")
     announce_contest(director, site, datetime.now(UTC))
 
     author.goto(invitation(director, site))
     author.get_by_label("Name").first.fill("bob")
-    choose_password(author)
+    choose_password(author, "bob")
     bot = tmp_path / "mine.py"
     bot.write_text(BOT.replace("LEGAL", "legal_action"))
     hand_in(author, site, bot)
@@ -135,6 +139,7 @@ def test_from_a_link_to_a_match_against_a_ranked_bot(chromium, arena, tmp_path):
     reload_until(visitor, visitor.locator("select[name=bot] option[value='mine@1']").count)
     visitor.locator("input[name=option_size]").fill("4")
     visitor.locator("select[name=bot]").select_option("mine@1")
+    visitor.locator("select[name=seconds]").select_option("5.0")  # it needs little, but may have to wait for it
     visitor.get_by_role("button", name="Play").click()
     play_to_the_end(visitor)
     expect(visitor.locator("p.verdict")).to_contain_text(re.compile(r"\d : \d"))

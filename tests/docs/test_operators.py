@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.operating import health_check
 from arena.operating.parts import PARTS
 from tests import needs
 
@@ -66,7 +67,7 @@ def test_the_container_runs_one_process_of_an_ordinary_user_and_says_how_it_is()
     assert instructions["ENTRYPOINT"] == '["arena"]'
     assert '"serve", "--open-to", "authors"' in instructions["CMD"]
     assert instructions["VOLUME"] == '["/var/lib/arena"]'
-    assert "/health" in CONTAINERFILE.partition("HEALTHCHECK")[2].partition("ENTRYPOINT")[0]
+    assert f'"{health_check.__name__}"' in CONTAINERFILE.partition("HEALTHCHECK")[2].partition("ENTRYPOINT")[0]
 
 
 def test_what_the_build_of_the_image_takes_is_all_that_a_wheel_needs():

@@ -1,8 +1,10 @@
 """Levels: found by trying, demanded or refused clearly, and honest when something is missing or broken."""
 
+import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,33 @@ def test_control_groups_that_can_not_be_had_are_refused_when_demanded(monkeypatc
     monkeypatch.setattr(levels, "find_parent_groups", lambda: None)
     assert choose_isolation("limits").label == "limits"
     with pytest.raises(UsageError, match=r"isolation = 'limits\+cgroup': no control group"):
+        choose_isolation("limits+cgroup")
+
+
+def test_a_level_whose_test_does_not_end_in_time_says_so(monkeypatch, fresh_probes, caplog):
+    monkeypatch.setattr(levels, "PROBE_SECONDS", 0.0001)
+    result = probe_level(IsolationLevel.LIMITS)
+    assert not result.is_available
+    assert result.problem.startswith("a test program did not end within 0.0001 s")
+    assert [record.message for record in caplog.records] == [f"isolation: {result.untested}"]
+
+
+def test_control_groups_whose_test_does_not_end_in_time_are_missed_loudly(monkeypatch, fresh_probes, caplog):
+    run_probe = levels._run_probe
+
+    def late(isolation):
+        with monkeypatch.context() as patched:
+            if isolation.groups:
+                patched.setattr(levels, "PROBE_SECONDS", 0.0)
+                isolation = replace(isolation, groups=False)  # which may not be had here
+            return run_probe(isolation)
+
+    monkeypatch.setattr(levels, "_run_probe", late)
+    monkeypatch.setattr(levels, "find_parent_groups", lambda: {})
+    assert choose_isolation("limits").label == "limits"
+    why = "limits+cgroup was not tried to the end: a test program did not end within 0 s"
+    assert why in caplog.text
+    with pytest.raises(UsageError, match=re.escape(f"isolation = 'limits+cgroup': {why}")):
         choose_isolation("limits+cgroup")
 
 

@@ -107,7 +107,7 @@ class Program:
     """The program of the ladder, as ``arena serve`` starts it."""
 
     def __init__(self, home, file, **options):
-        arguments = [str(os.getpid()), str(home.directory), "", str(file)]
+        arguments = [str(os.getpid()), str(home.directory), str(file)]
         command = [sys.executable, "-m", "arena.ladders.director_program", *arguments]
         self.process = subprocess.Popen(command, text=True, **options)
 

@@ -25,20 +25,12 @@ from arena.people.roles import Role, Scope
 from arena.people.submission import FINAL, SubmissionState
 from arena.store.people.schema import rates, submissions
 from tests.browser.conftest import free_port
+from tests.ladders import conftest
 
 pytestmark = pytest.mark.processes
 
-LADDER = """
-name = "open"
-game = "differences"
-options = { size = 4 }
-format = "ladder"
-workers = 1
-[[entrants]]
-bot = "arena:random_legal"
-[[entrants]]
-bot = "arena:minimal"
-"""
+LADDER = conftest.LADDER.replace("[ladder]\nmatches = 6\n", "")
+"""Without an end."""
 BOT = "from arena.botkit import run\n\nrun(lambda game, state, clock: game.legal_actions(state)[{index}])\n"
 TOML = 'name = "{name}"\nversion = "{version}"\ncommand = ["python3", "bot.py"]\ngames = ["differences"]\n'
 

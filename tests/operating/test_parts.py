@@ -14,25 +14,25 @@ WEB = Part("web", "answers", "")
 
 
 def test_a_part_that_is_a_line_in_the_table_is_a_program_with_a_lock():
-    made = programs([WEB, PLAYER, EACH], "/home/of", None, [("spring", "/s.toml"), ("a/b", "arena:x")])
+    made = programs([WEB, PLAYER, EACH], "/home/of", [("spring", "/s.toml"), ("a/b", "arena:x")])
     assert [(one.module, one.arguments, one.lock) for one in made] == [
-        ("a.module", ("/home/of", ""), "player"),
-        ("another.module", ("/home/of", "", "/s.toml"), "each spring"),
-        ("another.module", ("/home/of", "", "arena:x"), "each a/b"),
+        ("a.module", ("/home/of",), "player"),
+        ("another.module", ("/home/of", "/s.toml"), "each spring"),
+        ("another.module", ("/home/of", "arena:x"), "each a/b"),
     ]
 
 
 def test_a_program_alone_is_given_no_process_that_started_it(tmp_path, monkeypatch):
     (tmp_path / "part_of_a_test.py").write_text("def main(arguments):\n    return arguments\n")
     monkeypatch.syspath_prepend(tmp_path)
-    [program] = programs([Part("p", "does it", "part_of_a_test")], "/home/of", "postgresql://x", [])
-    assert program.run_alone() == ["0", "/home/of", "postgresql://x"]
+    [program] = programs([Part("p", "does it", "part_of_a_test")], "/home/of", [])
+    assert program.run_alone() == ["0", "/home/of"]
     sys.modules.pop("part_of_a_test")
 
 
 def test_a_ladder_named_twice_is_refused():
     with pytest.raises(UsageError, match="two files have the name 'spring'"):
-        programs([EACH], "/home/of", None, [("spring", "a"), ("spring", "b")])
+        programs([EACH], "/home/of", [("spring", "a"), ("spring", "b")])
 
 
 def test_names_of_parts_differ():

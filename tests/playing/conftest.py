@@ -30,7 +30,7 @@ class Playing:
         self.host = subprocess.Popen(
             [
                 sys.executable, "-m", "arena.playing.host_program",
-                str(os.getpid()), str(self._directory), "", str(self._slots),
+                str(os.getpid()), str(self._directory), str(self._slots),
             ]
         )  # fmt: skip
         while self.matches.menu() is None:
@@ -42,7 +42,7 @@ class Playing:
 
     def end(self):
         self.host.terminate()
-        return self.host.wait(10)
+        return self.host.wait(60)
 
     def submit(self, program, name):
         """Hand in a bot, without a check; return what it is chosen by."""

@@ -5,7 +5,7 @@ import contextlib
 import pytest
 
 from arena.home import ArenaHome
-from arena.playing.host import NEWS_SECONDS, Host
+from arena.playing.host import LEAVING_SECONDS, NEWS_SECONDS, Host
 from arena.playing.menu import MenuMaker
 from arena.site.models.playing import PlayMenu
 from arena.store.people.play_slots import MENU_SECONDS
@@ -92,3 +92,27 @@ def test_files_that_were_missing_are_looked_for_again(world, tmp_path):
     clock.seconds = MENU_SECONDS / 12
     host.step()
     assert matches.menus == [[], ["mine@1"]]
+
+
+class StuckProcess:
+    """The process of a match that does not end; it takes time to wait for it."""
+
+    def __init__(self, clock):
+        self.clock, self.exitcode = clock, None
+
+    def terminate(self):
+        pass
+
+    def join(self, timeout=0.0):
+        self.clock.seconds += timeout
+
+    def kill(self):
+        self.exitcode = -9
+
+
+def test_matches_that_do_not_end_are_killed_together(world):
+    _, host, _, clock = world
+    host._running = {number: StuckProcess(clock) for number in range(4)}
+    host.close()
+    assert clock.seconds == LEAVING_SECONDS
+    assert [one.exitcode for one in host._running.values()] == [-9] * 4

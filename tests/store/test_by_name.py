@@ -22,6 +22,7 @@ READERS = {
     "results_by_round": lambda store, which: store.results_by_round(which),
     "schedule": lambda store, which: list(store.schedule(which)),
     "seatings": lambda store, which: list(store.seatings(which)),
+    "seatings_counted": lambda store, which: store.seatings_counted(which),
     "unplayed": lambda store, which: list(store.unplayed(which)),
     "void_tries": lambda store, which: store.void_tries(which),
 }

@@ -37,7 +37,7 @@ def test_twenty_killed_checkers(tmp_path):
     before = traces()
     arena = Arena(directory)
     arena.now.seconds = time.time()
-    command = [sys.executable, "-m", "arena.submissions.checker_program", str(os.getpid()), str(directory), ""]
+    command = [sys.executable, "-m", "arena.submissions.checker_program", str(os.getpid()), str(directory)]
     handed_in = killed = 0
     while killed < KILLS or len(decided(arena)) < SUBMISSIONS:
         checker = subprocess.Popen(command)

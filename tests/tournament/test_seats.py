@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.analysis.schedule_balance import schedule_balance
+from arena.analysis.schedule_balance import schedule_balance, seatings_of
 from arena.records import ScheduledMatch
 from arena.tournament.seats import SeatPlanner, rotations, steps
 
@@ -51,7 +51,7 @@ def line(match, seats, game=0, encounter=1):
 def test_the_audit_counts_what_a_plain_count_counts(seatings):
     names = ["a", "b", "c", "d"]
     lines = [line(k + 1, seats) for k, seats in enumerate(seatings)]
-    found = {one.kind: one for one in schedule_balance(lines, ["plaid"], names)}
+    found = {one.kind: one for one in schedule_balance(seatings_of(lines), ["plaid"], names)}
     played = [sum(k in seats for seats in seatings) for k in range(4)]
     assert (found["matches"].least, found["matches"].most) == (min(played), max(played))
     assert found["matches"].imbalance == pytest.approx(max(abs(n - 3 * len(seatings) / 4) for n in played))
@@ -71,7 +71,7 @@ def test_the_audit_counts_what_a_plain_count_counts(seatings):
 def test_the_audit_names_the_worst():
     """a never sits in seat 1, and b always acts right after a."""
     lines = [line(1, (0, 1, 2)), line(2, (2, 0, 1)), line(3, (0, 1, 2))]
-    found = {one.kind: one for one in schedule_balance(lines, ["plaid"], ["a", "b", "c"])}
+    found = {one.kind: one for one in schedule_balance(seatings_of(lines), ["plaid"], ["a", "b", "c"])}
     assert found["in a seat"].worst in (
         "a in seat 0",
         "b in seat 1",
@@ -99,7 +99,8 @@ def test_rotations_alone_are_not_fair_and_the_balance_shows_it():
     planned = [line(k, seats) for k in range(2) for seats in rotations(planner.order((0, 1, 2)))]
     names = ["a", "b", "c"]
     imbalance = [
-        {one.kind: one.imbalance for one in schedule_balance(lines, ["x"], names)} for lines in (rotated, planned)
+        {one.kind: one.imbalance for one in schedule_balance(seatings_of(lines), ["x"], names)}
+        for lines in (rotated, planned)
     ]
     assert imbalance[0]["acts right after"] == 3.0
     assert imbalance[1] == {"matches": 0, "in a seat": 0, "meets": 0, "acts right after": 0}
@@ -107,6 +108,6 @@ def test_rotations_alone_are_not_fair_and_the_balance_shows_it():
 
 def test_games_are_audited_one_by_one():
     lines = [line(1, (0, 1)), line(2, (1, 0)), line(3, (0, 1), game=1)]
-    found = schedule_balance(lines, ["plaid", "differences"], ["a", "b"])
+    found = schedule_balance(seatings_of(lines), ["plaid", "differences"], ["a", "b"])
     assert [one.game for one in found].count("plaid") == 4
     assert {one.kind: one.imbalance for one in found if one.game == "differences"}["in a seat"] == 0.5

@@ -16,6 +16,13 @@ LANDLOCK, BUBBLEWRAP, LIMITS, NONE = (
 )
 
 
+def containment_of(monkeypatch, isolation, untested=""):
+    monkeypatch.setattr(containment, "choose_isolation", lambda wanted: isolation)
+    result = levels.ProbeResult(isolation=isolation, untested=untested)
+    monkeypatch.setattr(containment, "probe_level", lambda level: result)
+    return can_contain_uploads()
+
+
 @pytest.mark.parametrize(
     ("level", "groups", "is_enough", "reason"),
     [
@@ -28,11 +35,16 @@ LANDLOCK, BUBBLEWRAP, LIMITS, NONE = (
     ],
 )
 def test_only_confined_files_and_limited_memory_are_enough(monkeypatch, level, groups, is_enough, reason):
-    monkeypatch.setattr(containment, "choose_isolation", lambda wanted: Isolation(level=level, groups=groups))
-    found = can_contain_uploads()
+    found = containment_of(monkeypatch, Isolation(level=level, groups=groups))
     assert found.is_enough is is_enough
     assert found.reason.startswith(reason)
     assert found.isolation == Isolation(level=level, groups=groups)
+
+
+def test_control_groups_that_were_not_tried_to_the_end_are_another_reason_than_those_that_can_not_be_had(monkeypatch):
+    untested = "landlock+cgroup was not tried to the end: it took too long"
+    found = containment_of(monkeypatch, Isolation(level=LANDLOCK), untested)
+    assert (found.is_enough, found.reason) == (False, f"uploads can't be contained: {untested}")
 
 
 def test_a_level_that_is_not_there_is_a_reason():

@@ -146,7 +146,7 @@ def _balance(store: Store, tournament: StoredTournament, definition: Definition)
     if tournament.scheduled > MAX_BALANCED:
         return ()
     names = list(definition.shown_names.values())
-    lines = schedule_balance(store.schedule(tournament), tournament.games, names)
+    lines = schedule_balance(store.seatings_counted(tournament), tournament.games, names)
     return tuple(BalanceRow(**asdict(line)) for line in lines)
 
 

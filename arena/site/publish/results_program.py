@@ -34,17 +34,17 @@ def main(arguments: list[str]) -> int:
     """Make results until SIGTERM.
 
     Args:
-        arguments: the process that started this one, 0 if it runs alone; the home, and the URL of its store or "".
+        arguments: the process that started this one, 0 if it runs alone; and the home.
     """
-    parent, directory, store = arguments
+    parent, directory = arguments
     maker = ResultMaker()
     with service_program(int(parent), NICENESS):
-        keep_trying(lambda: _run(directory, store or None, maker), _log, "no results can be made now")
+        keep_trying(lambda: _run(directory, maker), _log, "no results can be made now")
     return 0
 
 
-def _run(directory: str, store: str | None, maker: ResultMaker) -> None:
-    with ArenaHome(directory, store=store) as home, open_people(directory) as people:
+def _run(directory: str, maker: ResultMaker) -> None:
+    with ArenaHome(directory) as home, open_people(directory) as people:
         while True:
             maker.make_results(home, people)
             time.sleep(PAUSE_SECONDS)

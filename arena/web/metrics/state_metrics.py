@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from arena.errors import ArenaError
-from arena.home import DATABASE_FILE, PEOPLE_FILE, ArenaHome
+from arena.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
 from arena.people.submission import FINAL, SubmissionState
 from arena.site.page import Lane
 from arena.store.people.people_store import PeopleStore
@@ -21,7 +21,7 @@ MEASURE_SECONDS = 300.0
 """How often files are measured, which takes a while where there are many."""
 MAX_ENTRIES = 1_000_000
 
-DIRECTORIES = ("uploads", "bots", "cache", "logs", "contests")
+DIRECTORIES = ("uploads", "bots", "cache", "logs", CONTESTS_DIRECTORY)
 FILES = {"results": DATABASE_FILE, "people": PEOPLE_FILE}
 
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
 
 from arena.contests.template_texts import template_summary, template_text
 from arena.people.contest import Contest, ContestEntrants, ContestResults
 from arena.records import DEFAULT_LIMITS, MEBIBYTE
+from arena.text import toml_text
 
 NO_QUALIFICATION = "none"
 EXAMPLE_NAME = "spring"
@@ -92,14 +92,14 @@ def form_text(sent: Mapping[str, str], house_bots: tuple[str, ...]) -> str:
 
 def _form_lines(sent: Mapping[str, str], house_bots: tuple[str, ...]) -> Iterator[str]:
     for key in ("name", "title", "description", "game", "time_zone", "entrants", "results"):
-        yield f"{key} = {text_value(sent[key])}"
+        yield f"{key} = {toml_text(sent[key])}"
     yield f"options = {_options(sent['options'])}"
     for key in ("opens_at", "deadline_at"):
         yield f"{key} = {time_value(sent[key])}"
     if sent["entrants"] == ContestEntrants.INVITED:
         yield f"invited = {names_value(sent['invited'])}"
     yield f"bots_per_author = {_number(sent['bots_per_author'])}"
-    yield f"house_bots = {_value(house_bots)}"
+    yield f"house_bots = {toml_text(house_bots)}"
     if sent["results"] == ContestResults.FROZEN:
         yield f"frozen_hours = {_number(sent['frozen_hours'])}"
     if sent["reveal_at"] and sent["results"] != ContestResults.OPEN:
@@ -107,11 +107,11 @@ def _form_lines(sent: Mapping[str, str], house_bots: tuple[str, ...]) -> Iterato
     yield from ("[time_control]", f"per_action_seconds = {_number(sent['per_action_seconds'])}")
     yield from ("[limits]", f"memory_bytes = {_mebibytes(sent['memory_mib'])}")
     if sent["qualification"] != NO_QUALIFICATION:
-        yield from ("[qualification]", f"format = {text_value(sent['qualification'])}")
+        yield from ("[qualification]", f"format = {toml_text(sent['qualification'])}")
         yield f"places = {_number(sent['places'])}"
         if sent["qualification"] == "ladder":
             yield from ("[qualification.ladder]", *(f"{key} = {value}" for key, value in _ladder().items()))
-    yield from ("[final]", f"format = {text_value(sent['final'])}", f"encounters = {_number(sent['encounters'])}")
+    yield from ("[final]", f"format = {toml_text(sent['final'])}", f"encounters = {_number(sent['encounters'])}")
 
 
 def changed_text(text: str, changes: Mapping[str, str]) -> str:
@@ -139,8 +139,8 @@ def changeable_fields(contest: Contest) -> dict[str, str]:
 
 
 VALUES: Mapping[str, Callable[[str], str]] = {
-    "title": lambda sent: text_value(sent),
-    "description": lambda sent: text_value(sent),
+    "title": toml_text,
+    "description": toml_text,
     "deadline_at": lambda sent: time_value(sent),
     "reveal_at": lambda sent: time_value(sent) if sent else "",
     "invited": lambda sent: names_value(sent),
@@ -152,30 +152,25 @@ def _local(contest: Contest, at: str) -> str:
     return contest.local(at).replace(tzinfo=None).isoformat(timespec="seconds")
 
 
-def text_value(text: str) -> str:
-    """Return a text as TOML."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
 def time_value(text: str) -> str:
     """Return a day and time, as browsers send it, as TOML; any other text as such, which is then refused."""
     found = _TIME.fullmatch(text.strip())
-    return f"{found[1]}T{found[2]}{found[3] or ':00'}" if found else text_value(text)
+    return f"{found[1]}T{found[2]}{found[3] or ':00'}" if found else toml_text(text)
 
 
 def names_value(text: str) -> str:
     """Return names between commas, spaces and line ends as TOML."""
-    return _value([name for name in _BETWEEN_NAMES.split(text) if name])
+    return toml_text([name for name in _BETWEEN_NAMES.split(text) if name])
 
 
 def _number(text: str) -> str:
     """Return a number as TOML; any other text as such, which is then refused."""
-    return text.strip() if _NUMBER.fullmatch(text.strip()) else text_value(text)
+    return text.strip() if _NUMBER.fullmatch(text.strip()) else toml_text(text)
 
 
 def _mebibytes(text: str) -> str:
     number = _number(text)
-    return str(int(number) * MEBIBYTE) if number.isdecimal() else text_value(text)
+    return str(int(number) * MEBIBYTE) if number.isdecimal() else toml_text(text)
 
 
 def _options(text: str) -> str:
@@ -183,23 +178,11 @@ def _options(text: str) -> str:
     try:
         found = json.loads(text or "{}", parse_constant=_no_number)
         if isinstance(found, dict):
-            return _value(found)
+            return toml_text(found)
     except (ValueError, RecursionError):
         pass
-    return text_value(text)
+    return toml_text(text)
 
 
 def _no_number(text: str) -> None:
     raise ValueError(text)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{text_value(key)} = {_value(inner)}" for key, inner in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    if isinstance(value, str):
-        return text_value(value)
-    if value is None:
-        raise ValueError("null")
-    return json.dumps(value)
