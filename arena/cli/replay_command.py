@@ -50,7 +50,7 @@ def command(match: str, as_json: bool) -> None:
     position is printed. Of a match that arena lab annotate has annotated, actions have their marks, ? or ??, and
     positions say what they are worth.
     """
-    from arena.lab.annotated_tournament import annotation_of
+    from arena.lab.stored_annotation import annotation_of
     from arena.match.replay import states_of
 
     tournament, number = match_of(match)

@@ -6,10 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from arena.errors import StoreError, UsageError
-from arena.lab.accuracy import PlayedSeat, accuracy_of, seats_from_text, seats_to_json
+from arena.errors import UsageError
+from arena.lab.accuracy import accuracy_of, seats_to_json
 from arena.lab.annotating import MATCH_SECONDS, Annotated, Annotator
-from arena.lab.annotation import Annotation
 from arena.lab.limits import Limits
 from arena.match.replay import ReplayError
 from arena.records import MatchRecord
@@ -125,28 +124,3 @@ def _row(actions_hash: str, annotated: Annotated) -> AnnotationRow:
         accuracy=as_json(seats_to_json(accuracy_of(annotated))),
         body=as_json(annotated.annotation.to_json()),
     )
-
-
-def played_seats(store: Store, tournament: StoredTournament, game: str | None = None) -> Iterator[PlayedSeat]:
-    """Yield how well each seat of each annotated match of a tournament played.
-
-    Raises:
-        StoreError: if what is stored is malformed.
-    """
-    for stored in store.annotations.accuracy(tournament, game):
-        for bot, accuracy in zip(stored.bots, seats_from_text(stored.accuracy), strict=True):
-            yield PlayedSeat(encounter=(tournament.number, stored.encounter), bot=bot, accuracy=accuracy)
-
-
-def annotation_of(store: Store, tournament: StoredTournament, record: MatchRecord) -> Annotation | None:
-    """Return the annotation of a recorded match; None if it has none, or one that does not fit the record."""
-    text = store.annotations.find(tournament, record.match)
-    if text is None:
-        return None
-    try:
-        annotation = Annotation.from_text(text)
-    except StoreError:
-        return None
-    fits = annotation.opening_plies == record.opening_plies and len(record.bots) == 2
-    seats = [action.seat for action in annotation.actions]
-    return annotation if fits and seats == [seat for seat, _ in record.actions] else None
