@@ -10,10 +10,10 @@ from typing import Any
 
 from arena.errors import UsageError
 from arena.executors import Job, Played, WorkQueue, open_executor
-from arena.games import Game, make_game
-from arena.games.checked_game import checked_game
+from arena.games import Game
 from arena.lab.limits import Limits, free_memory_bytes
 from arena.lab.oracle import Oracle
+from arena.lab.positions import rules_of
 from arena.lab.strength.decisions import Decision, decision_of
 from arena.lab.strength.strength import Strength, strength_of
 from arena.match.replay import states_of
@@ -83,7 +83,7 @@ class Measuring:
             UsageError: if the game is not for two.
         """
         self._path, self._plan = game, plan
-        self._game = checked_game(make_game(game, **options), game)
+        self._game = rules_of(game, options)
         limits = Limits(memory_bytes=free_memory_bytes())
         self._oracle = Oracle(self._game, game, limits, within_seconds=QUESTION_SECONDS)
         drawn = openings(self._game, plan.opening_plies, plan.rng_seed)
@@ -144,9 +144,15 @@ class Measuring:
         )
 
     def _decisions(self, record: MatchRecord) -> Iterator[Decision]:
+        """Yield the decisions of a match, the last one first: before one that is not known, the oracle is not asked."""
         states = [state for _, state in states_of(record)]
-        for ply in range(record.opening_plies, len(record.actions)):
-            yield decision_of(self._game, self._oracle, states[ply], record.actions[ply][1])
+        is_known = True
+        for ply in reversed(range(record.opening_plies, len(record.actions))):
+            decision = Decision(is_known=False)
+            if is_known:
+                decision = decision_of(self._game, self._oracle, states[ply], record.actions[ply][1])
+                is_known = decision.is_known
+            yield decision
 
 
 def _random_position(game: Game[Any], seed: tuple[object, ...]) -> tuple[Any, ...]:
