@@ -193,7 +193,7 @@ class Gate:
             raise ProblemError(BUSY)
         result = await anyio.to_thread.run_sync(operation.handler, visit, limiter=limiter)
         if isinstance(result, ToBuild):
-            models = [await self._builders.build(result.home, *page) for page in result.pages]
+            models = [await self._builders.newest(result.home, *page) for page in result.pages]
             result = await anyio.to_thread.run_sync(result.finish, models, limiter=self._threads)
         elif isinstance(result, ToShow):
             is_program = wants_json(request)
@@ -260,7 +260,7 @@ class Gate:
         else:
             html = render_template(
                 operation.template,
-                Setting(links=self._links, topics=operation.topics(model) if problem is None else ()),
+                self._setting(operation, model) if problem is None else Setting(links=self._links),
                 room=operation.room,
                 twin=None,
                 model=model,
@@ -272,6 +272,13 @@ class Gate:
             response = response_of(rendered(html.encode(), HTML), request.headers, headers, status)
         response.headers["vary"] += ", Cookie, Authorization"
         return response
+
+    def _setting(self, operation: Operation, model: Any) -> Setting:
+        return Setting(
+            links=self._links,
+            topics=operation.topics(model),
+            is_asked_for_again=operation.is_asked_for_again(model),
+        )
 
 
 def _endpoint(path: str, handler: Any, by_method: Mapping[str, Operation]) -> Endpoint:
@@ -365,7 +372,12 @@ def _of_home(request: Request, result: OfHome) -> Response:
     if wants_json(request):
         content, kind = result.model.model_dump_json().encode(), JSON
     else:
-        setting = Setting(links=result.links, notice=result.notice, notice_address=result.notice_address)
+        setting = Setting(
+            links=result.links,
+            is_asked_for_again=True,
+            notice=result.notice,
+            notice_address=result.notice_address,
+        )
         content, kind = render(result.page, result.parameters, result.model, setting).encode(), HTML
     response = response_of(rendered(content, kind), request.headers, {"cache-control": NOT_KEPT})
     response.headers["vary"] += ", Cookie, Authorization"

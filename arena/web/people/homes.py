@@ -114,6 +114,16 @@ class HomeBuilders:
         value = await builders.build(page, parameters)
         return page.model.model_validate_json(value.json)
 
+    async def newest(self, place: HomePlace, page: Page, parameters: Parameters) -> Model:
+        """Return what a page shows; that of a hidden home is not built again before it has changed.
+
+        Raises:
+            ProblemError: if it can't be built.
+        """
+        if not place.is_apart:
+            return await self.build(place, page, parameters)
+        return await asyncio.shield(self._build_once(place, page, parameters))
+
     async def kept(self, place: HomePlace, page: Page, parameters: Parameters, *, is_program: bool) -> Model | None:
         """Return what a page shows, which is not built again before its home has changed.
 
