@@ -204,7 +204,7 @@ async def test_a_builder_ends_with_the_web_process(directory, name):
     assert is_running(pid)
     web.kill()
     await web.wait()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while is_running(pid):
         assert time.monotonic() < deadline
         await asyncio.sleep(0.01)
