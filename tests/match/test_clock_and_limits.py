@@ -278,4 +278,4 @@ def test_the_work_of_a_turn_that_fails_counts_as_on_turn():
     )
     (fault,) = record.faults
     assert fault.kind == "timeout"
-    assert record.seats[0].cpu_seconds > 0.1 > record.seats[0].off_turn_cpu_seconds
+    assert record.seats[0].cpu_seconds > 10 * record.seats[0].off_turn_cpu_seconds
