@@ -21,6 +21,11 @@ def example_bots() -> dict[str, Path]:
     return {file.parent.name: file.parent for file in sorted(_files("bots").glob("*/bot.toml"))}
 
 
+def is_example_bot(directory: str) -> bool:
+    """Return whether this is the directory of an example bot, where it came with the arena."""
+    return Path(directory).resolve() in [path.resolve() for path in example_bots().values()]
+
+
 def example_tournaments() -> dict[str, Path]:
     """Return the files of the example tournaments by name."""
     return {file.stem: file for file in sorted(_files("tournaments").glob("*.toml"))}

@@ -1,4 +1,5 @@
-"""Authors of the site: each hands in a small bot in Python, waits until it is accepted, and hands in the next version.
+"""Authors of the site: each hands in a small bot in Python, waits until it is accepted, and hands in the next version,
+at once or some time after the last.
 
 They do so over HTTP, each with a token. Bots of the house and of authors are the same program, so that matches take
 as long whoever has entered.
@@ -106,16 +107,18 @@ class Authors:
 
     Attributes:
         tokens: by the name of the author, which is also that of the bot.
+        pause_seconds: between two versions of an author, at least; the authors begin one after another.
         versions: what they have handed in.
         problems: what they did not expect.
     """
 
     tokens: dict
+    pause_seconds: int = 0
     versions: list = field(default_factory=list)
     problems: list = field(default_factory=list)
 
     @classmethod
-    def join(cls, home, count):
+    def join(cls, home, count, pause_seconds=0):
         """Make accounts that nobody has had before; what people may hand in is limited by the hour."""
         tokens = {}
         with open_people(home) as people:
@@ -123,15 +126,18 @@ class Authors:
                 name = f"author{int(time.time())}x{number}"
                 people.accounts.add(name, Role.AUTHOR, "benchmark")
                 tokens[name] = people.tokens.make(people.accounts.get(name), "benchmark", [Scope.SUBMIT], 1)
-        return cls(tokens)
+        return cls(tokens, pause_seconds)
 
     async def work(self, host, port, ladder):
         """Hand in versions, and look who is rated, until this is cancelled."""
-        hands_in = [self._hand_in(host, port, name, token) for name, token in self.tokens.items()]
+        hands_in = [self._hand_in(host, port, *author, place) for place, author in enumerate(self.tokens.items())]
         await asyncio.gather(self._look(host, port, ladder), *hands_in)
 
-    async def _hand_in(self, host, port, name, token):
+    async def _hand_in(self, host, port, name, token, place):
+        begins_at = time.monotonic() + place * self.pause_seconds / len(self.tokens)
         for number in range(1, 1000):
+            await asyncio.sleep(max(0.0, begins_at - time.monotonic()))
+            begins_at = time.monotonic() + self.pause_seconds
             version = Version(f"{name}@{number}", time.monotonic())
             self.versions.append(version)
             path = f"/submissions?file_name={name}.zip"

@@ -261,7 +261,7 @@ def asked_for(description, seconds, **others):
     parser.add_argument("--rate", type=float, default=300.0)
     parser.add_argument("--seconds", type=float, default=seconds, help="of each part")
     for name, default in others.items():
-        parser.add_argument(f"--{name}", type=int, default=default)
+        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=default)
     options = parser.parse_args()
     print(machine())
     if not options.home.exists():

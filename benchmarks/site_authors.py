@@ -1,11 +1,12 @@
 """The site open to authors: the load of `benchmarks.site`, with and without people who hand in bots.
 
-    python -m benchmarks.site_authors [--home DIRECTORY] [--authors 3] [--rounds 3] [--seconds 40] [--rate 300]
-        [--readers 1000]
+    python -m benchmarks.site_authors [--home DIRECTORY] [--authors 3] [--pause-seconds 0] [--rounds 3] [--seconds 40]
+        [--rate 300] [--readers 1000]
 
 `arena serve --open-to authors` plays a ladder of bots in Python. Each round has three parts, in an order that is
 turned: nothing else, requests and readers, and the same with authors. Parts of a round are compared with each other.
-All of it shares this machine, also the clients.
+All of it shares this machine, also the clients. An author hands in the next version when the last one is accepted;
+``--pause-seconds 120`` is as often as an author may, thirty times in an hour.
 """
 
 import asyncio
@@ -110,7 +111,7 @@ async def part(arena, options, has_load, has_authors):
     stop, readers = asyncio.Event(), [Reader() for _ in range(options.readers if has_load else 0)]
     topics = f"tournaments/{arena.ladder}"
     tasks = [asyncio.create_task(read_events(HOST, arena.server.port, topics, one, stop)) for one in readers]
-    authors = Authors.join(arena.home, options.authors if has_authors else 0)
+    authors = Authors.join(arena.home, options.authors if has_authors else 0, options.pause_seconds)
     tasks.append(asyncio.create_task(authors.work(HOST, arena.server.port, arena.ladder)))
     await asyncio.sleep(SETTLE_SECONDS)
     counts, cpu, began = (arena.recorded(), arena.late()), arena.cpu_seconds(), time.monotonic()
@@ -218,7 +219,7 @@ def ratio_text(ratios):
 
 
 def main():
-    options = asked_for(__doc__, 40.0, authors=3, rounds=3)
+    options = asked_for(__doc__, 40.0, authors=3, pause_seconds=0, rounds=3)
     arena = Arena(options.home)
     print(f"started in {arena.server.start_seconds:.2f} s")
     try:

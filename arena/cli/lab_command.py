@@ -6,9 +6,12 @@ import click
 
 from arena.cli.lab_analyse import analyse
 from arena.cli.lab_annotate import annotate
+from arena.cli.lab_explore import explore
 from arena.cli.lab_kernels import kernels
+from arena.cli.lab_puzzles import puzzles
 from arena.cli.lab_quality import quality
 from arena.cli.lab_solve import solve
+from arena.cli.lab_strength import strength
 from arena.cli.subcommands import Subcommands
 
 
@@ -20,13 +23,19 @@ def command() -> None:
     arena lab solve coprimality --sweep size=3..12
     arena lab annotate quickstart
     arena lab analyse quickstart/1 4
+    arena lab explore plusminus -o size=4 --plies 4 --outcome draw --book even.toml
     arena lab quality differences -o size=6
+    arena lab strength multiplication arena:cornerer arena:mcts
     arena lab kernels --build --check
+    arena lab puzzles quickstart
     """
 
 
 command.add_command(solve)
 command.add_command(analyse)
 command.add_command(annotate)
+command.add_command(explore)
 command.add_command(quality)
+command.add_command(strength)
 command.add_command(kernels)
+command.add_command(puzzles)

@@ -16,7 +16,10 @@ from arena.errors import UsageError
 from arena.report.tables import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from arena.games import Game
+    from arena.lab.quality.answers import Answer
     from arena.lab.quality.comparison import Comparison, Difference
     from arena.lab.quality.measures import Measure, Row
     from arena.lab.quality.report import QualityReport
@@ -56,6 +59,7 @@ _NARROW = 34
     help="Stop after 60s, 5m or 2h for each set of options, with fewer observations.",
 )
 @click.option("--json", "json_file", metavar="FILE", type=click.Path(path_type=Path), help="Write it as JSON.")
+@click.option("--html", "html_file", metavar="FILE", type=click.Path(path_type=Path), help="Write it as a page.")
 @quiet_option
 def quality(
     game: str,
@@ -66,13 +70,14 @@ def quality(
     rng_seed: int,
     within_seconds: float,
     json_file: Path | None,
+    html_file: Path | None,
     quiet: bool,
 ) -> int:
     """Say what GAME is like to play: is it fair, at which size, how deep is it, how often is it drawn?
 
     \b
     arena lab quality differences -o size=6
-    arena lab quality differences -o size=6 --compare scoring=distinct,once
+    arena lab quality differences -o size=6 --compare scoring=distinct,once --html quality.html
 
     Eleven measures, each number with its 95 % interval and the number of observations, from matches that are simulated
     on the rules, without bots, and from exact values where those are known. The same seed gives the same numbers,
@@ -83,7 +88,7 @@ def quality(
     from arena.lab.quality.survey import Plan
 
     plan = Plan(encounters=encounters, doublings=doublings, rng_seed=rng_seed, within_seconds=within_seconds)
-    _check_directories(json_file)
+    _check_directories(json_file, html_file)
     values = parse_options(game, options)
     result: QualityReport | Comparison
     if compare is None:
@@ -99,6 +104,10 @@ def quality(
         click.echo(text)
     if json_file is not None:
         _write(json_file, json.dumps(result.to_json(), indent=1) + "\n")
+    if html_file is not None:
+        from arena.site.publish.quality_page import quality_page
+
+        _write(html_file, quality_page(result))
     return OK
 
 
@@ -154,6 +163,8 @@ def _write(file: Path, text: str) -> None:
 
 def _report_text(report: QualityReport) -> str:
     """Return the measures as text, 80 columns wide; of those by ply only what all plies have together."""
+    from arena.lab.quality.answers import answers_of
+
     options = ", ".join(f"{name}={value}" for name, value in report.options.items())
     lines = [printable(f"{report.game} {options}")]
     for number, measure in enumerate(report.measures, 1):
@@ -161,7 +172,14 @@ def _report_text(report: QualityReport) -> str:
         lines += [_line(row) for row in measure.rows if not row.at.startswith("ply ")]
         lines += _note_lines(measure)
     lines += ["", *textwrap.wrap(_LEGEND.format(seed=report.plan.rng_seed), WIDTH)]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_answer_lines(answers_of(report))])
+
+
+def _answer_lines(answers: Sequence[Answer]) -> list[str]:
+    lines = []
+    for question, text in answers:
+        lines += ["", *textwrap.wrap(printable(f"{question} {text}"), WIDTH, break_on_hyphens=False)]
+    return lines
 
 
 _LEGEND = (
@@ -185,10 +203,11 @@ def _line(row: Row) -> str:
 
 
 def _comparison_text(comparison: Comparison) -> str:
+    from arena.lab.quality.answers import answers_of_comparison
     from arena.lab.quality.text import number_text
 
-    one, other = comparison.values
-    lines = [f"{'':<{_NARROW + 3}}{one!s:>9.9} {other!s:>9.9}  larger by"]
+    one, other = (str(value) for value in comparison.values)
+    lines = [f"{'':<{_NARROW + 3}}{one:>9.9} {other:>9.9}  larger by"]
     for difference in comparison.differences():
         if difference.row.at.startswith("ply "):
             continue
@@ -198,12 +217,7 @@ def _comparison_text(comparison: Comparison) -> str:
         lines.append(f" {'*' if difference.is_clear else ' '} {label[0]:<{_NARROW}}{numbers}".rstrip())
         lines += [f"     {rest}" for rest in label[1:]]
     lines += ["", *textwrap.wrap("An asterisk marks a difference whose 95 % interval does not contain zero.", WIDTH)]
-    meanings = {one.meaning() for one in comparison.differences()} - {""}
-    if meanings:
-        said = f"With {comparison.option} = {other}: {'; '.join(sorted(meanings))}."
-        lines += textwrap.wrap(printable(said), WIDTH)
-    lines += textwrap.wrap(comparison.conclusion(), WIDTH)
-    return "\n".join(lines)
+    return "\n".join([*lines, *_answer_lines(answers_of_comparison(comparison))])
 
 
 def _change_text(difference: Difference) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.common import open_home, print_table, sentences_text, warn_of_weak_isolation
+from arena.cli.duration import read_duration
 from arena.cli.group import FAILED, OK
 from arena.cli.options import format_options, workers_option
 from arena.errors import UsageError
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 MAX_MATCHES_PER_GAME = 32
 """How many matches of each game are played to measure their time."""
+
+MAX_OPENINGS = 1000
+"""Of how many openings of each game it is found out what they are worth."""
 
 MATCH_COLUMNS = [
     Column("match", "match"),
@@ -45,6 +50,15 @@ MATCH_COLUMNS = [
     is_flag=True,
     help="Play up to 32 matches of each game, for 30 seconds at most, to see how long they take.",
 )
+@click.option(
+    "--within",
+    "within_seconds",
+    metavar="DURATION",
+    default="3s",
+    show_default=True,
+    callback=read_duration,
+    help="How long to find out what the openings are worth, such as 60s or 5m.",
+)
 @workers_option
 @format_options
 def command(
@@ -52,6 +66,7 @@ def command(
     lists_matches: bool,
     only_audit: bool,
     measures: bool,
+    within_seconds: float,
     workers: int | None,
     table_format: str,
 ) -> int:
@@ -62,7 +77,8 @@ def command(
     the worst imbalance in who plays how often, sits where, meets whom and acts right after whom. Where rounds depend on
     results, that is the first round, or all rounds stored so far.
 
-    With --measure, a few matches are played now, with the same isolation and as many at a time as the tournament would
+    Of games for two, it also says how many openings are decided, as far as that is found out in time (--within). With
+    --measure, a few matches are played now, with the same isolation and as many at a time as the tournament would
     have; none of them is stored.
     """
     from arena.analysis.duration import recorded_times
@@ -95,7 +111,10 @@ def command(
     if measures:
         return _measure(definition, counts, slots, table_format)
     if is_text:
-        click.echo(f"{sentences_text(_summary(definition, counts))}\n{_time(definition, counts, times, slots)}\n")
+        click.echo(f"{sentences_text(_summary(definition, counts))}\n{_time(definition, counts, times, slots)}")
+        for sentence in _opening_sentences(definition, counts, within_seconds):
+            click.echo(sentences_text(sentence))
+        click.echo()
     print_table(BALANCE_COLUMNS, [asdict(line) for line in balance], table_format)
     return OK
 
@@ -140,6 +159,7 @@ class _Counts:
     def __init__(self) -> None:
         self.matches: Counter[int] = Counter()  # of each game
         self.first: dict[int, list[ScheduledMatch]] = {}  # the first matches of each game
+        self.openings: dict[int, dict[tuple[Any, ...], None]] = {}  # of each game, in the order of the schedule
         self.encounters = self.rounds = 0
 
     def passing(self, lines: Iterable[ScheduledMatch]) -> Iterator[ScheduledMatch]:
@@ -148,6 +168,8 @@ class _Counts:
             self.matches[line.game] += 1
             if self.matches[line.game] <= MAX_MATCHES_PER_GAME:
                 self.first.setdefault(line.game, []).append(line)
+            if line.opening_actions and len(self.openings.setdefault(line.game, {})) < MAX_OPENINGS:
+                self.openings[line.game][line.opening_actions] = None
             self.encounters, self.rounds = max(self.encounters, line.encounter), max(self.rounds, line.round)
             yield line
 
@@ -197,6 +219,24 @@ def _summary(definition: Definition, counts: _Counts) -> str:
     else:
         text.append(f"at most {counted(most, 'match')}; {known}")
     return "\n".join([*text, planned.plan()] if planned.plan() else text)
+
+
+def _opening_sentences(definition: Definition, counts: _Counts, within_seconds: float) -> Iterator[str]:
+    """Yield what the openings of each game for two are worth, and how they were chosen."""
+    from arena.games import GAMES, make_game
+    from arena.games.checked_game import checked_game
+    from arena.lab.opening_text import opening_sentence
+    from arena.lab.opening_worth import opening_balance
+
+    own = [
+        number for number, choice in enumerate(definition.games) if choice.players == 2 and number in counts.openings
+    ]
+    for number in own:
+        choice, openings = definition.games[number], counts.openings[number]
+        game = make_game(choice.game, **choice.options)
+        rules = game if choice.game in GAMES else checked_game(game, choice.game)
+        deadline = time.monotonic() + within_seconds / len(own)
+        yield opening_sentence(definition, number, opening_balance(rules, choice.game, openings, deadline))
 
 
 def _time(definition: Definition, counts: _Counts, times: Sequence[GameTimes], slots: int) -> str:

@@ -11,6 +11,7 @@ import resource
 from dataclasses import dataclass
 from pathlib import Path
 
+from arena.cache_directory import CACHE_VARIABLE, KERNELS, TABLES, cache_directory
 from arena.enums import FaultKind, IsolationLevel
 from arena.errors import BotError, UsageError
 from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, bubblewrap_command
@@ -28,6 +29,7 @@ from arena.isolation.readable_paths import (
 )
 from arena.isolation.seccomp import assemble_filter
 from arena.records import MEBIBYTE, Bot, Limits
+from arena.shipped import is_example_bot
 
 EXTERNAL_GAME_VARIABLE = "ARENA_GAME"
 """The environment variable that tells ``arena.botkit`` where an external game is: ``module=path``."""
@@ -99,6 +101,10 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
         environment[EXTERNAL_GAME_VARIABLE] = "=".join(bot.external_game)
         own = (*own, bot.external_game[1])
     readable = readable_paths(bot.command, own, environment["PATH"])
+    lab = _lab_directories(bot)
+    if lab:
+        environment[CACHE_VARIABLE] = str(cache_directory())
+        readable = tuple(sorted({*readable, *lab}))
     if isolation.confines_files:
         _check_program(bot.command, own, environment["PATH"])
     mounts = _mounts(readable, scratch, limits, isolation)
@@ -148,6 +154,21 @@ def _check_program(command: tuple[str, ...], own: tuple[str, ...], path: str) ->
             f"{command[0]} leads to {program}, which a bot may not use: its links and #! lines may lead to its own"
             " files, programs of the system and the arena's own Python",
         )
+
+
+def _lab_directories(bot: Bot) -> tuple[str, ...]:
+    """Return the directories of kernels and tables that are there, for example bots that came with the arena.
+
+    Other bots read nothing of the user's, and no bot says itself what it may read.
+    """
+    directory = cache_directory()
+    if directory is None or not is_example_bot(bot.directory):
+        return ()
+    paths = [os.path.realpath(directory / name) for name in (KERNELS, TABLES)]
+    found = tuple(path for path in paths if os.path.isdir(path))
+    if is_root() and not can_mount() and paths_behind_closed_directories(found, "/"):
+        return ()  # bots under another uid can't reach them, and play without
+    return found
 
 
 def clean_environment(scratch: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,13 +13,11 @@ from arena.lab.kernel_values import KernelValues
 from arena.lab.kernels.loading import has_solver, is_built
 from arena.lab.limits import Limits
 from arena.lab.proofs import proof_of
+from arena.lab.saved_tables import FEW_STATES
 from arena.lab.search import Search
 from arena.lab.state_count import count_states
 from arena.lab.tables import Table
-from arena.lab.worth import Known, Worth, ranks_follow_scores, value_of, worth_between
-
-_FEW_STATES = 20_000
-"""A game of so few is searched before a kernel would be built."""
+from arena.lab.worth import HIGHEST, LOWEST, Known, Worth, ranks_follow_scores, value_of, worth_between
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,7 @@ class Oracle:
         limits: Limits | None = None,
         table: Table | None = None,
         within_seconds: float | None = None,
+        builds_kernel: bool = True,
     ) -> None:
         """Prepare an oracle.
 
@@ -47,8 +47,9 @@ class Oracle:
             path: the game's name or dotted path.
             limits: the deadline of all questions, and the memory for the search.
             table: values that are known.
-            within_seconds: how long one question may take; by default up to the deadline. The first question also waits
-                for the kernel to be built, if it was never built here, unless there is a deadline.
+            within_seconds: how long one question may take; by default up to the deadline.
+            builds_kernel: whether the first question may wait for the kernel to be built, which takes some seconds,
+                once on a machine. If not, or with a deadline of all questions, it is used only if it is there.
 
         Raises:
             UsageError: if the game is not for two.
@@ -60,6 +61,7 @@ class Oracle:
         self._table = table
         self._limits = limits or Limits()
         self._within_seconds = within_seconds
+        self._builds_kernel = builds_kernel and self._limits.deadline == float("inf")
         self._follows = ranks_follow_scores(game)
         self._search: Search | None = None
         self._kernel: KernelValues | None = None
@@ -67,6 +69,9 @@ class Oracle:
 
     def worth(self, state: Any) -> Worth:
         """Return what a state is worth, exactly or by bounds."""
+        return self._worth(state, self._deadline(self._within_seconds))
+
+    def _worth(self, state: Any, deadline: float) -> Worth:
         game = self._game
         if game.is_over(state):
             value = value_of(game.scores(state), game.ranks(state))
@@ -77,7 +82,6 @@ class Oracle:
         value_or_none = self._table.value(state) if self._table is not None else None
         if value_or_none is not None:
             return worth_between(value_or_none, value_or_none, Known.TABLE, self._follows)
-        deadline = self._deadline()
         after = self._after_actions(state, deadline)
         if after is not None:
             value = max(after) if game.seat_to_act(state) == 0 else min(after)
@@ -87,42 +91,59 @@ class Oracle:
         known = Known.PROVED if (low, high) == (proof.low, proof.high) and proof.names else Known.SEARCH
         return worth_between(low, high, known, self._follows)
 
-    def actions(self, state: Any) -> list[ActionWorth]:
-        """Return the legal actions, in their order, with what the states after them are worth."""
-        game = self._game
-        known = self._known_actions(state)
-        if known is not None:
-            return known
-        return [ActionWorth(one, self.worth(game.apply(state, one))) for one in game.legal_actions(state)]
+    def actions(self, state: Any, within_seconds: float | None = None) -> list[ActionWorth]:
+        """Return the legal actions, in their order, with what the states after them are worth.
+
+        Of actions that were not looked at when the time was up, nothing is known.
+
+        Args:
+            state: any state.
+            within_seconds: how long this question may take; by default as long as any other.
+        """
+        deadline = self._deadline(self._within_seconds if within_seconds is None else within_seconds)
+        known = self._known_actions(state, deadline)
+        return list(self._one_by_one(state, deadline)) if known is None else known
 
     def exact_actions(self, state: Any) -> list[ActionWorth] | None:
         """Return what ``actions`` does if all worths are exact; None as soon as one is not."""
-        known = self._known_actions(state)
+        deadline = self._deadline(self._within_seconds)
+        known = self._known_actions(state, deadline)
         if known is not None:
             return known
         found = []
-        for one in self._game.legal_actions(state):
-            worth = self.worth(self._game.apply(state, one))
-            if not worth.is_exact:
+        for one in self._one_by_one(state, deadline):
+            if not one.worth.is_exact:
                 return None
-            found.append(ActionWorth(one, worth))
+            found.append(one)
         return found
 
-    def _known_actions(self, state: Any) -> list[ActionWorth] | None:
+    def _known_actions(self, state: Any, deadline: float) -> list[ActionWorth] | None:
         """Return the legal actions by the kernel; None if it does not know them."""
         if self._game.is_over(state):
             return []
-        after = self._after_actions(state, self._deadline()) if self._table is None else None
+        after = self._after_actions(state, deadline) if self._table is None else None
         if after is None:
             return None
         worths = {value: worth_between(value, value, Known.TABLE, self._follows) for value in set(after)}
         actions = self._game.legal_actions(state)
         return [ActionWorth(one, worths[value]) for one, value in zip(actions, after, strict=True)]
 
-    def _deadline(self) -> float:
+    def _one_by_one(self, state: Any, deadline: float) -> Iterator[ActionWorth]:
+        """Yield the legal actions, each of which has its share of the time that is left."""
+        actions = self._game.legal_actions(state)
+        for number, action in enumerate(actions):
+            now = time.monotonic()
+            if now < deadline:
+                share = now + (deadline - now) / (len(actions) - number)
+                worth = self._worth(self._game.apply(state, action), share)
+            else:
+                worth = worth_between(LOWEST, HIGHEST, Known.SEARCH, self._follows)
+            yield ActionWorth(action, worth)
+
+    def _deadline(self, within_seconds: float | None) -> float:
         """Return the deadline of a question that is asked now."""
         deadline = self._limits.deadline
-        return deadline if self._within_seconds is None else min(deadline, time.monotonic() + self._within_seconds)
+        return deadline if within_seconds is None else min(deadline, time.monotonic() + within_seconds)
 
     def _after_actions(self, state: Any, deadline: float) -> list[int] | None:
         """Return the values after all actions of a state by its kernel; None if it does not know them."""
@@ -140,11 +161,11 @@ class Oracle:
             return None
 
     def _is_worth_asking(self) -> bool:
-        """Return whether the kernel is there; or there is time to build it, and reason to."""
+        """Return whether the kernel is there; or it may be built, and there is reason to."""
         if is_built(self._game):
             return True
         states = count_states(self._game, self._path)
-        return self._limits.deadline == float("inf") and (states is None or states > _FEW_STATES)
+        return self._builds_kernel and (states is None or states > FEW_STATES)
 
     def _searching(self, deadline: float) -> Search:
         """Return the search, which keeps what it has learned, with the deadline of a question."""

@@ -23,6 +23,9 @@ _DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, MAX_DEPTH)
 """How deep to look, one after the other; each look is ordered by what the one before has found."""
 
 _CHECK_EVERY = 16
+_MAX_FOLLOWED = 1000
+"""Actions whose states are looked up when the time is up."""
+
 _BYTES_OF_BOUNDS = 320
 
 
@@ -120,9 +123,10 @@ class Search:
         """Return what is known of a state and of those after it, without searching."""
         low, high = self._known(state)
         seat = self._game.seat_to_act(state)
-        if seat is None:
+        actions = self._game.legal_actions(state) if seat is not None else ()
+        if not 0 < len(actions) <= _MAX_FOLLOWED:
             return low, high
-        after = [self._known(self._game.apply(state, action)) for action in self._game.legal_actions(state)]
+        after = [self._known(self._game.apply(state, action)) for action in actions]
         best = max if seat == 0 else min
         return max(low, best(one for one, _ in after)), min(high, best(one for _, one in after))
 
@@ -179,7 +183,11 @@ class Search:
     def _ordered(self, state: Any, seat: int) -> list[Any]:
         """Return the states after each action, what is known to be good for the seat first."""
         game = self._game
-        states = [game.apply(state, action) for action in game.legal_actions(state)]
+        states = []
+        for number, action in enumerate(game.legal_actions(state)):
+            if number % _CHECK_EVERY == _CHECK_EVERY - 1:  # there may be thousands
+                self.limits.check_time()
+            states.append(game.apply(state, action))
         entries = [self._table.get(after) for after in states]
         if not any(entries):
             return states

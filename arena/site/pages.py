@@ -15,6 +15,7 @@ from arena.site.models.leaderboard import (
 from arena.site.models.match import MatchPage, MatchParameters
 from arena.site.models.matches import MatchesPage, MatchesParameters
 from arena.site.models.overview import OverviewPage, OverviewParameters
+from arena.site.models.puzzles import PuzzlePage, PuzzleParameters, PuzzlesPage, PuzzlesParameters
 from arena.site.models.tournament import TournamentPage, TournamentParameters
 from arena.site.models.versus import VersusPage, VersusParameters
 from arena.site.models.why import WhyPage, WhyParameters
@@ -152,6 +153,30 @@ PAGES: tuple[Page, ...] = (
         template="match.html.jinja",
         room="overview",
         topics=("tournaments/{tournament}/matches/{match}",),
+    ),
+    Page(
+        name="puzzles",
+        summary="The puzzles of a tournament: positions in which a bot has missed the only action that helps.",
+        path="/tournaments/{tournament}/puzzles",
+        parameters=PuzzlesParameters,
+        model=PuzzlesPage,
+        builder="arena.site.build.puzzles:build_puzzles",
+        lane=Lane.BOARDS,
+        template="puzzles.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}",),
+    ),
+    Page(
+        name="puzzle",
+        summary="A puzzle, with a board on which it is solved.",
+        path="/tournaments/{tournament}/puzzles/{puzzle}",
+        parameters=PuzzleParameters,
+        model=PuzzlePage,
+        builder="arena.site.build.puzzles:build_puzzle",
+        lane=Lane.BOARDS,
+        template="puzzle.html.jinja",
+        room="overview",
+        topics=("tournaments/{tournament}",),
     ),
     Page(
         name="games",

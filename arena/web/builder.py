@@ -75,12 +75,13 @@ class _Builder:
     def answer(self, payload: bytes) -> list[bytes]:
         """Return the frames that answer a request."""
         try:
-            value, seconds = self._build(BuildRequest.model_validate_json(payload))
+            built = self._build(BuildRequest.model_validate_json(payload))
         except Exception as error:
             return [_failure(error).model_dump_json().encode()]
         except BaseException as error:  # the rules of a game may raise SystemExit
             return [BuildAnswer(problem=DEFECT, log=repr(error)[:MAX_LOG_CHARACTERS]).model_dump_json().encode()]
-        return [BuildAnswer(seconds=seconds).model_dump_json().encode(), value]
+        answer = BuildAnswer(seconds=built.seconds, cpu_seconds=built.cpu_seconds or 0.0)
+        return [answer.model_dump_json().encode(), built.json]
 
     def _build(self, request: BuildRequest) -> BuiltValue:
         page = PAGE_BY_NAME[request.page]
@@ -88,11 +89,11 @@ class _Builder:
         if self._opened is None:
             self._opened = OpenedHome(self._start.directory, self._start.store)
         function = page.function()  # importing it takes time once
-        started = time.monotonic()
+        started, worked = time.monotonic(), time.process_time()
         value = function(self._opened(), parameters).model_dump_json().encode()
         if len(value) > MAX_FRAME_BYTES:
             raise FrameError(f"the page {page.name} has {len(value)} bytes")
-        return BuiltValue(value, time.monotonic() - started)
+        return BuiltValue(value, time.monotonic() - started, time.process_time() - worked)
 
 
 def _failure(error: Exception) -> BuildAnswer:

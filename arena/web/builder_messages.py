@@ -50,9 +50,11 @@ class BuildAnswer(Model):
     Attributes:
         problem: why there is no value; None if the next frame has it.
         seconds: how long it took.
+        cpu_seconds: how long a processor worked for that.
         log: what the server's log should say about it, such as a traceback; empty for nothing.
     """
 
     problem: Problem | None = None
     seconds: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
+    cpu_seconds: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
     log: str = ""

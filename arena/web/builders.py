@@ -138,7 +138,7 @@ class Builders:
             _log.warning("the page %s: %s", request.page, how.log)
         if how.problem is not None:
             raise ProblemError(how.problem)
-        return BuiltValue(value, min(how.seconds, time.monotonic() - started))
+        return BuiltValue(value, min(how.seconds, time.monotonic() - started), how.cpu_seconds)
 
     async def _answer_of(self, builder: _Builder, request: BuildRequest) -> tuple[BuildAnswer, bytes] | None:
         """Return the answer of a builder; None if it has crashed.

@@ -11,7 +11,9 @@ class BuiltValue(NamedTuple):
     Attributes:
         json: as JSON.
         seconds: how long it took to build, without waiting for a builder.
+        cpu_seconds: how long a processor worked for that; None if that is not known.
     """
 
     json: bytes
     seconds: float
+    cpu_seconds: float | None = None

@@ -18,7 +18,7 @@ from arena.errors import text_of
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
 from arena.web.built_value import BuiltValue
-from arena.web.page_value import LATE_SECONDS, REST_PER_BUILD_SECOND, Value
+from arena.web.page_value import LATE_SECONDS, Value, rest_seconds
 from arena.web.problems import DEFECT, MALFORMED_STATUS, Problem, problem_of
 from arena.web.value_builder import ValueBuilder
 from arena.web.versions import Versions
@@ -198,9 +198,9 @@ class PageCache:
         try:
             earlier = await self._builder.earlier(page, parameters)
             if earlier is not None:
-                kept, (json, seconds) = earlier
+                kept, (json, seconds, _) = earlier
                 version, _, progress = kept.partition(" ")
-                built_at = self._now() - REST_PER_BUILD_SECOND * seconds
+                built_at = self._now() - rest_seconds(seconds, None)
                 entry.value = Value(json, version, built_at, seconds, progress)
                 entry.current_at = self._now()
         finally:
@@ -215,7 +215,10 @@ class PageCache:
             self._fail(entry, page, error, self._now() - entry.began_at)
         else:
             now = self._now()
-            self._accept(entry, Value(built.json, stamp.version, now, built.seconds, stamp.progress, stamp.corrections))
+            value = Value(
+                built.json, stamp.version, now, built.seconds, stamp.progress, stamp.corrections, built.cpu_seconds
+            )
+            self._accept(entry, value)
             kept = f"{stamp.version} {stamp.progress}"  # else "being played" would be current when no run is left
             await self._builder.keep(page, parameters, kept, built)
         finally:

@@ -13,13 +13,26 @@ LATE_SECONDS = 0.3
 HURRIED_SECONDS = 0.05
 """The same of a reader who has just come; the page is live a moment later."""
 
-REST_PER_BUILD_SECOND = 10.0
-MAX_QUICK_REST_SECONDS = 0.5
+REST_PER_CPU_SECOND = 10.0
+MAX_CROWDING = 3.0
 MAX_REST_SECONDS = 300.0
-"""A value is not built again at each event: after this time for each second that it took, so that a page costs at most
-a tenth of a core while its tournament is played. One that took no longer than ``LATE_SECONDS`` rests for half a second
-at most. After a correction, or when its tournament was deleted, it does not rest.
+"""A value is not built again at each event, but after this time for each second that a processor worked for it: a page
+costs at most a tenth of a core while its tournament is played. Where it took longer than that because others needed the
+processors, it rests longer by the square of the ratio: a builder that gets a third of a core leaves it a ninetieth.
+After a correction, or when its tournament was deleted, it does not rest.
 """
+
+
+def rest_seconds(build_seconds: float, cpu_seconds: float | None) -> float:
+    """Return how long a value rests.
+
+    Args:
+        build_seconds: how long it took to build.
+        cpu_seconds: how long a processor worked for that; None if that is not known.
+    """
+    worked_seconds = build_seconds if cpu_seconds is None else min(cpu_seconds, build_seconds)
+    crowding = min(build_seconds / worked_seconds, MAX_CROWDING) if worked_seconds > 0.0 else MAX_CROWDING
+    return min(REST_PER_CPU_SECOND * worked_seconds * crowding**2, MAX_REST_SECONDS)
 
 
 @dataclass(slots=True, eq=False)
@@ -33,6 +46,7 @@ class Value:
         build_seconds: how long it took.
         progress: of the runs that it shows, before it was built.
         corrections: of what it shows, before it was built.
+        cpu_seconds: how long a processor worked for it; None if that is not known.
     """
 
     json: bytes
@@ -41,6 +55,7 @@ class Value:
     build_seconds: float
     progress: str = ""
     corrections: str | None = None
+    cpu_seconds: float | None = None
     _rendering: dict[tuple[str, str | None], asyncio.Task[Rendered]] = field(default_factory=dict)
 
     @property
@@ -76,8 +91,7 @@ class Value:
         """Return when the next value may begin to be built (monotonic seconds)."""
         if self.is_before(corrections):
             return 0.0
-        most_seconds = MAX_QUICK_REST_SECONDS if self.build_seconds <= LATE_SECONDS else MAX_REST_SECONDS
-        return self.built_at + min(most_seconds, REST_PER_BUILD_SECOND * self.build_seconds)
+        return self.built_at + rest_seconds(self.build_seconds, self.cpu_seconds)
 
     def take_over(self, earlier: Value) -> None:
         """Keep what was made of an earlier value that says the same."""

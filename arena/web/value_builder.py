@@ -87,9 +87,9 @@ class ValueBuilder:
             self._home().store.tournament(name)
 
     def _from_rows(self, page: Page, parameters: Parameters) -> BuiltValue:
-        started = time.monotonic()
+        started, worked = time.monotonic(), time.thread_time()
         json = page.build(self._home(), parameters).model_dump_json().encode()
-        return BuiltValue(json, time.monotonic() - started)
+        return BuiltValue(json, time.monotonic() - started, time.thread_time() - worked)
 
     async def earlier(self, page: Page, parameters: Parameters) -> tuple[str, BuiltValue] | None:
         """Return the version and the value of a page that an earlier server has kept."""

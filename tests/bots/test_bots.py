@@ -40,11 +40,14 @@ COUNTED = {
     "cornerer": ("--finishes", "4"),
 }
 """The bots that count instead of watching the clock, with small counts."""
-NAMES = ("minimal", "random_legal", "greedy", "perfect", *COUNTED)
+PERFECT = ("perfect", "oracle")
+NAMES = ("minimal", "random_legal", "greedy", *PERFECT, *COUNTED)
 PLAYED = [(name, game) for name in NAMES for game in load_bot(Path(__file__).parents[2] / "bots" / name).games or GAMES]
 TIMED = [
     pytest.param(
-        name, game, marks=pytest.mark.soak if name in ("perfect", "mcts", "alphabeta") and game != "plaid" else ()
+        name,
+        game,
+        marks=pytest.mark.soak if name in ("perfect", "oracle", "mcts", "alphabeta") and game != "plaid" else (),
     )
     for name, game in PLAYED
     if name not in ("minimal", "random_legal", "greedy")
@@ -81,7 +84,7 @@ def play(bots, game, options, rng_seed=1, control=PATIENT):
         )
 
 
-SLOW = [("perfect", game) for game in GAMES if game != "plaid"]
+SLOW = [(name, game) for name in PERFECT for game in GAMES if game != "plaid"]
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_amazons_keeps_to_its_own_rules():
     assert len(state.arrows) == 8
 
 
-@pytest.mark.parametrize("name", ["random_legal", "greedy", "mcts", "alphabeta", "perfect"])
+@pytest.mark.parametrize("name", ["random_legal", "greedy", "mcts", "alphabeta", "perfect", "oracle"])
 @pytest.mark.parametrize("seed", [0, 5])
 def test_a_bot_for_all_games_answers_in_time(name, seed, game, fake_time, monkeypatch):
     choose, on_match = chooser(name, monkeypatch)

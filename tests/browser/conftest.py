@@ -13,6 +13,8 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from arena.home import ArenaHome
+from arena.lab.kept_puzzles import keep_puzzles
+from tests.lab.made_puzzles import made_puzzle
 from tests.report.tournaments import play
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -45,7 +47,8 @@ NOTE = "</script><img src=x onerror=alert(1)> \x1b[31m \u202edlrow ]]> {{7*7}} =
 def fill(home):
     """Play a tournament of every format, with forfeits and with three players."""
     bots = ["alpha", "beta", "gamma", "delta"]
-    play(home, "league", bots, encounters=6, opening_plies=2)
+    league = play(home, "league", bots, encounters=6, opening_plies=2)
+    keep_puzzles(home.directory, league, [made_puzzle(), made_puzzle()])
     play(home, "forfeits", ["alpha", "<b>bold</b>", "100%? #1 & so"], failing=["<b>bold</b>"], note=NOTE, encounters=4)
     play(home, "swiss", [*bots, "epsilon"], format="swiss", settings={"rounds": 3}, encounters=2)
     play(home, "cup", bots, format="knockout", encounters=3)

@@ -19,6 +19,12 @@ EXAMPLES = {
     "tournament": [LEAGUE, *({"tournament": name} for name in ("forfeits", "swiss", "cup", "three"))],
     "matches": [LEAGUE, {"tournament": "forfeits", "fault": "protocol"}, {**LEAGUE, "bot": "alpha", "rival": "beta"}],
     "match": [{**LEAGUE, "match": 1}, {"tournament": "three", "match": 2}, {"tournament": "forfeits", "match": 7}],
+    "puzzles": [LEAGUE, {"tournament": "cup"}],
+    "puzzle": [
+        {**LEAGUE, "puzzle": 1},
+        {**LEAGUE, "puzzle": 1, "action": "c3"},
+        {**LEAGUE, "puzzle": 2, "answer": True},
+    ],
     "games": [{}],
     "game": [{"game": "differences", "options": "size=5", "actions": "b3 d4"}, {"game": "plaid", "actions": "v20"}],
     "why": [{**LEAGUE, "bot": "alpha@1"}, {"tournament": "forfeits", "bot": "<b>bold</b>@1"}],

@@ -30,9 +30,11 @@ def test_the_text_has_eleven_measures_and_is_80_columns_wide(quality):
 
 def test_the_file_of_the_same_seed_has_the_same_bytes(quality, tmp_path):
     for name in ("one", "two"):
-        assert quality(*SMALL, "-q", "--json", str(tmp_path / name)) == (0, "", "")
+        files = ("--json", str(tmp_path / name), "--html", str(tmp_path / f"{name}.html"))
+        assert quality(*SMALL, "-q", *files) == (0, "", "")
     one, two = ((tmp_path / name).read_bytes() for name in ("one", "two"))
     assert one == two
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
     shown = json.loads(one)
     assert (shown["game"], shown["options"]["size"], shown["rng_seed"], len(shown["measures"])) == (
         "differences",
@@ -76,6 +78,7 @@ def test_a_game_from_outside_is_measured_by_its_rules(quality):
         (("differences", "-o", "size=4", "--compare", "size=4,5"), "size is given by --option as well"),
         (("differences", "--json", "/nowhere/at/all"), "'/nowhere/at/all' can't be written"),
         (("differences", "--json", "/"), "'/' can't be written"),
+        (("differences", "--html", "/nowhere/at/all"), "'/nowhere/at/all' can't be written"),
     ],
 )
 def test_bad_input_is_a_sentence(quality, arguments, expected):

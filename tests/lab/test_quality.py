@@ -146,7 +146,7 @@ def test_openings_have_the_outcomes_that_plain_recursion_finds(name, options):
     game = make_game(name, **options)
     values = exact_values(game, name, Limits())
     for plies in (1, 2, 3):
-        rows = opening_balance(game, values, plies, 10, 0, lambda: None)
+        rows = opening_balance(game, values, plies, range(10), lambda: None)
         assert [row.estimate.value for row in rows] == pytest.approx(brute_openings(game, plies))
         assert {row.estimate.kind for row in rows} == {Kind.EXACT}
 
@@ -154,7 +154,7 @@ def test_openings_have_the_outcomes_that_plain_recursion_finds(name, options):
 def test_openings_that_are_too_many_are_drawn(monkeypatch):
     monkeypatch.setattr("arena.lab.quality.openings.MAX_ENUMERATED", 3)
     game = make_game("differences", size=3)
-    rows = opening_balance(game, exact_values(game, "differences", Limits()), 2, 400, 0, lambda: None)
+    rows = opening_balance(game, exact_values(game, "differences", Limits()), 2, range(400), lambda: None)
     assert {row.estimate.kind for row in rows} == {Kind.SAMPLED}
     for row, truth in zip(rows, brute_openings(game, 2), strict=True):
         assert has(row.estimate, truth)

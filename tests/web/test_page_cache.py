@@ -10,7 +10,7 @@ from arena.site.page import Lane
 from arena.site.pages import PAGE_BY_NAME
 from arena.web.built_value import BuiltValue
 from arena.web.page_cache import CURRENT_SECONDS, QUIET_CURRENT_SECONDS, PageCache
-from arena.web.page_value import MAX_QUICK_REST_SECONDS, MAX_REST_SECONDS
+from arena.web.page_value import MAX_CROWDING, MAX_REST_SECONDS, rest_seconds
 from arena.web.problems import ProblemError
 from arena.web.rendered import rendered
 from arena.web.turns import BUSY
@@ -157,7 +157,7 @@ async def test_a_quick_page_is_not_built_at_each_of_many_events(pages):
         assert (await pages.find()).value is not None
         pages.now += 0.01
     assert pages.builder.built == 5  # it rests ten times as long as it takes
-    pages.now += MAX_QUICK_REST_SECONDS
+    pages.now += 0.2
     assert (await pages.find()).is_current
 
 
@@ -189,6 +189,16 @@ async def test_a_page_that_was_shown_is_shown_again_when_too_many_wait(pages):
     found = await pages.find()
     assert (found.value.json, found.is_current, found.age_seconds) == (b"1", False, None)
     assert pages.builder.first == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "cpu_seconds", "rest"),
+    [(2.0, None, 20.0), (2.0, 2.0, 20.0), (4.0, 2.0, 80.0), (0.3, 0.1, 9.0), (60.0, 0.1, 9.0), (2.0, 9.0, 20.0)],
+)
+def test_a_page_rests_by_the_processor_and_longer_where_others_need_it(seconds, cpu_seconds, rest):
+    """Twice as long as the processor worked: four times the rest; much longer, as behind a lock: nine times."""
+    assert MAX_CROWDING == 3.0
+    assert rest_seconds(seconds, cpu_seconds) == pytest.approx(rest)
 
 
 async def test_no_page_rests_for_longer_than_some_minutes(pages):

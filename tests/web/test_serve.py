@@ -18,7 +18,9 @@ from arena.cli.group import run
 from arena.definition import GameChoice
 from arena.home import ArenaHome
 from arena.isolation import reaper
+from arena.lab.kept_puzzles import keep_puzzles
 from arena.operating.parts import PARTS
+from tests.lab.made_puzzles import made_puzzle
 from tests.store.samples import definition, line, record
 from tests.web.conftest import add_tournament
 
@@ -112,6 +114,8 @@ def add_game_without_end(directory):
 
 @pytest.mark.processes
 def test_the_web_process_rates_nothing_and_builders_end_with_it(directory):
+    with ArenaHome(directory) as home:
+        keep_puzzles(directory, home.store.tournament("t"), [made_puzzle()])
     program = (
         "import asyncio, sys; from tests.web.test_serve import every_page; "
         f"asyncio.run(every_page({str(directory)!r})); print(*sys.modules)"
@@ -129,7 +133,7 @@ async def every_page(directory):
     from arena.site.pages import PAGES
     from tests.web.conftest import client_of
 
-    values = {"tournament": "t", "match": 1, "bot": "a", "rival": "b", "game": "differences"}
+    values = {"tournament": "t", "match": 1, "bot": "a", "rival": "b", "game": "differences", "puzzle": 1}
     async with client_of(directory) as client:
         for page in PAGES:
             for suffix in (".json", ".csv", ""):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from arena.cache_directory import KERNELS, cache_directory
 from arena.errors import KernelError
 
 _DIGEST_CHARACTERS = 32
@@ -17,17 +18,15 @@ _MAX_BUILD_BYTES = 16 << 20
 
 
 def base_directory() -> Path:
-    """Return the directory of all that the arena can compute again: in ``$XDG_CACHE_HOME``, or ``~/.cache``.
+    """Return the directory of all that the arena can compute again.
 
     Raises:
         KernelError: if this user has no home.
     """
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    try:
-        base = Path(given) if given.startswith("/") else Path.home() / ".cache"  # a relative one counts as unset
-    except RuntimeError as error:
-        raise KernelError(f"there is no cache directory: {error}") from error
-    return base / "arena"
+    directory = cache_directory()
+    if directory is None:
+        raise KernelError("there is no cache directory: this user has no home directory")
+    return directory
 
 
 def directory_path() -> Path:
@@ -36,7 +35,7 @@ def directory_path() -> Path:
     Raises:
         KernelError: if this user has no home.
     """
-    return base_directory() / "kernels"
+    return base_directory() / KERNELS
 
 
 def checked_directory(*, must_exist: bool = True) -> Path:

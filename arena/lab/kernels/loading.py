@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import KernelError
-from arena.games import Game
+from arena.games import GAMES, Game
 from arena.lab.kernels import build, cache
 from arena.lab.kernels.encoding import KERNEL_NAMES
 from arena.lab.kernels.kernel import Kernel
@@ -116,7 +116,8 @@ def has_solver(game: Game[Any]) -> bool:
 
 def has_kernel(game: Game[Any]) -> bool:
     """Return whether a game is one of the five, as they are in the package."""
-    return game.name in KERNEL_NAMES and type(game).__module__.startswith("arena.")
+    is_ours = type(game).__module__.startswith("arena.")  # a stranger may have taken the name, or the class
+    return game.name in KERNEL_NAMES and is_ours and isinstance(game, GAMES[game.name])
 
 
 def is_built(game: Game[Any]) -> bool:

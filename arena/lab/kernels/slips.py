@@ -33,11 +33,13 @@ class SlipEncounters:
     """Encounters of two bots that slip.
 
     Attributes:
-        margin: of seat 0 with best play from the opening on.
+        outcome: for seat 0 with best play from the opening on: 1, 0 or -1.
+        margin: of seat 0 with best play.
         states: how many there are after the opening.
         counts: how many encounters the first bot has ended with 0, 1, 2, 3 and 4 half points.
     """
 
+    outcome: int
     margin: int | float
     states: int
     counts: tuple[int, ...]
@@ -98,7 +100,8 @@ class _SlipKernel(Kernel):
             return None
         if states < 0:
             raise KernelError(f"the kernel of {self.game.name} has not enough memory")
-        return SlipEncounters(margin=_points(margin.value), states=states, counts=tuple(counts))
+        outcome = (margin.value > 0) - (margin.value < 0)
+        return SlipEncounters(outcome=outcome, margin=_points(margin.value), states=states, counts=tuple(counts))
 
 
 def encounters_by_rules(
@@ -121,9 +124,11 @@ def encounters_by_rules(
         generator = Generator(seed, index)
         own = solved.half_points(state, slips_permille, generator)
         counts[own + 2 - solved.half_points(state, slips_permille[::-1], generator)] += 1
-    margin = solved.value(state)
-    outcome = round(margin / _OUTCOME)
-    return SlipEncounters(margin=_points(margin - outcome * _OUTCOME), states=len(solved.to_come), counts=tuple(counts))
+    value = solved.value(state)
+    beyond = round(value / _OUTCOME)
+    margin = value - beyond * _OUTCOME
+    outcome = (margin > 0) - (margin < 0) if solved.is_by_margin else beyond
+    return SlipEncounters(outcome=outcome, margin=_points(margin), states=len(solved.to_come), counts=tuple(counts))
 
 
 def _points(parts: int) -> int | float:
@@ -135,14 +140,15 @@ class _Solved:
 
     Attributes:
         to_come: of each state, by what decides it, the part of its value that is still to come.
+        is_by_margin: whether values are margins alone, from which outcomes follow.
     """
 
     def __init__(self, game: Game[Any]) -> None:
         self.to_come: dict[Hashable, int] = {}
         self._game = game
-        is_multiplication = type(game) is Multiplication
-        self._rest: Callable[[Any], Hashable] = _unordered if is_multiplication else _whole
-        self._settled: Callable[[Game[Any], Any], int] = _so_far if is_multiplication else _nothing
+        self.is_by_margin = type(game) is Multiplication
+        self._rest: Callable[[Any], Hashable] = _unordered if self.is_by_margin else _whole
+        self._settled: Callable[[Game[Any], Any], int] = _so_far if self.is_by_margin else _nothing
 
     @classmethod
     def of(cls, game: Game[Any], state: Any, most_states: int) -> _Solved | None:
@@ -176,7 +182,7 @@ class _Solved:
             return self._settled(game, state) + self.to_come[self._rest(state)]
         scores = game.scores(state)
         parts = round((scores[0] - scores[1]) * _PARTS)
-        return parts if self._settled is _so_far else self._outcome(state) * _OUTCOME + parts
+        return parts if self.is_by_margin else self._outcome(state) * _OUTCOME + parts
 
     def _outcome(self, state: Any) -> int:
         ranks = self._game.ranks(state)

@@ -117,8 +117,8 @@ MEANINGS = {
     "lost by seat 0": ("fewer openings are lost for seat 0", "more openings are lost for seat 0"),
     "actions that keep the outcome": ("one has to choose with more care", "more actions are good enough"),
     "only one action keeps it": (
-        "one is less often saved by one action alone",
-        "one is saved by one action alone more often",
+        "one action alone saves less often",
+        "one action alone saves more often",
     ),
     "margin that a random action loses": ("mistakes cost less", "mistakes cost more"),
     "part of a match before it is decided": ("matches are decided earlier", "matches stay open for longer"),
@@ -126,7 +126,10 @@ MEANINGS = {
     "decided before it begins": ("fewer matches go as best play would", "more matches go as best play would"),
     "won matches that were lost once": ("fewer comebacks", "more comebacks"),
     "changes of the visible lead": ("the lead changes less often", "the lead changes more often"),
-    "winners behind at half time": ("who leads at half time wins more often", "who leads at half time wins less often"),
+    "winners behind at half time, if scores differ": (
+        "who leads at half time wins more often",
+        "who leads at half time wins less often",
+    ),
     "points of the stronger": ("skill counts less", "skill counts more"),
     "doublings that take 55 % or more": ("there is less to learn", "there is more to learn"),
     "of these keep the outcome": ("fewer good ways to begin", "more good ways to begin"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from random import Random
 from typing import Any, NamedTuple
@@ -51,10 +51,20 @@ class Value(NamedTuple):
 class ExactValues:
     """The value of each state of a game for two."""
 
-    def __init__(self, game: Game[Any], worth: Callable[[Any], Worth]) -> None:
+    def __init__(
+        self, game: Game[Any], worth: Callable[[Any], Worth], worths_after: Callable[[Any], Iterable[Worth]]
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            game: the rules.
+            worth: what a state is worth.
+            worths_after: what the states after each of its actions are worth.
+        """
         self._game = game
         self._worth = worth
-        self._kept: dict[Any, Value] = {}
+        self._worths_after = worths_after
+        self._kept: dict[Any, tuple[Value, ...]] = {}
 
     def of(self, state: Any) -> Value:
         """Return the value of a state.
@@ -62,14 +72,13 @@ class ExactValues:
         Raises:
             NoValuesError: if it is known by bounds alone.
         """
-        if state not in self._kept:
-            self._kept[state] = _value(self._worth(state))
-        return self._kept[state]
+        return _value(self._worth(state))
 
-    def after(self, state: Any) -> list[Value]:
+    def after(self, state: Any) -> tuple[Value, ...]:
         """Return the values of the states after each legal action, in their order."""
-        game = self._game
-        return [self.of(game.apply(state, action)) for action in game.legal_actions(state)]
+        if state not in self._kept:
+            self._kept[state] = tuple(map(_value, self._worths_after(state)))
+        return self._kept[state]
 
 
 class BestPlay:
@@ -140,17 +149,21 @@ def _by_table(game: Game[Any], path: str, limits: Limits) -> ExactValues:
             raise NoValuesError("a state that the rules led to was not found again")
         return worth_between(value, value, Known.TABLE)
 
-    return ExactValues(game, worth)
+    def worths_after(state: Any) -> Iterable[Worth]:
+        return (worth(game.apply(state, action)) for action in game.legal_actions(state))
+
+    return ExactValues(game, worth, worths_after)
 
 
 def _by_oracle(game: Game[Any], path: str, limits: Limits, states: int | None) -> ExactValues:
     """Return the oracle's values, if it is exact in a state near the beginning."""
     within = max(0.0, min(_TRIAL_SECONDS, (limits.deadline - limits.clock()) / len(_TRIED_PLIES)))
-    oracle = Oracle(game, path, limits, within_seconds=within)
+    # Later questions come after this deadline, and have their own; without one, a kernel that is missing is built.
+    oracle = Oracle(game, path, replace(limits, deadline=float("inf")), within_seconds=within)
     if not all(oracle.worth(_tried(game, plies)).is_exact for plies in _TRIED_PLIES):
         count = states_text(states) if states is not None else "a number of states that is not known before"
         raise NoValuesError(f"no table and no search has exact values of {count} in the time that there is")
-    return ExactValues(game, oracle.worth)
+    return ExactValues(game, oracle.worth, lambda state: (one.worth for one in oracle.actions(state)))
 
 
 def _tried(game: Game[Any], plies: int) -> Any:

@@ -217,11 +217,15 @@ def comebacks(matches: Sequence[ValuedMatch]) -> tuple[Row, ...]:
 def visible_leads(matches: Matches, scores: Callable[[Any], Sequence[int | float]]) -> tuple[Row, ...]:
     """Return what the scores on the board showed: how often the lead changed, and who was behind at half time."""
     changes = [Cluster(float(_lead_changes(match, scores))) for match in matches]
-    won = [match for match in matches if match.ranks.count(1) == 1]
-    behind = [lead_of(tuple(scores(one.states[len(one.actions) // 2])), one.ranks.index(1)) < 0 for one in won]
+    behind = [
+        Cluster(float(lead < 0))
+        for match in matches
+        if match.ranks.count(1) == 1
+        and (lead := lead_of(tuple(scores(match.states[len(match.actions) // 2])), match.ranks.index(1)))
+    ]
     return (
         *_row("changes of the visible lead", "", Unit.COUNT, mean_of(changes)),
-        *_row("winners behind at half time", "", Unit.SHARE, share_of([Cluster(float(one)) for one in behind])),
+        *_row("winners behind at half time, if scores differ", "", Unit.SHARE, share_of(behind)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -11,19 +11,18 @@ from arena.lab.quality.estimate import Cluster, Estimate, exactly, share_of
 from arena.lab.quality.exact_values import ExactValues
 from arena.lab.quality.measures import Row, Unit
 from arena.lab.quality.simulation import pick
-from arena.seeds import derived_seed
 from arena.text import counted
 
 MAX_PLIES = 4
 
-MAX_ENUMERATED = 1500
+MAX_ENUMERATED = 5000
 """States after some actions; where there are more, openings are drawn at random."""
 
 _OUTCOMES = {1: "won by seat 0", 0: "drawn", -1: "lost by seat 0"}
 
 
 def opening_balance(
-    game: Game[Any], values: ExactValues, plies: int, count: int, rng_seed: int, check_time: Callable[[], None]
+    game: Game[Any], values: ExactValues, plies: int, seeds: Sequence[int], check_time: Callable[[], None]
 ) -> tuple[Row, ...]:
     """Return the shares of openings that are won, drawn and lost; exact where all of them are looked at.
 
@@ -31,16 +30,15 @@ def opening_balance(
         game: the rules.
         values: of all states.
         plies: of how many random actions an opening consists.
-        count: how many to draw, where there are too many for all.
-        rng_seed: determines those that are drawn.
+        seeds: a number for each opening that is drawn, where there are too many for all.
         check_time: called before each.
     """
     chances = _all_openings(game, plies)
     if chances is None:
         outcomes = []
-        for number in range(count):
+        for seed in seeds:
             check_time()
-            outcomes.append(values.of(_drawn(game, plies, Random(derived_seed("opening", rng_seed, plies, number)))))
+            outcomes.append(values.of(_drawn(game, plies, Random(seed))))
         found = {sign: share_of([Cluster(float(one.outcome == sign)) for one in outcomes]) for sign in _OUTCOMES}
     else:
         totals = dict.fromkeys(_OUTCOMES, 0.0)

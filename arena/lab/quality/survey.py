@@ -29,6 +29,7 @@ from arena.lab.quality.skill_ladder import (
 from arena.lab.solution import Solution
 from arena.lab.solving import Solver
 from arena.lab.symmetries import representatives, up_to_symmetry
+from arena.seeds import derived_seed
 
 MAX_BOARDS = 12
 """Whose values are computed: the smallest ones, and the one that was asked for."""
@@ -159,7 +160,8 @@ class Survey:
         self._limits.check_time()
 
     def _seed(self, number: int) -> tuple[object, ...]:
-        return self._plan.rng_seed, number
+        """Return what randomness depends on: with other options it is other, so that differences are independent."""
+        return self._plan.rng_seed, repr(self._game.options), number
 
     def _solve_boards(self) -> None:
         """Solve smaller boards and the one that was asked for; after one that takes too long, only by proofs."""
@@ -244,8 +246,8 @@ class Survey:
             self._found.first_values = [values.of(game.apply(start, action)).to(seat) for action in actions]
         for plies in range(1, MAX_PLIES + 1):
             self._check_time()
-            rows = opening_balance(game, values, plies, self._plan.encounters, self._plan.rng_seed, self._check_time)
-            self._found.openings += rows
+            seeds = [derived_seed("opening", plies, *self._seed(number)) for number in range(self._plan.encounters)]
+            self._found.openings += opening_balance(game, values, plies, seeds, self._check_time)
 
     def _value_matches(self) -> None:
         values = self._values

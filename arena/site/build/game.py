@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from arena.enums import Termination
-from arena.errors import ArenaError, GameError, IllegalActionError
+from arena.errors import ArenaError, IllegalActionError
 from arena.games import ChoiceOption, Game, Option, find_game, make_game, parse_options
 from arena.games.checked_game import checked_game
 from arena.home import ArenaHome
-from arena.match.final_ranks import final_ranks
-from arena.records import MatchRecord, SeatReport, TimeControl
-from arena.site.build.action_targets import action_targets
 from arena.site.build.games import MAX_TEXT_CHARACTERS, problem_text, require_game
 from arena.site.build.match_sentences import result_sentence
+from arena.site.build.positions import named_targets, record_of_nobody
 from arena.site.build.viewed_match import viewed_match
 from arena.site.models.games import (
     MAX_ACTIONS_CHARACTERS,
@@ -57,7 +54,7 @@ def build_game(home: ArenaHome, parameters: GameParameters) -> GamePage:
     options = parse_options(parameters.game, [text for text in parameters.options.split(" ") if text])
     game = checked_game(make_game(parameters.game, **options), parameters.game)
     trial = _tried(game, parameters.actions.split()[:MAX_ACTIONS], parameters.action.strip())
-    record = _record(parameters.game, trial)
+    record = record_of_nobody(parameters.game, trial.game, trial.state, trial.actions)
     names = {bot: bot for bot in record.bots}
     is_over = game.is_over(trial.state)
     legal = [] if is_over else list(game.legal_actions(trial.state))
@@ -114,53 +111,13 @@ def _tried(game: Game[Any], texts: Sequence[str], wanted: str) -> _Trial:
     return _Trial(game, state, actions, played, refused)
 
 
-def _record(name: str, trial: _Trial) -> MatchRecord:
-    """Return what was tried as a record of nobody."""
-    game, state = trial.game, trial.state
-    count, nothing = game.players, (None,) * len(trial.actions)
-    return MatchRecord(
-        match=1,
-        tournament="",
-        game=name,
-        options=game.options,
-        bots=tuple(f"seat {seat}" for seat in range(count)),
-        rng_seed=0,
-        encounter=1,
-        opening=None,
-        opening_plies=0,
-        actions=tuple(trial.actions),
-        scores=tuple(game.scores(state)),
-        ranks=tuple(final_ranks(game, state, [])),
-        termination=Termination.NORMAL,
-        faults=(),
-        wall_seconds=nothing,
-        cpu_seconds=nothing,
-        seats=(SeatReport(),) * count,
-        notes=(),
-        time_control=TimeControl(),
-        isolation="",
-    )
-
-
 def _legal_actions(trial: _Trial, legal: Sequence[Any]) -> list[LegalAction]:
-    try:
-        targets = action_targets(trial.game, trial.state, legal)
-    except ArenaError:
-        targets = [None] * len(legal)
     found = []
-    for action, target in zip(legal, targets, strict=True):
-        text = _text_of(trial.game, action)
+    for text, target in named_targets(trial.game, trial.state, legal):
         after = " ".join([*trial.texts, text])
         is_short = len(after) <= MAX_ACTIONS_CHARACTERS and len(trial.texts) < MAX_ACTIONS and not _is_split(text)
         found.append(LegalAction(text=text, actions=after if is_short else "", target=target))
     return found
-
-
-def _text_of(game: Game[Any], action: Any) -> str:
-    try:
-        return str(game.format_action(action))[:MAX_TEXT_CHARACTERS]
-    except GameError:
-        return str(action)[:MAX_TEXT_CHARACTERS]
 
 
 def _is_split(text: str) -> bool:

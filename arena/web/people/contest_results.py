@@ -25,6 +25,9 @@ from arena.web.people.operation import Document, Download, Handler, NoFields, Of
 from arena.web.problems import bad_address
 
 HIDDEN_PAGES = ("tournament", "why", "matches", "match")
+WITHOUT_PAGE = ("puzzles", "puzzle")
+"""Pages of a tournament that there are only when everybody may see it."""
+
 NOTICE = "Only directors see this page until the results of the contest are revealed."
 CSV = "text/csv; charset=utf-8"
 
@@ -47,7 +50,7 @@ class HiddenLinks:
 
     def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
         """Return the address of a page; None for its twins and feeds, which hidden pages do not have."""
-        if suffix:
+        if suffix or name in WITHOUT_PAGE:
             return None
         if name not in HIDDEN_PAGES:
             return self._served.page(name, **values)

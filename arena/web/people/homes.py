@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import logging
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,15 +18,20 @@ from arena.site.models.model import Model, Parameters
 from arena.site.page import Lane, Page
 from arena.site.publish.result_place import result_path
 from arena.web.builders import Builders, LaneLimits
+from arena.web.built_value import BuiltValue
 from arena.web.opened_home import OpenedHome
-from arena.web.page_cache import PageCache
+from arena.web.page_cache import FAILURE_SECONDS, PageCache
 from arena.web.page_response import FIRST_SECONDS, PROGRAM_SECONDS
+from arena.web.page_value import rest_seconds
+from arena.web.problems import DEFECT, problem_of
 
 LIMITS = LaneLimits(processes=1, seconds=60.0, memory_bytes=2 * 1024**3)
 MAX_BUILDERS = 3
 """Homes for which there are processes at a time."""
 MAX_KEPT = 20
 """Pages of such homes."""
+
+_log = logging.getLogger("arena.web")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +92,37 @@ class Homes:
         return result_path(self.public.directory, contest)
 
 
+@dataclass(slots=True, eq=False)
+class _Shown:
+    """A page of such a home.
+
+    Attributes:
+        model: as it was built last; None if it can't be built.
+        stamp: of its home, before that.
+        rests_until: when it may be built again (monotonic seconds).
+        building: it is being built; None if not.
+    """
+
+    model: Model | None = None
+    stamp: object = None
+    rests_until: float = 0.0
+    building: asyncio.Task[None] | None = None
+
+
 class HomeBuilders:
     """Builds pages of any home in processes that end when nobody asks."""
 
-    def __init__(self, homes: Homes) -> None:
+    def __init__(self, homes: Homes, now: Callable[[], float] = time.monotonic) -> None:
         """Prepare; no process is started.
 
         Args:
             homes: of which pages are built.
+            now: the clock.
         """
-        self._homes = homes
+        self._homes, self._now = homes, now
         self._builders: dict[HomePlace, Builders] = {}
         self._ending: set[asyncio.Task[None]] = set()
-        self._kept: dict[tuple[HomePlace, Page, Parameters], tuple[object, asyncio.Task[Model]]] = {}
+        self._shown: dict[tuple[HomePlace, Page, Parameters], _Shown] = {}
 
     async def build(self, place: HomePlace, page: Page, parameters: Parameters) -> Model:
         """Return what a page of a home shows.
@@ -105,14 +130,16 @@ class HomeBuilders:
         Raises:
             ProblemError: if it can't be built.
         """
+        return page.model.model_validate_json((await self._value(place, page, parameters)).json)
+
+    async def _value(self, place: HomePlace, page: Page, parameters: Parameters) -> BuiltValue:
         builders = self._builders.pop(place, None) or Builders(
             Lane.BOARDS, str(place.directory), place.store, LIMITS, is_apart=place.is_apart
         )
         self._builders[place] = builders  # as the latest
         for other in [one for one in self._builders if one != place][: 1 - MAX_BUILDERS or None]:
             self._end(self._builders.pop(other))
-        value = await builders.build(page, parameters)
-        return page.model.model_validate_json(value.json)
+        return await builders.build(page, parameters)
 
     async def newest(self, place: HomePlace, page: Page, parameters: Parameters) -> Model:
         """Return what a page shows; that of a hidden home is not built again before it has changed.
@@ -122,10 +149,13 @@ class HomeBuilders:
         """
         if not place.is_apart:
             return await self.build(place, page, parameters)
-        return await asyncio.shield(self._build_once(place, page, parameters))
+        shown, stamp = self._shown_at((place, page, parameters)), _stamp(place.directory / DATABASE_FILE)
+        if shown.model is None or shown.stamp != stamp:
+            shown.model, shown.stamp = await self.build(place, page, parameters), stamp
+        return shown.model
 
     async def kept(self, place: HomePlace, page: Page, parameters: Parameters, *, is_program: bool) -> Model | None:
-        """Return what a page shows, which is not built again before its home has changed.
+        """Return what a page shows, which is not built again before its home has changed, and has rested.
 
         Args:
             place: of the home.
@@ -134,7 +164,7 @@ class HomeBuilders:
             is_program: whether a program waits for it, which is more patient than a person.
 
         Returns:
-            None if it can't be built, or not so soon; it is being built then.
+            What it showed before, if there is nothing newer so soon; None if it can't be built.
         """
         seconds = PROGRAM_SECONDS if is_program else FIRST_SECONDS[Lane.RATINGS]
         if place == self._homes.public_place and self._homes.pages is not None:
@@ -142,22 +172,37 @@ class HomeBuilders:
             if found.value is None:
                 return None
             return await anyio.to_thread.run_sync(page.model.model_validate_json, found.value.json)
-        task = self._build_once(place, page, parameters)
-        await asyncio.wait((task,), timeout=seconds)
-        if not task.done() or task.cancelled() or task.exception() is not None:
-            return None
-        return task.result()
+        shown = self._shown_at((place, page, parameters))
+        stamp = _stamp(place.directory / DATABASE_FILE)
+        is_current = shown.model is not None and shown.stamp == stamp
+        if shown.building is None and not is_current and self._now() >= shown.rests_until:
+            shown.building = asyncio.create_task(self._build(shown, stamp, place, page, parameters))
+        if shown.building is not None:
+            await asyncio.wait((shown.building,), timeout=seconds)
+        return shown.model
 
-    def _build_once(self, place: HomePlace, page: Page, parameters: Parameters) -> asyncio.Task[Model]:
-        key, stamp = (place, page, parameters), _stamp(place.directory / DATABASE_FILE)
-        known = self._kept.pop(key, None)
-        if known is None or (known[1].done() and (known[0] != stamp or known[1].exception() is not None)):
-            known = stamp, asyncio.create_task(self.build(place, page, parameters))
-        self._kept[key] = known  # as the latest
-        for other in list(self._kept)[:-MAX_KEPT]:
-            if self._kept[other][1].done():
-                del self._kept[other]
-        return known[1]
+    def _shown_at(self, key: tuple[HomePlace, Page, Parameters]) -> _Shown:
+        shown = self._shown.pop(key, None) or _Shown()
+        self._shown[key] = shown  # as the latest
+        for other in list(self._shown)[:-MAX_KEPT]:
+            if self._shown[other].building is None:
+                del self._shown[other]
+        return shown
+
+    async def _build(self, shown: _Shown, stamp: object, place: HomePlace, page: Page, parameters: Parameters) -> None:
+        began_at = self._now()
+        try:
+            value = await self._value(place, page, parameters)
+            shown.model = await anyio.to_thread.run_sync(page.model.model_validate_json, value.json)
+            rest = rest_seconds(value.seconds, value.cpu_seconds)
+        except Exception as error:
+            shown.model = None
+            rest = max(FAILURE_SECONDS, rest_seconds(self._now() - began_at, None))
+            if problem_of(error) is DEFECT:
+                _log.error("the page %s can't be built", page.name, exc_info=error)
+        finally:
+            shown.building = None
+        shown.stamp, shown.rests_until = stamp, self._now() + rest
 
     def _end(self, builders: Builders) -> None:
         ending = asyncio.create_task(builders.close())
@@ -166,7 +211,7 @@ class HomeBuilders:
 
     async def close(self) -> None:
         """End the processes."""
-        tasks = [task for _, task in self._kept.values()]
+        tasks = [shown.building for shown in self._shown.values() if shown.building is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -62,6 +62,7 @@ VALUES = {
     "rival": ("evebot",),
     "game": ("differences",),
     "match": ("1", "2", "3", "4", "5", "6", "7", "8"),  # some of them without the bot that is disqualified
+    "puzzle": ("1",),
     "name": ("spring",),
     "number": ("4",),
     "person": ("ada",),
@@ -75,6 +76,7 @@ WITH_FIELDS = {
     "/leaderboards/{game}", "/bots/{bot}", "/bots/{bot}/versus/{rival}", "/bots/{bot}/feed.atom",
     "/tournaments/{tournament}", "/tournaments/{tournament}/feed.atom", "/tournaments/{tournament}/bots/{bot}",
     "/tournaments/{tournament}/matches", "/tournaments/{tournament}/matches/{match}", "/games/{game}",
+    "/tournaments/{tournament}/puzzles", "/tournaments/{tournament}/puzzles/{puzzle}",
     "/tournaments/{tournament}/direct", "/submissions/{number}", "/submissions/{number}/upload",
     "/contests/{name}", "/contests/{name}/grades.csv", "/contests/{name}/result.zip",
     "/contests/{name}/hidden/tournaments/{tournament}", "/contests/{name}/hidden/tournaments/{tournament}/bots/{bot}",

@@ -1,0 +1,206 @@
+"""The tree of a game's first actions: what each line is worth, and what came of it in the matches of a tournament."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.errors import UsageError
+from arena.games.game import Game
+from arena.lab.limits import Limits, free_memory_bytes
+from arena.lab.oracle import Oracle
+from arena.lab.symmetries import symmetries_of
+from arena.lab.worth import Worth
+
+MAX_PLIES = 10
+MAX_LINES = 20_000
+"""Of a tree."""
+
+Line = tuple[Any, ...]
+
+_QUESTIONS = 4
+"""The first questions, for which tables may be made, take at most this part of the time each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayedMatch:
+    """A match that begins in some way.
+
+    Attributes:
+        actions: from the first one on.
+        ranks: of the seats.
+    """
+
+    actions: Sequence[Any]
+    ranks: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """What came of a line in matches, for seat 0."""
+
+    played: int = 0
+    won: int = 0
+    drawn: int = 0
+    lost: int = 0
+
+    def plus(self, ranks: Sequence[int]) -> Results:
+        """Return it with another match."""
+        rivals = [rank for seat, rank in enumerate(ranks) if seat]
+        return Results(
+            played=self.played + 1,
+            won=self.won + (ranks[0] < min(rivals)),
+            drawn=self.drawn + (ranks[0] == min(rivals)),
+            lost=self.lost + (ranks[0] > min(rivals)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExploredLine:
+    """A line of play, one for all that are the same by symmetry.
+
+    Attributes:
+        actions: the line.
+        seat: who made the last action.
+        worth: of the state after it; None if that was not found out.
+        is_best: whether the last action keeps the value of the state before; None if that is not known.
+        results: of the matches that began with it.
+    """
+
+    actions: Line
+    seat: int
+    worth: Worth | None
+    is_best: bool | None
+    results: Results
+
+
+class Explorer:
+    """Explores the first actions of a game for two."""
+
+    def __init__(self, game: Game[Any], path: str, matches: Iterable[PlayedMatch], plies: int, within_seconds: float):
+        """Count what was played, and prepare to look further.
+
+        Args:
+            game: the rules; those from outside come from ``checked_game``.
+            path: the game's name or dotted path.
+            matches: played with these options; may be empty.
+            plies: how deep the tree is.
+            within_seconds: how long to look for what lines are worth, all together.
+
+        Raises:
+            UsageError: if the game is not for two.
+        """
+        self._game = game
+        self._plies = plies
+        self._maps = symmetries_of(game, path)
+        self._deadline = time.monotonic() + within_seconds
+        limits = Limits(deadline=self._deadline, memory_bytes=free_memory_bytes())
+        self._oracle = Oracle(game, path, limits, within_seconds=within_seconds / _QUESTIONS)
+        self.matches = 0
+        self._results = self._counted(matches)
+
+    def _counted(self, matches: Iterable[PlayedMatch]) -> Mapping[str, Results]:
+        counted: dict[str, Results] = {}
+        for match in matches:
+            self.matches += 1
+            for ply in range(1, min(self._plies, len(match.actions)) + 1):
+                key = self._key(tuple(match.actions[:ply]))
+                counted[key] = counted.get(key, Results()).plus(match.ranks)
+        return counted
+
+    def _key(self, line: Line) -> str:
+        """Return the same for all lines that are the same by symmetry."""
+        return min(map(repr, (line, *(tuple(map(one, line)) for one in self._maps))))
+
+    def lines(self) -> list[ExploredLine]:
+        """Return the tree, each line before those that continue it.
+
+        If matches were given, it has what was played, and beside it the best actions; else all actions. Among actions
+        of a state, those that were played most come first, then the best ones.
+
+        Raises:
+            UsageError: if the tree is too large.
+        """
+        found: list[ExploredLine] = []
+        waiting: list[tuple[Line, Any]] = [((), self._game.initial_state())]
+        while waiting:
+            line, state = waiting.pop()
+            after = self._after(line, state)
+            found.extend(after)
+            if len(found) > MAX_LINES:
+                raise UsageError(
+                    f"--plies {self._plies}: the tree has more than {MAX_LINES:,} lines; expected fewer plies"
+                )
+            if len(line) + 1 < self._plies:
+                waiting += [(one.actions, self._game.apply(state, one.actions[-1])) for one in after]
+        return list(self._in_order(found))
+
+    def _after(self, line: Line, state: Any) -> list[ExploredLine]:
+        """Return the lines that continue one by an action."""
+        seat = self._game.seat_to_act(state)
+        if seat is None:
+            return []
+        worths = self._worths(state)
+        best = _best(seat, list(worths.values()))
+        kept: dict[str, ExploredLine] = {}
+        for action in self._game.legal_actions(state):
+            longer, worth = (*line, action), worths.get(action)
+            key = self._key(longer)
+            results = self._results.get(key, Results())
+            is_best = None if best is None or worth is None else best(worth)
+            if key not in kept and (not self.matches or results.played or is_best):
+                kept[key] = ExploredLine(actions=longer, seat=seat, worth=worth, is_best=is_best, results=results)
+        return list(kept.values())
+
+    def _worths(self, state: Any) -> dict[Any, Worth]:
+        if time.monotonic() >= self._deadline:
+            return {}
+        return {one.action: one.worth for one in self._oracle.actions(state)}
+
+    @staticmethod
+    def _in_order(found: Sequence[ExploredLine]) -> Iterator[ExploredLine]:
+        after: dict[Line, list[ExploredLine]] = {}
+        for one in found:
+            after.setdefault(one.actions[:-1], []).append(one)
+        for lines in after.values():
+            lines.sort(key=lambda one: (-one.results.played, not one.is_best))
+        waiting = after.get((), [])[::-1]
+        while waiting:
+            one = waiting.pop()
+            yield one
+            waiting += after.get(one.actions, [])[::-1]
+
+
+def _best(seat: int, worths: Sequence[Worth]) -> Callable[[Worth], bool] | None:
+    """Return whether a worth is the best of all for a seat; None if not all are known exactly."""
+    if not worths or not all(worth.is_exact for worth in worths):
+        return None
+    sign = 1 if seat == 0 else -1
+    rank = {"win": 1, "draw": 0, "loss": -1}
+
+    def value(worth: Worth) -> tuple[float, float]:
+        return sign * rank[str(worth.outcome)], sign * (worth.margin or 0)
+
+    top = max(map(value, worths))
+    return lambda worth: value(worth) == top
+
+
+def first_of_each_state(lines: Sequence[ExploredLine], most: int) -> Iterator[tuple[ExploredLine, int]]:
+    """Yield ``most`` lines that continue each one, with 0, and then the first of the others, with their number."""
+    siblings = Counter(one.actions[:-1] for one in lines)
+    passed: Counter[Line] = Counter()
+    hidden: set[Line] = set()
+    for one in lines:
+        before = one.actions[:-1]
+        if before in hidden:
+            hidden.add(one.actions)
+            continue
+        place = passed[before]
+        passed[before] += 1
+        if place >= most:
+            hidden.add(one.actions)
+        if place <= most:
+            yield one, siblings[before] - most if place == most else 0

@@ -1,0 +1,87 @@
+"""What openings are worth before the bots begin: how many are won by either seat with best play, and how many drawn."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.games.game import Game
+from arena.lab.kernels.loading import has_kernel, is_built
+from arena.lab.kernels.slips import MOST_STATES, slip_encounters
+from arena.lab.limits import Limits
+from arena.lab.oracle import Oracle
+from arena.lab.worth import Outcome
+
+_OUTCOMES = {1: Outcome.WIN, 0: Outcome.DRAW, -1: Outcome.LOSS}
+
+_FEW_STATES = 5_000
+"""After an opening, without a kernel: that many are solved in less than a second."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpeningBalance:
+    """What openings are worth.
+
+    Attributes:
+        openings: how many there are.
+        won: with best play, by seat 0.
+        drawn: with best play.
+        lost: with best play, by seat 0.
+    """
+
+    openings: int
+    won: int
+    drawn: int
+    lost: int
+
+    @property
+    def known(self) -> int:
+        """Of how many openings it is known who wins."""
+        return self.won + self.drawn + self.lost
+
+
+class OpeningWorth:
+    """Says who wins from an opening on, as far as that can be found out by a deadline."""
+
+    def __init__(self, game: Game[Any], path: str, deadline: float) -> None:
+        """Prepare it.
+
+        Args:
+            game: a game for two; from outside, from ``checked_game``.
+            path: its name or dotted path.
+            deadline: of ``time.monotonic``, for all openings together.
+        """
+        is_fast = isinstance(game, Game) and has_kernel(game) and is_built(game)
+        self._game = game
+        self._deadline = deadline
+        self._most_states = MOST_STATES if is_fast else _FEW_STATES
+        self._oracle = Oracle(game, path, Limits(deadline=deadline))
+
+    def outcome(self, opening: Sequence[Any]) -> Outcome | None:
+        """Return how matches end from an opening on; None if that is not known in time."""
+        if time.monotonic() >= self._deadline:
+            return None
+        if self._most_states:
+            found = slip_encounters(
+                self._game, opening, seed=0, count=0, slips_permille=(0, 0), most_states=self._most_states
+            )
+            if found is not None:
+                return _OUTCOMES[found.outcome]
+            self._most_states = 0
+        state = self._game.initial_state()
+        for action in opening:
+            state = self._game.apply(state, action)
+        return self._oracle.worth(state).outcome
+
+
+def opening_balance(game: Game[Any], path: str, openings: Iterable[Sequence[Any]], deadline: float) -> OpeningBalance:
+    """Return what openings of a game for two are worth, as far as that is known by a deadline of ``time.monotonic``."""
+    worth = OpeningWorth(game, path, deadline)
+    outcomes = [worth.outcome(opening) for opening in openings]
+    counts = Counter(outcomes)
+    return OpeningBalance(
+        openings=len(outcomes), won=counts[Outcome.WIN], drawn=counts[Outcome.DRAW], lost=counts[Outcome.LOSS]
+    )

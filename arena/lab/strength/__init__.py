@@ -1,0 +1,1 @@
+"""How well bots play by the exact values of the positions they meet."""

@@ -1,0 +1,95 @@
+"""How many matches the same interval takes with openings chosen for their information, and with random ones.
+
+Two bots that slip now and then play encounters from both kinds of openings, on the true game. The number of encounters
+for an interval of a given width, relative to the lead, grows with var X / (mean X)^2 (opening_information.py has the
+reasons); the ratio of both is what the choice saves. Openings are chosen with one pair of slip rates and measured, with
+fresh encounters, with three. Intervals are 95 %, by a bootstrap over openings.
+
+    python -m benchmarks.openings [--seconds 60] [GAME …]
+"""
+
+import argparse
+import random
+import time
+
+from arena.definition import GameChoice
+from arena.games import make_game
+from arena.lab.kernels.slips import slip_encounters
+from arena.tournament.opening_information import SLIPS_PERMILLE, evaluated, most_informative
+from benchmarks.common import machine
+
+BOARDS = [
+    ("differences", {"size": 8}, 2),
+    ("multiplication", {"size": 7}, 2),
+    ("multiplication", {"size": 9}, 4),
+    ("plusminus", {"size": 5, "grid_first": 1}, 4),
+    ("plusminus", {"size": 5, "grid_first": 2}, 4),
+    ("plaid", {"width": 8, "height": 8, "lines": 6}, 2),
+    ("plaid", {"width": 12, "height": 12, "lines": 12}, 4),
+    ("coprimality", {"size": 6}, 4),
+]
+RATES = [SLIPS_PERMILLE, (20, 60), (150, 250)]
+CANDIDATES, CHOSEN, ENCOUNTERS, RESAMPLES = 160, 40, 2000, 1000
+
+
+def halves(game, openings, rates, seed):
+    """Return the counts of each opening's encounters, with encounters that the choice has not seen."""
+    return [
+        slip_encounters(game, opening, seed=seed + k, count=ENCOUNTERS, slips_permille=rates).counts
+        for k, opening in enumerate(openings)
+    ]
+
+
+def information(counts):
+    total = [sum(one[k] for one in counts) for k in range(5)]
+    n = sum(total)
+    lead = sum(count * (k - 2) / 2 for k, count in enumerate(total)) / n
+    square = sum(count * ((k - 2) / 2) ** 2 for k, count in enumerate(total)) / n
+    return lead**2 / (square - lead**2) if square > lead**2 else 0.0
+
+
+def ratio(random_ones, chosen, picker):
+    """Return the ratio of encounters for the same interval, with its 95 % interval, by a bootstrap over openings."""
+    value = information(random_ones) / information(chosen)
+    drawn = sorted(
+        information(picker.choices(random_ones, k=len(random_ones)))
+        / information(picker.choices(chosen, k=len(chosen)))
+        for _ in range(RESAMPLES)
+    )
+    return value, drawn[int(0.025 * RESAMPLES)], drawn[int(0.975 * RESAMPLES) - 1]
+
+
+def measure(name, options, plies, seed):
+    game = make_game(name, **options)
+    choice = GameChoice(game=name, options=game.options, players=2)
+    started = time.process_time()
+    found = list(evaluated(choice, plies, seed, seed, CANDIDATES))
+    seconds = time.process_time() - started
+    chosen = most_informative(found, min(CHOSEN, len(found) // 2))
+    results = []
+    for rates in RATES:
+        counts = halves(game, [one.opening for one in found], rates, 10_000 * seed)
+        by_opening = dict(zip((one.opening for one in found), counts, strict=True))
+        results.append(ratio(counts, [by_opening[one.opening] for one in chosen], random.Random(seed)))
+    return len(found), len(chosen), seconds, results
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("games", nargs="*")
+    wanted = parser.parse_args().games
+    print(f"{machine()}\n")
+    rates = " | ".join(f"{a / 10:g} % against {b / 10:g} %" for a, b in RATES)
+    print(f"| game | options | plies | chosen of | to choose | {rates} |")
+    print("| --- | --- | --- | --- | --- |" + " --- |" * len(RATES), flush=True)
+    for name, options, plies in BOARDS:
+        if wanted and name not in wanted:
+            continue
+        looked_at, chosen, seconds, results = measure(name, options, plies, seed=1)
+        board = ", ".join(f"{key} = {value}" for key, value in options.items())
+        cells = " | ".join(f"{value:.2f} ({low:.2f} to {high:.2f})" for value, low, high in results)
+        print(f"| {name} | {board} | {plies} | {chosen} of {looked_at} | {seconds:.1f} s | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

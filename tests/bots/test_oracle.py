@@ -1,0 +1,188 @@
+"""The oracle bot never gives away an outcome; and only it may read kernels and tables in its sandbox."""
+
+import random
+from functools import cache
+from itertools import count
+
+import pytest
+
+from arena.botkit import Choice, Clock, MatchInfo
+from arena.cache_directory import CACHE_VARIABLE
+from arena.games import make_game
+from arena.isolation import sandbox_policy
+from arena.isolation.sandbox_policy import Isolation, make_launch_spec
+from arena.lab.oracle import Oracle
+from arena.players.manifest import load_bot
+from arena.records import DEFAULT_LIMITS, TimeControl
+from tests import needs
+from tests.bots.test_bots import COUNTED, bot, play
+from tests.bots.test_thinking import module
+from tests.conftest import BOTS
+
+oracle = module("oracle")
+
+TINY = [
+    ("plusminus", {"size": 3}),
+    ("plusminus", {"size": 3, "grid_first": 2}),
+    ("plaid", {"width": 4, "height": 4, "lines": 3}),
+    ("coprimality", {"size": 3, "max_grids": 2}),
+    ("differences", {"size": 4}),
+    ("differences", {"size": 4, "scoring": "once"}),
+]
+SUGGESTED = ("plusminus", "coprimality", "differences", "multiplication")
+LADDER = {"plusminus": "signs", "coprimality": "pathfinder", "differences": "stepper", "multiplication": "cornerer"}
+MATCHES = 500
+
+
+def forever():
+    return Clock(1e6, None, 0.0)
+
+
+def worth_by_the_rules(game):
+    """Return a function that gives a state's outcome and margin for seat 0 by looking at everything."""
+
+    @cache
+    def value(state):
+        seat = game.seat_to_act(state)
+        if seat is None:
+            return result_of(game, state)
+        found = [value(game.apply(state, action)) for action in game.legal_actions(state)]
+        return max(found) if seat == 0 else min(found)
+
+    return value
+
+
+def result_of(game, state):
+    ranks, scores = game.ranks(state), game.scores(state)
+    return (ranks[1] > ranks[0]) - (ranks[0] > ranks[1]), round(scores[0] - scores[1], 9)
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(("name", "options"), TINY)
+def test_from_random_openings_it_never_gives_anything_away(name, options):
+    """A kernel may be built here or not."""
+    game, draw = make_game(name, **options), random.Random(1)
+    value = worth_by_the_rules(game)
+    for number in range(20):
+        state = game.initial_state()
+        for ply in count():
+            seat = game.seat_to_act(state)
+            if seat is None:
+                break
+            if ply < number % 4 or seat == number % 2:
+                state = game.apply(state, draw.choice(list(game.legal_actions(state))))
+                continue
+            chosen, before = oracle.choose(game, state, forever()), value(state)
+            if isinstance(chosen, Choice):
+                assert chosen.note["value"] == {1: "won", 0: "drawn", -1: "lost"}[before[0] * (-1 if seat else 1)]
+            state = game.apply(state, chosen.action if isinstance(chosen, Choice) else chosen)
+            assert value(state) == before
+
+
+def test_with_a_handicap_it_draws_until_the_last_actions(monkeypatch):
+    game = make_game("differences", size=4)
+    asked = []
+    monkeypatch.setattr(oracle, "oracle_of", lambda game: asked.append(1) or Oracle(game, "differences"))
+    state, is_asked = game.initial_state(), []
+    for _ in range(3):
+        asked.clear()
+        chosen = oracle.choose(game, state, forever(), last=2)
+        is_asked.append(bool(asked))
+        state = game.apply(state, chosen.action if isinstance(chosen, Choice) else chosen)
+    assert is_asked == [False, False, True]
+    assert oracle.ends_within(game, state, 1) and not oracle.ends_within(game, state, 0)
+
+
+@pytest.mark.parametrize("text", ["-1", "x", "1.5", "99999999999999999999", ""])
+def test_a_handicap_that_is_no_number_of_actions_is_refused(text):
+    with pytest.raises(oracle.argparse.ArgumentTypeError, match="expected a number of actions from 0 to 10000"):
+        oracle.number_of_actions(text)
+
+
+def test_bounds_are_weighed_by_what_they_leave():
+    bounds = [(None, None, 0.0), (1, None, 1.0), (0, None, 0.5), (None, 0, -0.5), (-3, 2, 0.0)]
+    for low, high, outcome in bounds:
+        found = oracle.Worth(None, None if low != 1 else "win", "search", low, high)
+        assert oracle.outcome_of(found) == outcome
+    draw, unknown = oracle.Worth(0, "draw", "table", 0, 0), oracle.Worth(None, None, "search", -1, 3)
+    found = [oracle.ActionWorth("drawn", draw), oracle.ActionWorth("unknown", unknown)]
+    assert [one.action for one in oracle.best_of(found, 0)] == ["drawn"]
+
+
+@pytest.fixture
+def kernels(tmp_path, monkeypatch):
+    """A cache directory with kernels in it."""
+    (tmp_path / "arena/kernels").mkdir(parents=True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return str(tmp_path / "arena/kernels")
+
+
+@pytest.mark.parametrize("level", ["landlock", "bubblewrap"])
+def test_only_example_bots_may_read_kernels(level, kernels, tmp_path):
+    (tmp_path / "copy").mkdir()
+    for file in ("bot.py", "bot.toml"):
+        (tmp_path / "copy" / file).write_bytes((BOTS / "oracle" / file).read_bytes())
+    shipped, copied = (
+        make_launch_spec(load_bot(path), Isolation(level=level), DEFAULT_LIMITS, "/tmp/none")
+        for path in ("arena:oracle", tmp_path / "copy")
+    )
+    assert shipped["environment"][CACHE_VARIABLE] == str(tmp_path / "arena")
+    assert CACHE_VARIABLE not in copied["environment"]
+    assert kernels in repr(shipped) and kernels not in repr({**copied, "mounts": None})
+
+
+def test_without_a_cache_nothing_is_opened(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert sandbox_policy._lab_directories(load_bot("arena:oracle")) == ()
+
+
+@pytest.mark.processes
+@needs.program("cc", "gcc", "clang")
+def test_in_its_sandbox_it_uses_the_kernels_that_are_there():
+    """Without one, the first state of differences has bounds only."""
+    game = make_game("differences", size=8)
+    Oracle(game, "differences").actions(game.initial_state())  # builds it
+    control = TimeControl(per_action_seconds=5.0)
+    record = play([bot("oracle")] * 2, "differences", {"size": 8, "scoring": "once"}, control=control)
+    assert (record.faults, record.termination) == ((), "normal")
+    assert [note["known"] for _, note in record.notes] == ["table"] * 7
+
+
+@pytest.mark.soak
+@pytest.mark.processes
+@needs.program("cc", "gcc", "clang")
+@pytest.mark.parametrize("name", SUGGESTED)
+def test_in_500_matches_of_the_suggested_size_it_never_gives_away_an_outcome(name, monkeypatch):
+    assert given_away(name, MATCHES, monkeypatch) == 0
+
+
+def given_away(name, matches, monkeypatch):
+    """Play from random openings against the ladder; return how often the outcome is worse than the opening's."""
+    game, worse, draw = make_game(name), 0, random.Random(2)
+    truth = Oracle(game, name)
+    truth.actions(game.initial_state())  # the kernel is built
+    opponents = [chooser(other, monkeypatch) for other in ("random_legal", "greedy", "mcts", LADDER[name])]
+    for number in range(matches):
+        seat, other, state = number % 2, opponents[number // 2 % len(opponents)], game.initial_state()
+        for _ in range(draw.randrange(4)):
+            state = game.apply(state, draw.choice(list(game.legal_actions(state))))
+        value = truth.worth(state).outcome
+        choose, begin = other
+        if begin is not None:
+            begin(MatchInfo(game, 1 - seat, 2, number))
+        while (to_act := game.seat_to_act(state)) is not None:
+            chosen = (oracle.choose if to_act == seat else choose)(game, state, forever())
+            state = game.apply(state, chosen.action if isinstance(chosen, Choice) else chosen)
+        outcome, opening = result_of(game, state)[0], {"win": 1, "draw": 0, "loss": -1}[value]
+        worse += outcome < opening if seat == 0 else outcome > opening
+    return worse
+
+
+def chooser(name, monkeypatch):
+    """Return a shipped bot's function (game, state, clock) -> action, and what it does when a match begins."""
+    taken = {}
+    monkeypatch.setattr("arena.botkit.run", lambda choose, **settings: taken.update(settings, choose=choose))
+    monkeypatch.setattr("sys.argv", ["bot.py", *COUNTED.get(name, ())])
+    source = (BOTS / name / "bot.py").read_text(encoding="utf-8")
+    exec(compile(source, f"{name}/bot.py", "exec"), {"__name__": "__main__"})
+    return taken["choose"], taken.get("on_match")

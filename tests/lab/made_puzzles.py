@@ -1,0 +1,36 @@
+"""A puzzle for pages and files, whose outcomes nobody has computed."""
+
+from arena.games import make_game
+from arena.lab.puzzle import Choice, Miss, Puzzle
+from arena.lab.worth import Outcome
+
+
+def made_puzzle(bot="alpha@1", **changed):
+    """Return a puzzle of differences on five squares by five, after a mark on a1: a win for seat 1 with b2 alone."""
+    game = make_game("differences", size=5)
+    actions = (((0, [1, 1])),)
+    state = game.apply(game.initial_state(), (1, 1))
+    legal = game.legal_actions(state)
+    choices = tuple(
+        Choice(
+            text=game.format_action(action),
+            outcome=Outcome.LOSS if action == (2, 2) else Outcome.DRAW,
+            margin=-1 if action == (2, 2) else 0,
+        )
+        for action in legal
+    )
+    fixed = {
+        "game": "differences",
+        "options": dict(game.options),
+        "actions": tuple(map(list, actions)),
+        "seat": 1,
+        "goal": Outcome.LOSS,
+        "choices": choices,
+        "solution": list(legal).index((2, 2)),
+        "misses": (Miss(bot=bot, match=1, ply=1, text="c3"),),
+        "missed": 1,
+        "met": 3,
+        "lines_log2": 11.5,
+        "tempting": 2,
+    }
+    return Puzzle(**{**fixed, **changed})

@@ -1,0 +1,82 @@
+"""The tree of first actions: how many lines there are up to symmetry, what they are worth, and what was played."""
+
+import pytest
+
+from arena.errors import UsageError
+from arena.games import make_game
+from arena.lab.explore import Explorer, PlayedMatch, Results, first_of_each_state
+from arena.lab.limits import Limits
+from arena.lab.retrograde import Retrograde
+from arena.lab.state_graph import explore
+from arena.lab.worth import value_of_margin
+
+
+def tree(plies=2, matches=(), name="differences", **options):
+    return Explorer(make_game(name, **({"size": 3} | options)), name, matches, plies, within_seconds=60).lines()
+
+
+@pytest.mark.parametrize(
+    ("size", "first", "second"),
+    [(3, 4, 9), (4, 4, 36)],  # Burnside: (9 + 3 + 3 + 1) / 4, 9 * 4 / 4; 16 / 4, 16 * 9 / 4
+)
+def test_there_is_one_line_for_all_that_are_the_same_by_symmetry(size, first, second):
+    lines = tree(size=size)
+    assert [sum(len(one.actions) == plies for one in lines) for plies in (1, 2)] == [first, second]
+    assert len({one.actions for one in lines}) == len(lines)
+
+
+def test_lines_are_worth_what_a_table_says():
+    game = make_game("differences", size=3, scoring="once")
+    table = Retrograde(explore(game, "differences", Limits()))
+    for one in tree(3, scoring="once"):
+        state = game.initial_state()
+        for action in one.actions:
+            before, state = state, game.apply(state, action)
+        assert value_of_margin(one.worth.margin) == table.value(state)
+        assert one.is_best == (table.value(state) == table.value(before))
+
+
+def test_each_line_comes_before_those_that_continue_it():
+    lines = [one.actions for one in tree(3)]
+    for number, line in enumerate(lines):
+        assert len(line) == 1 or line[:-1] in lines[:number]
+
+
+def test_matches_are_counted_up_to_symmetry():
+    corner = [PlayedMatch(actions=[(1, 1), (2, 3), (3, 2)], ranks=(1, 2))]
+    other_corner = [PlayedMatch(actions=[(3, 1), (2, 3), (1, 2)], ranks=(2, 1))] * 2
+    middle = [PlayedMatch(actions=[(2, 2), (1, 1), (3, 3)], ranks=(1, 1))]
+    lines = {one.actions: one.results for one in tree(2, corner + other_corner + middle) if one.results.played}
+    assert lines == {
+        ((1, 1),): Results(played=3, won=1, lost=2),
+        ((1, 1), (2, 3)): Results(played=3, won=1, lost=2),
+        ((2, 2),): Results(played=1, drawn=1),
+        ((2, 2), (1, 1)): Results(played=1, drawn=1),
+    }
+    assert next(iter(lines)) == ((1, 1),)  # what was played most comes first
+
+
+def test_with_matches_the_tree_has_what_was_played_and_what_is_best():
+    played = [PlayedMatch(actions=[(1, 1), (2, 3)], ranks=(1, 2))]
+    assert all(one.results.played or one.is_best for one in tree(2, played))
+
+
+def test_a_short_tree_says_how_many_are_left_out():
+    lines = tree(2, size=4)
+    shown = list(first_of_each_state(lines, 2))
+    assert [left_out for one, left_out in shown if len(one.actions) == 1] == [0, 0, 2]
+    assert all(one.actions[:1] in [lines[0].actions, shown[4][0].actions] for one, n in shown if len(one.actions) == 2)
+    assert list(first_of_each_state(lines, 100)) == [(one, 0) for one in lines]
+
+
+def test_a_tree_that_is_too_large_and_a_game_for_three_are_refused(monkeypatch):
+    monkeypatch.setattr("arena.lab.explore.MAX_LINES", 12)
+    with pytest.raises(UsageError, match="--plies 2: the tree has more than 12 lines; expected fewer plies"):
+        tree(2)
+    with pytest.raises(UsageError, match="players = 3: only a game for two"):
+        tree(1, name="coprimality", players=3)
+
+
+def test_without_time_nothing_is_said_of_worth():
+    lines = Explorer(make_game("differences", size=5, scoring="once"), "differences", (), 1, within_seconds=0.0).lines()
+    assert {(one.worth, one.is_best) for one in lines} == {(None, None)}

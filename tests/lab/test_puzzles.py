@@ -1,0 +1,202 @@
+"""Puzzles: what is found in matches against the plainest of all solvers, and the file that keeps them."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from arena.errors import StoreError, UsageError
+from arena.games import make_game
+from arena.home import ArenaHome
+from arena.lab.decisions import decisions_by_position
+from arena.lab.kept_puzzles import keep_puzzles, kept_puzzles
+from arena.lab.limits import Limits
+from arena.lab.puzzle_search import MIN_CHOICES, find_puzzles, lines_log2
+from arena.lab.worth import Outcome
+from tests.lab.made_puzzles import made_puzzle
+from tests.lab.matches import outcome_of, random_record
+from tests.report.tournaments import play
+
+pytestmark = pytest.mark.processes  # an oracle may build a kernel
+
+GAMES = [
+    ("plusminus", {"size": 4}),
+    ("differences", {"size": 5, "scoring": "once"}),
+    ("plaid", {"width": 4, "height": 4, "lines": 4}),
+    ("plaid", {"width": 6, "height": 4, "lines": 3}),
+]
+SIGNS = {Outcome.WIN: 1, Outcome.DRAW: 0, Outcome.LOSS: -1}
+
+
+def mirrored(name, size, actions):
+    """Return a line of play and its images at the middle of the board, written down by hand."""
+    lines = [actions]
+    if name == "differences":
+        for right, up in ((True, False), (False, True), (False, False)):
+            lines.append([(x if right else size + 1 - x, y if up else size + 1 - y) for x, y in actions])
+    return lines
+
+
+def expected_puzzles(name, game, records):
+    """Return the classes of states that are puzzles, each as a set of states that are the same up to symmetry."""
+    known, found = {}, set()
+    for record in records:
+        actions = actions_of(record)
+        for ply in range(record.opening_plies, len(actions)):
+            state = after_all(game, actions[:ply])
+            sign = 1 if game.seat_to_act(state) == 0 else -1
+            legal = list(game.legal_actions(state))
+            worth = {one: sign * outcome_of(game, game.apply(state, one), known) for one in legal}
+            best = max(worth.values())
+            is_only = list(worth.values()).count(best) == 1
+            if is_only and len(legal) >= MIN_CHOICES and worth[actions[ply]] < best:
+                images = mirrored(name, game.options.get("size"), actions[:ply])
+                found.add(frozenset(after_all(game, line) for line in images))
+    return found
+
+
+def actions_of(played):
+    """Return the actions of a record or a puzzle as the rules list them."""
+    return [tuple(action) if isinstance(action, list) else action for _, action in played.actions]
+
+
+def after_all(game, actions):
+    state = game.initial_state()
+    for action in actions:
+        state = game.apply(state, action)
+    return state
+
+
+@pytest.mark.parametrize(("name", "options"), GAMES, ids=str)
+def test_puzzles_are_all_positions_with_one_action_that_helps_and_was_missed(name, options):
+    game = make_game(name, **options)
+    records = [random_record(name, number, number, opening_plies=1, **options) for number in range(1, 41)]
+    expected = expected_puzzles(name, game, records)
+    found = find_puzzles(records, 500)
+    assert found.found == len(found.puzzles) == len(expected) > 0
+    assert found.looked_at == found.positions
+    assert found.unknown == 0
+    known, classes = {}, set()
+    for puzzle in found.puzzles:
+        state = after_all(game, actions_of(puzzle))
+        (group,) = (group for group in expected if state in group)
+        classes.add(group)
+        assert puzzle.faults() == []
+        outcomes = [outcome_of(game, game.apply(state, one), known) for one in game.legal_actions(state)]
+        assert [SIGNS[choice.outcome] for choice in puzzle.choices] == outcomes
+        assert outcomes[puzzle.solution] == outcome_of(game, state, known)
+        record = records[puzzle.misses[0].match - 1]
+        assert game.parse_action(puzzle.misses[0].text) == actions_of(record)[len(puzzle.actions)]
+        assert puzzle.misses[0].bot == record.bots[puzzle.seat]
+        assert 1 <= puzzle.missed <= puzzle.met
+    assert classes == expected
+    assert [one.lines_log2 for one in found.puzzles] == sorted(one.lines_log2 for one in found.puzzles)
+
+
+def test_mirrored_matches_have_the_same_positions_and_transposed_ones_have_others():
+    first = random_record("differences", 7, size=5)
+    flipped = replace(first, match=4, actions=tuple([seat, [6 - x, y]] for seat, (x, y) in first.actions))
+    turned = replace(first, match=5, actions=tuple([seat, [y, x]] for seat, (x, y) in first.actions))
+    alone = decisions_by_position([first])
+    assert decisions_by_position([first, flipped]).keys() == alone.keys()
+    assert [len(found) for found in decisions_by_position([first, flipped]).values()] == [2] * len(alone)
+    assert decisions_by_position([first, turned]).keys() != alone.keys()
+
+
+def test_openings_are_nobodys_decisions():
+    records = [random_record("plusminus", number, number, opening_plies=7, size=4) for number in range(30)]
+    plies = {one.ply for found in decisions_by_position(records).values() for one in found}
+    assert plies == {7, 8, 9}
+
+
+def test_of_many_puzzles_some_of_each_difficulty_are_kept():
+    records = [random_record("plusminus", number, number, size=4) for number in range(1, 41)]
+    everything, some = find_puzzles(records, 500), find_puzzles(records, 4)
+    assert some.found == everything.found > 5
+    numbers = [everything.puzzles.index(one) for one in some.puzzles]
+    assert numbers == [number * everything.found // 4 for number in range(4)]
+
+
+def test_when_the_time_is_up_there_is_what_was_found_by_then():
+    records = [random_record("plusminus", number, number, size=4) for number in range(1, 121)]
+    ticks = iter(range(10**9))
+    found = find_puzzles(records, 500, Limits(deadline=4000, clock=lambda: float(next(ticks))))
+    assert 0 < found.looked_at < found.positions
+    assert find_puzzles(records, 500, Limits(deadline=0)).looked_at == 0
+
+
+def test_a_match_for_three_is_refused():
+    record = replace(random_record("coprimality", 1, size=4), bots=("a@1", "b@1", "c@1"))
+    with pytest.raises(UsageError, match="only a game for two has one value"):
+        find_puzzles([record], 5)
+
+
+def test_the_difficulty_is_exact_where_every_line_is_as_long():
+    """A grid of differences has (n!)² lines of play, and each has the same numbers of actions: 16, 9, 4, 1."""
+    game = make_game("differences", size=4)
+    assert 2 ** lines_log2(game, game.initial_state(), 1) == pytest.approx((4 * 3 * 2) ** 2)
+
+
+@pytest.fixture
+def home(tmp_path):
+    with ArenaHome(tmp_path / "home") as home:
+        play(home, "t", ["alpha", "beta"])
+        yield home
+
+
+def test_puzzles_are_kept_under_any_name_of_their_tournament(home):
+    tournament = home.store.tournament("t")
+    assert kept_puzzles(home.directory, tournament) == ()
+    keep_puzzles(home.directory, tournament, [made_puzzle()])
+    renamed = home.store.rename(tournament, "u")
+    assert kept_puzzles(home.directory, renamed) == (made_puzzle(),)
+    later = replace(renamed, created_at="2030-01-01T00:00:00+00:00")
+    assert kept_puzzles(home.directory, later) == ()
+
+
+def change(path, *where, to):
+    value = json.loads(path.read_text())
+    inner = value
+    for key in where[:-1]:
+        inner = inner[key]
+    inner[where[-1]] = to
+    path.write_text(json.dumps(value))
+
+
+MALFORMED = {
+    "another layout": (("layout",), 2, "has the layout 2"),
+    "no list": (("puzzles",), 5, "expected a list"),
+    "a solution beyond": (("puzzles", 0, "solution"), 99, "puzzle 1: solution is no choice"),
+    "two solutions": (("puzzles", 0, "choices", 1, "outcome"), "loss", "another choice keeps the outcome"),
+    "a third seat": (("puzzles", 0, "seat"), 2, "seat is not one of two"),
+    "a loss": (("puzzles", 0, "goal"), "win", "there is nothing to keep"),
+    "no miss": (("puzzles", 0, "misses"), [], "nobody has missed it"),
+    "a seat that is no number": (("puzzles", 0, "actions"), [["0", [1, 1]]], "an action is not of one of two seats"),
+    "an unknown field": (("puzzles", 0, "colour"), "red", "a newer arena is needed"),
+}
+
+
+@pytest.mark.parametrize("what", MALFORMED)
+def test_a_malformed_file_is_refused_in_a_sentence(home, what):
+    tournament = home.store.tournament("t")
+    path = keep_puzzles(home.directory, tournament, [made_puzzle()])
+    where, to, says = MALFORMED[what]
+    change(path, *where, to=to)
+    with pytest.raises(StoreError, match=says):
+        kept_puzzles(home.directory, tournament)
+
+
+@pytest.mark.parametrize("text", ["", "[", "[" * 100_000, "\xff", '{"layout": 1}'])
+def test_a_file_that_is_none_of_ours_is_refused(home, text):
+    tournament = home.store.tournament("t")
+    keep_puzzles(home.directory, tournament, []).write_text(text, encoding="latin-1")
+    with pytest.raises(StoreError, match=r"puzzles/1\.json"):
+        kept_puzzles(home.directory, tournament)
+
+
+def test_a_link_is_not_followed(home, tmp_path):
+    tournament = home.store.tournament("t")
+    path = keep_puzzles(home.directory, tournament, [made_puzzle()])
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert kept_puzzles(home.directory, tournament) == ()

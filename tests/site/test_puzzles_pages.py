@@ -1,0 +1,145 @@
+"""The puzzles of a tournament on the site: nothing is given away before it is tried, and nothing is computed."""
+
+import html5lib
+import pytest
+
+from arena.errors import StoreError, UnknownNameError
+from arena.home import ArenaHome
+from arena.lab.kept_puzzles import keep_puzzles
+from arena.lab.oracle import Oracle
+from arena.site.build.puzzles import build_puzzle, build_puzzles
+from arena.site.links import ServedLinks
+from arena.site.models.puzzles import PuzzleParameters, PuzzlesParameters
+from arena.site.pages import PAGE_BY_NAME
+from arena.site.publish.puzzles_file import puzzles_file
+from arena.site.render import Setting, asset_digests, render
+from tests.lab.made_puzzles import made_puzzle
+from tests.report.tournaments import play
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    with ArenaHome(tmp_path_factory.mktemp("home")) as home:
+        tournament = play(home, "league", ["alpha", "beta"])
+        play(home, "empty", ["alpha", "beta"])
+        keep_puzzles(home.directory, tournament, [made_puzzle(), made_puzzle(bot=f"{HOSTILE}@1")])
+        yield home
+
+
+@pytest.fixture(autouse=True)
+def no_oracle(monkeypatch):
+    def refuse(*_):
+        pytest.fail("the site asked an oracle")
+
+    monkeypatch.setattr(Oracle, "worth", refuse)
+
+
+def puzzle_page(home, **values):
+    return build_puzzle(home, PuzzleParameters(**{"tournament": "league", "puzzle": 1, **values}))
+
+
+def html_of(name, model, parameters):
+    html = render(PAGE_BY_NAME[name], parameters, model, Setting(links=ServedLinks(asset_digests())))
+    html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(html)
+    return html
+
+
+def test_the_list_leads_to_each_puzzle(home):
+    parameters = PuzzlesParameters(tournament="league")
+    page = build_puzzles(home, parameters)
+    assert [(one.puzzle, one.seat, one.goal, one.choices, one.missed, one.met) for one in page.puzzles] == [
+        (1, 1, "win", 16, 1, 3),
+        (2, 1, "win", 16, 1, 3),
+    ]
+    html = html_of("puzzles", page, parameters)
+    assert '<a href="/tournaments/league/puzzles/2">2</a>' in html
+    assert "b2" not in html
+
+
+def test_without_puzzles_the_page_says_how_they_are_made(home):
+    parameters = PuzzlesParameters(tournament="empty")
+    html = html_of("puzzles", build_puzzles(home, parameters), parameters)
+    assert "arena lab puzzles empty" in html
+
+
+def test_before_a_try_nothing_tells_the_solution_from_other_actions(home):
+    page = puzzle_page(home)
+    assert (page.verdict, page.is_solved, page.answer) == ("", False, None)
+    parameters = PuzzleParameters(tournament="league", puzzle=1)
+    html = html_of("puzzle", page, parameters)
+    for text in ("b2", "b3"):
+        html = html.replace(text, "THERE")
+    other = html_of("puzzle", page, parameters).replace("b3", "b2").replace("b2", "THERE")
+    assert html == other
+    assert html.count("THERE") == 6  # a choice and a place on the board with its address and title, for each of the two
+    assert "match 1" not in html  # which goes on with what the bot played
+    assert not any(word in page.model_dump_json() for word in ('"loss"', '"draw"', "alpha"))
+
+
+@pytest.mark.parametrize(
+    ("action", "is_solved", "verdict"),
+    [
+        ("b2", True, "Solved: with b2, seat 1 wins, and with no other action."),
+        (" b2 ", True, "Solved: with b2, seat 1 wins, and with no other action."),
+        ("c3", False, "Not c3: after it, seat 1 draws with best play."),
+        ("a1", False, "a1 is no legal action here."),
+        (HOSTILE, False, f"{HOSTILE} is no legal action here."),
+    ],
+)
+def test_a_try_is_judged(home, action, is_solved, verdict):
+    page = puzzle_page(home, action=action)
+    assert (page.is_solved, page.verdict, page.answer is not None) == (is_solved, verdict, is_solved)
+    html = html_of("puzzle", page, PuzzleParameters(tournament="league", puzzle=1, action=action))
+    assert 'role="status"' in html
+    assert HOSTILE not in html
+
+
+def test_the_solution_is_shown_when_it_is_asked_for(home):
+    page = puzzle_page(home, puzzle=2, answer=True)
+    assert (page.answer.solution, page.answer.wins, page.answer.loses) == ("b2", ("b2",), ())
+    assert len(page.answer.draws) == 15
+    html = html_of("puzzle", page, PuzzleParameters(tournament="league", puzzle=2, answer=True))
+    assert "/tournaments/league/matches/1?ply=1" in html
+    assert HOSTILE not in html
+
+
+@pytest.mark.parametrize("values", [{"puzzle": 3}, {"tournament": "empty"}, {"tournament": "none"}])
+def test_what_is_not_there_is_not_found(home, values):
+    with pytest.raises(UnknownNameError):
+        puzzle_page(home, **values)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"actions": ([1, [1, 1]],)}, "seat 1 acts, but is not to act"),
+        ({"actions": ([0, [9, 9]],)}, "puzzle 1: "),
+        ({"actions": ([0, [2, 1]],)}, "its choices are not the legal actions"),
+    ],
+)
+def test_a_puzzle_that_contradicts_the_rules_is_refused(home, changed, says):
+    keep_puzzles(home.directory, home.store.tournament("empty"), [made_puzzle(**changed)])
+    try:
+        with pytest.raises(StoreError, match=says):
+            puzzle_page(home, tournament="empty")
+    finally:
+        keep_puzzles(home.directory, home.store.tournament("empty"), [])
+
+
+def test_no_module_is_imported_that_no_tournament_plays(home):
+    keep_puzzles(home.directory, home.store.tournament("empty"), [made_puzzle(game="this:That")])
+    with pytest.raises(UnknownNameError, match="this:That"):
+        puzzle_page(home, tournament="empty")
+    keep_puzzles(home.directory, home.store.tournament("empty"), [])
+
+
+def test_one_file_has_all_puzzles_and_loads_nothing(home):
+    page = build_puzzles(home, PuzzlesParameters(tournament="league"))
+    html = puzzles_file(home, page)
+    html5lib.HTMLParser(strict=True).parse(html)
+    assert html.count("<details><summary>Solution of puzzle ") == 2
+    assert "default-src 'none'" in html
+    assert "<script" not in html
+    assert html.count("href=") == html.count('href="#')

@@ -1,0 +1,110 @@
+"""The page of a game's quality: one file that asks for nothing, with every number and its interval."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from arena.games import make_game
+from arena.lab.limits import Limits
+from arena.lab.quality.comparison import Comparison
+from arena.lab.quality.estimate import Cluster, exactly, share_of
+from arena.lab.quality.measures import Measure, Row, Unit
+from arena.lab.quality.report import QualityReport, survey_quality
+from arena.lab.quality.survey import Plan
+from arena.site.estimate_charts import plots_of
+from arena.site.publish.quality_page import quality_page
+
+
+@pytest.fixture(scope="module")
+def reports():
+    plan = Plan(encounters=20, doublings=1)
+    return [
+        survey_quality(make_game("differences", size=3, scoring=scoring), "differences", plan, Limits())
+        for scoring in ("distinct", "once")
+    ]
+
+
+def test_a_page_has_three_answers_and_eleven_measures(reports):
+    page = quality_page(reports[0])
+    assert re.findall(r"<dt>(.*?)</dt>", page) == ["Is it fair?", "At which size?", "Which variation?"]
+    assert "With best play it is a draw (proved)." in page
+    assert "Best play is a draw at sizes 2 and 3." in page
+    assert re.findall(r'<h2 id="measure-(\d+)">', page) == [str(number) for number in range(1, 12)]
+    rows = sum(len(measure.rows) for measure in reports[0].measures)
+    assert page.count('<th class="who" scope="row">') == rows
+
+
+def test_a_page_asks_for_nothing_and_has_no_script(reports):
+    page = quality_page(reports[0])
+    assert "default-src 'none'" in page
+    assert not re.findall(r"<(script|link|img|iframe|object|a href=\"(?!#))", page)
+    assert not re.findall(r"url\((?!#)", page)
+
+
+class Balanced(HTMLParser):
+    """Fails where an element is closed that is not the last open one."""
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in ("meta", "br", "link"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_two_variations_have_a_page_with_their_differences(reports):
+    page = quality_page(Comparison(option="scoring", values=("distinct", "once"), reports=tuple(reports)))
+    assert "differences: scoring = distinct and scoring = once" in page
+    assert "not known without votes (194 for 80% power at 60:40)" in page
+    assert page.count('<li class="seat1">') >= 2
+    parser = Balanced()
+    parser.feed(page)
+    assert parser.open == []
+
+
+def test_the_same_report_makes_the_same_page(reports):
+    assert quality_page(reports[1]) == quality_page(reports[1])
+
+
+def rows_at(*places, name="points of seat 0"):
+    return tuple(
+        Row(name=name, at=at, unit=Unit.SHARE, estimate=share_of([Cluster(1.0)] * wins + [Cluster(0.0)] * (10 - wins)))
+        for at, wins in places
+    )
+
+
+def test_a_plot_has_its_dots_where_the_numbers_are():
+    measure = Measure(key="k", title="t", about="", rows=rows_at(("ply 1", 0), ("ply 2", 5), ("ply 3", 10)))
+    (plot,) = plots_of([measure], [])
+    drawing = str(plot.drawing())
+    heights = [float(y) for y in re.findall(r'cy="([\d.]+)"', drawing)]
+    assert heights[0] > heights[1] > heights[2]
+    assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2], abs=0.2)
+    assert re.findall(r">(ply|1|2|3)</text>", drawing) == ["1", "2", "3", "ply"]
+
+
+def test_few_or_equal_numbers_have_no_plot():
+    few = Measure(key="k", title="t", about="", rows=rows_at(("ply 1", 0), ("ply 2", 5)))
+    equal = Measure(key="k", title="t", about="", rows=rows_at(("a", 5), ("b", 5), ("c", 5)))
+    assert plots_of([few], []) == plots_of([equal], []) == []
+
+
+def test_what_comes_from_a_stranger_is_text_on_the_page():
+    row = Row(name="margin of seat 0", at="<script>alert(1)</script>", unit=Unit.SCORE, estimate=exactly(1.0))
+    keys = ("value", "first_seat")
+    measures = tuple(
+        Measure(key=key, title="<b>", about="&", rows=(row,) * 3 + rows_at(("<i>", 1), ("</svg>", 5), ("c", 7)))
+        for key in keys
+    )
+    page = quality_page(QualityReport(game="<img src=x>", options={"a<b": "</style>"}, plan=Plan(), measures=measures))
+    for hostile in ("<script", "<img", "<i>", "<b>", "a<b"):
+        assert hostile not in page
+    assert page.count("</style>") == 1
