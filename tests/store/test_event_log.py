@@ -8,8 +8,8 @@ import pytest
 
 from arena.enums import EventKind
 from arena.errors import StoreError
-from arena.store.events import EventDetails
 from arena.store.commit_signal import Commits
+from arena.store.events import EventDetails
 from arena.store.store import Store
 from tests.store.samples import definition, line, record
 
