@@ -20,6 +20,7 @@ from arena.text import all_of, counted, duration_text, short_size_text
 
 if TYPE_CHECKING:
     from arena.games import Game
+    from arena.lab.limits import Limits
     from arena.lab.solution import By, Solution
     from arena.lab.solving import Solver
     from arena.lab.tables import Table
@@ -47,7 +48,7 @@ _SWEEP = re.compile(r"\s*(\w+)\s*=\s*(\d{1,9})\.\.(\d{1,9})\s*")
     type=click.Choice(["proof", "kernel", "table", "search"]),
     help="Solve it in this way [default: proof, else kernel, table, search].",
 )
-@click.option("--save", "is_saved", is_flag=True, help="Keep the table of all states in a file.")
+@click.option("--save", "is_saved", is_flag=True, help="Keep a table of all states in a file.")
 @quiet_option
 @json_option
 def solve(
@@ -126,14 +127,18 @@ def _solved(
     rules: Game[Any], path: str, within_seconds: float | None, by: By | None, is_saved: bool, is_quiet: bool
 ) -> Solution:
     from arena.lab.limits import Limits, free_memory_bytes
+    from arena.lab.saved_tables import saved_path
     from arena.lab.solving import Solver
-    from arena.lab.tables import table_path
 
     if is_saved and rules.players != 2:
         raise UsageError(f"players = {rules.players}: only tables of games for two can be saved")
     deadline = float("inf") if within_seconds is None else time.monotonic() + within_seconds
     limits = Limits(deadline=deadline, memory_bytes=free_memory_bytes())
     table = _saved_table(rules, path) if by in (None, "table") and rules.players == 2 else None
+    if is_saved and table is None:
+        made = _saved_by_kernel(rules, path, limits, is_quiet)
+        if made is not None:
+            return made
     solver = Solver(rules, path, limits, table)
     if not is_quiet and table is None and by in (None, "kernel", "table") and (by or not solver.is_proved):
         plan = f"{_options_text(rules)}: {solver.plan(by).text()}; {short_size_text(limits.memory_bytes)} may be used"
@@ -144,26 +149,50 @@ def _solved(
     if is_saved and table is None:
         _save(solver, rules, path)
     if is_saved and not is_quiet:
-        click.echo(f"The table is {printable(str(table_path(rules, path)))}", err=True)
+        click.echo(f"The table is {printable(str(saved_path(rules, path)))}", err=True)
     return solution
+
+
+def _saved_by_kernel(rules: Game[Any], path: str, limits: Limits, is_quiet: bool) -> Solution | None:
+    """Return what a table says that the kernel has made and that is kept; None if the rules in Python make it."""
+    from dataclasses import replace
+
+    from arena.lab.limits import memory_text, states_text
+    from arena.lab.saved_tables import make_kernel_table, plan_of_kernel_table
+    from arena.lab.solution import By
+    from arena.lab.solving import Solver
+
+    plan = plan_of_kernel_table(rules, path)
+    if plan is None:
+        return None
+    begun = time.monotonic()
+    if not is_quiet:
+        takes = f"its kernel makes a table of {states_text(plan.states)} and takes {memory_text(plan.memory_bytes)}"
+        room = f"{short_size_text(limits.memory_bytes)} may be used"
+        click.echo(_wrapped(f"{path} {_options_text(rules)}: {takes}; {room}"), err=True)
+    file, table = make_kernel_table(rules, limits)
+    solution = Solver(rules, path, limits, table).solve(By.TABLE)
+    if not is_quiet:
+        click.echo(f"The table is {printable(str(file))}", err=True)
+    return replace(solution, states=plan.states, memory_bytes=plan.memory_bytes, seconds=time.monotonic() - begun)
 
 
 def _saved_table(rules: Game[Any], path: str) -> Table | None:
     """Return the table that was saved for a game with its options, if there is one; say why one is refused."""
-    from arena.lab.tables import TableError, TableFile, table_path
+    from arena.lab.mapped_table import TableError
+    from arena.lab.saved_tables import saved_table
 
     try:
-        return TableFile(rules, path, table_path(rules, path))
-    except FileNotFoundError:
-        return None
+        return saved_table(rules, path)
     except TableError as error:
         click.echo(printable(f"arena: {error}"), err=True)
         return None
 
 
 def _save(solver: Solver, rules: Game[Any], path: str) -> None:
+    from arena.lab.mapped_table import table_path
     from arena.lab.retrograde import Retrograde
-    from arena.lab.tables import save_table, table_path
+    from arena.lab.tables import save_table
 
     if isinstance(solver.table, Retrograde):
         numbers, values = solver.table.graph.numbers, solver.table.values

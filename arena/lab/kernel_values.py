@@ -6,18 +6,16 @@ chosen, so that one table answers for a whole match, and that of the first state
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 import time
 from collections.abc import Iterator
 from typing import Any
 
 from arena.games import Game
 from arena.games.plusminus import Plusminus
+from arena.lab.kernel_tables import KernelTable, KernelTableFile, fill_table, kernel_table_path, values_of
 from arena.lab.kernels.loading import solver_of
-from arena.lab.kernels.solver import Solver, parts_of
 from arena.lab.limits import Limits
-from arena.lab.worth import OUTCOME_UNIT, PARTS
+from arena.lab.mapped_table import TableError
 
 MAX_TABLE_BYTES = 1 << 30
 """A larger table is not made, whatever memory there is: a smaller root will do as soon as the match has gone on."""
@@ -27,16 +25,6 @@ _KEPT_TABLES = 4
 
 _SHARE_OF_TIME = 0.8
 """Of the time for a question, for a table; if it is not full by then, the rest is for a search."""
-
-
-class KernelTable:
-    """The values of all states that can follow from a root, in memory."""
-
-    def __init__(self, root: Solver, values: mmap.mmap) -> None:
-        self.root = root
-        self.bytes = len(values)
-        self._values = values
-        self.address = ctypes.addressof(ctypes.c_char.from_buffer(values))
 
 
 class KernelValues:
@@ -55,10 +43,9 @@ class KernelValues:
         self._game = game
         self._limits = limits
         self._kernel = solver_of(game)
-        self._first: KernelTable | None = None
+        self._first = self._saved()
         self._others: list[KernelTable] = []
         self._too_slow: set[Any] = set()
-        self._unit = PARTS // parts_of(game)
 
     def after_actions(self, state: Any, deadline: float = float("inf")) -> list[int] | None:
         """Return the value after each legal action of a state, in the order of the rules; None if it is not known.
@@ -73,18 +60,22 @@ class KernelValues:
         kernel = self._kernel
         kernel.set_state(state)
         for table in self._tables():
-            found = kernel.look_up(table.root, table.address)
+            found = table.after_actions(kernel)
             if found is not None:
-                return self._values(found)
+                return values_of(self._game, found)
         found = kernel.look_up(None, None, deadline)
         if found is None:
             table_or_none = self._new_table(state, deadline)
             if table_or_none is not None:
-                found = kernel.look_up(table_or_none.root, table_or_none.address)
-        return self._values(found) if found is not None else None
+                found = table_or_none.after_actions(kernel)
+        return values_of(self._game, found) if found is not None else None
 
-    def _values(self, found: list[tuple[int, int]]) -> list[int]:
-        return [outcome * OUTCOME_UNIT + margin * self._unit for outcome, margin in found]
+    def _saved(self) -> KernelTable | None:
+        """Return the table that was saved, if it is one that may be used."""
+        try:
+            return KernelTableFile(self._game, kernel_table_path(self._game)).table
+        except (FileNotFoundError, TableError):
+            return None
 
     def _tables(self) -> Iterator[KernelTable]:
         if self._first is not None:
@@ -131,8 +122,8 @@ class KernelValues:
         plan = kernel.table_plan()
         if plan is None or plan.table_bytes > MAX_TABLE_BYTES or plan.memory_bytes > self._limits.memory_bytes:
             return None
-        values = mmap.mmap(-1, plan.table_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        if not kernel.fill(values, stop_at):
+        values = fill_table(kernel, plan, stop_at)
+        if values is None:
             self._too_slow.add(root)
             return None
         return KernelTable(kernel, values)

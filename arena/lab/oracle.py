@@ -13,13 +13,11 @@ from arena.lab.kernel_values import KernelValues
 from arena.lab.kernels.loading import has_solver, is_built
 from arena.lab.limits import Limits
 from arena.lab.proofs import proof_of
+from arena.lab.saved_tables import FEW_STATES
 from arena.lab.search import Search
 from arena.lab.state_count import count_states
 from arena.lab.tables import Table
 from arena.lab.worth import HIGHEST, LOWEST, Known, Worth, ranks_follow_scores, value_of, worth_between
-
-_FEW_STATES = 20_000
-"""A game of so few is searched before a kernel would be built."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +165,7 @@ class Oracle:
         if is_built(self._game):
             return True
         states = count_states(self._game, self._path)
-        return self._builds_kernel and (states is None or states > _FEW_STATES)
+        return self._builds_kernel and (states is None or states > FEW_STATES)
 
     def _searching(self, deadline: float) -> Search:
         """Return the search, which keeps what it has learned, with the deadline of a question."""

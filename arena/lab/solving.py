@@ -14,6 +14,7 @@ from arena.lab.kernels.solver import parts_of
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError, memory_text, states_text
 from arena.lab.proofs import Proof, proof_of
 from arena.lab.retrograde import Retrograde, paranoid_of, shares_of
+from arena.lab.saved_tables import FEW_STATES
 from arena.lab.search import Search
 from arena.lab.solution import By, Solution
 from arena.lab.state_count import bytes_per_state, count_states
@@ -27,9 +28,6 @@ _SHARE_OF_TABLE = 0.5
 
 _SHARE_OF_KERNEL = 0.8
 """Of the time; a kernel that has not ended by then has no bounds, so the rest is for a search."""
-
-_FEW_STATES = 20_000
-"""Of so few, a table by the rules in Python is done before a kernel would be built."""
 
 _OUTCOME_WINDOW = -OUTCOME_UNIT // 2, OUTCOME_UNIT // 2
 
@@ -147,7 +145,7 @@ class Solver:
     def _asks_kernel(self) -> bool:
         """Return whether the kernel is the first to be asked: it is there, or there is time to build it."""
         states = count_states(self._game, self._path)
-        if self.table is not None or not has_solver(self._game) or (states is not None and states <= _FEW_STATES):
+        if self.table is not None or not has_solver(self._game) or (states is not None and states <= FEW_STATES):
             return False
         return self._limits.deadline == float("inf") or is_built(self._game)
 

@@ -1,44 +1,26 @@
-"""Tables of values as files: a header, then a record for each state, sorted, so that a file is searched in place.
+"""Tables of values as files: a record for each state, sorted, so that a file is searched in place.
 
-A file begins with a line that names its kind and a line of JSON, the header: game, options, the version of the rules,
-the number of states and a checksum. A record has the digest of a state's observation (16 bytes), the outcome for seat
-0 and the margin. Nothing of a file that is torn, damaged or made by other rules is used.
+A record has the digest of a state's observation (16 bytes), the outcome for seat 0 and the margin.
 """
 
 from __future__ import annotations
 
 import hashlib
-import inspect
-import json
-import mmap
-import os
 import struct
-import tempfile
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
 import msgpack
 
-from arena.cache_directory import TABLES
-from arena.errors import KernelError, StoreError, UsageError
-from arena.games import GAMES
 from arena.games.game import Game
-from arena.lab.kernels.cache import base_directory
+from arena.lab.mapped_table import Header, MappedTable, TableError, rules_version, write_table
 from arena.lab.worth import OUTCOME_UNIT, PARTS
-from arena.names import as_file_name
-from arena.stored import from_json_text, from_stored
 
 KIND = b"arena lab table 1\n"
-MAX_HEADER_BYTES = 65536
 _KEY_BYTES = 16
 _RECORD = struct.Struct(f"<{_KEY_BYTES}sbq")
 _MAX_PARTS = 2**63 - 1
-
-
-class TableError(UsageError):
-    """A table is torn, damaged, or one of other rules or options."""
 
 
 class Table(Protocol):
@@ -46,58 +28,6 @@ class Table(Protocol):
 
     def value(self, state: Any) -> int | None:
         """Return the value of a state; None for one that is not in the table."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
-    """What a table is of.
-
-    Attributes:
-        game: the game's name or dotted path.
-        options: the values of all its options.
-        rules: the version of its rules: a digest of their source.
-        states: the number of records.
-        parts: a margin is a record's number of these parts of a point, 1 or ``PARTS``.
-        checksum: the SHA-256 of all records.
-    """
-
-    game: str
-    options: Mapping[str, Any]
-    rules: str
-    states: int
-    parts: int
-    checksum: str
-
-
-def rules_version(game: Game[Any]) -> str:
-    """Return a digest of the source of a game's rules; any change of them makes another version."""
-    classes = [one for one in type(game).__mro__ if one not in (object, Game) and issubclass(one, Game)]
-    paths = {inspect.getsourcefile(one) for one in classes}
-    if type(game) in GAMES.values():
-        paths |= {str(path) for path in Path(inspect.getfile(Game)).parent.glob("*.py")}
-    digest = hashlib.sha256()
-    for path in sorted(path for path in paths if path is not None):
-        digest.update(hashlib.sha256(Path(path).read_bytes()).digest())
-    return digest.hexdigest()[:16]
-
-
-def table_directory() -> Path:
-    """Return where tables are kept: in the user's cache directory.
-
-    Raises:
-        TableError: if this user has none.
-    """
-    try:
-        return base_directory() / TABLES
-    except KernelError as error:
-        raise TableError(str(error)) from error
-
-
-def table_path(game: Game[Any], path: str, directory: Path | None = None) -> Path:
-    """Return the file of a game's table with its options."""
-    options = json.dumps(game.options, sort_keys=True)
-    digest = hashlib.sha256(f"{path} {options}".encode()).hexdigest()[:12]
-    return (directory or table_directory()) / f"{as_file_name(path)}-{digest}.table"
 
 
 def save_table(game: Game[Any], path: str, values: Iterable[tuple[Any, int]], file: Path) -> None:
@@ -133,32 +63,11 @@ def save_table(game: Game[Any], path: str, values: Iterable[tuple[Any, int]], fi
         parts=parts,
         checksum=hashlib.sha256(body).hexdigest(),
     )
-    _write(file, KIND + json.dumps(asdict(header), sort_keys=True).encode() + b"\n", body)
+    write_table(file, KIND, header, body)
 
 
-def _write(file: Path, head: bytes, body: bytes) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=file.parent, prefix=".table-", delete=False) as temporary:
-            try:
-                temporary.write(head)
-                temporary.write(body)
-                temporary.flush()
-                os.fsync(temporary.fileno())
-                Path(temporary.name).replace(file)
-            except BaseException:
-                Path(temporary.name).unlink(missing_ok=True)
-                raise
-    except OSError as error:
-        raise TableError(f"table {file}: can't be written ({error.strerror})") from error
-
-
-class TableFile:
-    """A table in a file, which is mapped into memory. A context manager, or closed with ``close``.
-
-    Attributes:
-        header: what it is of.
-    """
+class TableFile(MappedTable[Header]):
+    """A table in a file."""
 
     def __init__(self, game: Game[Any], path: str, file: Path) -> None:
         """Open a table and check all of it.
@@ -172,33 +81,13 @@ class TableFile:
             TableError: if it is torn, damaged, or one of other rules or options.
             FileNotFoundError: if there is no such file.
         """
-        self._game = game
-        try:
-            with file.open("rb") as opened:
-                self._map = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-        except FileNotFoundError:
-            raise
-        except (OSError, ValueError) as error:  # a directory, no permission; an empty file
-            raise TableError(f"table {file}: can't be read ({error})") from error
-        try:
-            self.header, self._begin = self._read_header(file)
-            self._check(path, file)
-        except TableError:
-            self.close()
-            raise
-
-    def __enter__(self) -> TableFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        super().__init__(game, path, file, KIND, Header)
 
     def __len__(self) -> int:
         return self.header.states
 
-    def close(self) -> None:
-        """Unmap the file."""
-        self._map.close()
+    def _values_bytes(self) -> int:
+        return self.header.states * _RECORD.size
 
     def value(self, state: Any) -> int | None:
         """Return the value of a state; None for one that is not in the table."""
@@ -215,31 +104,6 @@ class TableFile:
     def _record(self, number: int) -> tuple[bytes, int, int]:
         key, outcome, margin = _RECORD.unpack_from(self._map, self._begin + number * _RECORD.size)
         return key, outcome, margin
-
-    def _read_header(self, file: Path) -> tuple[Header, int]:
-        if self._map[: len(KIND)] != KIND:
-            raise TableError(f"table {file}: this is no table of values; expected one that --save has written")
-        end = self._map.find(b"\n", len(KIND), len(KIND) + MAX_HEADER_BYTES)
-        if end < 0:
-            raise TableError(f"table {file}: its header is torn; solve the game again with --save")
-        try:
-            text = self._map[len(KIND) : end].decode()
-            return from_stored(Header, from_json_text(text, f"table {file}"), f"table {file}"), end + 1
-        except (StoreError, UnicodeDecodeError) as error:
-            raise TableError(f"table {file}: its header is damaged ({error})") from error
-
-    def _check(self, path: str, file: Path) -> None:
-        header, again = self.header, "solve the game again with --save"
-        if header.game != path or dict(header.options) != self._game.options:
-            raise TableError(f"table {file}: it is of {header.game} {dict(header.options)!r:.200}; {again}")
-        if header.rules != rules_version(self._game):
-            raise TableError(f"table {file}: it was made by other rules of {path}; {again}")
-        size_bytes = self._begin + header.states * _RECORD.size
-        if len(self._map) != size_bytes or header.parts not in (1, PARTS):
-            raise TableError(f"table {file}: it has {len(self._map):,} bytes, expected {size_bytes:,}; {again}")
-        with memoryview(self._map) as whole, whole[self._begin :] as body:
-            if hashlib.sha256(body).hexdigest() != header.checksum:
-                raise TableError(f"table {file}: its checksum is wrong, so it is damaged; {again}")
 
 
 def _key(game: Game[Any], state: Any) -> bytes:

@@ -160,6 +160,7 @@ def given_away(name, matches, monkeypatch):
     """Play from random openings against the ladder; return how often the outcome is worse than the opening's."""
     game, worse, draw = make_game(name), 0, random.Random(2)
     truth = Oracle(game, name)
+    truth.actions(game.initial_state())  # the kernel is built
     opponents = [chooser(other, monkeypatch) for other in ("random_legal", "greedy", "mcts", LADDER[name])]
     for number in range(matches):
         seat, other, state = number % 2, opponents[number // 2 % len(opponents)], game.initial_state()

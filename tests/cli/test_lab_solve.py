@@ -7,6 +7,8 @@ import pytest
 
 from arena.cli.group import run
 from arena.lab import limits, state_graph
+from arena.lab.kernels.solver import Solver
+from tests import needs
 from tests.cli.calls import calling
 
 
@@ -125,6 +127,24 @@ def test_a_table_is_saved_and_used_again(solve, solved, cache):
     file.write_bytes(file.read_bytes()[:-1])
     code, out, err = solve(*options, "--by", "table", "-q")
     assert (code, out.splitlines()[0]) == (0, "differences size=4, scoring=distinct: a draw, margin 0")
+    assert err.startswith(f"arena: table {file}: it has ")
+
+
+@pytest.mark.processes
+@needs.program("cc", "gcc", "clang")
+def test_a_table_of_a_kernel_is_saved_and_used_again(solve, solved, cache, monkeypatch):
+    options = ("multiplication", "-o", "size=7")
+    code, out, err = solve(*options, "--save")
+    (file,) = (cache / "arena" / "tables").glob("*.values")
+    assert (code, out.splitlines()[0]) == (0, "multiplication players=2, size=7: seat 0 wins, margin 12")
+    assert "its kernel makes a table of 130,922 states and takes about " in " ".join(err.split())
+    assert err.endswith(f"The table is {file}\n")
+    monkeypatch.setattr(Solver, "fill", None)
+    (one,) = solved(*options)
+    assert (one["margin"], one["known"], one["best"], one["states"]) == (12, "table", [[1, 1]], 0)
+    file.write_bytes(file.read_bytes()[:-1])
+    code, out, err = solve(*options, "-q")
+    assert (code, out.splitlines()[0]) == (0, "multiplication players=2, size=7: seat 0 wins, margin 12")
     assert err.startswith(f"arena: table {file}: it has ")
 
 

@@ -8,12 +8,14 @@ import pytest
 
 from arena.errors import KernelError
 from arena.games import make_game
-from arena.lab import kernel_values, oracle
+from arena.lab import kernel_tables, kernel_values, mapped_table, oracle
+from arena.lab.kernel_tables import KernelTableFile, kernel_table_path, save_kernel_table
 from arena.lab.kernel_values import KernelValues
 from arena.lab.kernels.loading import load
 from arena.lab.kernels.option_sets import small_games
 from arena.lab.kernels.solver import Solver
-from arena.lab.limits import Limits
+from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
+from arena.lab.mapped_table import TableError
 from arena.lab.oracle import Oracle
 from arena.lab.retrograde import Retrograde
 from arena.lab.search import Search
@@ -163,7 +165,7 @@ def test_a_table_that_is_not_full_in_time_is_not_tried_again(monkeypatch):
 
 @pytest.mark.parametrize(("name", "options"), [("plusminus", {"size": 3}), ("coprimality", {"size": 5})])
 def test_without_a_compiler_the_oracle_says_the_same(name, options, cache, monkeypatch):
-    monkeypatch.setattr(oracle, "_FEW_STATES", 0)
+    monkeypatch.setattr(oracle, "FEW_STATES", 0)
     game = make_game(name, **options)
     state = random_state(game, 2, random.Random(5))
     fast = Oracle(game, name).actions(state)
@@ -175,3 +177,79 @@ def test_without_a_compiler_the_oracle_says_the_same(name, options, cache, monke
     assert [(one.action, one.worth.margin) for one in fast] == [(one.action, one.worth.margin) for one in slow]
     assert {one.worth.known for one in fast} == {Known.TABLE} != {one.worth.known for one in slow}
     assert isinstance(load(name), KernelError)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A table of differences in a file, and the game."""
+    game, file = make_game("differences", size=5), tmp_path / "differences.values"
+    save_kernel_table(game, file, Limits())
+    return game, file
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("differences", {"size": 5}), ("plusminus", {"size": 3}), ("plaid", {"width": 4, "height": 4, "lines": 4})],
+)
+def test_a_saved_table_has_every_value_of_its_states(name, options, tmp_path):
+    game, file = make_game(name, **options), tmp_path / "values"
+    save_kernel_table(game, file, Limits())
+    values = true_values(game, name)
+    with KernelTableFile(game, file) as table:
+        found = {state: table.value(state) for state in values}
+    has_grid = {state for state in values if name == "plusminus" and not is_predicting(game, state)}
+    assert {state: value for state, value in found.items() if state not in has_grid} == {
+        state: value for state, value in values.items() if state not in has_grid
+    }
+
+
+def test_a_saved_table_is_opened_where_one_would_be_made(tmp_path, monkeypatch):
+    load("differences")  # before the cache is another one
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path))
+    game = make_game("differences", size=6)
+    expected = KernelValues(game, Limits()).after_actions(game.initial_state())
+    save_kernel_table(game, kernel_table_path(game), Limits())
+    assert len(list((tmp_path / "tables").glob("*.values"))) == 1
+    monkeypatch.setattr(Solver, "fill", None)
+    assert KernelValues(game, Limits()).after_actions(game.initial_state()) == expected
+    save_kernel_table(game, kernel_table_path(game), Limits())  # another process has done so
+
+
+def test_one_changed_byte_of_a_saved_table_is_noticed(saved):
+    game, file = saved
+    whole = file.read_bytes()
+    for place in [*range(0, len(whole), 97), len(whole) - 1]:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        file.write_bytes(damaged)
+        with pytest.raises(TableError, match=r"^table .*: "):
+            KernelTableFile(game, file)
+
+
+def test_a_table_of_others_is_refused(saved, monkeypatch):
+    game, file = saved
+    with pytest.raises(TableError, match=r"it is of differences \{.*\}; solve the game again with --save"):
+        KernelTableFile(make_game("differences", size=5, scoring="once"), file)
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(TableError, match="bytes, expected"):
+        KernelTableFile(game, file)
+    monkeypatch.setattr(kernel_tables, "sources_digest", lambda _name: "0123456789abcdef")
+    with pytest.raises(TableError, match=r"table .*: it was made by another kernel of differences; solve"):
+        KernelTableFile(game, file)
+    monkeypatch.setattr(mapped_table, "rules_version", lambda _game: "0123456789abcdef")
+    with pytest.raises(TableError, match="it was made by other rules of differences"):
+        KernelTableFile(game, file)
+
+
+def test_a_table_that_can_t_be_saved_has_a_sentence(tmp_path):
+    game = make_game("differences", size=9)
+    with pytest.raises(TooLargeError, match=r"a table of differences of 17,572,114 states takes about .* MiB, and"):
+        save_kernel_table(game, tmp_path / "t", Limits(memory_bytes=2**20))
+    with pytest.raises(TimeIsUpError, match="the table is not full"):
+        save_kernel_table(game, tmp_path / "t", Limits(deadline=time.monotonic()))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TableError, match=r"can't be written"):
+        save_kernel_table(make_game("differences", size=3), tmp_path / "file" / "t", Limits())
+    with pytest.raises(KernelError, match="makes no table"):
+        save_kernel_table(make_game("coprimality"), tmp_path / "t", Limits())
+    assert not list(tmp_path.glob("t"))

@@ -148,13 +148,18 @@ def _run(
 
 
 @functools.cache
+def sources_digest(name: str) -> str:
+    """Return the digest of a game's C file and all headers."""
+    return _digest(*((SOURCES / file).read_bytes() for file in (f"{name}.c", *HEADERS)))
+
+
+@functools.cache
 def _key(name: str) -> str:
     """Return the digest of all that a build depends on but the compiler: sources, rules, flags, processor."""
     rules = Path(games.__file__).parent
-    files = [SOURCES / f"{name}.c", *(SOURCES / header for header in HEADERS)]
-    files += [rules / f"{name}.py", rules / "permutation.py", rules / "surds.py"]
+    files = [rules / f"{name}.py", rules / "permutation.py", rules / "surds.py"]
     parts = [file.read_bytes() for file in files]
-    return _digest(*parts, repr((FLAGS, NATIVE)), platform.machine(), _processor())
+    return _digest(sources_digest(name), *parts, repr((FLAGS, NATIVE)), platform.machine(), _processor())
 
 
 def _processor() -> str:
