@@ -37,6 +37,7 @@ from arena.site.models.standings import scale_of
 from arena.site.page import Page
 from arena.site.rating_chart import RatingChart
 from arena.site.rulebook import rulebook_html
+from arena.site.worth_chart import worths_svg
 from arena.text import counted, duration_text, halves_text, minute_text, rate_text, score_text
 
 MAX_UNBROKEN_CHARACTERS = 16
@@ -117,6 +118,7 @@ def environment() -> Environment:
         "clocks_at": clocks_at,
         "board_svg": board_svg,
         "scores_svg": scores_svg,
+        "worths_svg": worths_svg,
         "seat_key": seat_key,
         "seconds": seconds_text,
         "targets_svg": targets_svg,
