@@ -126,8 +126,7 @@ def _show_reasons(refused: list[NotAnnotated]) -> None:
 def _show_tournament(
     arena_home: ArenaHome, stored: StoredTournament, game: str | None, refused: list[NotAnnotated], as_json: bool
 ) -> None:
-    from arena.lab.accuracy import accuracy_of_bots
-    from arena.lab.annotated_tournament import played_seats
+    from arena.lab.accuracy import accuracy_of_bots, played_seats
 
     bots = accuracy_of_bots(played_seats(arena_home.store, stored, game))
     annotated = arena_home.store.annotations.count(stored)

@@ -188,6 +188,12 @@ _LEGEND = (
 )
 
 
+_COMPARED = (
+    "An asterisk marks a difference whose 95 % interval does not contain zero; differences of shares are in percentage"
+    " points."
+)
+
+
 def _note_lines(measure: Measure) -> list[str]:
     note = measure.note or ("" if measure.rows else "No observations.")
     return textwrap.wrap(printable(note), WIDTH, initial_indent="   ", subsequent_indent="   ") if note else []
@@ -216,7 +222,7 @@ def _comparison_text(comparison: Comparison) -> str:
         numbers = f"{number_text(row):>9} {number_text(found):>9}  {_change_text(difference)}"
         lines.append(f" {'*' if difference.is_clear else ' '} {label[0]:<{_NARROW}}{numbers}".rstrip())
         lines += [f"     {rest}" for rest in label[1:]]
-    lines += ["", *textwrap.wrap("An asterisk marks a difference whose 95 % interval does not contain zero.", WIDTH)]
+    lines += ["", *textwrap.wrap(_COMPARED, WIDTH)]
     return "\n".join([*lines, *_answer_lines(answers_of_comparison(comparison))])
 
 

@@ -42,8 +42,7 @@ def command(tournament: str | None, game: str | None, table: str | None, table_f
     from arena.analysis.bot_times import bot_times
     from arena.analysis.encounters import count_encounters
     from arena.analysis.game_statistics import cross_check, game_statistics
-    from arena.lab.accuracy import accuracy_of_bots
-    from arena.lab.annotated_tournament import played_seats
+    from arena.lab.accuracy import accuracy_of_bots, played_seats
     from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 
     if table is None and table_format not in ("text", "json"):

@@ -12,20 +12,25 @@ best play would have taken them from it, and it got them only through an action 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
+from typing import TYPE_CHECKING
 
 from arena.analysis.game_statistics import Share
 from arena.enums import Termination
 from arena.errors import StoreError
-from arena.lab.annotating import Annotated
 from arena.lab.annotation import AnnotatedAction
 from arena.lab.marks import POINTS_OF_OUTCOME, Mark, points_for
 from arena.lab.worth import Worth
 from arena.ratings.distributions import t_quantile
 from arena.results import points_of
 from arena.stored import from_json_text, from_stored, is_whole, list_of
+
+if TYPE_CHECKING:
+    from arena.lab.annotating import Annotated
+    from arena.store.store import Store
+    from arena.store.values import StoredTournament
 
 MIN_ENCOUNTERS = 2
 """A single encounter can't tell how much encounters vary."""
@@ -237,3 +242,14 @@ def kept_interval(sums: Sequence[tuple[int, float]]) -> Share | None:
     spread = sum((share - mean * number) ** 2 for number, share in sums) * count / (count - 1)
     half = t_quantile(count - 1, 0.975) * sqrt(spread) / decisions
     return Share(mean, max(0.0, mean - half), min(1.0, mean + half))
+
+
+def played_seats(store: Store, tournament: StoredTournament, game: str | None = None) -> Iterator[PlayedSeat]:
+    """Yield how well each seat of each annotated match of a tournament played.
+
+    Raises:
+        StoreError: if what is stored is malformed.
+    """
+    for stored in store.annotations.accuracy(tournament, game):
+        for bot, accuracy in zip(stored.bots, seats_from_text(stored.accuracy), strict=True):
+            yield PlayedSeat(encounter=(tournament.number, stored.encounter), bot=bot, accuracy=accuracy)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from arena.errors import UsageError
-from arena.lab.accuracy import PlayedSeat, accuracy_of, seats_from_text, seats_to_json
+from arena.lab.accuracy import accuracy_of, seats_to_json
 from arena.lab.annotating import MATCH_SECONDS, Annotated, Annotator
 from arena.lab.limits import Limits
 from arena.match.replay import ReplayError
@@ -124,14 +124,3 @@ def _row(actions_hash: str, annotated: Annotated) -> AnnotationRow:
         accuracy=as_json(seats_to_json(accuracy_of(annotated))),
         body=as_json(annotated.annotation.to_json()),
     )
-
-
-def played_seats(store: Store, tournament: StoredTournament, game: str | None = None) -> Iterator[PlayedSeat]:
-    """Yield how well each seat of each annotated match of a tournament played.
-
-    Raises:
-        StoreError: if what is stored is malformed.
-    """
-    for stored in store.annotations.accuracy(tournament, game):
-        for bot, accuracy in zip(stored.bots, seats_from_text(stored.accuracy), strict=True):
-            yield PlayedSeat(encounter=(tournament.number, stored.encounter), bot=bot, accuracy=accuracy)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.errors import StoreError
@@ -63,6 +63,10 @@ class Annotation:
         """Return the marks that the legal actions would have had, in their order."""
         action = self.actions[index]
         return tuple(mark_of(action.seat, self.worths[index], worth) for worth in action.choices)
+
+    def without_choices(self) -> Annotation:
+        """Return it with what was played alone, where there is no room for other actions."""
+        return replace(self, actions=tuple(replace(action, choices=()) for action in self.actions))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON types: each worth once, and everything else by its number."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from arena.lab.worth import Known, Outcome, Worth
 
 KNOWN_TEXT = {
@@ -10,7 +12,7 @@ KNOWN_TEXT = {
     Known.SEARCH: "by a search",
 }
 
-_WINNER = {Outcome.WIN: "seat 0 wins", Outcome.DRAW: "a draw", Outcome.LOSS: "seat 1 wins"}
+SEATS = ("seat 0", "seat 1")
 
 
 def number_text(value: float) -> str:
@@ -34,18 +36,26 @@ def margin_text(worth: Worth) -> str:
     return "not known" if worth.high is None else f"{number_text(worth.high)} or less"
 
 
-def outcome_text(worth: Worth) -> str:
+def outcome_text(worth: Worth, names: Sequence[str] = SEATS) -> str:
     """Return who wins with best play, as far as that is known; empty if nothing is."""
+    first, second = names
     if worth.outcome is not None:
-        return _WINNER[worth.outcome]
+        return {Outcome.WIN: f"{first} wins", Outcome.DRAW: "a draw", Outcome.LOSS: f"{second} wins"}[worth.outcome]
     if worth.least is Outcome.DRAW:
-        return "seat 0 does not lose"
-    return "seat 1 does not lose" if worth.most is Outcome.DRAW else ""
+        return f"{first} does not lose"
+    return f"{second} does not lose" if worth.most is Outcome.DRAW else ""
 
 
-def worth_text(worth: Worth) -> str:
-    """Return what a state is worth, in a few words."""
-    outcome, margin = outcome_text(worth), margin_text(worth)
+def worth_text(worth: Worth, names: Sequence[str] = SEATS) -> str:
+    """Return what a state is worth, in a few words.
+
+    Args:
+        worth: of a state of a game for two.
+        names: of the seats.
+    """
+    outcome, margin = outcome_text(worth, names), margin_text(worth)
     if worth.outcome is Outcome.DRAW and worth.margin == 0:
         return outcome
+    if worth.low is None and worth.high is None:
+        return outcome or "not known"
     return f"{outcome}, margin {margin}" if outcome else f"margin {margin}"

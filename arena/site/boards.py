@@ -133,22 +133,24 @@ def scores_svg(match: ViewedMatch, ply: int) -> Markup:
     low, high = min(map(min, values)), max(map(max, values))
     lines = "".join(
         f'<polyline class="seat{seat % SEAT_STYLES}" points="'
-        + " ".join(f"{_across(k, len(values))},{_down(row[seat], low, high)}" for k, row in enumerate(values))
+        + " ".join(f"{across(k, len(values))},{down(row[seat], low, high)}" for k, row in enumerate(values))
         + '"/>'
         for seat in range(len(match.bots))
     )
-    cursor = _across(ply - match.first_ply, len(values))
+    cursor = across(ply - match.first_ply, len(values))
     return Markup(
         f'<svg id="scores" viewBox="0 0 {CHART_WIDTH} {CHART_HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
         f'<line class="cursor" x1="{cursor}" x2="{cursor}" y1="0" y2="{CHART_HEIGHT}"/>{lines}</svg>'
     )
 
 
-def _across(index: int, count: int) -> str:
+def across(index: int, count: int) -> str:
+    """Return where a chart has one of several positions, from the left."""
     return _n(CHART_WIDTH * index / max(1, count - 1))
 
 
-def _down(value: float, low: float, high: float) -> str:
+def down(value: float, low: float, high: float) -> str:
+    """Return where a chart has a value between two others, from its upper edge."""
     return _n(CHART_HEIGHT - 4 - (CHART_HEIGHT - 8) * (value - low) / ((high - low) or 1))
 
 

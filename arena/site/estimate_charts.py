@@ -97,6 +97,22 @@ def _is_plotted(row: Row) -> bool:
     return bool(row.at) and " against " not in row.at and row.estimate.value is not None
 
 
+def mark(number: int, x: float, y: float) -> Markup:
+    """Return the mark of a series: a disc, a square or a diamond, so that colour is not all that tells them apart."""
+    if number == 0:
+        return Markup(f'<circle class="mark" cx="{x:.1f}" cy="{y:.1f}" r="4"/>')
+    corners = (
+        ((-3.5, -3.5), (3.5, -3.5), (3.5, 3.5), (-3.5, 3.5)) if number == 1 else ((0, -5), (5, 0), (0, 5), (-5, 0))
+    )
+    points = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in corners)
+    return Markup(f'<polygon class="mark" points="{points}"/>')
+
+
+def key_mark(number: int) -> Markup:
+    """Return the mark of a series for the key of a plot."""
+    return Markup(f'<svg class="sample" viewBox="0 0 32 10" aria-hidden="true">{mark(number, 16, 5)}</svg>')
+
+
 def stroke(row: Row) -> Markup:
     """Return a share as a stroke and its interval as a bar, on a scale from 0 to 100 %; nothing for other units."""
     estimate = row.estimate
@@ -148,7 +164,7 @@ class _Scale:
             x = self._x(places.index(row.at)) + shift
             low, value, high = (self._y(end) for end in _ends(row.estimate))
             drawn.append(f'<path class="span" d="M{x:.1f} {low:.1f}V{high:.1f}"/>')
-            drawn.append(f'<circle class="dot" cx="{x:.1f}" cy="{value:.1f}" r="4"/>')
+            drawn.append(mark(number, x, value))
         return Markup(f'<g class="seat{number}">{"".join(drawn)}</g>')
 
     def axes(self, places: Sequence[str]) -> Markup:

@@ -37,6 +37,7 @@ from arena.site.models.standings import scale_of
 from arena.site.page import Page
 from arena.site.rating_chart import RatingChart
 from arena.site.rulebook import rulebook_html
+from arena.site.worth_chart import worths_svg
 from arena.text import counted, duration_text, halves_text, minute_text, rate_text, score_text
 
 MAX_UNBROKEN_CHARACTERS = 16
@@ -55,6 +56,7 @@ class Setting:
         links: the addresses of other pages.
         is_served: whether a server shows it, which can be asked again; False for files.
         topics: what a reader has to hear of to see the page change.
+        is_asked_for_again: whether it is asked for every few seconds: it changes without an event that everybody hears.
         age_seconds: since when the store can't be read; None if it can.
         notice: a sentence above the page; "" for none.
         notice_address: of the page that it is about; "" for none.
@@ -63,6 +65,7 @@ class Setting:
     links: Links
     is_served: bool = True
     topics: tuple[str, ...] = ()
+    is_asked_for_again: bool = False
     age_seconds: float | None = None
     notice: str = ""
     notice_address: str = ""
@@ -115,6 +118,7 @@ def environment() -> Environment:
         "clocks_at": clocks_at,
         "board_svg": board_svg,
         "scores_svg": scores_svg,
+        "worths_svg": worths_svg,
         "seat_key": seat_key,
         "seconds": seconds_text,
         "targets_svg": targets_svg,

@@ -13,7 +13,9 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from arena.home import ArenaHome
+from arena.lab.annotated_tournament import TournamentAnnotator
 from arena.lab.kept_puzzles import keep_puzzles
+from arena.lab.limits import Limits
 from tests.lab.made_puzzles import made_puzzle
 from tests.report.tournaments import play
 
@@ -48,6 +50,7 @@ def fill(home):
     """Play a tournament of every format, with forfeits and with three players."""
     bots = ["alpha", "beta", "gamma", "delta"]
     league = play(home, "league", bots, encounters=6, opening_plies=2)
+    list(TournamentAnnotator(home.store, league, Limits()).annotate(match=1))
     keep_puzzles(home.directory, league, [made_puzzle(), made_puzzle()])
     play(home, "forfeits", ["alpha", "<b>bold</b>", "100%? #1 & so"], failing=["<b>bold</b>"], note=NOTE, encounters=4)
     play(home, "swiss", [*bots, "epsilon"], format="swiss", settings={"rounds": 3}, encounters=2)

@@ -22,6 +22,11 @@ SEEN = """() => ({
   ply: document.querySelector("#ply").innerText,
   cursor: document.querySelector("#scores .cursor")?.getAttribute("x1"),
   polylines: [...document.querySelectorAll("#scores polyline")].map((one) => one.getAttribute("points")),
+  worth: document.querySelector("#worth").textContent,
+  worths: [...document.querySelectorAll("#worths line")].map((one) =>
+    ["class", "x1", "x2", "y1", "y2"].map((name) => one.getAttribute(name))),
+  choices: [...document.querySelectorAll("#choices tr")].map((one) => one.textContent.replace(/\\s+/g, " ")),
+  hidden: ["worth", "worth-chart", "choices", "chart"].map((name) => document.getElementById(name).hidden),
   here: document.querySelector("#here").getAttribute("href"),
 })"""
 

@@ -199,3 +199,53 @@ def test_the_position_after_the_last_action_has_nothing_to_choose(lab):
     record = record_of("plusminus", OPTIONS, at_random(1))
     code, _, err = lab("analyse", "t/1", str(len(record.actions)))
     assert (code, err) == (2, "arena: the match is over in this position: there is nothing to choose\n")
+
+
+@pytest.fixture
+def arena(home, capsys):
+    return calling(home, capsys)
+
+
+def test_a_replay_shows_marks_and_worths_of_annotated_matches_only(arena):
+    plain = arena("replay", "t/1")[1]
+    assert "worth" not in plain
+    assert {one["worth"] for one in json.loads(arena("replay", "t/1", "--json")[1])["positions"]} == {None}
+    rows = json.loads(arena("lab", "annotate", "t/1", "--json")[1])["actions"]
+    shown = arena("replay", "t/1")[1]
+    lines = shown.splitlines()
+    assert sum(line.startswith("worth: ") for line in lines) == len(rows) + 1
+    played = [line for line in lines if " plays " in line]
+    assert [line.split()[-1] if "?" in line else "" for line in played] == [row["mark"] for row in rows]
+    positions = json.loads(arena("replay", "t/1", "--json")[1])["positions"]
+    assert [one["mark"] for one in positions] == [None, *(row["mark"] for row in rows)]
+    assert [one["worth"] for one in positions] == [rows[0]["before"], *(row["after"] for row in rows)]
+    kept = [line for line in lines if not line.startswith("worth: ")]
+    assert [line.removesuffix(" ??").removesuffix(" ?") for line in kept] == plain.splitlines()
+
+
+def test_an_annotation_that_does_not_fit_its_record_is_not_shown(arena, home):
+    arena("lab", "annotate", "t")
+    with ArenaHome(home) as opened:
+        swap = 'UPDATE annotations SET body = (SELECT body FROM annotations WHERE "match" = 2) WHERE "match" = 1'
+        opened.store._database.write(lambda connection: connection.exec_driver_sql(swap))
+        torn = "UPDATE annotations SET body = '{' WHERE \"match\" = 3"
+        opened.store._database.write(lambda connection: connection.exec_driver_sql(torn))
+    lengths = {match: len(record_of("plusminus", OPTIONS, at_random(match)).actions) for match in (1, 2)}
+    assert ("worth" in arena("replay", "t/1")[1]) == (lengths[1] == lengths[2])
+    code, out, err = arena("replay", "t/3")
+    assert (code, err) == (0, "")
+    assert "worth" not in out
+
+
+def test_stats_have_a_table_of_accuracy_once_matches_are_annotated(arena):
+    assert "Accuracy" not in arena("stats", "t")[1]
+    assert json.loads(arena("stats", "t", "--table", "accuracy", "--format", "json")[1]) == []
+    bots = json.loads(arena("lab", "annotate", "t", "--json")[1])["bots"]
+    assert json.loads(arena("stats", "t", "--table", "accuracy", "--format", "json")[1]) == bots
+    assert "Accuracy. By annotated matches" in arena("stats", "t")[1]
+
+
+def test_records_of_annotated_matches_are_verified_as_before(arena):
+    before = arena("verify", "t")
+    arena("lab", "annotate", "t")
+    assert arena("verify", "t") == before

@@ -16,8 +16,9 @@ import pytest
 
 from arena.cli.boards import beside, board, listed, painted, score_lines
 from arena.cli.group import run
-from arena.cli.replay_command import _Cursor, _page
+from arena.cli.replay_command import Replayed, _Cursor, _page
 from arena.games import GAMES, make_game
+from arena.lab.annotation import NOTHING_KNOWN, AnnotatedAction, Annotation
 from arena.match.replay import states_of
 from arena.match.single_match import ask_bot, play_match
 from arena.players.manifest import load_bot
@@ -290,7 +291,7 @@ def test_a_replay_page_holds_the_board_the_actions_and_the_note():
     positions = list(states_of(record))
     noted = record.notes[0][0]
     game, state = positions[noted + 1]
-    page = _page(replace(record, tournament="t"), noted + 1, game, state, 80)
+    page = _page(Replayed(replace(record, tournament="t"), None), noted + 1, game, state, 80)
     assert max(map(len, page)) <= 80
     text = "\n".join(page)
     assert re.search(r"note: value .*depth \d", text)
@@ -305,8 +306,11 @@ def test_a_replay_page_holds_the_board_the_actions_and_the_note():
 def test_a_replay_page_keeps_to_the_terminal(size, width):
     record = play_match("differences", [load_bot(BOTS / "minimal")] * 2, options={"size": size})
     record = replace(record, tournament="t\x1b[2J" + "x" * 60)
+    unknown = tuple(AnnotatedAction(seat=seat, chosen=0) for seat, _ in record.actions)
+    annotation = Annotation(opening_plies=0, worths=(NOTHING_KNOWN,) * (len(unknown) + 1), actions=unknown)
     for ply, (game, state) in enumerate(states_of(record)):
-        page = _page(record, ply, game, state, width, 22)
+        page = _page(Replayed(record, annotation if ply % 2 else None), ply, game, state, width, 22)
+        assert ("worth: not known" in page) == (ply % 2 == 1)
         assert len(page) <= 22
         assert max(map(len, page)) <= width
         assert sum("[A]" in line or "[B]" in line for line in page) == min(ply, 1)
@@ -413,7 +417,7 @@ def test_a_replay_is_stepped_through_at_a_real_terminal(tmp_path):
         read_until(ours, "ply 2 of 4")  # by itself
         os.write(ours, b"q")
         read_until(ours, "normal")
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.wait()

@@ -10,13 +10,14 @@ from arena.lab.limits import Limits
 from arena.lab.quality import measures
 from arena.lab.quality.comparison import Comparison, votes_needed
 from arena.lab.quality.estimate import Kind, exactly, share_of
-from arena.lab.quality.exact_values import exact_values
+from arena.lab.quality.exact_values import BestPlay, exact_values
 from arena.lab.quality.kingmaking import decides_among_others
 from arena.lab.quality.measures import Row, Unit
 from arena.lab.quality.openings import opening_balance
 from arena.lab.quality.report import PARTS_OF, QualityReport, survey_quality
 from arena.lab.quality.simple_strategies import board_of, simple_strategies
 from arena.lab.quality.simulation import simulate
+from arena.lab.quality.skill_ladder import Step, Strength, encounter
 from arena.lab.quality.survey import SHARES, Plan, boards_of
 from arena.lab.quality.tree_search import TreeSearch
 from tests.lab.games import PATH, game_of, plain_value
@@ -188,6 +189,22 @@ def test_simple_strategies_do_what_their_sentences_say():
 def test_greedy_takes_what_puts_it_furthest_ahead():
     game = table_game(((0, (1, 2, 3)), (None, (0, 0)), (None, (5, 1)), (None, (9, 8))))
     assert simple_strategies(game)["greedy"].choose(0, None, Random(0)) == 1
+
+
+def test_in_an_encounter_each_seat_is_taken_in_turn():
+    game = game_of(EDGE)
+    best = Strength(name="best play", strategy=BestPlay(game, exact_values(game, PATH, Limits())))
+    assert encounter(game, Step(best, best), (0,), lambda: None) == 0.5  # seat 0 always wins
+
+
+def test_best_play_in_the_last_actions_begins_with_any():
+    game = game_of(MIRROR)
+    values = exact_values(game, PATH, Limits())
+    for last, draws in ((0, False), (1, True), (None, True)):
+        strategy = BestPlay(game, values, last)
+        chosen = {strategy.choose(1, None, Random(seed)) for seed in range(20)}
+        assert (chosen == {0}) is draws  # seat 1 repeats what seat 0 did
+    assert {BestPlay(game, values, 1).choose(0, None, Random(seed)) for seed in range(20)} == {0, 1}
 
 
 def test_kingmaking_is_a_last_choice_that_changes_only_the_others():

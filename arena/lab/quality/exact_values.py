@@ -23,7 +23,10 @@ _FEW_STATES = 20_000
 _TRIED_PLIES = (2, 1, 3, 4)
 """Actions after which a state is asked for, to see whether the oracle is exact everywhere."""
 
-_TRIAL_SECONDS = 10.0
+_SHARE_OF_TRIAL = 0.8
+"""Of the time, for the first question, which makes a table; a later one would not take as long."""
+
+_MAX_SECONDS = 600.0
 
 _SIGNS = {Outcome.WIN: 1, Outcome.DRAW: 0, Outcome.LOSS: -1}
 
@@ -157,7 +160,7 @@ def _by_table(game: Game[Any], path: str, limits: Limits) -> ExactValues:
 
 def _by_oracle(game: Game[Any], path: str, limits: Limits, states: int | None) -> ExactValues:
     """Return the oracle's values, if it is exact in a state near the beginning."""
-    within = max(0.0, min(_TRIAL_SECONDS, (limits.deadline - limits.clock()) / len(_TRIED_PLIES)))
+    within = _SHARE_OF_TRIAL * max(0.0, min(_MAX_SECONDS, limits.deadline - limits.clock()))
     # Later questions come after this deadline, and have their own; without one, a kernel that is missing is built.
     oracle = Oracle(game, path, replace(limits, deadline=float("inf")), within_seconds=within)
     if not all(oracle.worth(_tried(game, plies)).is_exact for plies in _TRIED_PLIES):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arena.errors import UnknownNameError
 from arena.home import ArenaHome
+from arena.lab.stored_annotation import annotation_of
 from arena.records import SeatReport, TimeControl
 from arena.site.build.unfinished_match import unfinished_match
 from arena.site.build.viewed_match import viewed_match
@@ -30,7 +31,8 @@ def build_match(home: ArenaHome, parameters: MatchParameters) -> MatchPage:
     record = home.store.find_record(tournament, parameters.match)
     is_recorded = record is not None
     if record is not None:
-        shown = viewed_match(record, names, parameters.ply)
+        annotation = annotation_of(home.store, tournament, record)
+        shown = viewed_match(record, names, parameters.ply, annotation=annotation)
     else:
         unfinished = unfinished_match(home, tournament, home.store.scheduled_match(tournament, parameters.match))
         record = unfinished.record

@@ -10,6 +10,7 @@ from arena.analysis.schedule_balance import schedule_balance
 from arena.analysis.standings import Standings
 from arena.definition import Definition
 from arena.home import ArenaHome
+from arena.lab.accuracy import accuracy_of_bots, played_seats
 from arena.report.corrections_table import corrections_table
 from arena.site.build.findings import findings
 from arena.site.build.progress import progress_of
@@ -29,6 +30,7 @@ from arena.site.models.sentence import Sentence
 from arena.site.models.tournament import (
     BalanceRow,
     LoggedCorrection,
+    PlayedAccuracy,
     PlayedGame,
     PlayedStatistics,
     TimeRules,
@@ -45,6 +47,9 @@ from arena.tournament.rounds import ranking_of
 
 MAX_BALANCED = 20_000
 """The balance of a schedule of more matches is not counted for a page."""
+
+MAX_ANNOTATED = 20_000
+"""The accuracy of more matches is not counted for a page."""
 
 MAX_NOTED_CORRECTIONS = 200
 
@@ -84,6 +89,7 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
         isolation=definition.isolation,
         rng_seed=definition.rng_seed,
         opening_plies=definition.opening_plies,
+        opening_choice=definition.openings[0].choose if definition.openings else "random",
         ply_limit=definition.ply_limit,
         fresh_bots=definition.fresh_bots,
         created_at=tournament.created_at,
@@ -100,6 +106,7 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
         rounds=shown_rounds(store, tournament),
         latest=latest_results(store, tournament),
         games_played=tuple(map(_statistics, rated.statistics)),
+        accuracy=_accuracy(store, tournament),
         findings=tuple(findings(table)),
         balance=_balance(store, tournament, definition),
         corrections=_corrections(store, tournament),
@@ -135,6 +142,25 @@ def _statistics(found: GameStatistics) -> PlayedStatistics:
         repeats=found.duplicates,
         draws=_share(found.draws),
         seats=tuple(map(_share, found.seats)),
+    )
+
+
+def _accuracy(store: Store, tournament: StoredTournament) -> tuple[PlayedAccuracy, ...]:
+    if not 0 < store.annotations.count(tournament) <= MAX_ANNOTATED:
+        return ()
+    return tuple(
+        PlayedAccuracy(
+            bot=one.bot,
+            matches=one.matches,
+            encounters=one.encounters,
+            decisions=one.decisions,
+            kept=None if one.kept is None else _share(one.kept),
+            mistakes=one.mistakes,
+            blunders=one.blunders,
+            earned=one.earned,
+            lucky=one.lucky,
+        )
+        for one in accuracy_of_bots(played_seats(store, tournament))[:MAX_LINES]
     )
 
 

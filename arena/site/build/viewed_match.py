@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 from arena.enums import ClockKind
 from arena.errors import ArenaError, GameError
 from arena.games import Game
+from arena.lab.annotation import Annotation
 from arena.match.clock import SeatClock
 from arena.match.replay import states_of
 from arena.records import MatchRecord
+from arena.site.build.annotated_positions import AnnotatedPositions
 from arena.site.build.match_boards import DrawnPositions, drawn_positions
 from arena.site.build.match_sentences import position_sentence, result_sentence
 from arena.site.models.match import Asked, Clock, MatchFault, Position, ViewedMatch
@@ -51,6 +53,7 @@ def viewed_match(
     unfinished: str = "",
     asked: Asked | None = None,
     reader: int | None = None,
+    annotation: Annotation | None = None,
 ) -> ViewedMatch:
     """Return what the viewer shows of a match.
 
@@ -62,6 +65,7 @@ def viewed_match(
         unfinished: why the match has no result, as a sentence; empty if it is over.
         asked: whose action is awaited, if the match is being played.
         reader: the seat of the person who reads it; None where bots play alone.
+        annotation: what is known of it; None if it is not annotated.
     """
     replay = _replay(record)
     last = max(0, len(replay.states) - 1)
@@ -79,7 +83,7 @@ def viewed_match(
         names=shown_names,
         plies=len(record.actions),
         first_ply=first,
-        positions=_positions(record, shown_names, replay, drawn, clocks, wanted, reader),
+        positions=_positions(record, shown_names, replay, drawn, clocks, wanted, reader, annotation),
         clocks=_clocks_before(record, clocks, first),
         board=drawn.board if drawn else None,
         scores=finite(record.scores) if is_over else (),
@@ -117,6 +121,7 @@ def _positions(
     clocks: Sequence[Clock | None],
     wanted: int,
     reader: int | None,
+    annotation: Annotation | None,
 ) -> tuple[Position, ...]:
     game, states = replay.game, replay.states
     if game is None or drawn is None:
@@ -126,6 +131,7 @@ def _positions(
     plies = range(drawn.first, drawn.first + len(drawn.drawings))
     size = len(_text_board(record, game, states[wanted], wanted))
     with_board = plies if size * len(plies) <= MAX_BOARD_CHARACTERS else range(wanted, wanted + 1)
+    annotated = AnnotatedPositions(annotation, names, game, states, plies, wanted) if annotation else None
     notes: dict[int, list[str]] = {}
     for after, note in record.notes:
         notes.setdefault(after + 1, []).append(note_text(note))
@@ -149,6 +155,7 @@ def _positions(
             said=position_sentence(record, names, ply, text, scores, due, reader),
             lines=tuple(line[:MAX_TEXT_CHARACTERS] for line in drawing.notes[:MAX_LINES]),
             board=_text_board(record, game, state, ply) if ply in with_board else "",
+            annotation=annotated.at(ply) if annotated is not None else None,
         )
         positions.append(position)
     return tuple(positions)

@@ -48,6 +48,38 @@ class Clock(Model):
     bank_seconds: float | None = None
 
 
+class EqualActions(Model):
+    """Legal actions that are worth the same.
+
+    Attributes:
+        worth: what the position after each of them is worth, in words.
+        mark: that each of them has or would have had: ``?``, ``??`` or none.
+        actions: as text.
+        played: the one of them that was chosen; empty if it was another one.
+    """
+
+    worth: str
+    mark: str = ""
+    actions: tuple[str, ...]
+    played: str = ""
+
+
+class PositionAnnotation(Model):
+    """What is known of a position, and of the action that led to it.
+
+    Attributes:
+        mark: of the action: ``?`` if it loses margin for certain, ``??`` if it changes the outcome.
+        worth: of the position, in words.
+        margin: the score of seat 0 minus that of seat 1 with best play; None if it is not known exactly.
+        choices: the legal actions, the best ones first; empty if not all are known exactly, or are not shown here.
+    """
+
+    mark: str = ""
+    worth: str
+    margin: int | float | None = None
+    choices: tuple[EqualActions, ...] = ()
+
+
 class Position(Model):
     """A position, and the action that led to it.
 
@@ -65,6 +97,7 @@ class Position(Model):
         said: the position as a sentence.
         lines: beside the board, by the rules.
         board: the position as text; empty where it is too large.
+        annotation: what is known of it; None if the match is not annotated.
     """
 
     ply: int
@@ -80,6 +113,7 @@ class Position(Model):
     said: str
     lines: tuple[str, ...] = ()
     board: str = ""
+    annotation: PositionAnnotation | None = None
 
 
 class Frame(NamedTuple):

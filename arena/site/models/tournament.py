@@ -91,6 +91,32 @@ class PlayedStatistics(Model):
     seats: tuple[Share, ...]
 
 
+class PlayedAccuracy(Model):
+    """How well a bot plays, by what is known of annotated matches.
+
+    Attributes:
+        bot: ``name@version``.
+        matches: annotated matches it played in.
+        encounters: that they belong to.
+        decisions: its actions where the values of all actions are known exactly and differ.
+        kept: the share of value that it keeps in a decision; None without one.
+        mistakes: its actions that lose margin.
+        blunders: its actions that change the outcome.
+        earned: points that it held all the way.
+        lucky: its other points.
+    """
+
+    bot: str
+    matches: int
+    encounters: int
+    decisions: int
+    kept: Share | None
+    mistakes: int
+    blunders: int
+    earned: float
+    lucky: float
+
+
 class BalanceRow(Model):
     """A kind of balance of the schedule.
 
@@ -146,7 +172,8 @@ class TournamentPage(Model):
         time_control: how long bots may take.
         isolation: the level asked for.
         rng_seed: the source of all random numbers.
-        opening_plies: random actions at the beginning of a match.
+        opening_plies: actions at the beginning of a match, before the bots take over; the most, if they differ.
+        opening_choice: how they were chosen: "random", "information" or "book".
         ply_limit: a match ends after this many actions.
         fresh_bots: whether bots start for every match.
         created_at: UTC, ISO 8601.
@@ -164,6 +191,7 @@ class TournamentPage(Model):
         rounds: the bracket of a knockout or the cards of a Swiss; None for other formats.
         latest: the latest results, the last first.
         games_played: the statistics of each game.
+        accuracy: how well bots play, those that keep most first; empty without annotated matches, or of very many.
         findings: what tests of the results have found, in sentences.
         balance: how even the schedule is; empty for very large ones.
         corrections: the log, the oldest first.
@@ -180,6 +208,7 @@ class TournamentPage(Model):
     isolation: str
     rng_seed: int
     opening_plies: int
+    opening_choice: str
     ply_limit: int
     fresh_bots: bool
     created_at: str
@@ -196,6 +225,7 @@ class TournamentPage(Model):
     rounds: ShownRounds | None
     latest: tuple[ListedResult, ...]
     games_played: tuple[PlayedStatistics, ...]
+    accuracy: tuple[PlayedAccuracy, ...] = ()
     findings: tuple[str, ...]
     balance: tuple[BalanceRow, ...]
     corrections: tuple[LoggedCorrection, ...]

@@ -17,6 +17,7 @@ from typing import Any
 from markupsafe import Markup
 
 from arena.home import ArenaHome
+from arena.lab.stored_annotation import annotation_of
 from arena.site.build.report import ReportBuilder
 from arena.site.build.results import listed_result
 from arena.site.build.viewed_match import viewed_match
@@ -132,7 +133,9 @@ def _taken(
     size_bytes = 0
     for number in numbers[:max_matches]:
         record = home.store.record_of(tournament, number)
-        taken.append(_Taken(listed_result(tournament.name, record, names), viewed_match(record, names)))
+        annotation = annotation_of(home.store, tournament, record)
+        shown = viewed_match(record, names, annotation=annotation.without_choices() if annotation else None)
+        taken.append(_Taken(listed_result(tournament.name, record, names), shown))
         if len(taken) % CHUNK == 0:
             size_bytes += len(packed([one.shown for one in taken[-CHUNK:]])) + LINE_BYTES * CHUNK
             if max_matches is None and size_bytes > MAX_BYTES:

@@ -12,13 +12,13 @@ from arena.lab.quality.comparison import Comparison, Difference
 from arena.lab.quality.measures import Measure, Row
 from arena.lab.quality.report import QualityReport
 from arena.lab.quality.text import estimate_text, interval_text, number_text
-from arena.site.estimate_charts import EstimatePlot, plots_of, stroke
+from arena.site.estimate_charts import EstimatePlot, key_mark, plots_of, stroke
 from arena.site.publish.one_file import policy_hash
 from arena.site.render import Setting, asset, render_template
 
 STYLE = """.wide { max-width: 64rem; }
 .estimates { max-width: 44rem; } .estimates text { font-size: 12px; }
-.estimates .span { stroke: var(--seat); stroke-width: 2; } .estimates .dot { fill: var(--seat); }
+.estimates .span { stroke: var(--seat); stroke-width: 2; } .mark { fill: var(--seat); }
 .answers dt { color: var(--ink); font-weight: 600; margin-top: .9rem; } .answers dd { max-width: 54rem; }
 .chart { width: 22%; } tbody th.who { font-weight: 400; }
 tr.clear > th, tr.clear > td { font-weight: 600; }
@@ -103,6 +103,7 @@ def quality_page(found: QualityReport | Comparison) -> str:
         answers=answers_of_comparison(found) if isinstance(found, Comparison) else answers_of(found),
         sections=_compared_sections(found) if isinstance(found, Comparison) else _sections(found),
         is_pair=is_pair,
+        key_mark=key_mark,
         style=Markup(style),
         style_hash=policy_hash(style),
     )

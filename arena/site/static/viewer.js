@@ -133,10 +133,11 @@
     return location.protocol === "file:" ? `#ply-${number}` : here.pathname + here.search;
   }
 
-  function actionItem({ ply: number, seat, text, wall_seconds: wall }) {
+  function actionItem({ ply: number, seat, text, wall_seconds: wall, annotation }) {
+    const mark = annotation && annotation.mark ? [element("em", {}, annotation.mark)] : [];
     const time = number <= (match.opening_plies || 0) ? "opening" : seconds(wall);
     return element("li", {}, element("a", { href: address(number), "data-ply": number }, key(seat),
-      element("span", {}, number), element("b", {}, visible(text)), element("small", {}, time)));
+      element("span", {}, number), element("b", {}, visible(text)), ...mark, element("small", {}, time)));
   }
 
   function showActions() {
@@ -168,9 +169,42 @@
     chart.replaceChildren(drawing("line", { class: "cursor", y1: 0, y2: HEIGHT }), ...seats);
   }
 
+  // what positions are worth: every action is a segment
+
+  const STYLES = { "?": " mistake", "??": " blunder" };
+
+  function drawWorths() {
+    const figure = at("worth-chart"), margins = match.positions.map((one) => (one.annotation ? one.annotation.margin : undefined));
+    if (!figure) return;
+    const isThere = (index) => typeof margins[index] === "number";
+    let [low, high] = [0, 0];
+    for (const value of margins) if (typeof value === "number") [low, high] = [Math.min(low, value), Math.max(high, value)];
+    const down = (value) => place(HEIGHT - 4 - ((HEIGHT - 8) * (value - low)) / (high - low || 1));
+    const segments = match.positions.flatMap((one, index) => (index && isThere(index - 1) && isThere(index) ? [drawing("line", {
+      class: `seat${one.seat % 8}${STYLES[one.annotation.mark] || ""}`,
+      x1: across(index - 1), x2: across(index), y1: down(margins[index - 1]), y2: down(margins[index]),
+    })] : []));
+    figure.hidden = !segments.length;
+    if (!segments.length) return;
+    const chart = at("worths") || figure.appendChild(drawing("svg", { id: "worths", preserveAspectRatio: "none", "aria-hidden": "true" }));
+    chart.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
+    const zero = drawing("line", { class: "zero", x1: 0, x2: WIDTH, y1: down(0), y2: down(0) });
+    chart.replaceChildren(zero, drawing("line", { class: "cursor", y1: 0, y2: HEIGHT }), ...segments);
+  }
+
+  function showChoices({ choices = [] }) {
+    const table = at("choices");
+    if (!table) return;
+    table.hidden = !choices.length;
+    table.querySelector("tbody").replaceChildren(...choices.map(({ worth, mark = "", actions, played }) => element("tr", {},
+      element("td", {}, visible(worth)), element("td", {}, element("em", {}, mark)),
+      element("td", {}, ...actions.flatMap((one, index) => [index ? " " : "", one === played ? element("b", {}, visible(one)) : visible(one)])))));
+  }
+
   function showCursor() {
-    const cursor = document.querySelector("#scores .cursor");
-    if (cursor) for (const name of ["x1", "x2"]) cursor.setAttribute(name, across(ply - first()));
+    for (const cursor of document.querySelectorAll("#scores .cursor, #worths .cursor")) {
+      for (const name of ["x1", "x2"]) cursor.setAttribute(name, across(ply - first()));
+    }
   }
 
   // a position
@@ -211,6 +245,8 @@
     put("ply", `ply ${ply} of ${match.plies}`);
     put("said", visible(now.said));
     put("note", now.notes ? `Note: ${now.notes.map(visible).join("; ")}` : "");
+    put("worth", now.annotation ? `Worth: ${now.annotation.worth}` : "");
+    showChoices(now.annotation || {});
     put("lines", lines((now.lines || []).join("\n")));
     put("text-board", lines(now.board || ""));
     at("text").hidden = !now.board;
@@ -275,7 +311,7 @@
   }
 
   function pointed(event) {
-    const { left, width } = at("scores").getBoundingClientRect();
+    const { left, width } = event.currentTarget.querySelector("svg").getBoundingClientRect();
     go(first() + Math.round(((event.clientX - left) / width) * (match.positions.length - 1)));
   }
 
@@ -298,6 +334,7 @@
     at("slider").min = first();
     at("slider").max = last();
     drawScores();
+    drawWorths();
     show(wanted);
   }
 
@@ -369,7 +406,7 @@
     at("slider").addEventListener("input", (event) => go(Number(event.target.value)));
     viewer.addEventListener("click", clicked);
     document.addEventListener("keydown", pressed);
-    at("chart").addEventListener("click", pointed);
+    for (const id of ["chart", "worth-chart"]) at(id)?.addEventListener("click", pointed);
     const board = at("board");
     if (!board) return;
     board.addEventListener("touchstart", (event) => { touched = event.touches.length === 1 ? { x: event.touches[0].clientX, y: event.touches[0].clientY } : null; }, { passive: true });

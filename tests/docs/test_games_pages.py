@@ -1,0 +1,95 @@
+"""docs/games: a page for each game, and what it says of small boards is computed again."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from arena.cli.lab_command import command
+from arena.games import GAMES, make_game
+from arena.lab.limits import Limits
+from arena.lab.solution import By
+from arena.lab.solving import Solver
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = {path.stem: path.read_text(encoding="utf-8") for path in (DOCS / "games").glob("*.md")}
+
+
+def margin(game, **options):
+    return Solver(make_game(game, **options), game, Limits()).solve(By.TABLE).worth.margin
+
+
+def table_row(game, title):
+    """Return the cells of a row of a table, without its title."""
+    (line,) = [line for line in PAGES[game].splitlines() if line.startswith(f"| {title} |")]
+    return [cell.strip().replace("−", "-") for cell in line.split("|")[2:-1]]
+
+
+def test_every_game_has_a_page_that_answers_three_questions():
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert set(PAGES) == set(GAMES)
+    for game, page in PAGES.items():
+        assert re.findall(r"^\| (Is it fair\?|At which size\?|Which variation\?) \|", page, re.MULTILINE) == [
+            "Is it fair?",
+            "At which size?",
+            "Which variation?",
+        ]
+        for heading in ("## What is proved, computed, measured and not known", "## Recommended"):
+            assert heading in page, game
+        assert f"<games/{game}>" in index
+
+
+def test_links_of_the_pages_lead_somewhere():
+    for game, page in PAGES.items():
+        for link in re.findall(r"\]\(([^)#]+)\)", page):
+            assert (DOCS / "games" / link).exists(), f"{game}: {link}"
+
+
+def test_commands_of_the_pages_are_those_of_the_lab():
+    for page in PAGES.values():
+        lines = re.findall(r"^arena lab (\w+) (\w+)(.*)$", page, re.MULTILINE)
+        assert lines
+        for name, game, rest in lines:
+            known = {option for parameter in command.commands[name].params for option in parameter.opts}
+            assert game in GAMES
+            assert set(re.findall(r"(?<= )--?[a-z][a-z-]*", rest)) <= known, rest
+
+
+@pytest.mark.parametrize("first", [1, 2])
+def test_plusminus_is_as_its_page_says(first):
+    said = table_row("plusminus", f"margin of seat 0, `grid_first = {first}`")
+    assert [margin("plusminus", size=size, grid_first=first) for size in (2, 3, 4)] == list(map(int, said[:3]))
+
+
+def sizes_in(text):
+    """Return the sizes that a cell lists, such as "4, 25 to 28"."""
+    sizes = set()
+    for part in text.split(", "):
+        low, _, high = part.partition(" to ")
+        sizes |= set(range(int(low), int(high or low) + 1))
+    return sizes
+
+
+def test_coprimality_is_as_its_page_says():
+    said = {seat: sizes_in(table_row("coprimality", f"seat {seat}")[0]) for seat in (0, 1)}
+    assert said[0] | said[1] == set(range(4, 41))
+    assert not said[0] & said[1]
+    for size in range(4, 13):
+        assert size in said[0 if margin("coprimality", size=size) > 0 else 1]
+    assert margin("coprimality", size=3) == 0
+
+
+def test_three_at_coprimality_are_as_their_page_says():
+    shares = {"0": 0.0, "½": 0.5, "¾": 0.75, "1": 1.0}
+    for line in re.findall(r"^\| 3 \| (3|4) \| (.*?) \| (.*?) \|$", PAGES["coprimality"], re.MULTILINE):
+        solution = Solver(make_game("coprimality", players=3, size=int(line[0])), "coprimality", Limits()).solve()
+        said = [tuple(shares[one] for one in cell.split(", ")) for cell in line[1:]]
+        assert said == [solution.shares, solution.paranoid]
+
+
+def test_plaid_is_as_its_page_says():
+    part = PAGES["plaid"].partition("| units on a side |")[2].splitlines()
+    sides, margins = ([float(cell) for cell in re.findall(r"[\d.]+", part[line])] for line in (0, 2))
+    said = dict(zip(sides, margins[1:], strict=True))  # the first number is the seat
+    for side in (4, 6):
+        assert margin("plaid", width=side, height=side, lines=6) == said[side]

@@ -1,0 +1,185 @@
+"""What pages show of annotated matches: worths, marks, the chart, other actions, and how accurately bots play."""
+
+import json
+from itertools import pairwise
+
+import pytest
+
+from arena.definition import GameChoice
+from arena.games import make_game
+from arena.home import ArenaHome
+from arena.lab.annotated_tournament import TournamentAnnotator
+from arena.lab.annotating import Annotator
+from arena.lab.limits import Limits
+from arena.lab.worth_text import SEATS, worth_text
+from arena.site.build.annotated_positions import AnnotatedPositions
+from arena.site.build.viewed_match import viewed_match
+from arena.site.models.match import ViewedMatch
+from arena.site.publish.one_file import packed
+from arena.store.rows import row_of
+from tests.lab.games import plain_value
+from tests.lab.played import at_random, record_of
+from tests.site.matches import FULL, record
+from tests.site.parsed import Parsed, html_of, model_of
+from tests.site.test_match_page import by_id, page_of, text
+from tests.store.samples import definition, line
+
+SVG = "{http://www.w3.org/2000/svg}"
+OPTIONS = {"size": 3}
+
+
+@pytest.fixture(scope="module")
+def annotated():
+    """Return a match of plusminus that seat 0 loses by a mistake, and its annotation."""
+    annotator = Annotator("plusminus", OPTIONS, Limits())
+    for seed in range(100):
+        found = record_of("plusminus", OPTIONS, at_random(seed), opening_plies=1)
+        annotation = annotator.annotate(found).annotation
+        if found.ranks == (2, 1) and annotation.worths[1].margin == 0:
+            return found, annotation
+    raise AssertionError
+
+
+@pytest.fixture
+def shown(annotated):
+    found, annotation = annotated
+    return viewed_match(found, {"a@1": "Ann", "b@1": "Bob"}, annotation=annotation)
+
+
+def test_a_position_says_what_it_is_worth_by_the_names_of_the_bots(shown, annotated):
+    _, annotation = annotated
+    said = [one.annotation.worth for one in shown.positions]
+    assert said == [worth_text(worth, ("Ann", "Bob")) for worth in annotation.worths]
+    assert any("Bob wins" in one for one in said)
+    for ply, worth in enumerate(said):
+        assert text(by_id(page_of(shown, ply=ply), "worth")) == f"Worth: {worth}"
+
+
+def test_bots_of_one_name_are_told_apart_by_their_seats(annotated):
+    found, annotation = annotated
+    both = viewed_match(found, {"a@1": "Ann", "b@1": "Ann"}, annotation=annotation)
+    assert [one.annotation.worth for one in both.positions] == [worth_text(one, SEATS) for one in annotation.worths]
+
+
+def test_marks_stand_beside_their_actions(shown, annotated):
+    _, annotation = annotated
+    marks = [annotation.mark(index) for index in range(len(annotation.actions))]
+    assert {"?", "??"} & set(marks)
+    links = list(by_id(page_of(shown), "actions").iter("{http://www.w3.org/1999/xhtml}a"))
+    links = links or list(by_id(page_of(shown), "actions").iter("a"))
+    assert [next((one.text for one in link.iter() if str(one.tag).endswith("em")), "") for link in links] == marks
+
+
+def test_each_action_is_a_segment_between_what_was_and_what_is(shown, annotated):
+    _, annotation = annotated
+    chart = by_id(page_of(shown, ply=2), "worths")
+    drawn = [one for one in chart.iter(f"{SVG}line") if one.get("class").startswith("seat")]
+    margins = [worth.margin for worth in annotation.worths]
+    assert len(drawn) == len(margins) - 1
+    for index, one in enumerate(drawn):
+        up = float(one.get("y1")) - float(one.get("y2"))
+        change = margins[index + 1] - margins[index]
+        assert (up > 0) == (change > 0)
+        assert (up < 0) == (change < 0)
+        assert one.get("class").split()[0] == f"seat{annotation.actions[index].seat}"
+        mark = {"mistake": "?", "blunder": "??"}.get(one.get("class").split()[-1], "")
+        assert mark == annotation.mark(index)
+    ends = [(one.get("x1"), one.get("x2")) for one in drawn]
+    assert all(before[1] == after[0] for before, after in pairwise(ends))
+
+
+def test_every_other_action_is_listed_with_what_it_is_worth(shown, annotated):
+    found, _ = annotated
+    game = make_game("plusminus", **OPTIONS)
+    state = game.initial_state()
+    for ply, (seat, action) in enumerate(found.actions):
+        groups = shown.positions[ply].annotation.choices
+        said = {one: group.worth for group in groups for one in group.actions}
+        expected = {}
+        for one in game.legal_actions(state):
+            outcome, margin = plain_value(game, game.apply(state, one))
+            who = {1: f"Ann wins, margin {margin:+d}", 0: "a draw", -1: f"Bob wins, margin {margin:+d}"}[outcome]
+            expected[game.format_action(one)] = who
+        assert said == expected
+        values = [plain_value(game, game.apply(state, game.parse_action(group.actions[0]))) for group in groups]
+        assert values == sorted(values, reverse=seat == 0)
+        assert [group.played for group in groups if group.played] == [game.format_action(action)]
+        table = by_id(page_of(shown, ply=ply), "choices")
+        assert table.get("hidden") is None
+        assert all(one in text(table) for one in said)
+        state = game.apply(state, action)
+    assert shown.positions[-1].annotation.choices == ()
+    assert by_id(page_of(shown), "choices").get("hidden") is not None
+
+
+def test_of_a_match_that_is_not_annotated_nothing_is_shown():
+    plain = viewed_match(record(FULL), {})
+    assert {one.annotation for one in plain.positions} == {None}
+    page = page_of(plain, ply=2)
+    for name in ("worth", "worth-chart", "choices"):
+        assert by_id(page, name).get("hidden") is not None
+    assert 'id="worths"' not in page
+
+
+def test_where_nothing_is_known_there_is_no_segment(annotated):
+    found, annotation = annotated
+    worths = [one.model_dump() for one in viewed_match(found, {}, annotation=annotation).positions]
+    for one in worths[::2]:
+        one["annotation"]["margin"] = None
+    gaps = ViewedMatch.model_validate({**viewed_match(found, {}).model_dump(), "positions": worths})
+    assert 'id="worths"' not in page_of(gaps)
+
+
+def test_a_page_with_very_many_actions_lists_those_of_its_own_ply(annotated, monkeypatch):
+    found, annotation = annotated
+    monkeypatch.setattr("arena.site.build.annotated_positions.MAX_CHOICES", 3)
+    few = viewed_match(found, {}, 2, annotation=annotation)
+    assert [one.ply for one in few.positions if one.annotation.choices] == [2]
+
+
+def test_rules_that_list_other_actions_now_have_no_choices(annotated):
+    _, annotation = annotated
+    game = make_game("differences", size=4)
+    positions = AnnotatedPositions(annotation, ("a", "b"), game, [game.initial_state()] * 9, range(9), 3)
+    assert all(positions.at(ply).choices == () for ply in range(3, len(annotation.actions)))
+
+
+def test_the_report_has_marks_and_worths_without_other_actions(annotated):
+    found, annotation = annotated
+    shown = viewed_match(found, {}, annotation=annotation.without_choices())
+    assert packed([shown])
+    stored = json.loads(shown.model_dump_json(exclude_defaults=True))
+    assert all("choices" not in one["annotation"] for one in stored["positions"])
+    assert [one["annotation"].get("mark", "") for one in stored["positions"][1:]] == [
+        annotation.mark(index) for index in range(len(annotation.actions))
+    ]
+
+
+@pytest.fixture
+def home(tmp_path):
+    with ArenaHome(tmp_path / "home") as home:
+        games = (GameChoice(game="plusminus", options=make_game("plusminus", **OPTIONS).options, players=2),)
+        stored = home.store.create_tournament(definition(games=games), [line(match) for match in range(1, 5)])
+        for match in range(1, 5):
+            home.store.record(stored, [row_of(record_of("plusminus", OPTIONS, at_random(match), match=match))])
+        yield home
+
+
+def test_a_tournament_page_says_how_accurately_bots_play_once_that_is_known(home):
+    assert model_of(home, "tournament", tournament="t").accuracy == ()
+    page = Parsed(html_of(home, "tournament", tournament="t"))
+    assert not page.all("table", id="accuracy-table")
+    list(TournamentAnnotator(home.store, home.store.tournament("t"), Limits()).annotate())
+    found = model_of(home, "tournament", tournament="t").accuracy
+    assert {one.bot for one in found} == {"a@1", "b@1"}
+    assert sum(one.earned + one.lucky for one in found) == 4
+    page = Parsed(html_of(home, "tournament", tournament="t"))
+    page.check()
+    assert page.all("table", id="accuracy-table")
+
+
+def test_the_page_of_a_match_is_annotated_from_the_store(home):
+    assert model_of(home, "match", tournament="t", match=2).shown.positions[0].annotation is None
+    list(TournamentAnnotator(home.store, home.store.tournament("t"), Limits()).annotate(match=2))
+    assert model_of(home, "match", tournament="t", match=2).shown.positions[0].annotation.worth
+    assert model_of(home, "match", tournament="t", match=1).shown.positions[0].annotation is None
