@@ -56,7 +56,7 @@ class Served:
     def end(self, number=signal.SIGTERM):
         """Return the exit code and what is on stderr."""
         self.process.send_signal(number)
-        _, errors = self.process.communicate(timeout=30)
+        _, errors = self.process.communicate(timeout=60)
         return self.process.returncode, errors
 
 
