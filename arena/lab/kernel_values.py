@@ -110,9 +110,7 @@ class KernelValues:
     def _roots(self, state: Any, first: Any) -> Iterator[Any]:
         """Yield the states whose table would have a state, the widest one first."""
         if not isinstance(self._game, Plusminus) or self._game.is_predicting(state):
-            yield first
-        elif any(state.heights):
-            yield state._replace(heights=first.heights)
+            yield first  # that of plusminus has no grids
         if state != first:
             yield state
 
