@@ -37,6 +37,7 @@ COMMANDS = {
     "run": CommandEntry(PLAY, "Play a tournament, or resume it."),
     "schedule": CommandEntry(PLAY, "Show a tournament before it is played."),
     "compare": CommandEntry(PLAY, "Find out whether a new version is better."),
+    "tune": CommandEntry(PLAY, "Look for better parameters of a bot, and test them."),
     "standings": CommandEntry(LOOK, "Show the table of a tournament."),
     "crosstable": CommandEntry(LOOK, "Show who scored what against whom."),
     "rounds": CommandEntry(LOOK, "Show who met whom: bracket, round cards, rounds."),

@@ -84,7 +84,7 @@ def _leader(leaders: Leaders) -> str:
 
 def _next_commands(found: Overview) -> dict[str, str]:
     """Return what to try next, with its meaning."""
-    from arena.store.scope import COMPARISON
+    from arena.store.scope import EXPERIMENTS
 
     if not found.latest:
         return {
@@ -93,7 +93,7 @@ def _next_commands(found: Overview) -> dict[str, str]:
             "arena --help": "all commands",
         }
     newest = [result.listed.tournament for result in found.latest]
-    shown = next((stored for stored in newest if stored.format != COMPARISON), newest[0])
+    shown = next((stored for stored in newest if stored.format not in EXPERIMENTS), newest[0])
     return {
         f"arena standings {shlex.quote(shown.name)}": "its whole table",
         "arena leaderboard": "all bots, over all tournaments",

@@ -12,6 +12,8 @@ from pydantic import ValidationError
 
 from arena.checked import check_model, parse_toml, read_toml
 from arena.contests.contest_keys import FIRST_YEAR, ContestKeys, StageKeys
+from arena.definition import GameChoice
+from arena.enums import OpeningChoice
 from arena.errors import DefinitionError, OptionError, UsageError
 from arena.games import make_game
 from arena.people.contest import Contest, ContestEntrants, ContestResults, StageRules, utc_text
@@ -19,6 +21,7 @@ from arena.records import Limits, TimeControl
 from arena.text import any_of, shortened_text, toml_value
 from arena.tournament.definition import check_ply_limit
 from arena.tournament.formats import FORMATS, table_key
+from arena.tournament.opening_information import check_information
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_DAYS = 400
@@ -105,6 +108,7 @@ class _Builder:
         """
         self._keys, self._wrong = keys, wrong
         self.faults: list[str] = []
+        self._choice: GameChoice | None = None
 
     @property
     def _frozen_hours(self) -> float:
@@ -198,6 +202,7 @@ class _Builder:
         except UsageError as error:
             self.faults.append(f"game: {error}")
         else:
+            self._choice = GameChoice(game=self._keys.game, options=game.options, players=game.players)
             return game.players, dict(game.options)
         return 0, {}
 
@@ -207,9 +212,17 @@ class _Builder:
             yield self._stage("qualification", keys.qualification, keys.qualification.places)
         yield self._stage("final", keys.final, None)
 
+    def _opening_faults(self, keys: StageKeys) -> Iterator[str]:
+        if _tells_most(keys) and self._choice is not None:
+            try:
+                check_information(self._choice)
+            except DefinitionError as error:
+                yield str(error)
+
     def _stage(self, place: str, keys: StageKeys, places: int | None) -> StageRules:
         if self._are_right(place):
             self.faults += [f"{place}.{fault}" for fault in _stage_faults(keys, is_final=places is None)]
+            self.faults += [f"{place}.{fault}" for fault in self._opening_faults(keys)]
         settings = keys.settings()
         if keys.format == KNOCKOUT and settings.get("seeding") is None:  # else it needs a power of two
             is_ranked = places is None and self._keys.qualification is not None
@@ -218,10 +231,19 @@ class _Builder:
             format=keys.format,
             places=places,
             encounters=keys.encounters,
-            opening_plies=keys.opening_plies,
+            opening_plies=_opening_plies(keys),
+            opening_choice=OpeningChoice.INFORMATION if _tells_most(keys) else None,
             ply_limit=keys.ply_limit,
             settings=settings,
         )
+
+
+def _opening_plies(keys: StageKeys) -> int:
+    return keys.opening_plies if keys.openings is None else keys.openings.plies
+
+
+def _tells_most(keys: StageKeys) -> bool:
+    return keys.openings is not None and keys.openings.choose == "information"
 
 
 def _stage_faults(keys: StageKeys, *, is_final: bool) -> Iterator[str]:
@@ -239,7 +261,7 @@ def _stage_faults(keys: StageKeys, *, is_final: bool) -> Iterator[str]:
         if "margin_95" not in settings:
             yield "ladder.margin_95: missing (expected a number, at which the qualification ends)"
     try:
-        check_ply_limit(keys.ply_limit, keys.opening_plies)
+        check_ply_limit(keys.ply_limit, _opening_plies(keys))
     except DefinitionError as error:
         yield str(error)
 

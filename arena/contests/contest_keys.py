@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
@@ -103,6 +103,13 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class StageOpenings(_Strict):
+    """``openings`` of a stage: ``plies`` actions before the bots take over, and how they are chosen."""
+
+    plies: Annotated[int, Field(ge=1, le=1000)]
+    choose: Literal["random", "information"] = "random"
+
+
 class StageKeys(_Strict):
     """``[qualification]`` and ``[final]``, without the tables of formats.
 
@@ -110,12 +117,14 @@ class StageKeys(_Strict):
         format: the name of the format, which may have a table of its own.
         encounters: for each pairing: one opening each, played in all seat rotations.
         opening_plies: random actions before the bots take over.
+        openings: in place of it, how many, and how they are chosen.
         ply_limit: a match ends after this many actions, the opening included.
     """
 
     format: str = DEFAULT_FORMAT
     encounters: Annotated[int, Field(ge=1, le=100_000)] = 1
     opening_plies: Annotated[int, Field(ge=0, le=1000)] = 2
+    openings: StageOpenings | None = None
     ply_limit: Annotated[int, Field(ge=1, le=MAX_PLY_LIMIT)] = DEFAULT_PLY_LIMIT
 
     @model_validator(mode="before")
@@ -124,6 +133,12 @@ class StageKeys(_Strict):
         """Add the table of the chosen format if it is left out, so that its keys have their defaults."""
         name = values.get("format", DEFAULT_FORMAT) if isinstance(values, dict) else None
         return {table_key(name): {}, **values} if isinstance(name, str) and name in FORMATS else values
+
+    @model_validator(mode="after")
+    def _has_one_kind_of_openings(self) -> StageKeys:
+        if "opening_plies" in self.model_fields_set and self.openings is not None:
+            raise ValueError("opening_plies and openings: expected one of them")
+        return self
 
     def settings(self) -> dict[str, Any]:
         """Return the settings of the chosen format; a key without a value is left out."""

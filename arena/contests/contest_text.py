@@ -47,6 +47,9 @@ def _local(contest: Contest, at: str) -> str:
 def _stage(name: str, stage: StageRules) -> Iterator[str]:
     values = asdict(stage)
     settings = values.pop("settings")
+    choice = values.pop("opening_choice")
+    if choice is not None:
+        values["openings"] = {"plies": values.pop("opening_plies"), "choose": choice}
     yield from _table(name, values)
     if settings:
         yield from _table(f"{name}.{stage.format.replace('-', '_')}", settings)

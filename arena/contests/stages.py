@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from arena.analysis.standings_cache import standings_of
 from arena.contests.entrants import ISOLATION
-from arena.definition import Definition, GameChoice, gone
+from arena.definition import Definition, GameChoice, GameOpenings, gone
 from arena.errors import UsageError
 from arena.people.contest import StageRules, StoredContest
 from arena.records import Bot
@@ -49,6 +49,7 @@ def definition_of(stored: StoredContest, rules: StageRules, name: str, bots: Seq
         format=rules.format,
         encounters=rules.encounters,
         opening_plies=rules.opening_plies,
+        openings=() if rules.opening_choice is None else (GameOpenings(choose=rules.opening_choice),),
         ply_limit=rules.ply_limit,
         time_control=contest.time_control,
         limits=contest.limits,

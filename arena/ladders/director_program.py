@@ -4,6 +4,7 @@ somebody new. It ends with the process that started it, also if that was killed.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 
@@ -11,10 +12,11 @@ from arena.directors.kept import KeptTournament
 from arena.directors.leaving import Leaving
 from arena.errors import UsageError
 from arena.home import ArenaHome, open_people
-from arena.ladders.kept_ladder import KeptLadder
+from arena.ladders.kept_ladder import LOOK_SECONDS, KeptLadder
 from arena.ladders.open_ladder import OpenLadder
 from arena.people.directing import DirectorState
 from arena.service_program import keep_trying, service_program
+from arena.store.commit_signal import Commits
 
 NICENESS = 2
 """The site comes first."""
@@ -44,11 +46,15 @@ def main(arguments: list[str]) -> int:
 
 
 def _keep_going(directory: str, path: str, leaving: Leaving) -> None:
-    with ArenaHome(directory) as home, open_people(directory) as people:
+    with (
+        ArenaHome(directory) as home,
+        open_people(directory) as people,
+        contextlib.closing(Commits([home.store.commit_signal(), people.commit_signal()], LOOK_SECONDS)) as commits,
+    ):
         ladder = OpenLadder(path, home)
         kept = KeptTournament(ladder.name, PROGRAM, home, people, leaving)
         try:
-            KeptLadder(ladder, kept, home).keep_going(leaving)
+            KeptLadder(ladder, kept, home).keep_going(leaving, commits)
         except UsageError as error:
             kept.say(DirectorState.UNABLE, f"{error}")
             raise

@@ -12,10 +12,14 @@ from arena.executors.cores import available_cores
 from arena.home import ArenaHome
 from arena.ladders.open_ladder import OpenLadder
 from arena.people.directing import DirectorState, Wish
+from arena.store.commit_signal import Commits
 from arena.text import counted, duration_text
 from arena.tournament.director import run_tournament
 
 ASK_SECONDS = 0.5
+"""Between two looks whether anything was committed."""
+LOOK_SECONDS = 2.5
+"""Between two looks at what is wanted and at who has entered, if nothing was."""
 FIRST_REST_SECONDS = 5.0
 LONGEST_REST_SECONDS = 600.0
 """Between two runs whose matches are all void; each is twice as long as the one before."""
@@ -49,12 +53,17 @@ class KeptLadder:
         self._rests_until = now()
         self._rest_sentence = ""
 
-    def keep_going(self, leaving: Leaving) -> None:
-        """Play, wait and do what is asked for, until the program is to end."""
+    def keep_going(self, leaving: Leaving, commits: Commits) -> None:
+        """Play, wait and do what is asked for, until the program is to end.
+
+        Args:
+            leaving: whether it is.
+            commits: to the databases, by which it sees that something is asked for or somebody has come.
+        """
         while not leaving.is_asked:
-            pause_seconds = self.step()
-            if pause_seconds:
-                leaving.sleep(pause_seconds)
+            look_at = self._now() + self.step()
+            while not leaving.is_asked and (left := look_at - self._now()) > 0 and not commits.are_new():
+                leaving.sleep(min(left, ASK_SECONDS))
 
     def step(self) -> float:
         """Do what is to be done next; return after how many seconds to look again, 0 for at once."""
@@ -79,7 +88,7 @@ class KeptLadder:
 
     def _wait(self, state: DirectorState, sentence: str = "") -> float:
         self._kept.say(state, sentence)
-        return ASK_SECONDS
+        return LOOK_SECONDS
 
     def _play(self) -> float:
         definition = self._ladder.definition()

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from arena.enums import OpeningChoice
 from arena.records import DEFAULT_PLY_LIMIT, Limits, TimeControl
 from arena.seeds import derived_seed
 
@@ -65,7 +66,8 @@ class StageRules:
         format: the name of the format.
         places: how many bots go on to the final; None in the final itself.
         encounters: for each pairing.
-        opening_plies: random actions before the bots take over.
+        opening_plies: actions before the bots take over.
+        opening_choice: how they are chosen; None if at random.
         ply_limit: a match ends after this many actions, the opening included.
         settings: of the format.
     """
@@ -74,6 +76,7 @@ class StageRules:
     places: int | None = None
     encounters: int = 1
     opening_plies: int = 2
+    opening_choice: OpeningChoice | None = None
     ply_limit: int = DEFAULT_PLY_LIMIT
     settings: Mapping[str, Any] = field(default_factory=dict)
 

@@ -26,8 +26,10 @@ from arena.protocol.frames import HEADER_BYTES, FrameError, body_length, only_bo
 from arena.protocol.messages import shortened
 from arena.records import LIMITS, Bot, Limits
 
-EXIT_NOTICE_SECONDS = 0.2
-"""How long a bot that closed its stdout may take to exit, so that the fault can name its exit status."""
+EXIT_NOTICE_SECONDS = 1.0
+"""How long a bot that closed its stdout may take to exit, so that the fault can name its exit status.
+
+A crash on a busy machine takes a while."""
 
 CPU_SLICE_SECONDS = 0.005
 """On the CPU clock, how exactly an allowance is kept."""

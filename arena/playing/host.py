@@ -10,6 +10,7 @@ from multiprocessing.context import SpawnProcess
 
 from arena.playing import slot_program
 from arena.playing.menu import MenuMaker
+from arena.store.commit_signal import Commits
 from arena.store.people.play_slots import MENU_SECONDS
 from arena.store.people.unrated_matches import UnratedMatches
 
@@ -26,6 +27,7 @@ class Host:
     def __init__(
         self,
         matches: UnratedMatches,
+        commits: Commits,
         menu: MenuMaker,
         slots: int,
         arguments: Sequence[str],
@@ -35,13 +37,15 @@ class Host:
 
         Args:
             matches: as they are stored.
+            commits: to where they are stored.
             menu: what can be chosen.
             slots: how many matches may be played at once.
             arguments: of each process, after its parent and before the number of its match.
             clock: monotonic seconds.
         """
         self._clock, self._body = clock, ""
-        self._matches, self._menu, self._slots, self._arguments = matches, menu, slots, arguments
+        self._matches, self._commits = matches, commits
+        self._menu, self._slots, self._arguments = menu, slots, arguments
         self._running: dict[int, SpawnProcess] = {}
         self._context = multiprocessing.get_context("spawn")
         self._pruned_at = self._menu_at = self._looked_at = float("-inf")
@@ -53,6 +57,8 @@ class Host:
             if not process.is_alive():
                 process.close()
                 del self._running[number]
+        if not (self._commits.are_new() or self._running):  # whoever plays may leave a slot to others
+            return
         for number in self._matches.waiting():
             if number not in self._running and len(self._running) < self._slots:
                 self._running[number] = self._start(number)

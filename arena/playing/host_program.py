@@ -17,11 +17,14 @@ from arena.home import ArenaHome, open_people
 from arena.playing.host import Host
 from arena.playing.menu import MenuMaker
 from arena.service_program import keep_trying, service_program
+from arena.store.commit_signal import Commits
 from arena.uploads.containment import can_contain_uploads
 
 PAUSE_SECONDS = 0.05
 UNUSED_PAUSE_SECONDS = 0.25
 """While nobody plays; a process for a match takes longer to start."""
+LOOK_SECONDS = 5.0
+"""From one look at who waits to the next, if nothing is committed."""
 NICENESS = 10
 """Matches of tournaments come first."""
 CORES_PER_PLAY_CORE = 4
@@ -59,7 +62,8 @@ def _run(directory: str, slots: int) -> None:
         open_people(directory) as people,
         ArenaHome(directory) as home,
         contextlib.closing(MenuMaker(home, slots, containment.is_enough)) as menu,
-        contextlib.closing(Host(people.unrated_matches, menu, slots, (directory, isolation))) as host,
+        contextlib.closing(Commits([people.commit_signal()], LOOK_SECONDS)) as commits,
+        contextlib.closing(Host(people.unrated_matches, commits, menu, slots, (directory, isolation))) as host,
     ):
         while True:
             host.step()

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from math import ceil
-from typing import Any, ParamSpec
+from typing import Any, NamedTuple, ParamSpec
 
 from arena.errors import UsageError
 from arena.report.tables import printable
@@ -242,6 +242,48 @@ def times_plot(title: str, bots: Sequence[str], means: Sequence[float | None], p
     axes.set_xlabel("time for an action in ms")
     axes.grid(axis="x")
     _legend(axes)
+    return figure
+
+
+class ParameterPanel(NamedTuple):
+    """What a plot shows of a parameter.
+
+    Attributes:
+        name: the parameter's.
+        means: value, mean score, and half of its 95 % interval, of the trials near this value.
+        model: value and score by the model, the other parameters being those of the result.
+        start: the value before.
+        result: the value that was found.
+        is_logarithmic: whether equal steps are equal factors.
+    """
+
+    name: str
+    means: Sequence[tuple[float, float, float]]
+    model: Points
+    start: float
+    result: float
+    is_logarithmic: bool
+
+
+@_styled
+def parameters_plot(title: str, panels: Sequence[ParameterPanel]) -> Any:
+    """Return the scores of trials beside the values of each parameter."""
+    figure, all_axes = pyplot.subplots(1, len(panels), figsize=(2 + 4 * len(panels), 4), sharey=True, squeeze=False)
+    for axes, panel in zip(all_axes[0], panels, strict=True):
+        values, scores, reaches = zip(*panel.means, strict=True) if panel.means else ((), (), ())
+        axes.errorbar(values, scores, yerr=reaches, fmt="o", color=_GREEN, markersize=4, elinewidth=1.2, label="trials")
+        axes.plot(*_columns(panel.model), color=_SOFT, linestyle="--", label="model")
+        axes.axhline(0.5, color=_SOFT, linewidth=0.8)
+        axes.axvline(panel.start, color=_SOFT, linestyle=":", label="start")
+        axes.axvline(panel.result, color=_RUST, label="result")
+        axes.set(xlabel=printable(panel.name), xscale="log" if panel.is_logarithmic else "linear", ylim=(0, 1))
+        if panel.is_logarithmic:
+            _number_ticks(axes.xaxis)
+        axes.grid(axis="y")
+    first = all_axes[0][0]
+    first.set_title(printable(title))
+    first.set_ylabel("score against the start; the bar is the 95 % interval")
+    _legend(first)
     return figure
 
 

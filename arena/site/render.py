@@ -56,6 +56,7 @@ class Setting:
         links: the addresses of other pages.
         is_served: whether a server shows it, which can be asked again; False for files.
         topics: what a reader has to hear of to see the page change.
+        is_asked_for_again: whether it is asked for every few seconds: it changes without an event that everybody hears.
         age_seconds: since when the store can't be read; None if it can.
         notice: a sentence above the page; "" for none.
         notice_address: of the page that it is about; "" for none.
@@ -64,6 +65,7 @@ class Setting:
     links: Links
     is_served: bool = True
     topics: tuple[str, ...] = ()
+    is_asked_for_again: bool = False
     age_seconds: float | None = None
     notice: str = ""
     notice_address: str = ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -74,3 +76,38 @@ class CommitSignal:
         except DBAPIError as error:
             self.close()
             raise StoreAwayError(f"{self._database.shown}: the database server can't be reached") from error
+
+
+class Commits:
+    """Whether it is time to look at some databases: after a commit, and now and then for what only time changes."""
+
+    def __init__(
+        self, signals: Sequence[CommitSignal], most_seconds: float, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Begin with a look.
+
+        Args:
+            signals: of the databases; they are closed with this.
+            most_seconds: from a look to the next if nothing is committed.
+            now: the clock.
+        """
+        self._signals, self._most_seconds, self._now = signals, most_seconds, now
+        self._seen: list[str] = []
+        self._look_at = now()
+
+    def are_new(self) -> bool:
+        """Return whether anything may have been committed since this was last so, or that is long ago.
+
+        Raises:
+            StoreError: if a database can't be read.
+        """
+        seen = [signal.read() for signal in self._signals]
+        if seen == self._seen and self._now() < self._look_at:
+            return False
+        self._seen, self._look_at = seen, self._now() + self._most_seconds
+        return True
+
+    def close(self) -> None:
+        """Close the signals."""
+        for signal in self._signals:
+            signal.close()

@@ -14,14 +14,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, Select, Table, create_engine, event, make_url
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from arena.errors import DatabaseError, StoreAwayError, StoreError
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
 
 BUSY_TIMEOUT_SECONDS = 30
 CONNECT_TIMEOUT_SECONDS = 10
@@ -223,7 +226,11 @@ def _is_shutdown(error: DBAPIError) -> bool:
 
 def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
     """Return an insert that can say what becomes of a row that is there already, as either database writes that."""
-    return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
+    if connection.dialect.name != "postgresql":
+        return sqlite.insert(table)
+    from sqlalchemy.dialects.postgresql import insert  # three megabytes of memory, which a file does not need
+
+    return insert(table)
 
 
 def reason_of(text: str) -> str:

@@ -11,7 +11,7 @@ class Scope:
     """Which tournaments count; those that are deleted never do.
 
     A tournament that is named, or belongs to the season, counts in any format. Where none is named all of them count,
-    but comparisons, which are experiments, only on request.
+    but comparisons and the trials of tuning, which are experiments, only on request.
 
     Attributes:
         tournaments: their names.
@@ -39,11 +39,12 @@ class Scope:
         """
         if self.since is not None and created_at < _stored_form(self.since):
             return False
-        return self.comparisons or self.is_named or format_name != COMPARISON
+        return self.comparisons or self.is_named or format_name not in EXPERIMENTS
 
 
 COMPARISON = "comparison"
-"""The format of the tournaments that ``arena compare`` plays."""
+EXPERIMENTS = (COMPARISON, "trials")
+"""The formats of the tournaments that ``arena compare`` and ``arena tune`` play."""
 
 ALL_TOURNAMENTS = Scope(comparisons=True)
 ALL_BUT_COMPARISONS = Scope()

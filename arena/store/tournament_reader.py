@@ -16,7 +16,7 @@ from arena.store.counters import counted
 from arena.store.event_log import EventLog
 from arena.store.rosters import Roster, roster_of
 from arena.store.schema import corrections, matches, records, skipped, tournaments
-from arena.store.scope import ALL_TOURNAMENTS, COMPARISON, Scope
+from arena.store.scope import ALL_TOURNAMENTS, EXPERIMENTS, Scope
 from arena.store.seasons import Seasons
 from arena.store.statements import CHUNK_ROWS, is_to_be_played, scheduled_match, seats_in_line, stored_tournament
 from arena.store.values import StoredTournament
@@ -203,7 +203,7 @@ class TournamentReader:
         """
         live = select(tournaments.c.name).where(tournaments.c.deleted_at.is_(None))
         latest_first = live.order_by(tournaments.c.created_at.desc(), tournaments.c.id.desc()).limit(1)
-        for (name,) in self._rows(latest_first.where(tournaments.c.format != COMPARISON)):
+        for (name,) in self._rows(latest_first.where(tournaments.c.format.not_in(EXPERIMENTS))):
             return self.tournament(name)
         for (name,) in self._rows(latest_first):
             raise StoreError(f"{self._database.shown}: there are only comparisons; name one, such as {name!r}")

@@ -5,18 +5,22 @@ It ends with the process that started it, also if that was killed, or runs alone
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import time
 
 from arena.home import ArenaHome, open_people, uploads_path
 from arena.service_program import keep_trying, service_program
+from arena.store.commit_signal import Commits
 from arena.submissions.checker import Checker
 from arena.submissions.containment_note import note_containment
 from arena.submissions.upload_directory import CHECKING, UploadDirectory
 from arena.uploads.containment import can_contain_uploads
 
 PAUSE_SECONDS = 0.5
+LOOK_SECONDS = 5.0
+"""Also without a commit: a check that was interrupted is done again when its claim has run out."""
 UNCONTAINED_SECONDS = 600.0
 NICENESS = 5
 """A tournament that is being played comes first."""
@@ -42,13 +46,25 @@ def main(arguments: list[str]) -> int:
 
 
 def _run(directory: str) -> None:
-    with ArenaHome(directory) as home, open_people(directory) as people:
+    with (
+        ArenaHome(directory) as home,
+        open_people(directory) as people,
+        contextlib.closing(Commits([people.commit_signal()], LOOK_SECONDS)) as commits,
+    ):
         uploads = UploadDirectory(uploads_path(directory))
         uploads.remove_unfinished(CHECKING)
         checker = Checker(home, people, uploads)
         while True:
-            if not checker.check_next():
+            if not (commits.are_new() and _check_all(checker)):
                 time.sleep(PAUSE_SECONDS)
+
+
+def _check_all(checker: Checker) -> bool:
+    """Check what waits; return whether there was anything."""
+    has_checked = False
+    while checker.check_next():
+        has_checked = True
+    return has_checked
 
 
 if __name__ == "__main__":

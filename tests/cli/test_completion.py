@@ -156,7 +156,7 @@ def test_a_home_in_use_is_not_waited_for_and_not_changed(directory, tmp_path):
         database.execute("BEGIN EXCLUSIVE")
         started = time.monotonic()
         complete(directory, f"arena --home {tmp_path / 'home'} standings ")
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 25  # and not the half minute for which other commands wait
         database.execute("ROLLBACK")
     assert file.read_bytes() == before
 

@@ -417,7 +417,7 @@ def test_a_replay_is_stepped_through_at_a_real_terminal(tmp_path):
         read_until(ours, "ply 2 of 4")  # by itself
         os.write(ours, b"q")
         read_until(ours, "normal")
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.wait()

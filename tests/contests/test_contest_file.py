@@ -51,6 +51,7 @@ def test_without_a_qualification_there_is_one_tournament():
         OPEN,
         SEALED | {"reveal_at": "2027-01-21T12:00:00"},
         {"qualification": None, "final": '{ format = "knockout", encounters = 3, ply_limit = 80 }'},
+        {"final": '{ openings = { plies = 3, choose = "information" } }'},
         {"entrants": '"invited"', "invited": '["ada", "Bob"]', "bots_per_author": "3", "title": '"\\"quoted\\" \\\\"'},
         {"time_control": '{ bank_seconds = 60, increment_seconds = 0.5, clock = "cpu" }', "time_zone": '"Asia/Tokyo"'},
     ],
@@ -106,6 +107,10 @@ FAULTS = {
         ("{ format = 'chess' }", "final.format = 'chess': expected"),
         ("{ encounters = 0 }", "from 1 to 100,000"),
         ("{ ply_limit = 2 }", "the 2 plies of the opening count"),
+        ("{ ply_limit = 3, openings = { plies = 3 } }", "the 3 plies of the opening count"),
+        ("{ openings = 'book.toml' }", "expected a table"),
+        ("{ openings = { plies = 3 }, opening_plies = 3 }", "opening_plies and openings: expected one of them"),
+        ("{ openings = { plies = 3, choose = 'best' } }", "expected 'random' or 'information'"),
         ("{ swiss = { rounds = 3 } }", "final.swiss: this table belongs to format = 'swiss'"),
         ("{ format = 'swiss', swiss = { round = 3 } }", "unknown key"),
         ("{ entrants = [] }", "unknown key"),
@@ -235,3 +240,13 @@ def test_a_server_can_write_and_show_contests_without_loading_what_rates():
     code = f"import sys, {modules}; print({{'numpy', 'arena.ratings', 'arena.tournament'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_openings_that_tell_most_are_for_games_of_two():
+    rules = contest_of(final='{ openings = { plies = 3, choose = "information" } }').final
+    assert (rules.opening_plies, rules.opening_choice) == (3, "information")
+    rules = contest_of(final="{ openings = { plies = 3 } }").final
+    assert (rules.opening_plies, rules.opening_choice) == (3, None)
+    final = '{ openings = { plies = 3, choose = "information" } }'
+    with pytest.raises(DefinitionError, match=r'final\.openings: choose = "information" is for games of two'):
+        contest_of(game='"coprimality"', options="{ players = 3 }", final=final)

@@ -64,7 +64,7 @@ def started(program, home, url, *arguments):
 
 def wait_until_free(home):
     """A server needs a moment to see that the process which held the lock is gone."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while home.store.directors():
         assert time.monotonic() < deadline
         time.sleep(0.02)

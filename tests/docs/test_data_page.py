@@ -65,6 +65,10 @@ CALLS = {
     "arena show": ["show exits_when_asked"],
     "arena stats": ["stats faulty", "stats three"],
     "arena compare": ["compare BOTS/greedy BOTS/minimal --game differences -o size=5 --limit 9 -q"],
+    "arena tune": [
+        "tune BOTS/random_legal --game differences -o size=4 --param a=1..9@1 --encounters 2 --rounds 1"
+        " --test-encounters 9 -q"
+    ],
     "arena schedule": ["schedule faulty.toml"],
     "arena schedule --matches": ["schedule faulty.toml --matches"],
     "arena rounds": ["rounds faulty", "rounds swiss", "rounds knockout"],

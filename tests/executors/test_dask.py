@@ -99,7 +99,7 @@ def cluster():
         for process in (worker, scheduler):
             process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=10)
+                process.wait(timeout=60)
             process.kill()
             process.wait()
 

@@ -150,7 +150,7 @@ from pathlib import Path
 from arena.errors import VoidMatchError
 from tests.match.test_clock_and_limits import play, load_bot, zoo, TimeControl
 try:
-    record = play(load_bot(zoo.bad_bot("slow_but_good")), TimeControl(per_action_seconds=0.3, margin_seconds=0.0))
+    record = play(load_bot(zoo.bad_bot("slow_but_good")), TimeControl(per_action_seconds=1.0, margin_seconds=0.0))
     print(record.faults)
 except VoidMatchError as error:
     print("void:", error)
@@ -158,19 +158,19 @@ except VoidMatchError as error:
 
 
 def test_when_the_arena_itself_stands_still_the_match_is_void():
-    """The whole arena is stopped for a second in the middle of a turn; the bot, which answers in time, is not."""
+    """The whole arena is stopped for two seconds in the middle of a turn; the bot, which answers in time, is not."""
     command = [sys.executable, "-u", "-c", STALLED]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as arena:
         wait_for_a_bot_of(arena.pid)
         os.kill(arena.pid, signal.SIGSTOP)
-        time.sleep(1.0)
+        time.sleep(2.0)
         os.kill(arena.pid, signal.SIGCONT)
         said = arena.stdout.read()
     assert said.startswith("void: the machine stood still: the arena looked")
 
 
 def wait_for_a_bot_of(pid):
-    deadline = time.monotonic() + 30.0
+    deadline = time.monotonic() + 60.0
     while time.monotonic() < deadline:
         for path in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -278,4 +278,4 @@ def test_the_work_of_a_turn_that_fails_counts_as_on_turn():
     )
     (fault,) = record.faults
     assert fault.kind == "timeout"
-    assert record.seats[0].cpu_seconds > 0.1 > record.seats[0].off_turn_cpu_seconds
+    assert record.seats[0].cpu_seconds > 10 * record.seats[0].off_turn_cpu_seconds

@@ -97,7 +97,7 @@ def test_a_full_pipe_does_not_block_us(pool):
     bot = bad_bot("never_reads")
     process = BotConnection(bot, choose_isolation("limits"), Limits())
     try:
-        process.ask(encode_frame({"type": "hello"}), 5.0)
+        process.ask(encode_frame({"type": "hello"}), 60.0)
         with pytest.raises(BotError) as raised:
             process.ask(bytes(1_000_000), 0.2)
     finally:

@@ -53,7 +53,7 @@ class Playing:
             home.bots.add(copy)
             return copy.label
 
-    def begin(self, game="differences", bot="arena:greedy", seat=0, milliseconds=500, person=None, **options):
+    def begin(self, game="differences", bot="arena:greedy", seat=0, milliseconds=2000, person=None, **options):
         self._begun += 1
         choices = Choices(
             game=game, options=json.dumps(options), seat=seat, bot=bot, per_action_milliseconds=milliseconds

@@ -6,8 +6,10 @@ import pytest
 
 from arena.home import ArenaHome
 from arena.playing.host import LEAVING_SECONDS, NEWS_SECONDS, Host
+from arena.playing.host_program import LOOK_SECONDS
 from arena.playing.menu import MenuMaker
 from arena.site.models.playing import PlayMenu
+from arena.store.commit_signal import Commits
 from arena.store.people.play_slots import MENU_SECONDS
 
 BOT = """from arena.botkit import run
@@ -21,16 +23,18 @@ class Matches:
 
     Attributes:
         menus: the names of submitted bots, of each menu that was written.
+        looks: how often somebody has looked who waits.
     """
 
     def __init__(self):
-        self.menus = []
+        self.menus, self.looks = [], 0
 
     def set_menu(self, body, slots):
         names = [bot.name for bot in PlayMenu.model_validate_json(body).bots]
         self.menus.append([name for name in names if not name.startswith("arena:")])
 
     def waiting(self):
+        self.looks += 1
         return []
 
     def prune(self):
@@ -49,7 +53,7 @@ def world(tmp_path):
     """Yield a home, a play host with a clock, and what it has written."""
     with ArenaHome(tmp_path) as home, contextlib.closing(MenuMaker(home, 4, True)) as menu:
         matches, clock = Matches(), Clock()
-        host = Host(matches, menu, 4, (), clock)
+        host = Host(matches, Commits([home.store.commit_signal()], LOOK_SECONDS, clock), menu, 4, (), clock)
         host.step()
         yield home, host, matches, clock
 
@@ -67,6 +71,19 @@ def test_a_bot_is_there_at_the_next_look_after_it_is_listed(world, tmp_path):
     clock.seconds += NEWS_SECONDS
     host.step()
     assert matches.menus == [[], ["mine@1"]]
+
+
+def test_nobody_looks_who_waits_until_something_is_committed(world, tmp_path):
+    home, host, matches, clock = world
+    for _ in range(10):
+        host.step()
+    assert matches.looks == 1
+    submit(home, tmp_path)
+    host.step()
+    assert matches.looks == 2
+    clock.seconds += LOOK_SECONDS
+    host.step()
+    assert matches.looks >= 3
 
 
 def test_what_has_not_changed_is_written_to_say_that_somebody_is_here(world):

@@ -8,6 +8,7 @@ import pytest
 
 from arena.enums import EventKind
 from arena.errors import StoreError
+from arena.store.commit_signal import Commits
 from arena.store.events import EventDetails
 from arena.store.store import Store
 from tests.store.samples import definition, line, record
@@ -51,6 +52,21 @@ def test_a_commit_of_another_changes_the_signal(store, tournament, place):
         after = signal.read()
         assert after != before
         assert signal.read() == after
+
+
+def test_it_is_time_to_look_at_first_after_commits_and_now_and_then(store, tournament, place):
+    seconds = [100.0]
+    with (
+        closing(Commits([store.commit_signal(), store.commit_signal()], 5.0, lambda: seconds[0])) as commits,
+        closing(Store(place)) as other,
+    ):
+        assert [commits.are_new() for _ in range(3)] == [True, False, False]
+        other.set_finished(tournament, True)
+        assert [commits.are_new() for _ in range(3)] == [True, False, False]
+        seconds[0] += 4.9
+        assert not commits.are_new()
+        seconds[0] += 0.1
+        assert [commits.are_new() for _ in range(3)] == [True, False, False]
 
 
 def test_a_commit_that_others_have_overtaken_changes_the_signal(postgres_url):

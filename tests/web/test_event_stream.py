@@ -18,7 +18,7 @@ from tests.web.streams import parsed
 
 pytestmark = pytest.mark.anyio
 
-SECONDS = 30
+SECONDS = 60
 
 
 class Stream:

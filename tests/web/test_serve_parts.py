@@ -42,7 +42,13 @@ class Alone:
 
     def __init__(self, home, *arguments):
         command = [sys.executable, "-m", "arena", "serve", "--home", str(home), "--only", *arguments]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which is ignored in the background
+        )
 
     def __enter__(self):
         return self

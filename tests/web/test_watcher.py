@@ -295,7 +295,7 @@ def test_its_thread_looks_by_itself(place, home, tournament):
     watcher = Watcher(opened, changes.append)
     watcher.start()
     home.store.record(tournament, [record(1)])
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not changes and time.monotonic() < deadline:
         time.sleep(0.01)
     watcher.stop()

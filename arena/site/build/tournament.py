@@ -89,6 +89,7 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
         isolation=definition.isolation,
         rng_seed=definition.rng_seed,
         opening_plies=definition.opening_plies,
+        opening_choice=definition.openings[0].choose if definition.openings else "random",
         ply_limit=definition.ply_limit,
         fresh_bots=definition.fresh_bots,
         created_at=tournament.created_at,

@@ -172,7 +172,8 @@ class TournamentPage(Model):
         time_control: how long bots may take.
         isolation: the level asked for.
         rng_seed: the source of all random numbers.
-        opening_plies: random actions at the beginning of a match.
+        opening_plies: actions at the beginning of a match, before the bots take over; the most, if they differ.
+        opening_choice: how they were chosen: "random", "information" or "book".
         ply_limit: a match ends after this many actions.
         fresh_bots: whether bots start for every match.
         created_at: UTC, ISO 8601.
@@ -207,6 +208,7 @@ class TournamentPage(Model):
     isolation: str
     rng_seed: int
     opening_plies: int
+    opening_choice: str
     ply_limit: int
     fresh_bots: bool
     created_at: str

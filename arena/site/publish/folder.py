@@ -21,7 +21,7 @@ from arena.site.render import Setting, asset, asset_digests, render
 from arena.store.values import StoredTournament
 from arena.transfer import whole_export
 
-NOT_IN_FOLDERS = ("live.js", "parts.js", "filter.js", "pending.js")
+NOT_IN_FOLDERS = ("asking.js", "live.js", "parts.js", "filter.js", "pending.js")
 """Scripts that only pages of a server have, or only reports."""
 
 

@@ -50,8 +50,10 @@ FORMATS: Mapping[str, type[Format[Any]]] = _Formats(**_FILE_FORMATS)
 
 DEFAULT_FORMAT = next(iter(FORMATS))
 
-ALL_FORMATS: Mapping[str, type[Format[Any]]] = _Formats(**_FILE_FORMATS, comparison="sprt:Comparison")
-"""The formats of tournament files and of ``arena compare``."""
+ALL_FORMATS: Mapping[str, type[Format[Any]]] = _Formats(
+    **_FILE_FORMATS, comparison="sprt:Comparison", trials="trials:Trials"
+)
+"""The formats of tournament files, of ``arena compare`` and of ``arena tune``."""
 
 
 def table_key(name: str) -> str:

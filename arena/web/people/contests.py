@@ -160,6 +160,11 @@ def topics_of(page: ContestPage) -> tuple[str, ...]:
     return (CONTESTS.path, *((f"tournaments/{quote(page.line.name, safe='')}",) if shows_public else ()))
 
 
+def shows_hidden(page: ContestPage) -> bool:
+    """Return whether there is more on the page of a contest than everybody may know."""
+    return page.changes is not None and page.hidden_since is not None
+
+
 def _changes(visit: Visit, stored: StoredContest, phase: ContestPhase) -> ContestChanges:
     contest = stored.contest
     return ContestChanges(
@@ -201,6 +206,7 @@ OPERATIONS = (
         room="contests",
         is_in_the_open=True,
         topics=topics_of,
+        is_asked_for_again=shows_hidden,
         is_late=lambda page: page.is_late,
     ),
 )

@@ -267,6 +267,7 @@ OPERATIONS = (
         fields=Directed,
         model=DirectingPage,
         template="directing.html.jinja",
+        is_asked_for_again=lambda _: True,
     ),
     _directed("pause", "Let no match begin; those that are being played end.", pause),
     _directed("resume", "Let matches begin again.", resume),

@@ -6,30 +6,26 @@ may not do something learns nothing about it: the same response, whether it exis
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from functools import partial
 from math import ceil
 from typing import Any
-from urllib.parse import quote, urlencode
 
 import anyio
 import anyio.to_thread
 from pydantic import ValidationError
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from arena.errors import UsageError
-from arena.names import as_file_name
 from arena.site.links import ServedLinks
-from arena.site.render import Setting, render, render_template
 from arena.store.people.people_store import PeopleStore
 from arena.submissions.upload_directory import Received, UploadDirectory
 from arena.text import counted, shortened_text
 from arena.web.addresses import query_of
 from arena.web.endpoint import Endpoint
 from arena.web.observation import ACTOR
-from arena.web.people.actor import Actor, actor_of, cookie_of
+from arena.web.people.actor import Actor, actor_of
 from arena.web.people.body import fields_of
 from arena.web.people.client_address import address_of, network_of
 from arena.web.people.description import description_of
@@ -49,11 +45,18 @@ from arena.web.people.operation import (
     Who,
 )
 from arena.web.people.origin import check_encryption, check_origin, site_of
+from arena.web.people.responses import (
+    document_response,
+    done_response,
+    download_response,
+    home_page_response,
+    page_response,
+    to_sign_in,
+    wants_json,
+)
 from arena.web.people.upload import receive_upload
 from arena.web.problems import Problem, ProblemError, problem_of
-from arena.web.rendered import NOT_KEPT, rendered, response_of
 
-HTML, JSON = "text/html; charset=utf-8", "application/json"
 THREADS = 4
 PASSWORDS_AT_A_TIME = 2
 """Each takes 64 MiB."""
@@ -67,8 +70,6 @@ BUSY = Problem(
     error="Too many people ask at once; try again in a few seconds.",
     retry_after_seconds=5,
 )
-
-MAX_PLACE_CHARACTERS = 500
 
 
 class Gate:
@@ -130,7 +131,7 @@ class Gate:
             check_encryption(request)
         actor = await anyio.to_thread.run_sync(self._admit, request, operation, limiter=self._threads)
         if actor is None:
-            return _to_sign_in(request)
+            return to_sign_in(request)
         request.scope[ACTOR] = actor.number
         sent, received = query_of(request.scope["query_string"]), None
         try:
@@ -150,19 +151,19 @@ class Gate:
                 await anyio.to_thread.run_sync(self._remove_unless_kept, received, limiter=self._threads)
         match result:
             case Done():
-                return _done(request, result)
+                return done_response(request, result)
             case Download():
-                return _download(result)
+                return download_response(result)
             case Document():
-                return _document(request, result)
+                return document_response(request, result)
             case OfHome():
-                return _of_home(request, result)
+                return home_page_response(request, result)
             case Follow():
                 if request.method == "HEAD":
                     return Response(headers=HEADERS)
                 may_follow = partial(self._may_still, request, operation, actor)
                 return self._followed.follow(result.number, result.shown, may_follow)
-        return self._shown(request, operation, visit, result)
+        return page_response(request, operation, self._links, visit.actor, result)
 
     def _remove_unless_kept(self, received: Received) -> None:
         """Remove an upload that became no submission."""
@@ -193,7 +194,7 @@ class Gate:
             raise ProblemError(BUSY)
         result = await anyio.to_thread.run_sync(operation.handler, visit, limiter=limiter)
         if isinstance(result, ToBuild):
-            models = [await self._builders.build(result.home, *page) for page in result.pages]
+            models = [await self._builders.newest(result.home, *page) for page in result.pages]
             result = await anyio.to_thread.run_sync(result.finish, models, limiter=self._threads)
         elif isinstance(result, ToShow):
             is_program = wants_json(request)
@@ -211,7 +212,7 @@ class Gate:
             visit, model = await self._do(request, page, actor, known)
         except (UsageError, ValidationError) as error:
             raise ProblemError(problem) from error
-        return self._shown(request, page, visit, model, problem, sent)
+        return page_response(request, page, self._links, visit.actor, model, problem, sent)
 
     def _admit(self, request: Request, operation: Operation) -> Actor | None:
         """Return who may do it; None for a visitor who has to sign in first.
@@ -244,34 +245,6 @@ class Gate:
             wait = self._people.rates.take(f"{operation.path} {whose}", operation.rate)
             if wait:
                 raise too_often(wait)
-
-    def _shown(
-        self,
-        request: Request,
-        operation: Operation,
-        visit: Visit,
-        model: Any,
-        problem: Problem | None = None,
-        sent: dict[str, Any] | None = None,
-    ) -> Response:
-        headers = {"cache-control": NOT_KEPT} | ({"retry-after": "1"} if operation.is_late(model) else {})
-        if wants_json(request) or not operation.template:
-            response = response_of(rendered(model.model_dump_json().encode(), JSON), request.headers, headers)
-        else:
-            html = render_template(
-                operation.template,
-                Setting(links=self._links, topics=operation.topics(model) if problem is None else ()),
-                room=operation.room,
-                twin=None,
-                model=model,
-                actor=visit.actor,
-                error=problem.error if problem is not None else "",
-                sent=sent or {},
-            )
-            status = problem.status if problem is not None else 200
-            response = response_of(rendered(html.encode(), HTML), request.headers, headers, status)
-        response.headers["vary"] += ", Cookie, Authorization"
-        return response
 
 
 def _endpoint(path: str, handler: Any, by_method: Mapping[str, Operation]) -> Endpoint:
@@ -317,63 +290,3 @@ def too_often(wait_seconds: float) -> ProblemError:
     seconds = ceil(wait_seconds)
     sentence = f"This was done too often; try again in {counted(seconds, 'second')}."
     return ProblemError(Problem(status=429, title="Too often", error=sentence, retry_after_seconds=seconds))
-
-
-def place_of_ours(text: str) -> str:
-    """Return a path that is on this site for certain: what else was sent becomes the account."""
-    is_plain = text.isascii() and text.isprintable() and "\\" not in text and len(text) <= MAX_PLACE_CHARACTERS
-    return text if is_plain and text.startswith("/") and not text.startswith("//") else "/account"
-
-
-def wants_json(request: Request) -> bool:
-    """Return whether a program asks."""
-    accepted = request.headers.get("accept", "").lower()
-    return "application/json" in accepted and "text/html" not in accepted
-
-
-def _done(request: Request, done: Done) -> Response:
-    if wants_json(request):
-        body = json.dumps({"done": done.sentence, "to": done.to}).encode()
-        response = response_of(rendered(body, JSON), request.headers, {"cache-control": NOT_KEPT})
-    else:
-        response = Response(status_code=303, headers={"location": done.to, "cache-control": NOT_KEPT})
-    if done.session is not None:
-        response.headers["set-cookie"] = cookie_of(request, done.session or None)
-    return response
-
-
-def _download(result: Download) -> Response:
-    """Return a file that no browser shows or runs, whatever is in it."""
-    headers = {"cache-control": NOT_KEPT, "content-security-policy": "sandbox"}
-    name = as_file_name(result.name).encode("ascii", "replace").decode()
-    return FileResponse(result.path, headers=headers, media_type="application/octet-stream", filename=name)
-
-
-def _document(request: Request, result: Document) -> Response:
-    """Return bytes as a file that no browser shows or runs."""
-    name = as_file_name(result.name).encode("ascii", "replace").decode()
-    headers = {
-        "cache-control": NOT_KEPT,
-        "content-security-policy": "sandbox",
-        "content-disposition": f'attachment; filename="{name}"',
-    }
-    return response_of(rendered(result.content, result.media_type), request.headers, headers)
-
-
-def _of_home(request: Request, result: OfHome) -> Response:
-    """Return a page of another home."""
-    if wants_json(request):
-        content, kind = result.model.model_dump_json().encode(), JSON
-    else:
-        setting = Setting(links=result.links, notice=result.notice, notice_address=result.notice_address)
-        content, kind = render(result.page, result.parameters, result.model, setting).encode(), HTML
-    response = response_of(rendered(content, kind), request.headers, {"cache-control": NOT_KEPT})
-    response.headers["vary"] += ", Cookie, Authorization"
-    return response
-
-
-def _to_sign_in(request: Request) -> Response:
-    query = request.scope["query_string"].decode("latin-1")
-    place = quote(request.url.path) + (f"?{query}" if query else "")
-    headers = {"location": f"/sign-in?{urlencode({'next': place_of_ours(place)})}", "cache-control": NOT_KEPT}
-    return Response(status_code=303, headers=headers)

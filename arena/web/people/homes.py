@@ -141,6 +141,19 @@ class HomeBuilders:
             self._end(self._builders.pop(other))
         return await builders.build(page, parameters)
 
+    async def newest(self, place: HomePlace, page: Page, parameters: Parameters) -> Model:
+        """Return what a page shows; that of a hidden home is not built again before it has changed.
+
+        Raises:
+            ProblemError: if it can't be built.
+        """
+        if not place.is_apart:
+            return await self.build(place, page, parameters)
+        shown, stamp = self._shown_at((place, page, parameters)), _stamp(place.directory / DATABASE_FILE)
+        if shown.model is None or shown.stamp != stamp:
+            shown.model, shown.stamp = await self.build(place, page, parameters), stamp
+        return shown.model
+
     async def kept(self, place: HomePlace, page: Page, parameters: Parameters, *, is_program: bool) -> Model | None:
         """Return what a page shows, which is not built again before its home has changed, and has rested.
 

@@ -227,7 +227,7 @@ def _no_topics(_: Any) -> tuple[str, ...]:
     return ()
 
 
-def _never_late(_: Any) -> bool:
+def _never(_: Any) -> bool:
     return False
 
 
@@ -255,6 +255,7 @@ class Operation:
         media_type: of the file or the stream that is returned; "" for neither.
         max_body_bytes: how much is sent with it, at most.
         topics: returns what a reader has to hear of to see the page change, from what it shows; none if it is not live.
+        is_asked_for_again: returns whether a browser asks for it every few seconds: no event may tell of what it shows.
         is_late: returns whether something in what it shows is still being computed.
     """
 
@@ -276,7 +277,8 @@ class Operation:
     media_type: str = ""
     max_body_bytes: int = MAX_BODY_BYTES
     topics: Callable[[Any], tuple[str, ...]] = _no_topics
-    is_late: Callable[[Any], bool] = _never_late
+    is_asked_for_again: Callable[[Any], bool] = _never
+    is_late: Callable[[Any], bool] = _never
 
 
 Paths = Mapping[str, Mapping[str, Operation]]

@@ -8,8 +8,9 @@ from arena.people.values import Person
 from arena.site.models.people import SignInPage
 from arena.store.people.rates import Rate
 from arena.web.people.client_address import network_of
-from arena.web.people.gate import place_of_ours, too_often
+from arena.web.people.gate import too_often
 from arena.web.people.operation import Done, Fields, Operation, Visit, Who
+from arena.web.people.responses import place_of_ours
 
 FROM_AN_ADDRESS = Rate(200, 600.0)
 """A whole class may sit behind one."""

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from arena.people.roles import Role
-from arena.web.people.gate import place_of_ours
+from arena.web.people.responses import place_of_ours
 from arena.web.people.sign_in import FOR_A_NAME, FOR_A_NAME_FROM_AN_ADDRESS, FROM_AN_ADDRESS
 from arena.web.people.table import OPERATIONS
 from tests.web.people.conftest import COOKIE, HOST, HTML, JSON, PASSWORD

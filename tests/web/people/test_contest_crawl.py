@@ -265,6 +265,16 @@ def check_results(results, actors, *, is_hidden):
         assert {line["person"] for line in results[actor]["places"]} == {"ada", "bob"}
 
 
+def check_asking(seen):
+    """Pages on which something is hidden ask again, for no event tells of it; those that everybody sees do not."""
+    for actor in ("dora", "olga"):
+        places = where(seen[actor], "/asking.js")
+        assert {"/contests/spring", "/contests/spring/hidden/tournaments/spring"} <= set(places), actor
+        assert all(place.startswith("/contests/spring") or place.endswith("/direct") for place in places), actor
+    for actor in ("visitor", "ada", "eve"):
+        assert where(seen[actor], "/asking.js") == [], actor
+
+
 def disqualify(crawl):
     """Ask for a correction of what is hidden, and let it be done."""
     crawl.played.people.requests.add(
@@ -302,6 +312,7 @@ async def test_a_sealed_contest(crawl):
     seen = await crawl.look_as_all()
     check_hidden(crawl, seen, may_have_public=False)
     check_owners(crawl, seen)
+    check_asking(seen)
     pages = [place for place in before["visitor"] if not place[0].startswith(("/contests", "/log", "/health", "/play"))]
     for place in pages:  # also counts, sizes and entity tags are as if nothing had been played
         one, other = (without_dates(said["visitor"][place]) for said in (before, seen))
@@ -320,6 +331,7 @@ async def test_a_sealed_contest(crawl):
         assert "/contests/spring/result.zip" in where(found, REASON), actor
         assert where(found, "/contests/spring/hidden/") == [], actor
     check_owners(crawl, seen)
+    assert where(seen["dora"], "/asking.js") == []
     check_results(await crawl.results(), set(seen), is_hidden=False)
     page = await crawl.actors["visitor"].get("/contests/spring", headers={"accept": JSON})
     assert page.json()["has_result"]

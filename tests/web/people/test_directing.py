@@ -42,6 +42,15 @@ async def test_a_director_pauses_in_the_browser_and_resumes_with_a_token(kept):
     ]
 
 
+async def test_its_page_asks_again_for_what_changes_but_not_when_it_says_what_was_wrong(kept):
+    dora = kept.browser("dora")
+    page = (await dora.get(f"{HERE}/direct")).text
+    assert "/asking.js" in page
+    assert "/live.js" not in page
+    assert re.findall(r'<div id="(\w+)" data-live>', page) == ["kept", "wishes", "requests"]
+    assert "/asking.js" not in (await dora.post(f"{HERE}/pause", data={"reason": ""})).text
+
+
 async def test_without_a_reason_nothing_is_changed_and_the_form_comes_back(kept):
     response = await kept.browser("dora").post(f"{HERE}/pause", data={"reason": ""})
     assert response.status_code == 400

@@ -114,3 +114,24 @@ async def test_a_page_that_cannot_be_built_is_not_built_at_each_request(shown, e
     shown.clock.seconds += FAILURE_SECONDS
     shown.builders.error = None
     assert await shown.ask() == 3
+
+
+async def test_the_newest_page_of_a_hidden_home_is_built_when_that_has_changed_and_does_not_rest(shown):
+    place = HomePlace(shown.directory, is_apart=True)
+    for number in (1, 2, 3):
+        assert [await shown.builders.newest(place, NumberPage, "a page") for _ in range(3)] == [number] * 3
+        shown.commit()
+
+
+async def test_that_of_the_arena_is_built_each_time_for_its_store_may_be_elsewhere(shown):
+    place = HomePlace(shown.directory, "postgresql://elsewhere")
+    assert [await shown.builders.newest(place, NumberPage, "a page") for _ in range(2)] == [1, 2]
+
+
+async def test_the_newest_page_that_can_not_be_built_says_why_and_is_tried_again(shown):
+    place = HomePlace(shown.directory, is_apart=True)
+    shown.builders.error = StoreError("it is malformed")
+    with pytest.raises(StoreError, match="it is malformed"):
+        await shown.builders.newest(place, NumberPage, "a page")
+    shown.builders.error = None
+    assert await shown.builders.newest(place, NumberPage, "a page") == 2

@@ -1,0 +1,79 @@
+"""``arena tune``: what it prints and refuses, and that it resumes."""
+
+import json
+
+import pytest
+
+from arena.home import ArenaHome
+from arena.tournament.director import run_tournament
+from tests.cli.calls import calling
+from tests.conftest import BOTS
+from tests.report.tournaments import ScriptedExecutor
+
+pytestmark = pytest.mark.processes
+
+MCTS = str(BOTS / "mcts")
+QUICK = ["--game", "differences", "-o", "size=4", "--param", "rollouts=1..3@1", "--encounters", "4", "--rounds", "1"]
+
+
+@pytest.fixture
+def tune(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("arena.tournament.director.run_tournament", played_at_once)
+    call = calling(tmp_path / "home", capsys)
+    return lambda *arguments: call("tune", *arguments)
+
+
+def played_at_once(definition, store, **options):
+    """Play matches in this process, at random."""
+    return run_tournament(definition, store, executor=ScriptedExecutor((), ""), listener=options["listener"])
+
+
+def test_a_tuning_is_played_drawn_and_found_again(tune, tmp_path):
+    plot = tmp_path / "plot.svg"
+    arguments = [MCTS, *QUICK, "--test-encounters", "8", "-q"]
+    code, out, _ = tune(*arguments, "--plot", plot)
+    assert code in (0, 1, 3)
+    assert out.startswith("start   rollouts = 1\nresult  rollouts = ")
+    assert plot.read_text().count("<svg") == 1
+    with ArenaHome(tmp_path / "home") as home:
+        names = [one.name for one in home.store.tournaments()]
+        records = [record.started_at for record in home.store.records()]
+    assert names[0] == "tune mcts in differences 1"
+    assert tune(*arguments)[:2] == (code, out)
+    again, text, _ = tune(*arguments, "--json")
+    found = json.loads(text)
+    assert (again, found["start"], found["name"]) == (code, {"rollouts": "1"}, "tune mcts in differences")
+    assert {one["values"]["rollouts"] for one in found["trials"]} <= {"2", "3"}
+    with ArenaHome(tmp_path / "home") as home:
+        assert [record.started_at for record in home.store.records()] == records
+
+
+REFUSED = {
+    "no range": (["--param", "rollouts=5"], "--param 'rollouts=5': expected NAME=LOW..HIGH"),
+    "not in the arguments": (["--args", "--rollouts 5"], "--args: {rollouts} is missing"),
+    "no game": (["--game", "chess"], "unknown game 'chess'"),
+    "no plot": (["--plot", "x.pdf"], "--plot 'x.pdf': expected a name that ends in .png or .svg"),
+    "a long name": (["--name", "x" * 60], "expected at most 58 characters"),
+    "few": (["--test-encounters", "7"], "7 is not in the range"),
+    "quotes": (["--args", "'{rollouts}"], "expected arguments as in a shell"),
+    "plies": (["--ply-limit", "2"], "ply_limit = 2"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_tuned_is_said_in_a_sentence(tune, what):
+    more, says = REFUSED[what]
+    arguments = [MCTS, *QUICK]
+    if more[0] in ("--param", "--game"):
+        arguments[arguments.index(more[0]) + 1] = more[1]
+        more = []
+    code, out, err = tune(*arguments, *more)
+    assert (code, out) == (2, "")
+    assert says in " ".join(err.split())
+
+
+@pytest.mark.parametrize("bot", ["human", "nobody"])
+def test_only_programs_are_tuned(tune, bot):
+    code, _, err = tune(bot, *QUICK)
+    assert code == 2
+    assert bot in err

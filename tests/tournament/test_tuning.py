@@ -1,0 +1,192 @@
+"""Tuning: with bots whose strength is a formula, it finds the best values, and says so only if they are better."""
+
+import random
+from collections import Counter
+from math import exp, log
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.definition import Definition, GameChoice
+from arena.errors import UsageError
+from arena.home import ArenaHome
+from arena.ratings.local_optimum import LocalOptimum, Sample
+from arena.records import Bot
+from arena.tournament.director import run_tournament
+from arena.tournament.tuning import TuningPlan, TuningVerdict, final_test, tune
+from arena.tournament.tuning_parameter import (
+    check_parameters,
+    default_args,
+    filled_args,
+    parse_parameter,
+)
+from arena.tournament.tuning_rounds import named_variant, scores_of, trials_definition
+from tests.report.tournaments import ScriptedExecutor
+
+
+def tuned(strength, *params, seed=1, **plan):
+    """Tune a bot that wins a match against the start with a probability by its strength; return the result."""
+    made = TuningPlan(parameters=tuple(map(parse_parameter, params)), rng_seed=seed, **plan)
+    rng = random.Random(seed)
+
+    def play(_number, variants, encounters):
+        chances = [1 / (1 + exp(strength(made.start) - strength(values))) for values in variants]
+        return [[sum(rng.random() < p for _ in range(2)) / 2 for _ in range(encounters)] for p in chances]
+
+    return tune(made, play)
+
+
+def near_300(values):
+    return -0.5 * (log(float(values[0])) - log(300)) ** 2
+
+
+def test_the_best_value_is_found_and_tested():
+    for seed in range(5):
+        result = tuned(near_300, "rollouts=10..1000@50", seed=seed)
+        assert 200 < int(result.values[0]) < 450
+        assert result.verdict is TuningVerdict.BETTER
+        assert result.test.low > 0.5
+
+
+def test_two_parameters_are_tuned_together():
+    def strength(values):
+        a, b = map(float, values)
+        return -8 * (a - 0.7) ** 2 - 8 * (b - 0.2 - 0.5 * (a - 0.7)) ** 2
+
+    gains = [strength(tuned(strength, "a=0.0..1.0", "b=0.0..1.0", seed=k, encounters=400).values) for k in range(5)]
+    assert min(gains) > 0.25 * strength(("0.5", "0.5"))
+
+
+def test_where_there_is_nothing_to_gain_it_hardly_ever_says_that_there_is():
+    verdicts = Counter(tuned(lambda _: 0.0, "a=0.0..1.0", seed=k, encounters=60).verdict for k in range(60))
+    assert verdicts[TuningVerdict.OPEN] >= 53  # 57 are expected at 95 %
+
+
+def test_it_plays_the_same_rounds_again_from_the_same_results():
+    assert tuned(near_300, "rollouts=10..1000@50") == tuned(near_300, "rollouts=10..1000@50")
+
+
+def test_a_range_of_one_value_is_the_start_and_needs_no_match():
+    result = tune(TuningPlan(parameters=(parse_parameter("a=1..2@1"),), rounds=1, encounters=1), lambda *_: [[1.0]])
+    assert result.plan.start == ("1",)
+
+
+def test_the_interval_is_as_by_hand():
+    """Scores 1, 1, 0.5 … with 0 and 1 added: mean 0.65, s² = 0.1139, t(9; 0.975) = 2.2622, 2.2622 √(s²/10) = 0.2414."""
+    test = final_test([1.0, 1.0, 0.5, 0.5, 0.5, 0.5, 0.5, 1.0])
+    assert (test.encounters, test.score) == (8, 0.6875)
+    assert (test.low, test.high) == pytest.approx((0.65 - 0.2414, 0.65 + 0.2414), abs=1e-4)
+    assert test.verdict is TuningVerdict.OPEN
+    assert final_test([1.0] * 7) is None
+    assert final_test([1.0] * 100).verdict is TuningVerdict.BETTER
+    assert final_test([0.0] * 100).verdict is TuningVerdict.WORSE
+    assert final_test([0.5] * 100).verdict is TuningVerdict.OPEN
+
+
+def test_the_model_follows_the_samples():
+    grid = [k / 40 for k in range(41)]
+    samples = [Sample((x,), 1 / (1 + exp(-(2 - 8 * (x - 0.75) ** 2)))) for x in grid] * 20
+    optimum = LocalOptimum(samples)
+    assert optimum.centre[0] == pytest.approx(0.75, abs=0.05)
+    assert optimum.score((0.75,)) == pytest.approx(1 / (1 + exp(-2)), abs=0.03)
+    assert optimum.weight((0.75,)) == 1.0 > optimum.weight((0.1,))
+    rng = random.Random(2)
+    drawn = [x for (x,) in optimum.draw(200, rng.random)]
+    assert sum(0.45 < x <= 1 for x in drawn) > 190
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.sampled_from([0, 0.5, 1])), min_size=1, max_size=30))
+def test_any_samples_have_a_model_and_a_centre_among_them(rows):
+    optimum = LocalOptimum([Sample((a, b), score) for a, b, score in rows])
+    for axis in (0, 1):
+        values = [row[axis] for row in rows]
+        assert min(values) - 1e-9 <= optimum.centre[axis] <= max(values) + 1e-9
+    assert 0 < optimum.effective <= len(rows) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("text", "middle", "quarter", "start"),
+    [
+        ("n=0..10", "5", "2", "5"),
+        ("n=1..100", "10", "3", "10"),
+        ("rollouts=10..1000@50", "100", "32", "50"),
+        ("c=0.5..1.5", "1", "0.75", "1"),
+        ("c=0.001..0.1", "0.01", "0.003162", "0.01"),
+        ("c=-1..1", "0", "0", "0"),
+        ("c=-1.0..1", "0", "-0.5", "0"),
+    ],
+)
+def test_values_are_spread_by_steps_or_by_factors(text, middle, quarter, start):
+    one = parse_parameter(text)
+    assert (one.value_at(0.5), one.value_at(0.25), one.text_of(one.start)) == (middle, quarter, start)
+
+
+@given(st.floats(0, 1))
+def test_a_share_leads_to_a_value_and_back(share):
+    for text in ("c=0.5..1.5", "c=0.001..0.1", "c=-3.0..1"):
+        one = parse_parameter(text)
+        assert one.share_of(one.value_at(share)) == pytest.approx(share, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "n", "n=1", "n=1..", "n=2..1", "n=1..1", "n=1..9@10", "n=a..b", "1n=1..2", "n=1..1e9", "n=nan..2", "a b=1..2"],
+)
+def test_what_is_no_range_is_refused(text):
+    with pytest.raises(UsageError, match="--param "):
+        parse_parameter(text)
+
+
+def test_arguments_have_each_parameter_once():
+    parameters = [parse_parameter("rollouts=1..9"), parse_parameter("max_depth=1..9")]
+    args = default_args(parameters)
+    assert args == ["--rollouts", "{rollouts}", "--max-depth", "{max_depth}"]
+    check_parameters(parameters, args)
+    assert filled_args([*args, "{x}", "{}"], {"rollouts": "3", "max_depth": "{rollouts}"}) == [
+        "--rollouts", "3", "--max-depth", "{rollouts}", "{x}", "{}",
+    ]  # fmt: skip
+    for bad, names in ((args[:2], parameters), (args, [*parameters, parameters[0]]), (args, [])):
+        with pytest.raises(UsageError):
+            check_parameters(names, bad)
+
+
+def test_a_round_is_a_tournament_of_each_variant_against_the_start(tmp_path):
+    bot = Bot(name="mcts", version="1", command=("x",), directory="/", digest="d" * 64)
+    base = Definition(
+        name="tune",
+        games=(GameChoice(game="differences", options={"size": 6, "scoring": "distinct"}, players=2),),
+        entrants=(),
+        format="trials",
+        isolation="none",
+        rng_seed=7,
+    )
+    bots = [named_variant(bot, values) for values in (("start",), ("10", "0.5"), ("20", "1"))]
+    definition = trials_definition(base, 5, 4, bots, encounters=3)
+    assert definition.name == "tune test"
+    assert [one.name for one in bots] == ["mcts start", "mcts 10 0.5", "mcts 20 1"]
+    with ArenaHome(tmp_path / "home") as home:
+        run_tournament(definition, home.store, executor=ScriptedExecutor((), ""))
+        stored = home.store.tournament("tune test")
+        results = [result for of_round in home.store.results_by_round(stored) for result in of_round]
+        assert stored.recorded == 12  # two variants, three encounters of two matches
+        assert all("mcts start@1" in result.bots for result in results)
+        assert [len(scores) for scores in scores_of(results, bots[1:])] == [3, 3]
+        assert home.store.tournament("tune test").definition.identity() == definition.identity()
+        with pytest.raises(UsageError, match="there are only comparisons"):
+            home.store.latest_tournament()
+
+
+def test_scores_are_shares_of_the_points_of_an_encounter():
+    bot = Bot(name="x", version="1", command=("x",), directory="/")
+    from arena.results import StoredResult
+
+    def result(encounter, ranks, actions, seat):
+        bots = ("x@1", "start@1") if seat == 0 else ("start@1", "x@1")
+        return StoredResult(1, encounter, "differences", bots, ranks, "o", actions)
+
+    won = [result(1, (1, 2), "a", 0), result(1, (2, 1), "b", 1)]
+    drawn = [result(2, (1, 1), "c", 0), result(2, (1, 2), "d", 1)]
+    assert scores_of([*won, *drawn], [bot]) == [[1.0, 0.25]]
+    repeated = [one._replace(encounter=2) for one in won]
+    assert scores_of([*won, *repeated], [bot]) == [[1.0]]
