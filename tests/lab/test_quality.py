@@ -8,7 +8,7 @@ import pytest
 from arena.games import make_game
 from arena.lab.limits import Limits
 from arena.lab.quality import measures
-from arena.lab.quality.comparison import Comparison, votes_needed
+from arena.lab.quality.comparison import Comparison
 from arena.lab.quality.estimate import Kind, exactly, share_of
 from arena.lab.quality.exact_values import BestPlay, exact_values
 from arena.lab.quality.kingmaking import decides_among_others
@@ -257,9 +257,3 @@ def test_a_comparison_marks_what_is_more_than_chance():
     assert clear.differences()[0].meaning() == "more matches end in a draw"
     assert [(one.is_clear, one.meaning()) for one in unclear.differences()] == [(False, "")]
     assert clear.conclusion().endswith("not known without votes (194 for 80% power at 60:40).")
-
-
-def test_votes_are_as_many_as_tables_of_the_sign_test_say():
-    # Normal approximation: (1.95996/2 + 0.84162 * sqrt(0.24))**2 / 0.1**2 = 193.8.
-    assert votes_needed() == 194
-    assert votes_needed(share=0.55) == 783
