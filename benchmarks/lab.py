@@ -1,11 +1,19 @@
 """Games solved by their kernels: what the first state is worth, and the processor time and memory that it takes.
 
-``--large`` adds the boards that take minutes.
+Then what the actions of the oracle bot take, with the table that its first one makes. ``--large`` adds the boards that
+take minutes.
 """
 
 import argparse
+import importlib.util
+import os
+import random
+import tempfile
 import time
+from pathlib import Path
 
+from arena.botkit import Choice, Clock
+from arena.cache_directory import CACHE_VARIABLE
 from arena.games import make_game
 from arena.lab.kernels.loading import load, solver_of
 from arena.lab.kernels.solver import parts_of
@@ -26,6 +34,23 @@ LARGE = [
     ("multiplication", [{"size": 11}], 2 * 45 * 60),
 ]
 """Of each row: the game, the options of its boards, and the goal for all of them together in seconds of one core."""
+
+PLAYED = [
+    ("plusminus", {"size": 8}, 0),
+    ("plusminus", {"size": 8, "grid_first": 2}, 0),
+    ("coprimality", {"size": 12}, 0),
+    ("differences", {"size": 8}, 0),
+    ("differences", {"size": 9}, 0),
+    ("multiplication", {"size": 7}, 0),
+    ("multiplication", {"size": 9}, 0),
+    ("plaid", {"width": 8, "height": 8, "lines": 6}, 0),
+    ("plaid", {"width": 12, "height": 12, "lines": 12}, 0),
+    ("plaid", {"width": 60, "height": 60, "lines": 12}, 9),
+]
+"""Of each row: the game, its options, and after how many random actions the bot begins to play."""
+
+MATCHES = 20
+GOALS = "10 s, 10 ms"
 
 OUTCOMES = {1: "win", 0: "draw", -1: "loss"}
 
@@ -50,11 +75,46 @@ def board_text(boards):
     return ", ".join(first) if len(boards) == 1 else f"{first[0]}..{boards[-1][last[0].split()[0]]}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--large", action="store_true", help="add the boards that take minutes")
-    boards_of = BOARDS + (LARGE if parser.parse_args().large else [])
-    print(f"{machine()}\n")
+def oracle_bot():
+    path = Path(__file__).parents[1] / "bots/oracle/bot.py"
+    spec = importlib.util.spec_from_file_location("oracle_bot", path)
+    bot = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bot)
+    return bot
+
+
+def action_seconds(bot, game, plies):
+    """Return the processor time of each action of matches of the bot against random actions, in the order of play."""
+    draw, seconds = random.Random(1), []
+    for number in range(MATCHES):
+        state, ply = game.initial_state(), 0
+        while (seat := game.seat_to_act(state)) is not None:
+            if ply < plies or seat == number % 2:
+                action = draw.choice(list(game.legal_actions(state)))
+            else:
+                started = time.process_time()
+                chosen = bot.choose(game, state, Clock(60.0, None, time.monotonic()))
+                seconds.append(time.process_time() - started)
+                action = chosen.action if isinstance(chosen, Choice) else chosen
+            state, ply = game.apply(state, action), ply + 1
+    return seconds
+
+
+def print_actions():
+    bot = oracle_bot()
+    print("\n| game | options | from ply | first action | then the median | 99 % | longest | goals |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    for name, options, plies in PLAYED:
+        load(name)
+        first, *others = action_seconds(bot, make_game(name, **options), plies)
+        others.sort()
+        percentile = others[len(others) * 99 // 100]
+        times = f"{first:.2f} s | {others[len(others) // 2] * 1e3:.2f} ms | {percentile * 1e3:.2f} ms"
+        longest = f"{others[-1] * 1e3:.1f} ms"
+        print(f"| {name} | {board_text([options])} | {plies} | {times} | {longest} | {GOALS} |", flush=True)
+
+
+def print_solved(boards_of):
     print("| game | options | worth to seat 0 | states | edges | edges/s | processor time | goal | memory |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
     for name, boards, goal in boards_of:
@@ -66,6 +126,17 @@ def main():
             f" | {seconds:.2f} s | {goal:,} s | {short_size_text(memory_bytes)} |",
             flush=True,
         )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--large", action="store_true", help="add the boards that take minutes")
+    boards_of = BOARDS + (LARGE if parser.parse_args().large else [])
+    print(f"{machine()}\n")
+    with tempfile.TemporaryDirectory() as empty:  # no table that was saved
+        os.environ[CACHE_VARIABLE] = empty
+        print_solved(boards_of)
+        print_actions()
 
 
 if __name__ == "__main__":

@@ -12,9 +12,11 @@ import argparse
 import json
 import math
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
+import tomllib
 from itertools import pairwise, permutations
 from pathlib import Path
 from statistics import mean, stdev
@@ -23,6 +25,9 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 TOURNAMENTS = HERE.parent / "tournaments"
 README = HERE / "README.md"
+SOLVED = ("plusminus", "multiplication", "small_plusminus", "small_plaid", "small_differences", "small_multiplication")
+"""Tournaments for two on boards of which all values are known."""
+STRENGTH = ("--matches", "30", "--positions", "200")
 MARKS = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -74,6 +79,31 @@ def rungs(ranked: list[str], shares: Shares) -> str:
     return "\n".join(compared(better, worse, shares) for better, worse in pairs)
 
 
+def kept_text(kept: dict[str, Any]) -> str:
+    """Return in how many positions something was kept, with the interval and their number."""
+    low, share, high = (100 * kept["share"][end] for end in ("low", "value", "high"))
+    return f"{share:.1f} ({low:.1f}–{high:.1f}), {kept['decisions']}"
+
+
+def strength_table(name: str, home: str) -> str:
+    """Return the solution strength of the bots of a tournament, as it is on its board and with its arguments."""
+    played = tomllib.loads((TOURNAMENTS / f"{name}.toml").read_text(encoding="utf-8"))
+    options = [f"--option={option}={value}" for option, value in played["options"].items()]
+    rows = []
+    for entrant in played["entrants"]:
+        bot = entrant["bot"].partition(":")[2]
+        if bot != "perfect":  # it has no mistakes, and takes its time from the first action
+            settings = ["--args", shlex.join(entrant.get("args", ())), "--seconds", "20", *STRENGTH]
+            text = arena(home, "lab", "strength", played["game"], entrant["bot"], *options, *settings, "--json")
+            rows.append((bot, json.loads(text)))
+    rows.sort(key=lambda row: -row[1]["own"]["value"]["share"]["value"])
+    lines = ["| bot | own: value | own: outcome | random: value | random: outcome |", "| --- " * 5 + "|"]
+    for bot, found in rows:
+        cells = [kept_text(found[positions][kind]) for positions in ("own", "random") for kind in ("value", "outcome")]
+        lines.append(f"| `{bot}` | {' | '.join(cells)} |")
+    return "Solution strength in %, with 95 % interval and number of positions:\n\n" + "\n".join(lines) + "\n\n"
+
+
 def table(name: str, home: str, is_played: bool) -> str:
     """Play a tournament, or go on with it, unless it has been played; return its tables."""
     if not is_played:
@@ -85,7 +115,9 @@ def table(name: str, home: str, is_played: bool) -> str:
     records = [json.loads(line) for line in arena(home, "export", name).splitlines()]
     ranked = [row["bot"] for row in json.loads(arena(home, "standings", name, "--json"))]
     ladder = rungs(ranked, shares_by_encounter(records))
-    return f"\n{ladder}\n\nMilliseconds per action: {spent}.\n\n```\n{shown.strip()}\n\n{cross.strip()}\n```\n\n"
+    strength = strength_table(name, home) if name in SOLVED else ""
+    tables = f"```\n{shown.strip()}\n\n{cross.strip()}\n```"
+    return f"\n{ladder}\n\n{strength}Milliseconds per action: {spent}.\n\n{tables}\n\n"
 
 
 def main() -> None:

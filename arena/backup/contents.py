@@ -48,7 +48,7 @@ OPEN, PRIVATE = Tree(0o755, 0o644, 0o755), Tree(0o700, 0o600, 0o700)
 """Bots are read by processes that have a user of their own; everything else by the arena alone."""
 
 BOTS, LOGS = "bots", "logs"
-PRIVATE_TREES = ("uploads", CONTESTS_DIRECTORY, "keys", "puzzles", LOGS)
+PRIVATE_TREES = ("uploads", CONTESTS_DIRECTORY, "keys", "puzzles", "votes", LOGS)
 TREES = {BOTS: OPEN} | dict.fromkeys(PRIVATE_TREES, PRIVATE)
 """Logs are kept if asked for."""
 

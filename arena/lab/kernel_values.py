@@ -47,6 +47,16 @@ class KernelValues:
         self._others: list[KernelTable] = []
         self._too_slow: set[Any] = set()
 
+    def prepare(self, deadline: float) -> None:
+        """Make the table of the first state, if it is one that can be made and there is time for it.
+
+        Args:
+            deadline: of ``time.monotonic``.
+        """
+        first = self._game.initial_state()
+        if self._first is None and first not in self._too_slow:
+            self._first = self._made(first, deadline)
+
     def after_actions(self, state: Any, deadline: float = float("inf")) -> list[int] | None:
         """Return the value after each legal action of a state, in the order of the rules; None if it is not known.
 
@@ -100,9 +110,7 @@ class KernelValues:
     def _roots(self, state: Any, first: Any) -> Iterator[Any]:
         """Yield the states whose table would have a state, the widest one first."""
         if not isinstance(self._game, Plusminus) or self._game.is_predicting(state):
-            yield first
-        elif any(state.heights):
-            yield state._replace(heights=first.heights)
+            yield first  # that of plusminus has no grids
         if state != first:
             yield state
 

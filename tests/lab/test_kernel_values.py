@@ -9,7 +9,7 @@ import pytest
 from arena.errors import KernelError
 from arena.games import make_game
 from arena.lab import kernel_tables, kernel_values, mapped_table, oracle
-from arena.lab.kernel_tables import KernelTableFile, kernel_table_path, save_kernel_table
+from arena.lab.kernel_tables import KernelTableFile, fill_table, kernel_table_path, save_kernel_table
 from arena.lab.kernel_values import KernelValues
 from arena.lab.kernels.loading import load
 from arena.lab.kernels.option_sets import small_games
@@ -213,6 +213,19 @@ def test_a_saved_table_is_opened_where_one_would_be_made(tmp_path, monkeypatch):
     monkeypatch.setattr(Solver, "fill", None)
     assert KernelValues(game, Limits()).after_actions(game.initial_state()) == expected
     save_kernel_table(game, kernel_table_path(game), Limits())  # another process has done so
+
+
+def test_a_table_is_made_once_by_those_who_want_it_at_the_same_time(tmp_path, monkeypatch):
+    game, file, filled = make_game("differences", size=7), tmp_path / "t", []
+    monkeypatch.setattr(kernel_tables, "fill_table", lambda *given: filled.append(1) or fill_table(*given))
+    threads = [threading.Thread(target=save_kernel_table, args=(game, file, Limits())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(filled) == 1
+    with KernelTableFile(game, file) as table:
+        assert table.value(game.initial_state()) == 0
 
 
 def test_one_changed_byte_of_a_saved_table_is_noticed(saved):

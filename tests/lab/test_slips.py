@@ -47,6 +47,23 @@ def test_a_kernel_and_the_rules_agree_on_what_is_too_much():
         assert (encounters_by_rules(game, opening, 1, 1, (50, 150), most) is not None) is fits
 
 
+@pytest.mark.processes
+def test_a_kernel_and_the_rules_agree_on_what_are_too_many_actions():
+    """Plaid has 2 * 19 - 1 actions after an opening of one ply: 16 for each of the states would be few."""
+    if isinstance(load("plaid"), KernelError):
+        pytest.skip("no C compiler")
+    game = make_game("plaid", width=20, height=20, lines=3)
+    opening = (("v", 3),)
+    states = 1 + 37
+    actions = 37 + 37 * 36
+    for most in (actions // 16, actions // 16 + 1):
+        assert most > states
+        given = {"seed": 1, "count": 1, "slips_permille": (50, 150), "most_states": most}
+        fits = 16 * most >= actions
+        assert (slip_encounters(game, opening, **given) is not None) is fits
+        assert (encounters_by_rules(game, opening, 1, 1, (50, 150), most) is not None) is fits
+
+
 def exact(game, state, slips):
     """Return margin and outcome with best play, and the distribution of seat 0's half points: by recursion, exactly."""
     if game.is_over(state):

@@ -7,9 +7,11 @@ from functools import cache
 import pytest
 
 from arena.games import make_game
+from arena.lab.kernels.loading import has_solver
 from arena.lab.limits import Limits
 from arena.lab.oracle import Oracle
 from arena.lab.strength.decisions import Decision, decision_of
+from arena.lab.strength.measuring import Measuring, Plan
 from arena.lab.strength.strength import strength_of
 
 TINY = [
@@ -74,6 +76,10 @@ def test_without_exact_values_a_decision_is_not_known():
     game = make_game("plaid", width=40, height=39, lines=30)
     oracle = unbuilt_oracle(game, "plaid", within_seconds=0.01)
     assert decision_of(game, oracle, game.initial_state(), ("v", 1)) == Decision(is_known=False)
+
+
+def test_kernels_are_asked_for_the_games_of_the_package():
+    assert has_solver(Measuring("multiplication", {"size": 7}, Plan(matches=0, positions=0)).game)
 
 
 KEPT = Decision(value=True, outcome=True)

@@ -21,8 +21,7 @@ typedef struct {
     uint8_t columns[MAX_SOLVED], rows[MAX_SOLVED];              /* those that are free */
     int64_t factorial[MAX_SOLVED + 1], choose[MAX_SOLVED + 1];   /* size over k */
     uint16_t number[1 << MAX_SOLVED];                           /* of a set, among those of as many members */
-    uint32_t *kept[KEPT_LEVELS][MAX_SOLVED][MAX_SOLVED];        /* see insertions; NULL before it is wanted */
-    uint32_t *once;                                             /* for levels that are too large to keep */
+    uint32_t *once;                                             /* insertions of levels that are too large to keep */
 } lattice;
 
 static int64_t states_of_level(int size, int marks) {
@@ -74,12 +73,7 @@ static void prepare_lattice(lattice *all, const grid *root) {
     for (int k = 0; k <= size; k++) all->choose[k] = seen[k];
 }
 
-static void forget_lattice(lattice *all) {
-    for (int k = 0; k < KEPT_LEVELS; k++)
-        for (int p = 0; p < MAX_SOLVED; p++)
-            for (int v = 0; v < MAX_SOLVED; v++) free(all->kept[k][p][v]);
-    free(all->once);
-}
+static void forget_lattice(lattice *all) { free(all->once); }
 
 typedef struct {
     const lattice *all;
@@ -107,17 +101,30 @@ static void write_insertions(insertion *into, int at, int unused, int64_t number
     }
 }
 
+static uint32_t *kept_insertions[KEPT_LEVELS][MAX_SOLVED][MAX_SOLVED];   /* the same for all roots, until the end */
+
+/* Insertions that are the same for all roots: other threads may want them at the same time. */
+static const uint32_t *keep_insertions(const lattice *all, int marks, int place, int value) {
+    uint32_t **where = &kept_insertions[marks][place][value], *before = __atomic_load_n(where, __ATOMIC_ACQUIRE);
+    if (before) return before;
+    uint32_t *found = malloc((size_t)all->factorial[marks] * sizeof *found);
+    if (!found) return NULL;
+    insertion into = {all, marks, place, value, found};
+    write_insertions(&into, 0, (1 << marks) - 1, 0, 0);
+    if (__atomic_compare_exchange_n(where, &before, found, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return found;
+    free(found);
+    return before;
+}
+
 /* For each permutation of so many marks, the number of the one that it becomes with another mark, which has so many
  * marked columns to its left, and so many marked rows below. NULL without memory. */
 static const uint32_t *insertions(lattice *all, int marks, int place, int value) {
-    uint32_t **where = marks < KEPT_LEVELS ? &all->kept[marks][place][value] : &all->once;
-    if (marks < KEPT_LEVELS && *where) return *where;
-    size_t size = (size_t)all->factorial[marks] * sizeof **where;
-    if (!*where) *where = malloc(marks < KEPT_LEVELS ? size : (size_t)all->factorial[all->size - 1] * sizeof **where);
-    if (!*where) return NULL;
-    insertion into = {all, marks, place, value, *where};
+    if (marks < KEPT_LEVELS) return keep_insertions(all, marks, place, value);
+    if (!all->once) all->once = malloc((size_t)all->factorial[all->size - 1] * sizeof *all->once);
+    if (!all->once) return NULL;
+    insertion into = {all, marks, place, value, all->once};
     write_insertions(&into, 0, (1 << marks) - 1, 0, 0);
-    return *where;
+    return all->once;
 }
 
 static int below_in(int set, int member) { return __builtin_popcount((unsigned)set & ((1u << member) - 1)); }

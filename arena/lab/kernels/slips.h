@@ -17,6 +17,9 @@ static double settled(const game *rules, const state *now) {
 }
 #endif
 
+/* With more actions than this for each state that there may be, there is too much to solve, too. */
+enum { ACTIONS_PER_STATE = 16 };
+
 enum { SLIPS_TOO_MANY = -1, SLIPS_NO_MEMORY = -2, PARTS_PER_POINT = 1000000000, PERMILLE = 1000 };
 
 /* Of a state: two hashes of 64 bits, which are as good as its numbers, and its margin to come. */
@@ -29,7 +32,7 @@ typedef struct {
     const game *rules;
     entry *entries;      /* a power of two of them, at most half full; first and second are 0 where there is none */
     uint64_t mask;
-    int64_t count, most;
+    int64_t count, most, actions;
     int32_t *numbers;
 } margins;
 
@@ -73,6 +76,11 @@ static int64_t best_to_come(margins *all, state *now, int *fits) {
         return 0;
     }
     if (own->margin != INT64_MIN) return own->margin;
+    all->actions += count;
+    if (all->actions > ACTIONS_PER_STATE * all->most) {
+        *fits = 0;
+        return 0;
+    }
     int64_t best = INT64_MIN, toward = seat_to_act(all->rules, now) == 0 ? 1 : -1;
     undo back;
     for (int n = 0; n < count && *fits; n++) {
@@ -123,7 +131,7 @@ EXPORT int64_t slip_encounters(const handle *kernel, int64_t most_states, uint64
                                int32_t first_permille, int32_t second_permille, int64_t *counts, int64_t *margin) {
     const int of_first[2] = {first_permille, second_permille}, of_second[2] = {second_permille, first_permille};
     int32_t *numbers = malloc(MAX_PACKED * sizeof *numbers);
-    margins all = {&kernel->rules, NULL, 1, 0, most_states, numbers};
+    margins all = {&kernel->rules, NULL, 1, 0, most_states, 0, numbers};
     int fits = 1;
     while (all.mask < 2 * (uint64_t)most_states) all.mask *= 2;
     all.entries = calloc(all.mask--, sizeof *all.entries);

@@ -22,6 +22,9 @@ from arena.lab.kernels.loading import has_kernel, load
 MOST_STATES = 1_000_000
 """After an opening; the table of a kernel takes 50 MiB then."""
 
+ACTIONS_PER_STATE = 16
+"""With more actions than this for each state that there may be, there is too much to solve, too."""
+
 _PERMILLE = 1000
 _PARTS = 10**9
 _OUTCOME = 2**100
@@ -155,13 +158,15 @@ class _Solved:
         """Return all states from one on, solved; None if there are too many."""
         solved = cls(game)
         waiting = [(state, solved._after(state))]
+        actions = len(waiting[0][1])
         while waiting:
+            if actions > ACTIONS_PER_STATE * most_states or len(solved.to_come) + len(waiting) > most_states:
+                return None
             now, after = waiting[-1]
             missing = next((one for one in after if not solved.is_known(one)), None)
             if missing is not None:
                 waiting.append((missing, solved._after(missing)))
-                if len(solved.to_come) + len(waiting) > most_states:
-                    return None
+                actions += len(waiting[-1][1])
                 continue
             waiting.pop()
             if after:

@@ -47,7 +47,8 @@ def decision_of(game: Game[Any], oracle: Oracle, state: Any, action: Any) -> Dec
         return Decision()
     seat = game.seat_to_act(state)
     assert seat is not None
-    values = _values(oracle.actions(state), 1 if seat == 0 else -1)
+    actions = oracle.exact_actions(state)
+    values = None if actions is None else _values(actions, 1 if seat == 0 else -1)
     if values is None:
         return Decision(is_known=False)
     texts = [as_json(one) for one in legal]

@@ -10,10 +10,10 @@ from typing import Any
 
 from arena.errors import UsageError
 from arena.executors import Job, Played, WorkQueue, open_executor
-from arena.games import Game, make_game
-from arena.games.checked_game import checked_game
+from arena.games import Game
 from arena.lab.limits import Limits, free_memory_bytes
 from arena.lab.oracle import Oracle
+from arena.lab.positions import rules_of
 from arena.lab.strength.decisions import Decision, decision_of
 from arena.lab.strength.strength import Strength, strength_of
 from arena.match.replay import states_of
@@ -69,7 +69,11 @@ class BotStrength:
 
 
 class Measuring:
-    """Measures bots in one game; what its oracle has learned serves all of them."""
+    """Measures bots in one game; what its oracle has learned serves all of them.
+
+    Attributes:
+        game: the rules.
+    """
 
     def __init__(self, game: str, options: dict[str, Any], plan: Plan) -> None:
         """Prepare to measure.
@@ -83,12 +87,12 @@ class Measuring:
             UsageError: if the game is not for two.
         """
         self._path, self._plan = game, plan
-        self._game = checked_game(make_game(game, **options), game)
+        self.game = rules_of(game, options)
         limits = Limits(memory_bytes=free_memory_bytes())
-        self._oracle = Oracle(self._game, game, limits, within_seconds=QUESTION_SECONDS)
-        drawn = openings(self._game, plan.opening_plies, plan.rng_seed)
+        self._oracle = Oracle(self.game, game, limits, within_seconds=QUESTION_SECONDS)
+        drawn = openings(self.game, plan.opening_plies, plan.rng_seed)
         self._openings = list(islice(drawn, plan.matches))
-        self._positions = [_random_position(self._game, (plan.rng_seed, number)) for number in range(plan.positions)]
+        self._positions = [_random_position(self.game, (plan.rng_seed, number)) for number in range(plan.positions)]
 
     def check_plays(self, bot: Bot) -> None:
         """Raise UsageError if a bot does not play the game, or GameError if it could not read its rules."""
@@ -134,7 +138,7 @@ class Measuring:
             match=number,
             tournament="",
             game=self._path,
-            options=self._game.options,
+            options=self.game.options,
             bots=(bot, bot),
             rng_seed=derived_seed("strength", "match", self._plan.rng_seed, number),
             opening=0,
@@ -144,9 +148,15 @@ class Measuring:
         )
 
     def _decisions(self, record: MatchRecord) -> Iterator[Decision]:
+        """Yield the decisions of a match, the last one first: before one that is not known, the oracle is not asked."""
         states = [state for _, state in states_of(record)]
-        for ply in range(record.opening_plies, len(record.actions)):
-            yield decision_of(self._game, self._oracle, states[ply], record.actions[ply][1])
+        is_known = True
+        for ply in reversed(range(record.opening_plies, len(record.actions))):
+            decision = Decision(is_known=False)
+            if is_known:
+                decision = decision_of(self.game, self._oracle, states[ply], record.actions[ply][1])
+                is_known = decision.is_known
+            yield decision
 
 
 def _random_position(game: Game[Any], seed: tuple[object, ...]) -> tuple[Any, ...]:
