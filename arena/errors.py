@@ -140,6 +140,10 @@ class StoreError(UsageError):
     """The database can't be used: a newer version, read-only, full, corrupted, or in use by another director."""
 
 
+class ChangedMeanwhileError(StoreError):
+    """A tournament was changed while it was read: what was read does not fit together, and is to be read again."""
+
+
 class NoHomeError(StoreError):
     """There is no arena at this place yet."""
 

@@ -48,18 +48,22 @@ def command(tournament: str | None, number: int | None, table_format: str) -> No
     the total below. Of other formats it is the latest rounds. JSON and CSV have all rounds.
     """
     from arena.analysis.rounds_played import rounds_played
+    from arena.store.again import read_whole
 
     with open_home(must_exist=True) as arena_home:
-        stored = named_or_latest(arena_home, tournament)
-        last = arena_home.store.last_round(stored)
+        name, store = named_or_latest(arena_home, tournament).name, arena_home.store
+        last = store.last_round(name)
         if last == 0:
-            raise UsageError(f"tournament {stored.name!r}: no round has been scheduled yet")
+            raise UsageError(f"tournament {name!r}: no round has been scheduled yet")
         if number is not None and number > last:
-            raise UsageError(f"--round {number}: tournament {stored.name!r} has rounds 1 to {last}")
-        if number is not None:
-            found = rounds_played(arena_home.store, stored, number, number)
-        else:
-            found = rounds_played(arena_home.store, stored, 1 - SHOWN_ROUNDS if table_format == "text" else 1)
+            raise UsageError(f"--round {number}: tournament {name!r} has rounds 1 to {last}")
+        chosen = (number, number) if number is not None else (1 - SHOWN_ROUNDS if table_format == "text" else 1, None)
+
+        def read() -> tuple[StoredTournament, RoundsPlayed]:
+            stored = store.tournament(name)
+            return stored, rounds_played(store, stored, *chosen)
+
+        stored, found = read_whole(read)
     if table_format == "text":
         click.echo(_text(stored, found, number))
     elif table_format == "json":

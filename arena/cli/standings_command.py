@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from arena.cli.common import (
@@ -16,6 +18,11 @@ from arena.cli.options import format_options, game_option
 from arena.errors import UsageError
 from arena.text import any_of
 
+if TYPE_CHECKING:
+    from arena.analysis.standings import Standings
+    from arena.store.values import StoredTournament
+    from arena.tournament.formats import Placing
+
 
 @click.command("standings")
 @click.argument("tournament", required=False)
@@ -28,13 +35,19 @@ from arena.text import any_of
 @format_options
 def command(tournament: str | None, game: str | None, places: bool, table_format: str) -> None:
     """Show the table of TOURNAMENT (by default the latest), the best bot first."""
+    from arena.store.again import read_whole
     from arena.tournament.rounds import ranking_of
 
     with open_home(must_exist=True) as arena_home:
-        stored = named_or_latest(arena_home, tournament)
-        stored.require_game(game)
-        ranking = ranking_of(arena_home.store, stored) if game is None else None
-        table = load_standings(arena_home, stored.name, game)
+        name = named_or_latest(arena_home, tournament).name
+
+        def read() -> tuple[StoredTournament, list[tuple[str, Placing]] | None, Standings]:
+            stored = arena_home.store.tournament(name)
+            stored.require_game(game)
+            ranking = ranking_of(arena_home.store, stored) if game is None else None
+            return stored, ranking, load_standings(arena_home, name, game)
+
+        stored, ranking, table = read_whole(read)
     if places and ranking is None:
         from arena.tournament.formats import FORMATS
 

@@ -104,8 +104,11 @@ class RecordReader(TournamentReader):
         )
         rounds: list[list[StoredResult]] = [[] for _ in range(after, self.last_round(tournament))]
         definition = tournament.definition
-        for row in self._rows(query):
-            rounds[row.round - after - 1].append(result_in_round(row, tournament.number, definition))
+        with self._unless_changed(tournament):
+            for row in self._rows(query):
+                while row.round - after > len(rounds):  # it was added since the last round was read
+                    rounds.append([])
+                rounds[row.round - after - 1].append(result_in_round(row, tournament.number, definition))
         return rounds
 
     def count_results(self, tournament: StoredTournament, after_round: int) -> int:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Integer, Select, exists, func, select
 
-from arena.errors import StoreError, UnknownNameError
+from arena.errors import ChangedMeanwhileError, StoreError, UnknownNameError
 from arena.records import ScheduledMatch, Seating
 from arena.store.commit_signal import CommitSignal
 from arena.store.connection import Database
@@ -263,7 +264,8 @@ class TournamentReader:
         while rows := self._rows(chosen.where(matches.c.match > last).limit(SEATINGS_CHUNK_ROWS)):
             for last, encounter, number, game, text in rows:
                 if (text, game) not in known:
-                    known[text, game] = seats_in_line(text, game, last, definition)
+                    with self._unless_changed(tournament):
+                        known[text, game] = seats_in_line(text, game, last, definition)
                 yield Seating(last, encounter, number, known[text, game])
 
     def seatings_counted(self, tournament: StoredTournament | str) -> dict[tuple[int, tuple[int, ...]], int]:
@@ -277,13 +279,32 @@ class TournamentReader:
         query = select(*columns, func.count(), func.min(matches.c.match, type_=Integer)).group_by(*columns)
         definition, counts = tournament.definition, dict[tuple[int, tuple[int, ...]], int]()
         for game, text, count, first in self._rows(query.where(matches.c.tournament_id == tournament.number)):
-            key = game, seats_in_line(text, game, first, definition)
+            with self._unless_changed(tournament):
+                key = game, seats_in_line(text, game, first, definition)
             counts[key] = counts.get(key, 0) + count
         return counts
 
     def _lines(self, tournament: StoredTournament, chosen: Select[Any]) -> Iterator[ScheduledMatch]:
         definition, last = tournament.definition, 0
         while lines := self._rows(chosen.where(matches.c.match > last).order_by(matches.c.match).limit(CHUNK_ROWS)):
-            for line in lines:
-                last = line.match
-                yield scheduled_match(line, definition)
+            with self._unless_changed(tournament):
+                found = [scheduled_match(line, definition) for line in lines]
+            last = found[-1].match
+            yield from found
+
+    @contextmanager
+    def _unless_changed(self, tournament: StoredTournament) -> Iterator[None]:
+        """Check rows by the definition of a tournament; one that does not fit may be of somebody who has entered since.
+
+        Raises:
+            ChangedMeanwhileError: if the definition is another one by now.
+        """
+        try:
+            yield
+        except StoreError as error:
+            query = select(tournaments.c.definition).where(tournaments.c.id == tournament.number)
+            if [text for (text,) in self._rows(query)] == [tournament.definition_text]:
+                raise
+            raise ChangedMeanwhileError(
+                f"tournament {tournament.name!r} was changed while it was read; try again"
+            ) from error

@@ -22,6 +22,7 @@ from typing import BinaryIO
 from arena.errors import text_of
 from arena.service_program import end_with
 from arena.site.pages import PAGE_BY_NAME
+from arena.store.again import read_whole
 from arena.web.builder_messages import BuildAnswer, BuilderStart, BuildRequest
 from arena.web.built_value import BuiltValue
 from arena.web.frames import MAX_FRAME_BYTES, FrameError, framed, read_frame
@@ -90,7 +91,8 @@ class _Builder:
             self._opened = OpenedHome(self._start.directory, self._start.store)
         function = page.function()  # importing it takes time once
         started, worked = time.monotonic(), time.process_time()
-        value = function(self._opened(), parameters).model_dump_json().encode()
+        home = self._opened()
+        value = read_whole(lambda: function(home, parameters)).model_dump_json().encode()
         if len(value) > MAX_FRAME_BYTES:
             raise FrameError(f"the page {page.name} has {len(value)} bytes")
         return BuiltValue(value, time.monotonic() - started, time.process_time() - worked)

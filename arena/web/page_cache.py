@@ -17,9 +17,8 @@ from typing import NamedTuple
 from arena.errors import text_of
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
-from arena.web.built_value import BuiltValue
 from arena.web.page_value import LATE_SECONDS, Value, rest_seconds
-from arena.web.problems import DEFECT, MALFORMED_STATUS, Problem, problem_of
+from arena.web.problems import DEFECT, Problem, problem_of
 from arena.web.value_builder import ValueBuilder
 from arena.web.versions import Versions
 
@@ -210,7 +209,7 @@ class PageCache:
     async def _build(self, entry: _Entry, page: Page, parameters: Parameters, stamp: _Stamp) -> None:
         entry.began_at = self._now()
         try:
-            built = await self._built(page, parameters, is_first=entry.value is None)
+            built = await self._builder.build(page, parameters, entry.value is None)
         except Exception as error:
             self._fail(entry, page, error, self._now() - entry.began_at)
         else:
@@ -224,18 +223,6 @@ class PageCache:
         finally:
             entry.building = None
             self._weigh(entry)
-
-    async def _built(self, page: Page, parameters: Parameters, *, is_first: bool) -> BuiltValue:
-        """Return a value that was built; if what is stored does not fit together, from a second reading.
-
-        An entrant of a ladder may have been written between the reading of its definition and that of its schedule.
-        """
-        try:
-            return await self._builder.build(page, parameters, is_first)
-        except Exception as error:
-            if problem_of(error).status != MALFORMED_STATUS:
-                raise
-        return await self._builder.build(page, parameters, is_first)
 
     def _accept(self, entry: _Entry, value: Value) -> None:
         """Take a value that was built; one that says the same keeps what was made of it."""

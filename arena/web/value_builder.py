@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
+from arena.store.again import read_whole
 from arena.web.builders import CRASHED, Builders
 from arena.web.built_value import BuiltValue
 from arena.web.opened_home import OpenedHome
@@ -88,7 +89,7 @@ class ValueBuilder:
 
     def _from_rows(self, page: Page, parameters: Parameters) -> BuiltValue:
         started, worked = time.monotonic(), time.thread_time()
-        json = page.build(self._home(), parameters).model_dump_json().encode()
+        json = read_whole(lambda: page.build(self._home(), parameters)).model_dump_json().encode()
         return BuiltValue(json, time.monotonic() - started, time.thread_time() - worked)
 
     async def earlier(self, page: Page, parameters: Parameters) -> tuple[str, BuiltValue] | None:

@@ -1,0 +1,30 @@
+"""Reads again what was changed while it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from arena.errors import ChangedMeanwhileError
+
+MAX_READINGS = 3
+"""Somebody may enter a ladder during each of them."""
+
+Value = TypeVar("Value")
+
+
+def read_whole(read: Callable[[], Value]) -> Value:
+    """Return what is read, from another reading if a tournament was changed during the one before.
+
+    Args:
+        read: reads tournaments, from their definitions on.
+
+    Raises:
+        ChangedMeanwhileError: if they were changed during each.
+    """
+    for _ in range(MAX_READINGS - 1):
+        try:
+            return read()
+        except ChangedMeanwhileError:
+            continue
+    return read()
