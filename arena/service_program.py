@@ -52,10 +52,14 @@ def service_program(parent: int, niceness: int) -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         end_with(parent, signal.SIGTERM)
     os.nice(niceness)
-    with contextlib.suppress(TerminatedError):
+    try:
         if parent == ALONE:
             notify("READY=1")
         yield
+    except TerminatedError:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends; a second one would be a traceback
 
 
 def keep_trying(

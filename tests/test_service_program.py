@@ -1,6 +1,8 @@
 """A program continues when what it needs was away, and does not fill its log meanwhile."""
 
 import logging
+import subprocess
+import sys
 
 import pytest
 
@@ -59,3 +61,18 @@ def test_a_reason_is_logged_again_after_the_program_has_worked(caplog):
 def test_a_defect_ends_the_program(caplog):
     with pytest.raises(ZeroDivisionError):
         Program((0, ZeroDivisionError())).run(caplog)
+
+
+TERMINATED_AGAIN = """
+import atexit, os, signal
+from arena.service_program import ALONE, service_program
+atexit.register(os.kill, os.getpid(), signal.SIGTERM)
+with service_program(ALONE, 0):
+    os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+@pytest.mark.processes
+def test_a_second_sigterm_while_it_ends_is_no_traceback():
+    done = subprocess.run([sys.executable, "-c", TERMINATED_AGAIN], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -74,6 +74,7 @@ def annotate(tournament: str, game: str | None, again: bool, within_seconds: flo
     with open_home(must_exist=True) as arena_home:
         stored, match = _chosen(arena_home, tournament)
         stored.require_game(game)
+        _require_two(stored, game)
         if match is not None:
             arena_home.store.record_of(stored, match)
         limits = Limits(memory_bytes=free_memory_bytes())
@@ -94,6 +95,14 @@ def _chosen(arena_home: ArenaHome, text: str) -> tuple[StoredTournament, int | N
         return stored or arena_home.store.tournament(text), None
     name, number = match_of(text)
     return arena_home.store.tournament(name), number
+
+
+def _require_two(stored: StoredTournament, game: str | None) -> None:
+    """Raise UsageError if no match of a tournament, or of one of its games, is one of two."""
+    players = [one.players for one in stored.definition.games if game in (None, one.game)]
+    if 2 not in players:
+        which = f"{stored.name}: a match has {counted(min(players), 'seat')}"
+        raise UsageError(f"{which}; only matches of two can be annotated: for more seats there is no single value")
 
 
 def _annotate(found: Iterator[Annotated | NotAnnotated], is_quiet: bool) -> list[NotAnnotated]:

@@ -22,6 +22,9 @@ from arena.store.rows import as_json
 MATCH_SECONDS = 10.0
 """For what is not known in the end, in one match, and for one question."""
 
+PREPARE_SECONDS = 120.0
+"""For the table that serves all matches of a game; on a busy machine it takes longer than a question may."""
+
 MAX_CHOICES = 1000
 """Legal actions of one position whose worths are kept."""
 
@@ -73,6 +76,7 @@ class Annotator:
         self._match_seconds = match_seconds
         self._clock = clock
         self._follows = ranks_follow_scores(self._game)
+        self._oracle.prepare(PREPARE_SECONDS)
 
     def annotate(self, record: MatchRecord) -> Annotated:
         """Annotate a match.

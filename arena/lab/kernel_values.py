@@ -47,6 +47,16 @@ class KernelValues:
         self._others: list[KernelTable] = []
         self._too_slow: set[Any] = set()
 
+    def prepare(self, deadline: float) -> None:
+        """Make the table of the first state, if it is one that can be made and there is time for it.
+
+        Args:
+            deadline: of ``time.monotonic``.
+        """
+        first = self._game.initial_state()
+        if self._first is None and first not in self._too_slow:
+            self._first = self._made(first, deadline)
+
     def after_actions(self, state: Any, deadline: float = float("inf")) -> list[int] | None:
         """Return the value after each legal action of a state, in the order of the rules; None if it is not known.
 

@@ -117,6 +117,18 @@ class Oracle:
             found.append(one)
         return found
 
+    def prepare(self, within_seconds: float) -> None:
+        """Make what serves all questions, if the game has it: the kernel's table of the first state.
+
+        Without this the first question does it, in the time for one question.
+        """
+        try:
+            kernel = self._found_kernel()
+            if kernel is not None:
+                kernel.prepare(min(self._limits.deadline, time.monotonic() + within_seconds))
+        except KernelError:
+            self._asks_kernel = False
+
     def _known_actions(self, state: Any, deadline: float) -> list[ActionWorth] | None:
         """Return the legal actions by the kernel; None if it does not know them."""
         if self._game.is_over(state):
@@ -150,15 +162,18 @@ class Oracle:
         if not self._asks_kernel:
             return None
         try:
-            if self._kernel is None:
-                self._asks_kernel = self._is_worth_asking()
-                if not self._asks_kernel:
-                    return None
-                self._kernel = KernelValues(self._game, self._limits)
-            return self._kernel.after_actions(state, deadline)
+            kernel = self._found_kernel()
+            return kernel.after_actions(state, deadline) if kernel is not None else None
         except KernelError:
             self._asks_kernel = False
             return None
+
+    def _found_kernel(self) -> KernelValues | None:
+        """Return what answers by the kernel; None if it is not worth asking."""
+        if self._kernel is None:
+            self._asks_kernel = self._asks_kernel and self._is_worth_asking()
+            self._kernel = KernelValues(self._game, self._limits) if self._asks_kernel else None
+        return self._kernel
 
     def _is_worth_asking(self) -> bool:
         """Return whether the kernel is there; or it may be built, and there is reason to."""

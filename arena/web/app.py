@@ -79,6 +79,7 @@ class Site:
         self._events, self._services, self._end = events, services, end
         self._end_streams = end_streams
         self._watching: asyncio.Task[None] | None = None
+        self._ending: tuple[asyncio.Task[None], ...] | None = None
         self.versions = versions or (events.watcher if events else VersionOfTheSecond())
         lanes = (Lane.RATINGS, Lane.BOARDS)
         self.builders = {lane: Builders(lane, str(home.directory), store) for lane in lanes}
@@ -169,7 +170,9 @@ class Site:
             self._watching = asyncio.create_task(self._events.run())
 
     def end_streams(self) -> None:
-        """End the streams, which would else keep the server from ending."""
+        """End the streams, which would else keep the server from ending, and the programs beside it, meanwhile."""
+        if self._ending is None:
+            self._ending = tuple(asyncio.create_task(service.close()) for service in self._services)
         if self._end_streams is not None:
             self._end_streams()
         if self._events is not None:
@@ -178,7 +181,7 @@ class Site:
     async def close(self) -> None:
         """Stop watching the store and building pages."""
         self.end_streams()
-        await asyncio.gather(*(service.close() for service in self._services))
+        await asyncio.gather(*self._ending or ())
         if self._end is not None:
             await self._end()
         if self._watching is not None:

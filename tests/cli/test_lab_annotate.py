@@ -1,6 +1,7 @@
 """``arena lab annotate`` and ``arena lab analyse``: what they print, keep and refuse."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -99,6 +100,18 @@ def test_a_match_is_listed_action_by_action(lab, home):
 
 
 def test_matches_of_three_are_refused_in_a_sentence(lab):
+    sentence = (
+        "three: a match has 3 seats; only matches of two can be annotated: for more seats there is no single value"
+    )
+    assert lab("annotate", "three") == (2, "", f"arena: {sentence}\n")
+
+
+def test_matches_of_three_among_others_are_left_out_and_named(lab, home):
+    """A definition may have said two; the record says three."""
+    with ArenaHome(home) as opened:
+        two = opened.store.tournament("t").definition
+        changed = replace(two, name="three", games=two.games)
+        opened.store.change_definition(opened.store.tournament("three"), changed)
     code, _, err = lab("annotate", "three")
     assert (code, err) == (
         1,

@@ -10,6 +10,7 @@ from arena.games import GAMES, make_game
 from arena.lab.limits import Limits
 from arena.lab.solution import By
 from arena.lab.solving import Solver
+from arena.lab.state_graph import explore
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in (DOCS / "games").glob("*.md")}
@@ -77,6 +78,14 @@ def test_coprimality_is_as_its_page_says():
     for size in range(4, 13):
         assert size in said[0 if margin("coprimality", size=size) > 0 else 1]
     assert margin("coprimality", size=3) == 0
+
+
+@pytest.mark.parametrize(("size", "winner"), [(11, 0), (30, 1)])
+def test_at_two_sizes_of_coprimality_nobody_can_go_wrong(size, winner):
+    graph = explore(make_game("coprimality", size=size), "coprimality", Limits())
+    assert {end.ranks.index(1) for end in graph.ends.values()} == {winner}
+    assert {end.ranks.count(1) for end in graph.ends.values()} == {1}
+    assert f"seat {winner} at {size}" in PAGES["coprimality"]
 
 
 def test_three_at_coprimality_are_as_their_page_says():

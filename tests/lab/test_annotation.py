@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from arena.enums import Termination
 from arena.errors import StoreError, UsageError
+from arena.games import make_game
 from arena.lab.accuracy import (
     PlayedSeat,
     SeatAccuracy,
@@ -22,6 +23,7 @@ from arena.lab.annotating import Annotator
 from arena.lab.annotation import AnnotatedAction, Annotation
 from arena.lab.limits import Limits
 from arena.lab.marks import Mark, mark_of
+from arena.lab.oracle import Oracle
 from arena.lab.worth import HIGHEST, LOWEST, OUTCOME_UNIT, PARTS, Known, Outcome, worth_between
 from arena.match.replay import states_of
 from tests.lab.games import plain_value
@@ -222,6 +224,17 @@ def test_a_large_sheet_has_bounds_and_marks_only_where_they_are_proved():
             assert after.is_exact or after.low is not None or after.high is not None or after.outcome is not None
         assert all(worth.is_exact for worth in annotation.actions[index].choices)
     assert sum(seat.decisions for seat in accuracy_of(found)) < len(record.actions)
+
+
+def test_a_table_that_is_prepared_answers_however_little_time_a_question_has():
+    rules = make_game("multiplication", size=7)
+    start = rules.initial_state()
+    oracle = Oracle(rules, "multiplication", within_seconds=1e-9)
+    assert not oracle.worth(start).is_exact
+    prepared = Oracle(rules, "multiplication", within_seconds=1e-9)
+    prepared.prepare(within_seconds=600)
+    assert prepared.worth(start).margin == 12  # as docs/lab.md says
+    assert Oracle(make_game("plaid"), "plaid").prepare(within_seconds=600) is None  # too large for a table: at once
 
 
 def test_a_game_for_three_is_refused():

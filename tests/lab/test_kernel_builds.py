@@ -11,8 +11,9 @@ import pytest
 
 from arena.errors import KernelError
 from arena.games import make_game
+from arena.games.checked_game import checked_game
 from arena.lab.kernels import Kernel, build, kernel_of, kernel_status, random_playouts
-from arena.lab.kernels.loading import kernels_sentence, load
+from arena.lab.kernels.loading import has_kernel, kernels_sentence, load
 from arena.lab.kernels.playouts import playouts_by_rules
 from tests import needs
 from tests.lab.self_tests import complaint, sanitizer_runtime
@@ -20,6 +21,17 @@ from tests.lab.self_tests import complaint, sanitizer_runtime
 pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
 
 GAME = make_game("differences", size=5)
+
+
+class Impostor(type(GAME)):
+    """Other rules under the same name."""
+
+
+def test_only_the_rules_that_it_was_compared_with_have_a_kernel():
+    assert has_kernel(GAME)
+    for game in (Impostor(size=5), checked_game(Impostor(size=5), "x:Impostor"), checked_game(GAME, "x:Differences")):
+        assert not has_kernel(game)
+        assert isinstance(kernel_of(game), KernelError)
 
 
 def problem():

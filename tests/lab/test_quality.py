@@ -8,7 +8,7 @@ import pytest
 from arena.games import make_game
 from arena.lab.limits import Limits
 from arena.lab.quality import measures
-from arena.lab.quality.comparison import Comparison, votes_needed
+from arena.lab.quality.comparison import Comparison
 from arena.lab.quality.estimate import Kind, exactly, share_of
 from arena.lab.quality.exact_values import BestPlay, exact_values
 from arena.lab.quality.kingmaking import decides_among_others
@@ -45,6 +45,7 @@ def test_an_edge_of_the_first_seat_is_found():
     assert number(report, "first_seat", "points of seat 0", "best play").low > 0.9
     assert number(report, "openings", "won by seat 0", "after 1 random action").value == pytest.approx(2 / 3)
     assert number(report, "choice", "actions that keep the outcome").value == pytest.approx(2 / 3)
+    assert number(report, "choice", "margin that a random action loses").value == pytest.approx(1 - (1 + 1 - 1) / 3)
     assert number(report, "first_actions", "of these keep the outcome").value == 2
 
 
@@ -195,6 +196,9 @@ def test_in_an_encounter_each_seat_is_taken_in_turn():
     game = game_of(EDGE)
     best = Strength(name="best play", strategy=BestPlay(game, exact_values(game, PATH, Limits())))
     assert encounter(game, Step(best, best), (0,), lambda: None) == 0.5  # seat 0 always wins
+    weak = Strength(name="random", strategy=simple_strategies(game)["random"])
+    points = {encounter(game, Step(best, weak), (seed,), lambda: None) for seed in range(20)}
+    assert points == {0.5, 1.0}  # it wins in seat 0, and in seat 1 when the other one errs
 
 
 def test_best_play_in_the_last_actions_begins_with_any():
@@ -226,6 +230,10 @@ def test_matches_are_decided_where_their_value_stays():
     won = sum(one.ranks[1] == 1 for one in matches)
     assert rows["decided before it begins"].value == pytest.approx(won / 60)
     assert rows["part of a match before it is decided"].value == pytest.approx(1 - won / 60)
+    (comebacks,) = measures.comebacks([measures.valued(one, values) for one in matches])
+    assert comebacks.estimate.value == pytest.approx(1 - won / 60)  # seat 0 had lost before it began
+    leads = {row.name: row.estimate for row in measures.visible_leads(matches, game.scores)}
+    assert leads["changes of the visible lead"].value == 0  # the first lead is that of the end
 
 
 def test_boards_of_a_game_are_those_that_its_rules_have():
@@ -249,9 +257,3 @@ def test_a_comparison_marks_what_is_more_than_chance():
     assert clear.differences()[0].meaning() == "more matches end in a draw"
     assert [(one.is_clear, one.meaning()) for one in unclear.differences()] == [(False, "")]
     assert clear.conclusion().endswith("not known without votes (194 for 80% power at 60:40).")
-
-
-def test_votes_are_as_many_as_tables_of_the_sign_test_say():
-    # Normal approximation: (1.95996/2 + 0.84162 * sqrt(0.24))**2 / 0.1**2 = 193.8.
-    assert votes_needed() == 194
-    assert votes_needed(share=0.55) == 783

@@ -8,6 +8,7 @@ import pytest
 
 from arena.web import services
 from arena.web.services import Service
+from tests.web.conftest import client_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.processes]
 
@@ -89,3 +90,29 @@ async def test_the_program_ends_also_if_nobody_keeps_it_running_any_more(tmp_pat
     assert service.pid is None
     assert not Path(f"/proc/{pid}").exists()
     assert "was no longer kept running" in caplog.text
+
+
+class SlowService:
+    """In place of a program that takes a while to end."""
+
+    def __init__(self):
+        self.closed = []
+        self.may_end = asyncio.Event()
+
+    def start(self):
+        pass
+
+    async def close(self):
+        self.closed.append("begun")
+        await self.may_end.wait()
+        self.closed.append("ended")
+
+
+async def test_they_end_while_the_server_waits_for_its_requests_and_once(directory):
+    service = SlowService()
+    async with client_of(directory, services=(service,)) as client:
+        client.site.end_streams()
+        await asyncio.sleep(0)
+        assert service.closed == ["begun"]
+        service.may_end.set()
+    assert service.closed == ["begun", "ended"]

@@ -126,7 +126,7 @@ def is_built(game: Game[Any]) -> bool:
 
 
 def _library_of(game: Game[Any]) -> ctypes.CDLL | KernelError:
-    return load(game.name) if has_kernel(game) else KernelError(f"{game.path()} has no kernel")
+    return load(game.name) if has_kernel(game) else KernelError(f"{game.name}, as it is here, has no kernel")
 
 
 def kernels_sentence() -> str:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil, sqrt
-from statistics import NormalDist
+from math import ceil
 from typing import Any
 
 from arena.lab.quality.estimate import Estimate, Kind, difference
 from arena.lab.quality.measures import Row
 from arena.lab.quality.report import QualityReport, estimate_json
-
-POWER, SHARE_OF_VOTES = 0.8, 0.6
-"""Of a vote between two variations: with which chance it shows that one of them has such a share."""
+from arena.lab.votes import POWER, needed_votes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +64,7 @@ class Comparison:
         sampled = [one for one in self.differences() if one.change is not None and one.change.kind is Kind.SAMPLED]
         return (
             f"Of {len(sampled)} sampled differences about {ceil(0.05 * len(sampled))} would be marked by chance alone."
-            f" Which is more fun: not known without votes ({votes_needed()} for {POWER:.0%} power at 60:40)."
+            f" Which is more fun: not known without votes ({needed_votes()} for {POWER:.0%} power at 60:40)."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -98,13 +95,6 @@ def _pairs(one: QualityReport, other: QualityReport) -> Iterator[Difference]:
             if found is not None:
                 change = difference(row.estimate, found.estimate)
                 yield Difference(key=first.key, row=row, other=found, change=change)
-
-
-def votes_needed(share: float = SHARE_OF_VOTES, power: float = POWER) -> int:
-    """Return how many votes it takes to see that one of two is preferred, by a sign test of 5 % on both sides."""
-    normal = NormalDist()
-    root = normal.inv_cdf(0.975) / 2 + normal.inv_cdf(power) * sqrt(share * (1 - share))
-    return ceil((root / (share - 0.5)) ** 2)
 
 
 MEANINGS = {
