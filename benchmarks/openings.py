@@ -5,17 +5,21 @@ for an interval of a given width, relative to the lead, grows with var X / (mean
 reasons); the ratio of both is what the choice saves. Openings are chosen with one pair of slip rates and measured, with
 fresh encounters, with three. Intervals are 95 %, by a bootstrap over openings.
 
-    python -m benchmarks.openings [GAME …]
+With ``--plies``: the information of an encounter by the number of plies, of random openings and of the best quarter.
+
+    python -m benchmarks.openings [--plies] [GAME …]
 """
 
 import argparse
 import random
 import time
+from itertools import islice
 
 from arena.definition import GameChoice
 from arena.games import make_game
 from arena.lab.kernels.slips import slip_encounters
-from arena.tournament.opening_information import SLIPS_PERMILLE, evaluated, most_informative
+from arena.tournament.opening_information import SLIPS_PERMILLE, Evaluated, evaluated, most_informative
+from arena.tournament.openings import openings
 from benchmarks.common import machine
 
 BOARDS = [
@@ -28,6 +32,18 @@ BOARDS = [
     ("coprimality", {"size": 6}, 4),
 ]
 RATES = [SLIPS_PERMILLE, (20, 60), (150, 250)]
+BY_PLIES = [
+    ("multiplication", {"size": 9}, [(2, 10), (3, 24), (4, 80), (5, 120)]),
+    ("multiplication", {"size": 7}, [(1, 49), (2, 120)]),
+    ("differences", {"size": 8}, [(1, 16), (2, 100), (3, 100)]),
+    ("plusminus", {"size": 5, "grid_first": 2}, [(2, 4), (6, 64)]),
+    ("plaid", {"width": 8, "height": 8, "lines": 6}, [(1, 14), (2, 80), (3, 80)]),
+]
+"""Of each row: the game, its options, and how many random openings of how many plies."""
+MOST_STATES = 6_000_000
+FEW = 16
+"""Of fewer openings, none are chosen."""
+
 CANDIDATES, CHOSEN, ENCOUNTERS, RESAMPLES = 120, 30, 1000, 1000
 
 
@@ -73,11 +89,47 @@ def measure(name, options, plies, seed):
     return len(found), len(chosen), seconds, results
 
 
+def by_plies(name, options, plies, count):
+    """Return how many openings there are, and the information of random and of chosen ones; None if none are chosen."""
+    game = make_game(name, **options)
+    drawn = list(dict.fromkeys(islice(openings(game, plies, 1), count)))
+    is_chosen = len(drawn) >= FEW
+    found, fresh = [], {}
+    for number, opening in enumerate(drawn):
+        looks = [
+            slip_encounters(
+                game, opening, seed=seed, count=ENCOUNTERS, slips_permille=SLIPS_PERMILLE, most_states=MOST_STATES
+            )
+            for seed in ((number, 10**6 + number) if is_chosen else (10**6 + number,))
+        ]
+        found.append(Evaluated(opening=opening, lead=looks[0].lead, square=looks[0].square))
+        fresh[opening] = looks[-1].counts
+    if not is_chosen:
+        return len(drawn), information(list(fresh.values())), None
+    best = most_informative(found, max(4, len(found) // 4))
+    return len(drawn), information(list(fresh.values())), information([fresh[one.opening] for one in best])
+
+
+def print_by_plies(wanted):
+    print("| game | plies | openings | random | the best quarter |\n| --- | --- | --- | --- | --- |")
+    for name, options, rows in BY_PLIES:
+        board = ", ".join(f"{key} = {value}" for key, value in options.items())
+        for plies, count in rows if not wanted or name in wanted else ():
+            number, random_ones, best = by_plies(name, options, plies, count)
+            shown = "–" if best is None else f"{best:.2f}"
+            print(f"| {name}, {board} | {plies} | {number} | {random_ones:.2f} | {shown} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("games", nargs="*")
-    wanted = parser.parse_args().games
+    parser.add_argument("--plies", action="store_true", help="the information by the number of plies")
+    given = parser.parse_args()
+    wanted = given.games
     print(f"{machine()}\n")
+    if given.plies:
+        print_by_plies(wanted)
+        return
     rates = " | ".join(f"{a / 10:g} % against {b / 10:g} %" for a, b in RATES)
     print(f"| game | options | plies | chosen of | to choose | {rates} |")
     print("| --- | --- | --- | --- | --- |" + " --- |" * len(RATES), flush=True)

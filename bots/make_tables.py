@@ -110,14 +110,15 @@ def table(name: str, home: str, is_played: bool) -> str:
         arena(home, "run", str(TOURNAMENTS / f"{name}.toml"), "--quiet")
     shown = arena(home, "standings", name)
     cross = arena(home, "crosstable", name)
-    times = {row["bot"]: row["mean_ms"] for row in json.loads(arena(home, "stats", name, "--json"))["times"]}
+    timed = json.loads(arena(home, "stats", name, "--json"))["times"]
+    times = {row["bot"]: 1000 * row["cpu_seconds"] / row["actions"] for row in timed}
     spent = ", ".join(f"{bot} {milliseconds:.1f}" for bot, milliseconds in times.items())
     records = [json.loads(line) for line in arena(home, "export", name).splitlines()]
     ranked = [row["bot"] for row in json.loads(arena(home, "standings", name, "--json"))]
     ladder = rungs(ranked, shares_by_encounter(records))
     strength = strength_table(name, home) if name in SOLVED else ""
     tables = f"```\n{shown.strip()}\n\n{cross.strip()}\n```"
-    return f"\n{ladder}\n\n{strength}Milliseconds per action: {spent}.\n\n{tables}\n\n"
+    return f"\n{ladder}\n\n{strength}Milliseconds of CPU time per action: {spent}.\n\n{tables}\n\n"
 
 
 def main() -> None:

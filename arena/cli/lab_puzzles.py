@@ -39,7 +39,7 @@ COLUMNS = [
 ]
 SOLUTION = Column("solution", "solution", is_number=False)
 
-PER_QUESTION_SECONDS = 15.0
+PER_QUESTION_SECONDS = 30.0
 """For a table of a kernel, or else for a search."""
 
 STEPS_SHOWN = 100

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.errors import GameError, UsageError
+from arena.games import GAMES, make_game
 from arena.games.game import Game
 from arena.lab.symmetries import symmetries_of
 from arena.match.replay import states_of
@@ -53,7 +54,9 @@ def decisions_by_position(records: Iterable[MatchRecord]) -> dict[Hashable, list
             )
         name = (record.game, *sorted(record.options.items()))
         line = list(states_of(record))
-        game = games.setdefault(name, line[0][0])
+        if name not in games:  # those of the arena as they are, for which there are kernels
+            games[name] = make_game(record.game, **record.options) if record.game in GAMES else line[0][0]
+        game = games[name]
         states = [state for _, state in line]
         try:
             keys = list(_up_to_symmetry(game, record, states))

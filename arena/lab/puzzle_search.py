@@ -178,7 +178,8 @@ class _Judge:
         key = id(decision.game)
         if key not in self._oracles:
             game, path = decision.game, decision.record.game
-            self._oracles[key] = Oracle(game, path, self._limits, within_seconds=self._within_seconds)
+            oracle = self._oracles[key] = Oracle(game, path, self._limits, within_seconds=self._within_seconds)
+            oracle.worth(game.initial_state())  # makes the table for all matches, if there can be one
         return self._oracles[key]
 
 

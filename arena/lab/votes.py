@@ -14,6 +14,7 @@ from typing import Any
 
 from arena.errors import StoreError, UsageError
 from arena.folder import Folder
+from arena.ratings.distributions import wilson_interval
 from arena.stored import from_json_text, from_stored
 
 VOTES = "votes"
@@ -65,13 +66,9 @@ class Tally:
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the share that prefers the first (Wilson, 1927)."""
-        n, z = self.votes, NormalDist().inv_cdf(1 - LEVEL / 2)
-        if n == 0:
+        if self.votes == 0:
             return 0.0, 1.0
-        share, shrunk = self.first / n, 1 + z * z / n
-        middle = (share + z * z / (2 * n)) / shrunk
-        reach = z / shrunk * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-        return max(0.0, middle - reach), min(1.0, middle + reach)
+        return wilson_interval(self.first / self.votes, self.votes, NormalDist().inv_cdf(1 - LEVEL / 2))
 
     @property
     def strength(self) -> tuple[float, float, float] | None:

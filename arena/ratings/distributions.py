@@ -1,4 +1,4 @@
-"""Normal, chi-square and Student's t distributions, as far as ratings and statistics need them.
+"""Normal, chi-square and Student's t distributions and Wilson's interval, as far as statistics need them.
 
 The tests compare each with scipy and with printed tables.
 """
@@ -130,6 +130,20 @@ def t_quantile(freedom: int, p: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if _t_within(freedom, middle) < 2 * p - 1 else (low, middle)
     return sqrt(freedom) * tan((low + high) / 2)
+
+
+def wilson_interval(share: float, n: float, z: float) -> tuple[float, float]:
+    """Return the score interval of a share of ``n`` > 0 observations (E. B. Wilson, JASA 22, 1927).
+
+    Args:
+        share: of them.
+        n: how many there are; the effective number, if they are not independent.
+        z: the quantile; 1.96 for 95 %.
+    """
+    scale = 1 + z * z / n
+    middle = (share + z * z / (2 * n)) / scale
+    margin = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / scale
+    return (0.0 if share == 0 else max(0.0, middle - margin)), (1.0 if share == 1 else min(1.0, middle + margin))
 
 
 def _t_within(freedom: int, angle: float) -> float:

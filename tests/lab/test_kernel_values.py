@@ -36,6 +36,7 @@ SMALL = [
     ("coprimality", {"size": 3}),
     ("coprimality", {"size": 4, "max_grids": 3}),
     ("coprimality", {"size": 5, "max_grids": 1}),
+    ("coprimality", {"size": 5, "max_grids": 3}),  # a new grid is worth something here
     ("plaid", {"width": 4, "height": 3, "lines": 3}),
     ("plaid", {"width": 1, "height": 6, "lines": 2}),
     ("plaid", {"width": 5, "height": 2, "lines": 5}),

@@ -105,7 +105,7 @@ def _verdict(rows: Sequence[Row], strength: str) -> str:
         more = f"more than half for seat {all_of(above)}" if above else ""
         less = f"less than half for seat {all_of(below)}" if below else ""
         return f": {' and '.join(filter(None, (more, less)))}"
-    return ": no advantage that is more than chance"
+    return ": no advantage beyond chance"
 
 
 def _size_sentence(report: QualityReport) -> str:

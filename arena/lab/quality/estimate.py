@@ -16,7 +16,7 @@ from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-from arena.ratings.distributions import t_quantile
+from arena.ratings.distributions import t_quantile, wilson_interval
 
 Z = NormalDist().inv_cdf(0.975)
 
@@ -86,13 +86,13 @@ def share_of(clusters: Sequence[Cluster]) -> Estimate | None:
     n, count = len(clusters), sum(one.size for one in clusters)
     share = sum(one.total for one in clusters) / count
     if all(one.size == 1 and one.total in (0, 1) for one in clusters):
-        low, high = _wilson(share, n, Z)
+        low, high = wilson_interval(share, n, Z)
         return Estimate(value=share, low=low, high=high, n=n)
     variance = _variance(clusters, share, count)
     if variance <= 0:
         others = Z * Z / (n + Z * Z)  # at most this share is different, by Wilson's interval
         return Estimate(value=share, low=share * (1 - others), high=share + (1 - share) * others, n=n)
-    low, high = _wilson(share, share * (1 - share) / variance, t_quantile(n - 1, 0.975))
+    low, high = wilson_interval(share, share * (1 - share) / variance, t_quantile(n - 1, 0.975))
     return Estimate(value=share, low=low, high=high, n=n)
 
 
@@ -126,10 +126,3 @@ def _variance(clusters: Sequence[Cluster], mean: float, count: int) -> float:
     n = len(clusters)
     squares = sum((one.total - mean * one.size) ** 2 for one in clusters)
     return 0.0 if n < 2 or squares < 1e-18 * count else n / (n - 1) * squares / count**2
-
-
-def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
-    scale = 1 + z * z / n
-    middle = (share + z * z / (2 * n)) / scale
-    margin = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / scale
-    return (0.0 if share == 0 else max(0.0, middle - margin)), (1.0 if share == 1 else min(1.0, middle + margin))

@@ -44,11 +44,12 @@ def bounds_text(estimate: Estimate) -> str:
 def value_text(value: float | None, unit: Unit) -> str:
     """Return a number as text.
 
-    >>> value_text(0.125, Unit.SHARE), value_text(1.25, Unit.SCORE), value_text(None, Unit.COUNT)
-    ('12.5 %', '1.25', '–')
+    >>> value_text(0.125, Unit.SHARE), value_text(1.25, Unit.SCORE), value_text(-0.001, Unit.SCORE)
+    ('12.5 %', '1.25', '0')
     """
     if value is None:
         return "–"
     if unit is Unit.SHARE:
         return f"{100 * value:.1f} %"
-    return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
