@@ -2,11 +2,9 @@
 
 import json
 import re
-import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
-from urllib.request import Request
 
 import html5lib
 import pytest
@@ -25,7 +23,7 @@ from arena.people.unrated_match import Choices, MatchState, Position
 from arena.playing.view import Played, view_of
 from arena.records import TimeControl
 from arena.web.people.table import OPERATIONS
-from tests.browser.conftest import SMALL_LADDER, built, served
+from tests.browser.conftest import SMALL_LADDER, served
 from tests.browser.test_pages import SCHEMES, WIDTHS
 from tests.report.tournaments import play
 
@@ -188,17 +186,7 @@ def people(tmp_path_factory):
     found = People(directory)
     (directory / "ladder.toml").write_text(SMALL_LADDER)
     with served(directory, "--open-to", "authors", "--ladder", directory / "ladder.toml") as found.site:
-        settle(found)
         yield found
-
-
-def settle(people):
-    """Wait until the programs of the site have begun, and have nothing more to do: pages stay as they are."""
-    while "/play?game=differences" not in built(f"{people.site}/play"):
-        time.sleep(0.1)
-    ladders = Request(f"{people.site}/ladders", headers={"accept": "application/json"})
-    while [one["state"] for one in json.loads(built(ladders))["ladders"] if one["tournament"] == "ladder"] != ["idle"]:
-        time.sleep(0.1)
 
 
 def window_of(chromium, people, who, **options):
