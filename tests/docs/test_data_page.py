@@ -50,6 +50,8 @@ PREPARATIONS = (
     "submit BOTS/minimal --game differences",
     "season 2026 --add noted",
     "delete removed --yes",
+    "lab annotate faulty -q",
+    "lab annotate noted -q",
 )
 
 JSON_LINES = {"arena export", "arena export --set-aside", "arena export --whole", "arena check", "arena check --rules"}
