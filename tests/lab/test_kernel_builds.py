@@ -275,11 +275,13 @@ def test_sanitizers_find_nothing_in_the_other_games(game, tmp_path):
     assert complaint(game, tmp_path, with_sanitizers=True) is None
 
 
-def test_nothing_else_imports_kernels_but_commands():
+def test_rules_matches_and_records_know_nothing_of_the_lab():
     package = Path(build.__file__).parents[2]
     users = {
         path.relative_to(package).parts[0]
         for path in package.rglob("*.py")
         if "arena.lab" in path.read_text(encoding="utf-8")
     }
-    assert users <= {"lab", "cli", "web", "report"}
+    assert users <= {"lab", "cli", "web", "report", "site", "tournament"}
+    by_tournaments = [path for path in (package / "tournament").glob("*.py") if "arena.lab" in path.read_text("utf-8")]
+    assert [path.name for path in by_tournaments] == ["opening_information.py"]

@@ -83,15 +83,20 @@ def slip_encounters(
     library = load(game.name) if isinstance(game, Game) and has_kernel(game) else KernelError("no kernel")
     if isinstance(library, KernelError):
         return encounters_by_rules(game, opening, seed, count, slips_permille, most_states)
-    return _SlipKernel(library, game).encounters(opening, seed, count, slips_permille, most_states)
+    return SlipKernel(library, game).encounters(opening, seed, count, slips_permille, most_states)
 
 
-class _SlipKernel(Kernel):
+class SlipKernel(Kernel):
     """A kernel that plays the bots."""
 
     def encounters(
         self, opening: Sequence[Any], seed: int, count: int, slips_permille: tuple[int, int], most_states: int
     ) -> SlipEncounters | None:
+        """Do what ``slip_encounters`` does.
+
+        Raises:
+            KernelError: if there is no memory.
+        """
         self.start()
         for action in opening:
             self.make(action)
@@ -149,7 +154,7 @@ class _Solved:
     def __init__(self, game: Game[Any]) -> None:
         self.to_come: dict[Hashable, int] = {}
         self._game = game
-        self.is_by_margin = type(game) is Multiplication
+        self.is_by_margin = has_kernel(game) and isinstance(game, Multiplication)
         self._rest: Callable[[Any], Hashable] = _unordered if self.is_by_margin else _whole
         self._settled: Callable[[Game[Any], Any], int] = _so_far if self.is_by_margin else _nothing
 
