@@ -183,4 +183,4 @@ def remove_bots(home):
                 arena_home.store.set_finished(ladder, True)
         for bot in arena_home.store.submitted_bots():
             if re.fullmatch(r"author\d+x\d+", bot.name):
-                arena_home.bots.remove(bot.label)
+                arena_home.store.remove_bot(bot)  # the files stay: matches that were scheduled may need them
