@@ -12,6 +12,7 @@ from arena.cli.common import open_home, print_table
 from arena.cli.duration import read_duration
 from arena.cli.group import OK
 from arena.cli.options import WholeNumber, json_option, options_option, quiet_option
+from arena.cli.output_file import check_directories, write_file
 from arena.errors import UsageError
 from arena.report.tables import Column, printable
 from arena.text import all_of, counted
@@ -90,6 +91,7 @@ def explore(
 
     if outcomes and book is None:
         raise UsageError(f"--outcome {outcomes[0]}: it chooses lines for a book; expected --book FILE as well")
+    check_directories(book)
     values = parse_options(game, options)
     matches: Sequence[PlayedMatch] = ()
     if tournament is not None:
@@ -223,10 +225,7 @@ def _write(
     played = f", played in {tournament}" if tournament is not None else ""
     about = f"{counted(len(kept), 'opening')} of {game}, by arena lab explore{played}"
     text = book_text(rules, game, ((one.actions, _said(one)) for one in kept), about)
-    try:
-        book.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--book {str(book)!r}: {error.strerror}") from error
+    write_file(book, text)
     click.echo(f"{counted(len(kept), 'opening')} written: {printable(str(book))}", err=True)
 
 

@@ -16,7 +16,7 @@ import click
 from arena.cli.common import open_home, print_json, print_table, sentences_text
 from arena.cli.duration import read_duration
 from arena.cli.options import MAX_COUNT, WholeNumber, json_option, quiet_option
-from arena.errors import UsageError
+from arena.cli.output_file import check_directories, write_file
 from arena.report.tables import Column, printable
 from arena.text import counted
 
@@ -87,6 +87,7 @@ def puzzles(
     from arena.lab.limits import Limits, free_memory_bytes
     from arena.lab.puzzle_search import find_puzzles
 
+    check_directories(html_path)
     limits = Limits(deadline=time.monotonic() + within_seconds, memory_bytes=free_memory_bytes())
     is_shown = sys.stderr.isatty() and not (quiet or as_json)
     with open_home(must_exist=True) as arena_home:
@@ -98,7 +99,7 @@ def puzzles(
         found = find_puzzles(records, count, limits, PER_QUESTION_SECONDS, progress)
         keep_puzzles(arena_home.directory, stored, found.puzzles)
         if html_path is not None:
-            _write(html_path, _page(arena_home, stored.name))
+            write_file(html_path, _page(arena_home, stored.name))
     if is_shown:
         click.echo("\r\x1b[K", nl=False, err=True)
     if as_json:
@@ -161,10 +162,3 @@ def _page(arena_home: ArenaHome, tournament: str) -> str:
     from arena.site.publish.puzzles_file import puzzles_file
 
     return puzzles_file(arena_home, build_puzzles(arena_home, PuzzlesParameters(tournament=tournament)))
-
-
-def _write(path: Path, page: str) -> None:
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--html {str(path)!r}: can't be written: {error.strerror}") from error

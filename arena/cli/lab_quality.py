@@ -12,6 +12,7 @@ import click
 from arena.cli.duration import read_duration
 from arena.cli.group import OK
 from arena.cli.options import WholeNumber, options_option, quiet_option, rng_seed_option
+from arena.cli.output_file import check_directories, write_file
 from arena.errors import UsageError
 from arena.report.tables import printable
 
@@ -88,7 +89,7 @@ def quality(
     from arena.lab.quality.survey import Plan
 
     plan = Plan(encounters=encounters, doublings=doublings, rng_seed=rng_seed, within_seconds=within_seconds)
-    _check_directories(json_file, html_file)
+    check_directories(json_file, html_file)
     values = parse_options(game, options)
     result: QualityReport | Comparison
     if compare is None:
@@ -103,11 +104,11 @@ def quality(
     if not quiet:
         click.echo(text)
     if json_file is not None:
-        _write(json_file, json.dumps(result.to_json(), indent=1) + "\n")
+        write_file(json_file, json.dumps(result.to_json(), indent=1) + "\n")
     if html_file is not None:
         from arena.site.publish.quality_page import quality_page
 
-        _write(html_file, quality_page(result))
+        write_file(html_file, quality_page(result))
     return OK
 
 
@@ -145,20 +146,6 @@ def _surveyed(rules: Game[Any], game: str, plan: Plan, is_quiet: bool) -> Qualit
             click.echo(printable(f"{game}: {text} …"), err=True)
 
     return survey_quality(rules, game, plan, Limits(memory_bytes=free_memory_bytes()), say)
-
-
-def _check_directories(*files: Path | None) -> None:
-    """Refuse what can't be written before anything is measured."""
-    for file in files:
-        if file is not None and (file.is_dir() or not file.parent.is_dir()):
-            raise UsageError(f"{str(file)!r} can't be written: expected a file in a directory that exists")
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{str(file)!r} can't be written: {error.strerror}") from error
 
 
 def _report_text(report: QualityReport) -> str:

@@ -80,7 +80,10 @@ REFUSED = {
         "--book 'x.toml': none of 4 lines fits; nothing is written",
     ),
     "to the end": (("differences", "-o", "size=2", "--book", "x.toml"), "none of 1 line fits"),
-    "a directory": (("differences", "-o", "size=3", "--book", "."), "--book '.': Is a directory"),
+    "a directory": (
+        ("differences", "-o", "size=3", "--book", "."),
+        "'.' can't be written: expected a file in a directory that exists",
+    ),
     "no plies": (("differences", "--plies", "0"), "--plies"),
 }
 

@@ -62,7 +62,10 @@ REFUSED = {
     "for three": (["three"], "only a game for two has one value"),
     "another game": (["cup", "--game", "plaid"], "unknown game 'plaid'"),
     "no duration": (["cup", "--within", "soon"], "expected a duration such as 60s"),
-    "no file": (["cup", "--html", "/nowhere/p.html"], "--html '/nowhere/p.html': can't be written"),
+    "no file": (
+        ["cup", "--html", "/nowhere/p.html"],
+        "'/nowhere/p.html' can't be written: expected a file in a directory that exists",
+    ),
     "too many": (["cup", "--count", "501"], "501 is not in the range"),
 }
 
