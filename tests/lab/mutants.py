@@ -105,6 +105,8 @@ EQUAL = {
     r"double sum = »1«|sum »-=« totals|int seat = »1«; .* sum \+=|fmax\(1e-9": "a bound: no sheet rounds as badly",
     r"int action = 0; action »<=« squares": "the frame's corner is beside no square of the board",
     r"order\[»1«\] = 0": "memory is 0 at first, and nothing else is written there",
+    r"players »<« MAX_PLAYERS && rules->size <= MAX_SIZE;": "a board of at most 100 columns is for 33 at most",
+    r"order\[now->numbered - 1\] (»-« 1|\+ »2«)": "states are told apart as well by other numbers",
     r"number »<=« size \* size": "no square is a prime",
 }
 """Lines of mutants that do the same, as patterns, and why."""

@@ -89,7 +89,7 @@ _SETS = {
     "multiplication": OptionSets(
         small=({"size": 3}, {"size": 4, "players": 3}, {"size": 5}),
         usual=({}, {"size": 7}, {"size": 10, "players": 3}, {"size": 13, "players": 4}),
-        large=({"size": 67, "players": 3}, {"size": 100, "players": 33}),
+        large=({"size": 67, "players": 3}, {"size": 100, "players": 33}, {"size": 41}),
         refused=((65, 67), (2, 101)),
     ),
 }
