@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from arena.botkit import Clock, MatchInfo
 from arena.games import make_game
+from tests.best_play import brute_force
 
 BOTS = Path(__file__).parents[2] / "bots"
 
@@ -37,21 +38,6 @@ TINY = [
     ("differences", {"size": 4}),
     ("differences", {"size": 4, "scoring": "once"}),
 ]
-
-
-def brute_force(game):
-    """Return a function that gives the value of a position for seat 0 by looking at everything: result, then lead."""
-
-    @cache
-    def value(state):
-        seat = game.seat_to_act(state)
-        if seat is None:
-            ranks, scores = game.ranks(state), game.scores(state)
-            return (ranks[1] > ranks[0]) - (ranks[0] > ranks[1]), round(scores[0] - scores[1], 9)
-        found = [value(game.apply(state, action)) for action in game.legal_actions(state)]
-        return max(found) if seat == 0 else min(found)
-
-    return value
 
 
 def forever():

@@ -2,7 +2,6 @@
 
 import random
 import time
-from functools import cache
 
 import pytest
 
@@ -13,6 +12,7 @@ from arena.lab.oracle import Oracle
 from arena.lab.strength.decisions import Decision, decision_of
 from arena.lab.strength.measuring import Measuring, Plan
 from arena.lab.strength.strength import strength_of
+from tests.best_play import brute_force
 
 TINY = [
     ("plusminus", {"size": 3, "grid_first": 2}),
@@ -25,21 +25,6 @@ TINY = [
 def unbuilt_oracle(game, name, within_seconds=None):
     """Return an oracle that builds no kernel: it does so only if it has all the time in the world."""
     return Oracle(game, name, Limits(deadline=time.monotonic() + 3600.0), within_seconds=within_seconds)
-
-
-def brute_force(game):
-    """Return a function that gives outcome and margin of a state for seat 0, by looking at everything."""
-
-    @cache
-    def value(state):
-        seat = game.seat_to_act(state)
-        if seat is None:
-            ranks, scores = game.ranks(state), game.scores(state)
-            return (ranks[1] > ranks[0]) - (ranks[0] > ranks[1]), round(scores[0] - scores[1], 9)
-        found = [value(game.apply(state, action)) for action in game.legal_actions(state)]
-        return max(found) if seat == 0 else min(found)
-
-    return value
 
 
 @pytest.mark.parametrize(("name", "options"), TINY)

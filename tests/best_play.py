@@ -1,0 +1,18 @@
+"""Best play by looking at everything: what faster ways are compared with."""
+
+from functools import cache
+
+
+def brute_force(game):
+    """Return a function that gives the value of a position for seat 0 by looking at everything: result, then lead."""
+
+    @cache
+    def value(state):
+        seat = game.seat_to_act(state)
+        if seat is None:
+            ranks, scores = game.ranks(state), game.scores(state)
+            return (ranks[1] > ranks[0]) - (ranks[0] > ranks[1]), round(scores[0] - scores[1], 9)
+        found = [value(game.apply(state, action)) for action in game.legal_actions(state)]
+        return max(found) if seat == 0 else min(found)
+
+    return value
