@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.common import line_width, match_of, open_home, print_json
-from arena.cli.duration import read_duration
+from arena.cli.duration import within_option
 from arena.cli.options import MAX_COUNT, WholeNumber, json_option, options_option
 from arena.errors import UsageError
 from arena.report.tables import printable
@@ -27,15 +27,7 @@ MAX_WIDTH = 10_000
 @click.argument("ply", type=WholeNumber(0, MAX_COUNT), required=False)
 @click.option("--position", "file", metavar="FILE", help="The position of GAME, as JSON.")
 @options_option
-@click.option(
-    "--within",
-    "within_seconds",
-    metavar="DURATION",
-    callback=read_duration,
-    default="10s",
-    show_default=True,
-    help="How long to search each action, where no table or proof knows it.",
-)
+@within_option("How long to search each action, where no table or proof knows it.", default="10s")
 @json_option
 def analyse(
     position: str, ply: int | None, file: str | None, options: tuple[str, ...], within_seconds: float, as_json: bool

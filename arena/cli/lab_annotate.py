@@ -9,7 +9,7 @@ import click
 
 from arena.cli.accuracy_table import accuracy_table
 from arena.cli.common import match_of, open_home, print_json, print_table, sentences_text
-from arena.cli.duration import read_duration
+from arena.cli.duration import within_option
 from arena.cli.group import FAILED, OK
 from arena.cli.lab_analyse import worth_json
 from arena.cli.options import game_option, json_option, quiet_option
@@ -43,15 +43,7 @@ COLUMNS = [
 @click.argument("tournament", metavar="TOURNAMENT or MATCH")
 @game_option
 @click.option("--again", is_flag=True, help="Annotate matches that are annotated already, too.")
-@click.option(
-    "--within",
-    "within_seconds",
-    metavar="DURATION",
-    callback=read_duration,
-    default="10s",
-    show_default=True,
-    help="How long to search each match, where no table or proof knows its positions.",
-)
+@within_option("How long to search each match, where no table or proof knows its positions.", default="10s")
 @quiet_option
 @json_option
 def annotate(tournament: str, game: str | None, again: bool, within_seconds: float, quiet: bool, as_json: bool) -> int:

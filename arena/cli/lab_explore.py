@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.common import open_home, print_table
-from arena.cli.duration import read_duration
+from arena.cli.duration import within_option
 from arena.cli.group import OK
 from arena.cli.options import WholeNumber, json_option, options_option, quiet_option
 from arena.cli.output_file import check_directories, write_file
@@ -51,15 +51,7 @@ COLUMNS = [
     type=click.Choice(["win", "draw", "loss"]),
     help="Only lines for the book that end so for seat 0 with best play; may be repeated.",
 )
-@click.option(
-    "--within",
-    "within_seconds",
-    metavar="DURATION",
-    callback=read_duration,
-    default="60s",
-    show_default=True,
-    help="How long to find out what lines are worth.",
-)
+@within_option("How long to find out what lines are worth.", default="60s")
 @quiet_option
 @json_option
 def explore(

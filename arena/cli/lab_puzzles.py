@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.common import open_home, print_json, print_table, sentences_text
-from arena.cli.duration import read_duration
+from arena.cli.duration import within_option
 from arena.cli.options import MAX_COUNT, WholeNumber, json_option, quiet_option
 from arena.cli.output_file import check_directories, write_file
 from arena.report.tables import Column, printable
@@ -50,15 +50,7 @@ STEPS_SHOWN = 100
 @click.option("--count", type=WholeNumber(1, 500), default=20, show_default=True, help="How many puzzles, at most.")
 @click.option("--game", metavar="GAME", help="Only from matches of this game.")
 @click.option("--max-matches", type=WholeNumber(1, MAX_COUNT), help="Only from the first matches.")
-@click.option(
-    "--within",
-    "within_seconds",
-    metavar="DURATION",
-    callback=read_duration,
-    default="5m",
-    show_default=True,
-    help="Stop after 60s, 5m or 2h, with what was found by then.",
-)
+@within_option("Stop after 60s, 5m or 2h, with what was found by then.", default="5m")
 @click.option("--html", "html_path", type=click.Path(path_type=Path), help="Write them as one HTML file.")
 @click.option("--solutions", is_flag=True, help="Print the solutions as well.")
 @quiet_option

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.duration import read_duration
+from arena.cli.duration import within_option
 from arena.cli.group import OK
 from arena.cli.options import WholeNumber, options_option, quiet_option, rng_seed_option
 from arena.cli.output_file import check_directories, write_file
@@ -50,15 +50,7 @@ _NARROW = 34
     help="How often the playouts of the search are doubled, from 8 on.",
 )
 @rng_seed_option
-@click.option(
-    "--within",
-    "within_seconds",
-    metavar="DURATION",
-    callback=read_duration,
-    default="60s",
-    show_default=True,
-    help="Stop after 60s, 5m or 2h for each set of options, with fewer observations.",
-)
+@within_option("Stop after 60s, 5m or 2h for each set of options, with fewer observations.", default="60s")
 @click.option("--json", "json_file", metavar="FILE", type=click.Path(path_type=Path), help="Write it as JSON.")
 @click.option("--html", "html_file", metavar="FILE", type=click.Path(path_type=Path), help="Write it as a page.")
 @quiet_option

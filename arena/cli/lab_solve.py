@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.duration import read_duration
+from arena.cli.duration import within_option
 from arena.cli.group import OK
 from arena.cli.options import json_option, options_option, quiet_option
 from arena.errors import OptionError, UsageError
@@ -36,13 +36,7 @@ _SWEEP = re.compile(r"\s*(\w+)\s*=\s*(\d{1,9})\.\.(\d{1,9})\s*")
 @click.argument("game")
 @options_option
 @click.option("--sweep", metavar="NAME=LOW..HIGH", help="Solve it with each value of an option, such as size=3..9.")
-@click.option(
-    "--within",
-    "within_seconds",
-    metavar="DURATION",
-    callback=read_duration,
-    help="Stop after 60s, 5m or 2h for each set of options, with bounds if it is not solved by then.",
-)
+@within_option("Stop after 60s, 5m or 2h for each set of options, with bounds if it is not solved by then.")
 @click.option(
     "--by",
     type=click.Choice(["proof", "kernel", "table", "search"]),

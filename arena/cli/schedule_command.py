@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.common import open_home, print_table, sentences_text, warn_of_weak_isolation
-from arena.cli.duration import read_duration
+from arena.cli.duration import within_option
 from arena.cli.group import FAILED, OK
 from arena.cli.options import format_options, workers_option
 from arena.errors import UsageError
@@ -50,15 +50,7 @@ MATCH_COLUMNS = [
     is_flag=True,
     help="Play up to 32 matches of each game, for 30 seconds at most, to see how long they take.",
 )
-@click.option(
-    "--within",
-    "within_seconds",
-    metavar="DURATION",
-    default="3s",
-    show_default=True,
-    callback=read_duration,
-    help="How long to find out what the openings are worth, such as 60s or 5m.",
-)
+@within_option("How long to find out what the openings are worth, such as 60s or 5m.", default="3s")
 @workers_option
 @format_options
 def command(
