@@ -20,6 +20,7 @@ from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.rounds import ranking_of
 from tests.conftest import BOTS
+from tests.stepped_run import go_on, stepped_run, wait_until_stopped
 
 pytestmark = pytest.mark.processes
 
@@ -66,12 +67,8 @@ def test_killed_again_and_again_it_ends_as_if_nothing_had_happened(write_definit
     rng = random.Random(name)
     command = [*ARENA, "run", str(path), "--home", str(tmp_path / "stormy"), "-q"]
     for _ in range(4):
-        before = recorded(tmp_path / "stormy")
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as director:
-            wanted = before + rng.randint(1, 25)
-            while recorded(tmp_path / "stormy") < wanted and director.poll() is None:
-                pass
-            director.kill()
+        with stepped_run(path, "--home", tmp_path / "stormy", "-q", stops=[rng.randint(1, 8)]) as run:
+            wait_until_stopped(run)
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
     with ArenaHome(tmp_path / "stormy") as home:
         assert state_of(home) == calm
@@ -173,17 +170,18 @@ def test_a_ladder_reads_its_file_again_while_it_is_running(write_definition, tmp
     """Somebody enters, somebody saves half a file, somebody changes another thing: only the first is taken."""
     text = f'[[entrants]]\nbot = "{BOTS / "greedy"}"\n[ladder]\nmatches = 80'
     path = write_definition("[ladder]\nmatches = 80", format='"ladder"', options="{size = 5}")
-    command = [*ARENA, "run", str(path), "--home", str(tmp_path / "h"), "-q", "--workers", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as director:
-        changes = [
-            lambda: path.write_text("half a file"),
-            lambda: write_definition(text, format='"ladder"', options="{size = 6}"),
-            lambda: write_definition(text, format='"ladder"', options="{size = 5}"),
-        ]
-        for number, change in enumerate(changes):
-            while recorded(tmp_path / "h") < 8 * number + 4 and director.poll() is None:
-                pass
+    changes = [
+        lambda: path.write_text("half a file"),
+        lambda: write_definition(text, format='"ladder"', options="{size = 6}"),
+        lambda: write_definition(text, format='"ladder"', options="{size = 5}"),
+    ]
+    arguments = [path, "--home", tmp_path / "h", "-q", "--workers", "1"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with stepped_run(*arguments, stops=[4, 12, 20], **pipes) as director:
+        for change in changes:
+            wait_until_stopped(director)
             change()
+            go_on(director)
         _, errors = director.communicate(timeout=60)
     assert director.returncode == 0, errors
     with ArenaHome(tmp_path / "h") as home:

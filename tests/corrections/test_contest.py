@@ -1,10 +1,8 @@
 """A contest of 24 bots in which everything goes wrong that can: its table is the one reckoned by hand."""
 
 import json
-import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from itertools import combinations
 
@@ -15,6 +13,7 @@ from arena.corrections import disqualify, enter_late, replace_bot, void_matches,
 from arena.home import ArenaHome
 from arena.shipped import bot_path
 from tests.corrections.contest import contest, play, reckoned, records, tabled, write_bots
+from tests.stepped_run import stepped_run, wait_until_stopped
 
 STUDENTS = [f"student{number:02}" for number in range(24)]
 
@@ -84,15 +83,13 @@ def test_the_same_on_the_command_line_with_a_kill_in_between(tmp_path):
     """The bots are programs, the runs are killed, and the tournament file stays as it was."""
     names = STUDENTS[:8]
     minimal = (bot_path("arena:minimal") / "bot.py").read_text()
-    thinking = minimal.replace('send({"type": "action"', '__import__("time").sleep(0.01); send({"type": "action"')
-    assert thinking != minimal  # so that no run ends before it is killed
     for name in [*names, "latecomer"]:
-        (tmp_path / f"{name}.py").write_text(thinking)
+        (tmp_path / f"{name}.py").write_text(minimal)
     lines = ['game = "differences"', "options = { size = 4 }", "encounters = 4", 'isolation = "none"']
     lines += [f'[[entrants]]\nbot = "{name}.py"' for name in names]
     (tmp_path / "t.toml").write_text("\n".join(lines))
     (tmp_path / "mended").mkdir()
-    (tmp_path / "mended" / "student03.py").write_text(f"{thinking}\n# mended\n")
+    (tmp_path / "mended" / "student03.py").write_text(f"{minimal}\n# mended\n")
 
     def arena(*arguments):
         done = subprocess.run(
@@ -101,25 +98,17 @@ def test_the_same_on_the_command_line_with_a_kill_in_between(tmp_path):
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def recorded():
-        with ArenaHome(tmp_path / ".arena") as home:
-            found = home.store.find_tournament("t")
-            return 0 if found is None else found.recorded
-
-    def run_and_kill(least):
-        running = subprocess.Popen([sys.executable, "-m", "arena", "run", "t.toml", "-q"], cwd=tmp_path)
-        while recorded() < least:
-            time.sleep(0.02)
-        running.send_signal(signal.SIGKILL)
-        running.wait()
+    def run_and_kill(played):
+        with stepped_run("t.toml", "-q", stops=[played], cwd=tmp_path) as running:
+            wait_until_stopped(running)
 
     run_and_kill(30)
     arena("withdraw", "t", "student00", "--reason", "moved away")
     arena("replace", "t", "student03", "mended/student03.py", "--reason", "could not read an observation")
-    run_and_kill(recorded() + 20)
+    run_and_kill(20)
     arena("enter", "t", "latecomer.py", "--reason", "was ill")
     arena("disqualify", "t", "student07", "--reason", "copied")
-    run_and_kill(recorded() + 20)
+    run_and_kill(20)
     with ArenaHome(tmp_path / ".arena") as home:
         match = min(records(home))
     arena("void", "t", str(match), "--reason", "the power failed")

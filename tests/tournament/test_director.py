@@ -27,6 +27,7 @@ from arena.tournament.definition import load_definition, with_name
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule, spec_of
 from benchmarks.zoo_bots import bad_bot
+from tests.stepped_run import stepped_run, wait_until_stopped
 
 pytestmark = pytest.mark.processes
 
@@ -80,7 +81,7 @@ def recorded(home):
 
 @pytest.mark.parametrize(("kills", "encounters"), [(3, 100), pytest.param(20, 500, marks=pytest.mark.soak)])
 def test_kills_and_resumes_give_the_undisturbed_table(write_definition, tmp_path, kills, encounters):
-    """kill -9 of the director: every third time while it starts, else after it has recorded a random number of matches.
+    """The director is killed: every third time while it starts, else after it has recorded a random number of matches.
 
     Workers and bots must go with it.
     """
@@ -89,23 +90,24 @@ def test_kills_and_resumes_give_the_undisturbed_table(write_definition, tmp_path
     assert arena("run", path, "--home", calm, "-q").returncode == 0
     rng = random.Random(7)
     for kill in range(kills):
-        before = recorded(stormy)
-        command = [*ARENA, "run", str(path), "--home", str(stormy)]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as director:
-            if kill % 3 == 0:
-                time.sleep(rng.uniform(0.0, 0.4))
-            else:
-                wanted = before + rng.randint(1, 60)
-                while recorded(stormy) < wanted and director.poll() is None:
-                    pass
-            assert director.poll() is None, "the tournament is too short"
-            director.kill()
+        if kill % 3 == 0:
+            kill_while_it_starts(path, stormy, rng.uniform(0.01, 0.4))
+        else:
+            with stepped_run(path, "--home", stormy, "-q", stops=[rng.randint(1, 60)]) as run:
+                wait_until_stopped(run)
     assert 0 < recorded(stormy) < 6 * encounters
     assert arena("run", path, "--home", stormy, "-q").returncode == 0
     assert exported(stormy) == exported(calm)
     assert table(stormy) == table(calm)
     assert arena("verify", "--home", stormy).returncode == 0
     wait_until_nothing_runs_in(tmp_path)
+
+
+def kill_while_it_starts(path, home, seconds):
+    """Start a run that the kernel ends after so many seconds, whatever holds up this test meanwhile."""
+    command = [*ARENA, "run", str(path), "--home", str(home), "-q"]
+    ended = subprocess.run(command, preexec_fn=lambda: signal.setitimer(signal.ITIMER_REAL, seconds), check=False)
+    assert ended.returncode == -signal.SIGALRM
 
 
 def wait_until_nothing_runs_in(directory):

@@ -11,6 +11,7 @@ from arena.home import ArenaHome
 from arena.tournament.definition import load_definition, make_definition
 from arena.tournament.director import run_tournament
 from benchmarks.zoo_bots import bad_bot
+from tests.stepped_run import stepped_run, wait_until_stopped
 
 pytestmark = pytest.mark.processes
 
@@ -76,17 +77,16 @@ def test_a_watched_match_of_functions_is_in_the_store_while_it_is_played(tmp_pat
 
 def test_what_a_killed_director_leaves_is_stale_and_the_next_run_removes_it(write_definition, tmp_path):
     path = write_definition(bots=("minimal", "random_legal"), encounters=300, options="{size = 6}")
-    command = [sys.executable, "-m", "arena", "run", str(path), "--home", str(tmp_path / "h")]
+    arguments = [path, "--home", tmp_path / "h", "-q"]
     with ArenaHome(tmp_path / "h") as home:
         store = home.store
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as director:
-            while store.find_tournament("t") is None or store.live_state(store.tournament("t")).progress() is None:
-                assert director.poll() is None
+        with stepped_run(*arguments, stops=[1]) as director:
+            wait_until_stopped(director)
+            assert store.live_state(store.tournament("t")).progress() is not None
             assert "t" in store.directors()
-            director.kill()
         state = store.live_state(store.tournament("t"))
         stale = state.progress()
         assert stale.progress.scheduled == 600
         assert "t" not in store.directors()
-        assert subprocess.run([*command, "-q"], check=False).returncode == 0
+        assert subprocess.run([sys.executable, "-m", "arena", "run", *map(str, arguments)], check=False).returncode == 0
         assert state.progress() is None

@@ -19,6 +19,7 @@ import pytest
 from arena.home import ArenaHome
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
+from tests.stepped_run import go_on, stepped_run, wait_until_stopped
 from tests.tournament.test_director import ARENA, arena, exported, recorded, table, wait_until_nothing_runs_in
 
 pytestmark = pytest.mark.processes
@@ -263,29 +264,25 @@ def test_a_worker_that_is_killed_for_memory_costs_no_match(tmp_path):
     """The kernel's killer sends SIGKILL, as here; every worker is killed once, in the middle of play."""
     path = write_fiery_definition(tmp_path, encounters=2)
     killed = set()
-    with subprocess.Popen(
-        [*ARENA, "run", str(path), "--home", str(tmp_path / "h"), "-q"], stdout=subprocess.DEVNULL
-    ) as run:
-        while len(killed) < 2 and run.poll() is None:
-            for worker in processes_below(run.pid)["worker"]:
-                if recorded(tmp_path / "h") > 2 + 10 * len(killed) and worker not in killed:
-                    os.kill(worker, signal.SIGKILL)
-                    killed.add(worker)
-    assert run.returncode == 0
-    assert len(killed) == 2
+    with stepped_run(path, "--home", tmp_path / "h", "-q", stops=[3, 13], stdout=subprocess.DEVNULL) as run:
+        for _ in range(2):
+            wait_until_stopped(run)
+            worker = min(set(processes_below(run.pid)["worker"]) - killed)
+            os.kill(worker, signal.SIGKILL)
+            killed.add(worker)
+            go_on(run)
+        assert run.wait(300) == 0
     assert len(exported(tmp_path / "h")) == scheduled(tmp_path / "h")
 
 
 def test_stopped_workers_are_continued(tmp_path):
     path = small_definition(tmp_path, encounters=300)
-    command = [*ARENA, "run", str(path), "--home", str(tmp_path / "h"), "-q"]
-    stopped = set()
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as run:
-        while not stopped and run.poll() is None:
-            if recorded(tmp_path / "h") > 0:
-                stopped = set(processes_below(run.pid)["worker"])
-                for worker in stopped:
-                    os.kill(worker, signal.SIGSTOP)
+    with stepped_run(path, "--home", tmp_path / "h", "-q", stops=[1], stdout=subprocess.DEVNULL) as run:
+        wait_until_stopped(run)
+        stopped = processes_below(run.pid)["worker"]
+        for worker in stopped:
+            os.kill(worker, signal.SIGSTOP)
+        go_on(run)
         assert run.wait(120) == 0
     assert stopped
     assert len(exported(tmp_path / "h")) == 600
