@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-
 LADDER = "ladder"
 """The kind of programs that keep ladders going."""
 
