@@ -233,7 +233,7 @@ def test_matches_are_decided_where_their_value_stays():
     won = sum(one.ranks[1] == 1 for one in matches)
     assert rows["decided before it begins"].value == pytest.approx(won / 60)
     assert rows["part of a match before it is decided"].value == pytest.approx(1 - won / 60)
-    (comebacks,) = value_measures.comebacks(of_values)
+    (comebacks,) = value_measures.comebacks([value_measures.valued(one, values) for one in matches])
     assert comebacks.estimate.value == pytest.approx(1 - won / 60)  # seat 0 had lost before it began
     leads = {row.name: row.estimate for row in play_measures.visible_leads(matches, game.scores)}
     assert leads["changes of the visible lead"].value == 0  # the first lead is that of the end
