@@ -59,5 +59,5 @@ class Measure:
 
 
 def rows_of(name: str, at: str, unit: Unit, estimate: Estimate | None, known: str = "") -> list[Row]:
-    """Return a number as a list; an empty one if there is none."""
+    """Return a number as a list, which is empty without an estimate."""
     return [] if estimate is None else [Row(name=name, at=at, unit=unit, estimate=estimate, known=known)]
