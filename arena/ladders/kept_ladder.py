@@ -113,7 +113,7 @@ class KeptLadder:
         missing = counted(players - there, "more bot")
         return (
             f"a match has {players} players, and {there or 'none'} can be paired; hand in {missing} for {games},"
-            " or undo a disqualification or withdrawal, and it goes on by itself"
+            " or undo a disqualification or withdrawal, and it continues by itself"
         )
 
     def _wait(self, state: DirectorState, sentence: str = "") -> float:

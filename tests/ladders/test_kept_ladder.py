@@ -108,7 +108,7 @@ def correct(people, kind, **arguments):
     people.requests.add("open", kind, arguments, subject="", reason="Why.", by="dora")
 
 
-def test_with_too_few_bots_it_says_so_once_and_goes_on_by_itself(kept, people, home, caplog):
+def test_with_too_few_bots_it_says_so_once_and_continues_by_itself(kept, people, home, caplog):
     kept.step()
     correct(people, "withdraw", bot="minimal")
     for _ in range(4):
@@ -117,7 +117,7 @@ def test_with_too_few_bots_it_says_so_once_and_goes_on_by_itself(kept, people, h
     assert report.state is DirectorState.SHORT
     assert report.sentence == (
         "a match has 2 players, and 1 can be paired; hand in 1 more bot for differences, or undo a disqualification or"
-        " withdrawal, and it goes on by itself"
+        " withdrawal, and it continues by itself"
     )
     assert [record.message for record in caplog.records if "can be paired;" in record.message] == [
         f"open: {report.sentence}"
