@@ -208,13 +208,9 @@ def test_what_it_refuses(solve, arguments, problem):
 def test_more_refusals(solve):
     assert "no strategy is known" in solve("coprimality", "--by", "proof")[2]
     assert "only tables of games for two can be saved" in solve("coprimality", "-o", "players=3", "--save")[2]
-    assert "solved by a table" in solve("coprimality", "-o", "players=3", "--by", "search")[2]
-    code, out, err = solve("coprimality", "-o", "players=6", "--within", "0.001s", "-q")
-    assert (code, out, err) == (
-        1,
-        "",
-        "arena: the time is up, and there is no table yet; allow more, or a smaller board\n",
-    )
+    assert "by a kernel or a table, not by search" in solve("coprimality", "-o", "players=3", "--by", "search")[2]
+    code, out, err = solve("coprimality", "-o", "players=20", "--within", "0.001s", "-q")
+    assert (code, out, err) == (1, "", "arena: the time is up; allow more, or a smaller board\n")
 
 
 def test_ctrl_c_is_quiet(solve, monkeypatch):
