@@ -65,7 +65,7 @@ def solve(
     The margin is the score of seat 0 minus that of the other seat. It is `proved` by a strategy, read from a `table` of
     all states, or found by a `search`, which says between which bounds it lies when the time is up. For three and more
     seats there is no such value: `shares` is each seat's share of rivals beaten when every seat plays for its own, and
-    `paranoid` what it can hold against all others together, by its kernel or a table. A table that --save has kept is used again.
+    `paranoid` what it can hold against all others together. A table that --save has kept is used again.
 
     With --json, each set of options is an object in a line of its own.
     """

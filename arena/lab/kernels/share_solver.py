@@ -6,7 +6,7 @@ import ctypes
 from dataclasses import dataclass
 
 from arena.lab.kernels.encoding import plaid_state
-from arena.lab.kernels.solver import SOLVED, Needs, Solver
+from arena.lab.kernels.solver import SOLVED, KernelSolver, Needs
 from arena.ranking import points_of
 
 Points = tuple[int, ...]
@@ -34,7 +34,7 @@ class AfterActions:
     edges: int
 
 
-class ShareSolver(Solver):
+class ShareSolver(KernelSolver):
     """The kernel of a game for three and more, which is asked what each seat gets."""
 
     def share_needs(self) -> Needs | None:
