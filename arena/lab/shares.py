@@ -17,7 +17,6 @@ from arena.lab.kernels.share_solver import ShareSolver
 from arena.lab.kernels.solver import Needs
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError, states_text
 from arena.lab.retrograde import Shares, paranoid_of, shares_of
-from arena.lab.saved_tables import FEW_STATES
 from arena.lab.solution import By
 from arena.lab.state_count import bytes_per_state, count_states
 from arena.lab.state_graph import explore
@@ -148,9 +147,7 @@ class ShareOracle:
             return False
         if is_built(self._game):
             return True
-        states = count_states(self._game, self._path)
-        has_time = self._builds_kernel and limits.deadline == float("inf")
-        return has_time and (states is None or states > FEW_STATES)
+        return self._builds_kernel and limits.deadline == float("inf")
 
     def _by_kernel(self, kernel: ShareSolver, needs: Needs, state: Any, limits: Limits) -> StateShares:
         limits.check_memory(needs.memory_bytes, f"solving {self._path} of {states_text(needs.states)} by its kernel")

@@ -104,7 +104,7 @@ class Solver:
     def plan(self, by: By | None = None) -> Plan:
         """Return what solving would take; where it is by the kernel, that is built now."""
         if self._game.players > 2:
-            needs = ShareOracle(self._game, self._path, self._limits).needs(by)
+            needs = ShareOracle(self._game, self._path, self._limits).needs(self._way_to_share(by))
             if needs is not None:
                 return Plan(states=needs.states or None, memory_bytes=needs.memory_bytes, by=By.KERNEL)
         elif by is By.KERNEL or (by is None and self._asks_kernel()):
@@ -213,7 +213,7 @@ class Solver:
 
     def _shared(self, by: By | None) -> Solution:
         oracle = ShareOracle(self._game, self._path, self._limits)
-        found = oracle.of(self._start, by)
+        found = oracle.of(self._start, self._way_to_share(by))
         self.kernel_problem = oracle.kernel_problem
         seat = self._game.seat_to_act(self._start)
         return replace(
@@ -227,6 +227,10 @@ class Solver:
             edges=found.edges,
             memory_bytes=found.memory_bytes,
         )
+
+    def _way_to_share(self, by: By | None) -> By | None:
+        states = count_states(self._game, self._path)
+        return By.TABLE if by is None and states is not None and states <= FEW_STATES else by
 
     def _classes(self, actions: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(up_to_symmetry(self._game, self._path, actions))

@@ -104,7 +104,7 @@ def test_the_sentences_are_eighty_columns_wide(solve):
         "  best first  + -",
     ]
     assert err.startswith("plusminus size=3, grid_first=2: a table has 559 states and takes about 2")
-    for arguments in (("plaid", "--within", "0.001"), ("coprimality", "-o", "players=3", "-o", "size=4")):
+    for arguments in (("plaid", "--within", "0.001"), ("coprimality", "-o", "players=3", "--by", "table")):
         code, out, err = solve(*arguments)
         assert all(len(line) <= 80 for line in (out + err).splitlines())
     assert solve("differences", "-q")[1:] == (
