@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from arena.analysis.leaderboard_cache import Leaderboard
+from typing import Any, NamedTuple, TypeVar
 
 LEAST_CPU_SECONDS = 0.1
 """What takes less does not rest."""
 REST_PER_CPU_SECOND = 10.0
 
 
+Leaderboard = TypeVar("Leaderboard")
+
+
 class _Kept(NamedTuple):
-    board: Leaderboard
+    board: Any
     until: float
 
 
@@ -49,14 +49,15 @@ class RestingLeaderboards:
         """
         kept = self._kept.get(what)
         if kept is not None and self._now() < kept.until:
-            return kept.board
+            board: Leaderboard = kept.board
+            return board
         began = self._worked()
-        board = compute()
+        computed = compute()
         cpu_seconds = self._worked() - began
         self._kept = {one: other for one, other in self._kept.items() if self._now() < other.until}
         if cpu_seconds >= LEAST_CPU_SECONDS:
-            self._kept[what] = _Kept(board, self._now() + REST_PER_CPU_SECOND * cpu_seconds)
-        return board
+            self._kept[what] = _Kept(computed, self._now() + REST_PER_CPU_SECOND * cpu_seconds)
+        return computed
 
 
 _of_this_process: RestingLeaderboards | None = None
