@@ -123,7 +123,7 @@ class ShareOracle:
             raise TooLargeError(f"{error}; try a smaller board") from error
 
     def best_line(self, state: Any, deadline: float = float("inf")) -> tuple[Any, ...]:
-        """Return how a match goes on when every seat plays for its own, to its end or as far as is known in time."""
+        """Return how a match continues when every seat plays for its own, to its end or as far as is known in time."""
         line: list[Any] = []
         while (seat := self._game.seat_to_act(state)) is not None and len(line) < MAX_LINE:
             try:
