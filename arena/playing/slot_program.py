@@ -43,7 +43,7 @@ def _play(directory: str, isolation: str, number: int) -> None:
             threading.Thread(target=_keep_up, args=(claim, slot), daemon=True).start()
             slot.play()
         except TerminatedError:
-            claim.release()  # the next play host goes on at once
+            claim.release()  # the next play host continues it at once
             raise
 
 
