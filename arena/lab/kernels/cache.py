@@ -83,7 +83,7 @@ def _check_place(path: Path) -> None:
 
     Raises:
         KernelError: naming the directory or link.
-        OSError: if there is none.
+        OSError: if it does not exist.
     """
     trusted = {0, os.geteuid(), Path("/").stat().st_uid}  # in a user namespace root has another number
     resolved = path.resolve()
@@ -137,7 +137,7 @@ def open_own(path: Path) -> BinaryIO:
     """Open a regular file of this user or of root that nobody else can write, and that is no link.
 
     Raises:
-        OSError: if there is none; PermissionError if it is another user's, or others can write it.
+        OSError: if it does not exist; PermissionError if it is another user's, or others can write it.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     file = os.fdopen(descriptor, "rb")
