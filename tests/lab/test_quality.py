@@ -10,7 +10,7 @@ from arena.lab.limits import Limits
 from arena.lab.quality import play_measures, value_measures
 from arena.lab.quality.comparison import Comparison
 from arena.lab.quality.estimate import Cluster, Kind, exactly, share_of
-from arena.lab.quality.exact_values import BestPlay, exact_values
+from arena.lab.quality.exact_values import BestPlay, NoValuesError, exact_values
 from arena.lab.quality.kingmaking import decides_among_others
 from arena.lab.quality.measure import Measure, Row, Unit
 from arena.lab.quality.openings import opening_balance
@@ -115,6 +115,22 @@ def test_a_survey_ends_in_time_and_says_so():
     assert clock.now < 66
     assert "The time was up" in report.measure("depth").note
     assert 0 < number(report, "depth", "points of the stronger", "greedy against random").n < 10_000
+
+
+def test_without_a_limit_of_time_a_report_does_not_depend_on_how_fast_the_machine_is():
+    game = make_game("plusminus", size=3)
+    few = Plan(encounters=10, doublings=0)
+    fast, slow = (
+        json.dumps(survey_quality(game, "plusminus", few, Limits(clock=Clock(step))).to_json()) for step in (0.0, 1e6)
+    )
+    assert fast == slow
+    assert '"kind": "exact"' in fast
+
+
+def test_a_board_of_which_no_table_fits_has_no_exact_values_whatever_the_time(monkeypatch):
+    monkeypatch.setattr("arena.lab.quality.exact_values.has_all_values", lambda *_: False)
+    with pytest.raises(NoValuesError, match="there is no table of 10,026,362,492 states"):
+        exact_values(make_game("plaid", width=20, height=20), "plaid", Limits())
 
 
 def test_a_board_without_exact_values_says_why():

@@ -134,6 +134,8 @@ def _note(key: str, found: Findings) -> str:
             notes.append("Boards that are missing or have bounds were not solved: too large, or the time was up.")
     elif any(part in found.ended_early for part in PARTS_OF[key]):
         notes.append("The time was up before all observations were made; n says how many there are.")
+    if key == "length" and found.game.players > 2:
+        notes.append("Who decides only among others is measured at the last choice of a match, not at earlier ones.")
     return " ".join(notes)
 
 
