@@ -160,9 +160,15 @@ def _report_text(report: QualityReport) -> str:
 
 def _answer_lines(answers: Sequence[Answer]) -> list[str]:
     lines = []
-    for question, text in answers:
-        lines += ["", *textwrap.wrap(printable(f"{question} {text}"), WIDTH, break_on_hyphens=False)]
+    for question, paragraphs in answers:
+        lines += ["", question]
+        for text in paragraphs:
+            lines += _indented(text)
     return lines
+
+
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(printable(text), WIDTH, initial_indent="   ", subsequent_indent="   ", break_on_hyphens=False)
 
 
 _LEGEND = (
@@ -179,7 +185,7 @@ _COMPARED = (
 
 def _note_lines(measure: Measure) -> list[str]:
     note = measure.note or ("" if measure.rows else "No observations.")
-    return textwrap.wrap(printable(note), WIDTH, initial_indent="   ", subsequent_indent="   ") if note else []
+    return _indented(note) if note else []
 
 
 def _line(row: Row) -> str:

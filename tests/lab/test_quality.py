@@ -1,6 +1,7 @@
 """The eleven measures find truths that were planted, are the same from the same seed, and end in time."""
 
 import json
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from arena.games import make_game
 from arena.lab.limits import Limits
 from arena.lab.quality import play_measures, value_measures
+from arena.lab.quality.answers import variation_sentences
 from arena.lab.quality.comparison import Comparison
 from arena.lab.quality.estimate import Cluster, Kind, exactly, share_of
 from arena.lab.quality.exact_values import BestPlay, NoValuesError, exact_values
@@ -262,6 +264,19 @@ def test_boards_of_a_game_are_those_that_its_rules_have():
     assert boards_of(game_of(EDGE), PATH)[0][0] == "players 2"
 
 
+def test_a_difference_that_depends_on_the_strength_means_nothing_to_all_players():
+    reports = [replace(profile(0, 1), measures=(two_strengths(*shares),)) for shares in ((0.2, 0.6), (0.6, 0.2))]
+    comparison = Comparison(option="scoring", values=("a", "b"), reports=tuple(reports))
+    assert [one.is_clear for one in comparison.differences()] == [True, True]
+    assert "no difference that a player would notice" in variation_sentences(comparison)[0]
+
+
+def two_strengths(*shares):
+    rows = [profile(share, 200).measures[0].rows[0] for share in shares]
+    at = [replace(row, at=strength) for row, strength in zip(rows, ("random", "greedy"), strict=True)]
+    return Measure(key="draws_and_margins", title="Draws", about="", rows=tuple(at))
+
+
 def profile(share, n, name="draws"):
     clusters = [Cluster(1.0)] * round(share * n) + [Cluster(0.0)] * (n - round(share * n))
     row = Row(name=name, at="random", unit=Unit.SHARE, estimate=share_of(clusters))
@@ -275,4 +290,9 @@ def test_a_comparison_marks_what_is_more_than_chance():
     assert [one.is_clear for one in clear.differences()] == [True]
     assert clear.differences()[0].meaning() == "more matches end in a draw"
     assert [(one.is_clear, one.meaning()) for one in unclear.differences()] == [(False, "")]
+    assert (
+        answers_of_comparison(clear)[2]
+        .paragraphs[0]
+        .endswith(": more matches end in a draw (1 of 1 numbers differ by more than chance).")
+    )
     assert clear.conclusion().endswith("not known without votes (194 for 80% power at 60:40).")
