@@ -55,7 +55,7 @@ class Experiment:
 
     @property
     def game_options(self) -> dict[str, Any]:
-        """The options by name; UsageError for what is none."""
+        """The options by name; UsageError for what is not one."""
         from arena.games import parse_options
 
         return parse_options(self.game, self.options)
@@ -96,7 +96,7 @@ def check_programs(bots: tuple[str, ...], use: str) -> None:
 
 
 def played(definition: Definition, arena_home: ArenaHome, quiet: bool) -> Progress:
-    """Play a tournament, or go on with it, and show its progress; Ctrl-C raises KeyboardInterrupt."""
+    """Play a tournament, or the rest of it, and show its progress; Ctrl-C raises KeyboardInterrupt."""
     from arena.cli.progress import make_progress
     from arena.tournament.director import run_tournament
 
