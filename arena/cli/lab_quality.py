@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from arena.games import Game
     from arena.lab.quality.answers import Answer
     from arena.lab.quality.comparison import Comparison, Difference
-    from arena.lab.quality.measures import Measure, Row
+    from arena.lab.quality.measure import Measure, Row
     from arena.lab.quality.report import QualityReport
     from arena.lab.quality.survey import Plan
 

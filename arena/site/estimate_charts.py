@@ -12,7 +12,7 @@ from math import ceil, floor
 from markupsafe import Markup
 
 from arena.lab.quality.estimate import Estimate
-from arena.lab.quality.measures import Measure, Row, Unit
+from arena.lab.quality.measure import Measure, Row, Unit
 from arena.site.charts import MARGIN_PERCENT
 
 MIN_POINTS = 3

@@ -7,7 +7,7 @@ import pytest
 
 from arena.cli.group import run
 from arena.lab import limits, state_graph
-from arena.lab.kernels.solver import Solver
+from arena.lab.kernels.solver import KernelSolver
 from tests import needs
 from tests.cli.calls import calling
 
@@ -139,7 +139,7 @@ def test_a_table_of_a_kernel_is_saved_and_used_again(solve, solved, cache, monke
     assert (code, out.splitlines()[0]) == (0, "multiplication players=2, size=7: seat 0 wins, margin 12")
     assert "its kernel makes a table of 130,922 states and takes about " in " ".join(err.split())
     assert err.endswith(f"The table is {file}\n")
-    monkeypatch.setattr(Solver, "fill", None)
+    monkeypatch.setattr(KernelSolver, "fill", None)
     (one,) = solved(*options)
     assert (one["margin"], one["known"], one["best"], one["states"]) == (12, "table", [[1, 1]], 0)
     file.write_bytes(file.read_bytes()[:-1])

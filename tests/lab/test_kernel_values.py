@@ -13,7 +13,7 @@ from arena.lab.kernel_tables import KernelTableFile, fill_table, kernel_table_pa
 from arena.lab.kernel_values import KernelValues
 from arena.lab.kernels.loading import load
 from arena.lab.kernels.option_sets import small_games
-from arena.lab.kernels.solver import Solver
+from arena.lab.kernels.solver import KernelSolver
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.mapped_table import TableError
 from arena.lab.oracle import Oracle
@@ -130,7 +130,7 @@ def test_near_ties_are_decided_by_the_rules(asking_plaid, monkeypatch):  # noqa:
     expected = KernelValues(game, Limits()).after_actions(game.initial_state())
     asked = []
     monkeypatch.setattr(game, "ranks", lambda state: asked.append(state) or type(game).ranks(game, state))
-    monkeypatch.setattr(kernel_values, "solver_of", lambda game: Solver(asking_plaid, game))
+    monkeypatch.setattr(kernel_values, "solver_of", lambda game: KernelSolver(asking_plaid, game))
     assert KernelValues(game, Limits()).after_actions(game.initial_state()) == expected
     assert asked
 
@@ -139,7 +139,7 @@ def test_one_table_answers_for_all_matches(monkeypatch):
     game, rng = make_game("differences", size=6), random.Random(3)
     kernel = KernelValues(game, Limits())
     kernel.after_actions(random_state(game, 3, rng))
-    monkeypatch.setattr(Solver, "fill", None)
+    monkeypatch.setattr(KernelSolver, "fill", None)
     for plies in (0, 1, 2, 3, 4, 5):
         assert kernel.after_actions(random_state(game, plies, rng))
 
@@ -159,7 +159,7 @@ def test_a_table_that_is_not_full_in_time_is_not_tried_again(monkeypatch):
     game = make_game("differences", size=10)
     kernel, first = KernelValues(game, Limits()), game.initial_state()
     assert kernel.after_actions(first, time.monotonic()) is None
-    monkeypatch.setattr(Solver, "fill", None)
+    monkeypatch.setattr(KernelSolver, "fill", None)
     assert kernel.after_actions(first) is None
     assert "kernel solver" not in {thread.name for thread in threading.enumerate()}
 
@@ -211,7 +211,7 @@ def test_a_saved_table_is_opened_where_one_would_be_made(tmp_path, monkeypatch):
     expected = KernelValues(game, Limits()).after_actions(game.initial_state())
     save_kernel_table(game, kernel_table_path(game), Limits())
     assert len(list((tmp_path / "tables").glob("*.values"))) == 1
-    monkeypatch.setattr(Solver, "fill", None)
+    monkeypatch.setattr(KernelSolver, "fill", None)
     assert KernelValues(game, Limits()).after_actions(game.initial_state()) == expected
     save_kernel_table(game, kernel_table_path(game), Limits())  # another process has done so
 

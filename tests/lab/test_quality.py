@@ -7,12 +7,12 @@ import pytest
 
 from arena.games import make_game
 from arena.lab.limits import Limits
-from arena.lab.quality import measures
+from arena.lab.quality import play_measures, value_measures
 from arena.lab.quality.comparison import Comparison
-from arena.lab.quality.estimate import Kind, exactly, share_of
+from arena.lab.quality.estimate import Cluster, Kind, exactly, share_of
 from arena.lab.quality.exact_values import BestPlay, exact_values
 from arena.lab.quality.kingmaking import decides_among_others
-from arena.lab.quality.measures import Row, Unit
+from arena.lab.quality.measure import Measure, Row, Unit
 from arena.lab.quality.openings import opening_balance
 from arena.lab.quality.report import PARTS_OF, QualityReport, survey_quality
 from arena.lab.quality.simple_strategies import board_of, simple_strategies
@@ -225,14 +225,17 @@ def test_matches_are_decided_where_their_value_stays():
     values = exact_values(game, PATH, Limits())
     first = simple_strategies(game)["random"]
     matches = [simulate(game, [first, first], Random(seed), lambda: None) for seed in range(60)]
-    rows = {row.name: row.estimate for row in measures.decided([measures.valued(one, values) for one in matches])}
+    rows = {
+        row.name: row.estimate
+        for row in value_measures.decided([value_measures.valued(one, values) for one in matches])
+    }
     # Seat 1 wins from the beginning, unless its last action, the second of two, gives it away.
     won = sum(one.ranks[1] == 1 for one in matches)
     assert rows["decided before it begins"].value == pytest.approx(won / 60)
     assert rows["part of a match before it is decided"].value == pytest.approx(1 - won / 60)
-    (comebacks,) = measures.comebacks([measures.valued(one, values) for one in matches])
+    (comebacks,) = value_measures.comebacks([value_measures.valued(one, values) for one in matches])
     assert comebacks.estimate.value == pytest.approx(1 - won / 60)  # seat 0 had lost before it began
-    leads = {row.name: row.estimate for row in measures.visible_leads(matches, game.scores)}
+    leads = {row.name: row.estimate for row in play_measures.visible_leads(matches, game.scores)}
     assert leads["changes of the visible lead"].value == 0  # the first lead is that of the end
 
 
@@ -244,9 +247,9 @@ def test_boards_of_a_game_are_those_that_its_rules_have():
 
 
 def profile(share, n, name="draws"):
-    clusters = [measures.Cluster(1.0)] * round(share * n) + [measures.Cluster(0.0)] * (n - round(share * n))
+    clusters = [Cluster(1.0)] * round(share * n) + [Cluster(0.0)] * (n - round(share * n))
     row = Row(name=name, at="random", unit=Unit.SHARE, estimate=share_of(clusters))
-    one = measures.Measure(key="draws_and_margins", title="Draws", about="", rows=(row,))
+    one = Measure(key="draws_and_margins", title="Draws", about="", rows=(row,))
     return QualityReport(game="g", options={}, plan=Plan(), measures=(one,))
 
 

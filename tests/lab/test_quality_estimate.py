@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.lab.quality.estimate import Cluster, Kind, between, difference, exactly, mean_of, share_of
-from arena.lab.quality.measures import draws_and_margins, first_seat, length_and_branching
+from arena.lab.quality.play_measures import draws_and_margins, first_seat, length_and_branching
 from arena.lab.quality.simple_strategies import RandomStrategy
 from tests.lab.quality_games import UNEQUAL, played_at_random, table_game
 

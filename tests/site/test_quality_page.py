@@ -9,7 +9,7 @@ from arena.games import make_game
 from arena.lab.limits import Limits
 from arena.lab.quality.comparison import Comparison
 from arena.lab.quality.estimate import Cluster, exactly, share_of
-from arena.lab.quality.measures import Measure, Row, Unit
+from arena.lab.quality.measure import Measure, Row, Unit
 from arena.lab.quality.report import QualityReport, survey_quality
 from arena.lab.quality.survey import Plan
 from arena.site.estimate_charts import plots_of

@@ -14,7 +14,7 @@ from arena.games import GAMES, Game
 from arena.lab.kernels import build, cache
 from arena.lab.kernels.encoding import KERNEL_NAMES
 from arena.lab.kernels.kernel import Kernel
-from arena.lab.kernels.solver import DECIDER, Solver
+from arena.lab.kernels.solver import DECIDER, KernelSolver
 
 _INT, _LONG = ctypes.c_int32, ctypes.c_int64
 _HANDLE, _SEED = ctypes.c_void_p, ctypes.c_uint64
@@ -97,7 +97,7 @@ def kernel_of(game: Game[Any]) -> Kernel | KernelError:
     return library if isinstance(library, KernelError) else Kernel(library, game)
 
 
-def solver_of(game: Game[Any]) -> Solver:
+def solver_of(game: Game[Any]) -> KernelSolver:
     """Return the kernel of a game with its options, to be asked what the first state is worth.
 
     Raises:
@@ -106,7 +106,7 @@ def solver_of(game: Game[Any]) -> Solver:
     library = _library_of(game)
     if isinstance(library, KernelError):
         raise library
-    return Solver(library, game)
+    return KernelSolver(library, game)
 
 
 def has_solver(game: Game[Any]) -> bool:

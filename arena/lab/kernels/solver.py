@@ -77,7 +77,7 @@ class TablePlan:
     memory_bytes: int
 
 
-class Solver(Kernel):
+class KernelSolver(Kernel):
     """The kernel of a game for two, which is asked what states are worth."""
 
     def needs(self) -> Needs | None:
@@ -126,7 +126,7 @@ class Solver(Kernel):
         return code == _SOLVED
 
     def look_up(
-        self, root: Solver | None, address: int | None, deadline: float = float("inf")
+        self, root: KernelSolver | None, address: int | None, deadline: float = float("inf")
     ) -> list[tuple[int, int]] | None:
         """Return outcome and margin of the state after each legal action; None if that is not known.
 

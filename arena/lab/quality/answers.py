@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from arena.lab.quality.comparison import Comparison
 from arena.lab.quality.estimate import Kind
-from arena.lab.quality.measures import Row
+from arena.lab.quality.measure import Row
 from arena.lab.quality.report import QualityReport
 from arena.lab.quality.text import bounds_text, estimate_text, number_text
 from arena.text import all_of

@@ -13,12 +13,10 @@ from arena.lab.limits import Limits, TimeIsUpError, TooLargeError, states_text
 from arena.lab.oracle import Oracle
 from arena.lab.quality.simulation import pick
 from arena.lab.retrograde import Retrograde
+from arena.lab.saved_tables import FEW_STATES
 from arena.lab.state_count import bytes_per_state, count_states
 from arena.lab.state_graph import explore
 from arena.lab.worth import Known, Outcome, Worth, worth_between
-
-_FEW_STATES = 20_000
-"""Of so few, a table by the rules in Python takes a second or two."""
 
 _TRIED_PLIES = (2, 1, 3, 4)
 """Actions after which a state is asked for, to see whether the oracle is exact everywhere."""
@@ -134,7 +132,7 @@ def exact_values(game: Game[Any], path: str, limits: Limits) -> ExactValues:
     if game.players != 2:
         raise NoValuesError(f"a game for {game.players} has no value: what a seat gets depends on whom others help")
     states = count_states(game, path)
-    if states is None or states <= _FEW_STATES:
+    if states is None or states <= FEW_STATES:
         try:
             return _by_table(game, path, limits)
         except (TimeIsUpError, TooLargeError):
@@ -143,7 +141,7 @@ def exact_values(game: Game[Any], path: str, limits: Limits) -> ExactValues:
 
 
 def _by_table(game: Game[Any], path: str, limits: Limits) -> ExactValues:
-    few = replace(limits, memory_bytes=min(limits.memory_bytes, _FEW_STATES * bytes_per_state(game)))
+    few = replace(limits, memory_bytes=min(limits.memory_bytes, FEW_STATES * bytes_per_state(game)))
     table = Retrograde(explore(game, path, few))
 
     def worth(state: Any) -> Worth:

@@ -13,7 +13,7 @@ from arena.games.game import Game
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.quality.exact_values import ExactValues, NoValuesError, Value, exact_values
 from arena.lab.quality.kingmaking import decides_among_others
-from arena.lab.quality.measures import Row, ValuedMatch, valued
+from arena.lab.quality.measure import Row
 from arena.lab.quality.openings import MAX_PLIES, opening_balance
 from arena.lab.quality.simple_strategies import simple_strategies
 from arena.lab.quality.simulation import SimulatedMatch
@@ -26,6 +26,7 @@ from arena.lab.quality.skill_ladder import (
     self_play,
     strengths_of,
 )
+from arena.lab.quality.value_measures import ValuedMatch, valued
 from arena.lab.solution import Solution
 from arena.lab.solving import Solver
 from arena.lab.symmetries import representatives, up_to_symmetry

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.lab.quality.estimate import Estimate, Kind
-from arena.lab.quality.measures import Row, Unit
+from arena.lab.quality.measure import Row, Unit
 
 
 def number_text(row: Row) -> str:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from arena.lab.quality.answers import answers_of, answers_of_comparison
 from arena.lab.quality.comparison import Comparison, Difference
-from arena.lab.quality.measures import Measure, Row
+from arena.lab.quality.measure import Measure, Row
 from arena.lab.quality.report import QualityReport
 from arena.lab.quality.text import estimate_text, interval_text, number_text
 from arena.site.estimate_charts import EstimatePlot, key_mark, plots_of, stroke
