@@ -95,12 +95,12 @@ def check_programs(bots: tuple[str, ...], use: str) -> None:
         raise UsageError(f"bot 'human': {use} takes hundreds of matches; expected a program")
 
 
-def played(definition: Definition, arena_home: ArenaHome, quiet: bool) -> Progress:
+def played(definition: Definition, arena_home: ArenaHome, quiet: bool, label: str = "") -> Progress:
     """Play a tournament, or the rest of it, and show its progress; Ctrl-C raises KeyboardInterrupt."""
     from arena.cli.progress import make_progress
     from arena.tournament.director import run_tournament
 
-    display = make_progress(definition, quiet=quiet)
+    display = make_progress(definition, quiet, label)
     with display:
         return run_tournament(
             definition, arena_home.store, log_path=arena_home.log_path(definition.name), listener=display.update

@@ -20,7 +20,7 @@ from arena.cli.common import (
 from arena.cli.experiment import Experiment, check_programs, experiment_options, played, say_stopped
 from arena.cli.group import INTERRUPTED
 from arena.cli.options import WholeNumber, json_option, quiet_option
-from arena.cli.tuning_text import draw_tuning, show_tuning, tuning_json
+from arena.cli.tuning_text import check_plot, draw_tuning, show_tuning, tuning_json
 from arena.errors import UsageError
 from arena.text import counted
 
@@ -95,8 +95,7 @@ def command(
     template = default_args(parameters) if not args else split_arguments(args)
     check_parameters(parameters, template)
     check_programs((bot,), "tuning")
-    if plot_path is not None and plot_path.suffix not in (".png", ".svg"):
-        raise UsageError(f"--plot {str(plot_path)!r}: expected a name that ends in .png or .svg")
+    check_plot(plot_path)
     plan = TuningPlan(
         parameters=parameters,
         encounters=encounters,
@@ -170,7 +169,8 @@ class _Rounds:
             start = named_variant(self.variant(self.plan.start), (START,))
             bots = [named_variant(self.variant(values), values) for values in variants]
             definition = trials_definition(base, number, self.plan.rounds, [start, *bots], encounters)
-            progress = played(definition, arena_home, self.is_quiet)
+            label = "test" if number > self.plan.rounds else f"round {number} of {self.plan.rounds}"
+            progress = played(definition, arena_home, self.is_quiet, label)
             stored = arena_home.store.tournament(definition.name)
             if stored.recorded < stored.scheduled:
                 warn_of_given_up(progress)

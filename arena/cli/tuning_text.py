@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.common import print_wrapped
+from arena.cli.output_file import check_directories
 from arena.errors import UsageError
 from arena.report.tables import printable
 from arena.text import counted
@@ -17,19 +18,30 @@ if TYPE_CHECKING:
     from arena.tournament.tuning import TuningResult, Values
 
 
+NOTHING_CHANGED = "Each variant scored one half, as if nothing had changed: does the bot take these arguments?"
+
+
+def check_plot(path: Path | None) -> None:
+    """Raise UsageError for a file that no plot can be written to."""
+    if path is not None and path.suffix not in (".png", ".svg"):
+        raise UsageError(f"--plot {str(path)!r}: expected a name that ends in .png or .svg")
+    check_directories(path)
+
+
 def _setting(result: TuningResult, values: Values) -> str:
     pairs = zip(result.plan.parameters, values, strict=True)
     return ", ".join(f"{one.name} = {value}" for one, value in pairs)
 
 
 def show_tuning(name: str, result: TuningResult) -> None:
+    """Print what was found, on how many encounters it rests, and whether it is better than the start."""
     plan = result.plan
-    click.echo(f"start   {_setting(result, plan.start)}")
-    click.echo(f"result  {_setting(result, result.values)}")
-    click.echo(
-        f"rests on {counted(len(result.trials), 'encounter')} of {plan.rounds} rounds, of which"
-        f" {result.effective:.0f} are not confidently worse than the rest"
-    )
+    print_wrapped("start   ", 8, _setting(result, plan.start))
+    print_wrapped("result  ", 8, _setting(result, result.values))
+    trials, rounds = counted(len(result.trials), "encounter"), counted(plan.rounds, "round")
+    print_wrapped("trials  ", 8, f"{trials} in {rounds}, which count as {result.effective:.0f}: poor values weigh less")
+    if result.trials and all(trial.score == 0.5 for trial in result.trials):
+        print_wrapped("", 0, NOTHING_CHANGED)
     if result.test is None:
         conclusion = "Not distinguishable from the start: it is the start."
         if result.values != plan.start:
@@ -37,10 +49,9 @@ def show_tuning(name: str, result: TuningResult) -> None:
         print_wrapped("", 0, conclusion)
         return
     test = result.test
-    click.echo(
-        f"test    {counted(test.encounters, 'fresh encounter')}: {100 * test.score:.1f} % of the points"
-        f" [{100 * test.low:.1f}, {100 * test.high:.1f}] at 95 %"
-    )
+    interval = f"[{100 * test.low:.1f}, {100 * test.high:.1f}] at 95 %"
+    encounters = counted(test.encounters, "fresh encounter")
+    print_wrapped("test    ", 8, f"{encounters}: {100 * test.score:.1f} % of the points {interval}")
     conclusion = {
         "better": "The result is better than the start.",
         "worse": "The result is worse than the start.",
@@ -50,6 +61,7 @@ def show_tuning(name: str, result: TuningResult) -> None:
 
 
 def tuning_json(name: str, result: TuningResult) -> dict[str, Any]:
+    """Return the object of ``--json``."""
     test = result.test
     names = [one.name for one in result.plan.parameters]
     return {
@@ -69,6 +81,7 @@ def tuning_json(name: str, result: TuningResult) -> dict[str, Any]:
 
 
 def draw_tuning(path: Path, name: str, result: TuningResult) -> None:
+    """Write the plot; UsageError if it can't be written."""
     from arena.report.plots import rendered
     from arena.report.tuning_plot import tuning_plot
 

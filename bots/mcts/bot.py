@@ -32,8 +32,6 @@ from typing import Any
 from arena.botkit import Choice, Clock, run, until
 from arena.games import Game
 
-SAMPLE = 8
-
 Rewards = list[float]
 
 
@@ -45,11 +43,13 @@ class Settings:
         exploration: how much a child that was seldom visited is preferred.
         widening: a position visited n times looks at widening times √n actions.
         score_weight: how much of a reward is for points, the rest being for beaten rivals.
+        sample: from how many random actions a playout takes the best.
     """
 
     exploration: float = 0.6
     widening: float = 1.0
     score_weight: float = 0.2
+    sample: int = 8
 
 
 class Node:
@@ -112,14 +112,14 @@ def rewards_of(game: Game[Any], state: Any, score_weight: float) -> Rewards:
     return rewards
 
 
-def playout(game: Game[Any], state: Any, score_weight: float, stop_at: float) -> Rewards:
+def playout(game: Game[Any], state: Any, settings: Settings, stop_at: float) -> Rewards:
     """Play to the end, each time with the one of a few random actions that brings the largest lead."""
     while (seat := game.seat_to_act(state)) is not None and time.monotonic() < stop_at:
         actions = game.legal_actions(state)
-        sample = random.sample(actions, min(SAMPLE, len(actions)))
+        sample = random.sample(actions, min(settings.sample, len(actions)))
         after = [game.apply(state, action) for action in sample]
         state = max(after, key=partial(lead, game, seat)) if len(after) > 1 else after[0]
-    return rewards_of(game, state, score_weight)
+    return rewards_of(game, state, settings.score_weight)
 
 
 def grow(game: Game[Any], root: Node, settings: Settings, stop_at: float) -> None:
@@ -134,7 +134,7 @@ def grow(game: Game[Any], root: Node, settings: Settings, stop_at: float) -> Non
         node.children.append(child)
         path.append(child)
         node = child
-    rewards = playout(game, node.state, settings.score_weight, stop_at)
+    rewards = playout(game, node.state, settings, stop_at)
     root.visits += 1
     for parent, child in pairwise(path):
         child.visits += 1
@@ -191,8 +191,9 @@ def main() -> None:
     parser.add_argument("--exploration", type=float, default=usual.exploration, help="of what was seldom visited")
     parser.add_argument("--widening", type=float, default=usual.widening, help="times √n actions after n visits")
     parser.add_argument("--score-weight", type=float, default=usual.score_weight, help="of points, from 0 to 1")
+    parser.add_argument("--sample", type=int, default=usual.sample, help="random actions a playout takes the best of")
     arguments = parser.parse_known_args()[0]  # --selfplay is for the kit
-    settings = Settings(arguments.exploration, arguments.widening, arguments.score_weight)
+    settings = Settings(arguments.exploration, arguments.widening, arguments.score_weight, arguments.sample)
     run(
         lambda game, state, clock: choose(game, state, clock, arguments.rollouts, settings),
         name="mcts",
