@@ -237,7 +237,8 @@ def _known(solution: Solution) -> str:
 
     worth, names = solution.worth, all_of([f'"{name}"' for name in solution.proofs])
     if worth is None:
-        return f"by a table of all states; {TIE_RULE}"
+        by = "a table of all states" if solution.shares_known == "table" else "a search of all matches that matter"
+        return f"by {by}; {TIE_RULE}"
     if worth.known == "proved":
         return f"proved, by the strategy {names}"
     if worth.known == "table":

@@ -12,9 +12,10 @@ from arena.lab.kernels.loading import has_solver, is_built, solver_of
 from arena.lab.kernels.solver import parts_of
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError, states_text
 from arena.lab.proofs import Proof, proof_of
-from arena.lab.retrograde import Retrograde, paranoid_of, shares_of
+from arena.lab.retrograde import Retrograde
 from arena.lab.saved_tables import FEW_STATES
 from arena.lab.search_solution import actions_and_states, search_solution
+from arena.lab.shares import ShareOracle
 from arena.lab.solution import By, Solution
 from arena.lab.solving_plan import Plan, plan_of
 from arena.lab.state_count import bytes_per_state, count_states
@@ -102,7 +103,11 @@ class Solver:
 
     def plan(self, by: By | None = None) -> Plan:
         """Return what solving would take; where it is by the kernel, that is built now."""
-        if by is By.KERNEL or (by is None and self._asks_kernel()):
+        if self._game.players > 2:
+            needs = ShareOracle(self._game, self._path, self._limits).needs(self._way_to_share(by))
+            if needs is not None:
+                return Plan(states=needs.states or None, memory_bytes=needs.memory_bytes, by=By.KERNEL)
+        elif by is By.KERNEL or (by is None and self._asks_kernel()):
             try:
                 needs = solver_of(self._game).needs()
             except KernelError:
@@ -188,7 +193,7 @@ class Solver:
         plan = plan_of(self._game, self._path)
         if plan.memory_bytes is not None:
             limits.check_memory(plan.memory_bytes, f"a table of {self._path} of {states_text(plan.states or 0)}")
-        if not is_asked_for and self._game.players == 2 and limits.deadline != float("inf"):
+        if not is_asked_for and limits.deadline != float("inf"):
             now = limits.clock()
             limits = replace(limits, deadline=now + _SHARE_OF_TABLE * (limits.deadline - now))
         return explore(self._game, self._path, limits)
@@ -207,26 +212,25 @@ class Solver:
         return search_solution(self._game, self._limits, self._proof, self._bare)
 
     def _shared(self, by: By | None) -> Solution:
-        if by not in (None, By.TABLE):
-            raise UsageError(f"players = {self._game.players}: games for more than two are solved by a table")
-        try:
-            graph = self._explored(is_asked_for=True)
-        except (TimeIsUpError, TooLargeError) as error:
-            raise _with_hint(error, True) from error
-        players = self._game.players
-        shares = shares_of(graph, players)
-        seat = graph.seats[0]
-        firsts = list(zip(self._game.legal_actions(self._start), graph.following(0), strict=True))
-        best = tuple(action for action, after in firsts if shares[after][seat] == shares[0][seat])
+        oracle = ShareOracle(self._game, self._path, self._limits)
+        found = oracle.of(self._start, self._way_to_share(by))
+        self.kernel_problem = oracle.kernel_problem
+        seat = self._game.seat_to_act(self._start)
         return replace(
             self._bare,
-            shares=shares[0],
-            paranoid=paranoid_of(graph, players),
-            best=self._classes(best),
+            shares=found.shares,
+            paranoid=found.paranoid,
+            shares_known=found.known,
+            best=self._classes(found.best(seat)) if seat is not None else (),
             has_all_best=True,
-            states=len(graph),
-            memory_bytes=len(graph) * bytes_per_state(self._game),
+            states=found.states,
+            edges=found.edges,
+            memory_bytes=found.memory_bytes,
         )
+
+    def _way_to_share(self, by: By | None) -> By | None:
+        states = count_states(self._game, self._path)
+        return By.TABLE if by is None and states is not None and states <= FEW_STATES else by
 
     def _classes(self, actions: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(up_to_symmetry(self._game, self._path, actions))
