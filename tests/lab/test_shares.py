@@ -129,6 +129,16 @@ def test_the_mean_shares_are_those_of_the_page_about_coprimality():
     ) in PAGE
 
 
+def test_the_same_question_looks_at_as_many_states():
+    """What a new grid is worth is compared with others byte by byte."""
+    counts = set()
+    for _ in range(3):
+        kernel = share_solver_of(make_game("coprimality", players=3, size=7, max_grids=50))
+        counts.add(kernel.after_actions().states)
+        share_solver_of(make_game("coprimality", players=9, size=5, max_grids=2)).after_actions()  # another stack
+    assert len(counts) == 1
+
+
 def test_a_table_of_a_few_states_is_made_where_the_kernel_knows_nothing():
     game = make_game("plaid", players=9, width=3, height=3, lines=2)
     solution = Solver(game, "plaid", Limits()).solve()
