@@ -49,6 +49,8 @@ _SETS = {
             {"width": 3, "height": 3, "lines": 4, "players": 3},
             {"width": 1, "height": 6, "lines": 2},
             {"width": 6, "height": 1, "lines": 1, "players": 3},
+            {"width": 4, "height": 3, "lines": 3, "players": 3},
+            {"width": 4, "height": 4, "lines": 3, "players": 4},
         ),
         usual=(
             {},
@@ -69,6 +71,7 @@ _SETS = {
             {"size": 3},
             {"size": 3, "max_grids": 1, "players": 4},
             {"size": 3, "max_grids": 2, "players": 3},
+            {"size": 3, "max_grids": 7, "players": 3},
         ),
         usual=(
             {},
