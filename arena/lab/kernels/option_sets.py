@@ -72,6 +72,7 @@ _SETS = {
             {"size": 3, "max_grids": 1, "players": 4},
             {"size": 3, "max_grids": 2, "players": 3},
             {"size": 3, "max_grids": 7, "players": 3},
+            {"size": 4, "max_grids": 2, "players": 4},
         ),
         usual=(
             {},
