@@ -15,6 +15,7 @@ import pytest
 
 from arena.home import ArenaHome
 from tests import needs
+from tests.held_port import held_port
 from tests.postgres import Server, programs
 
 BOTS = Path(__file__).parents[1] / "bots"
@@ -127,6 +128,13 @@ def postgres():
 def postgres_url(postgres):
     """The URL of an empty database."""
     return postgres.new_database()
+
+
+@pytest.fixture
+def port():
+    """A port for a server, which no other program gets meanwhile."""
+    with held_port() as number:
+        yield number
 
 
 @pytest.fixture
