@@ -20,9 +20,6 @@ from arena.home import ArenaHome
 from arena.isolation import reaper
 from arena.lab.kept_puzzles import keep_puzzles
 from arena.operating.parts import PARTS
-from arena.site.build.winners import RATED_ONLY
-from arena.store.leaders import EVERYONE_MEETS
-from arena.tournament.formats.table import ALL_FORMATS
 from tests.lab.made_puzzles import made_puzzle
 from tests.store.samples import definition, line, record
 from tests.web.conftest import add_tournament
@@ -119,7 +116,7 @@ def add_game_without_end(directory):
 def test_the_web_process_rates_nothing_and_builders_end_with_it(directory):
     with ArenaHome(directory) as home:
         keep_puzzles(directory, home.store.tournament("t"), [made_puzzle()])
-        for name in {*RATED_ONLY, "comparison"}:
+        for name in ("ladder", "trials", "comparison"):
             tournament = home.store.create_tournament(definition(name=name, format=name), [line(1)])
             home.store.record(tournament, [record(1, tournament=name)])
     program = (
@@ -139,11 +136,6 @@ def test_the_web_process_rates_nothing_and_builders_end_with_it(directory):
     }
     assert "arena.web.app" in loaded
     assert not loaded & heavy
-
-
-def test_what_the_overview_says_of_a_format_without_importing_it_is_right():
-    assert not [name for name in {*RATED_ONLY, *EVERYONE_MEETS} if ALL_FORMATS[name].has_ranking]
-    assert ALL_FORMATS.keys() >= RATED_ONLY
 
 
 async def every_page(directory):

@@ -18,9 +18,6 @@ MAX_COUNTED = 10_000
 
 MAX_NAMES = 4
 
-RATED_ONLY = frozenset({"ladder", "trials"})
-"""Formats that rank by ratings alone: the web process, which rates nothing, does not even import a module that does."""
-
 
 def winners(store: Store, tournament: StoredTournament) -> Sentence:
     """Return who is first; an empty sentence where that takes ratings, or too long to count."""
@@ -49,7 +46,7 @@ def _leaders(asked: _Asked) -> Leaders:
     store, tournament = asked.store, asked.tournament
     if tournament.format in EVERYONE_MEETS:
         return first_by_points(store, tournament)
-    if tournament.format in RATED_ONLY or not format_class(tournament.definition).has_ranking:
+    if not format_class(tournament.definition).has_ranking:
         return Leaders(bots=())
     ranking = ranking_of(store, tournament) or []
     return Leaders(bots=tuple(name for name, placing in ranking if placing.rank == 1))
