@@ -51,7 +51,7 @@ class TriedBot:
         return self.player.begin(seating)
 
     def leaves(self, game: str) -> bool:
-        """Return whether it left by itself when it was told to, the last time or in one of the next tries.
+        """Return whether it left by itself after ``quit``, the last time or in one of the next tries.
 
         On a busy machine a bot may not be given the processor in the time that it has for that.
         """
