@@ -125,6 +125,8 @@ def _verdict(rows: Sequence[Row]) -> str:
 
 def _size_sentence(report: QualityReport) -> str:
     """Return on which boards best play is even, and who wins on the others."""
+    if any(row.name == "share of seat 2" for row in report.measure("value").rows):
+        return "For three and more no size has a single value: what each seat gets is said under the first measure."
     rows = [row for row in report.measure("value").rows if row.name == "margin of seat 0"]
     exact = [row for row in rows if row.estimate.kind is Kind.EXACT]
     if not exact:
