@@ -271,6 +271,12 @@ def test_a_difference_that_depends_on_the_strength_means_nothing_to_all_players(
     assert "no difference that a player would notice" in variation_sentences(comparison)[0]
 
 
+def test_a_difference_at_some_strengths_names_them():
+    reports = [replace(profile(0, 1), measures=(two_strengths(*shares),)) for shares in ((0.2, 0.5), (0.6, 0.5))]
+    comparison = Comparison(option="scoring", values=("a", "b"), reports=tuple(reports))
+    assert ": more matches end in a draw (random) (1 of 2" in variation_sentences(comparison)[0]
+
+
 def two_strengths(*shares):
     rows = [profile(share, 200).measures[0].rows[0] for share in shares]
     at = [replace(row, at=strength) for row, strength in zip(rows, ("random", "greedy"), strict=True)]
