@@ -163,6 +163,9 @@ def test_the_interval_is_as_by_hand():
     assert (test.encounters, test.score) == (8, 0.6875)
     assert (test.low, test.high) == pytest.approx((0.65 - 0.2414, 0.65 + 0.2414), abs=1e-4)
     assert test.verdict is TuningVerdict.OPEN
+    worse = final_test([0.5] * 60 + [0.0] * 20)  # mean 31 / 82, s² = 0.0528, t(81; 0.975) = 1.9897
+    assert (worse.low, worse.high) == pytest.approx((0.3781 - 0.0505, 0.3781 + 0.0505), abs=1e-4)
+    assert worse.verdict is TuningVerdict.WORSE
     assert final_test([1.0] * 7) is None
     assert final_test([1.0] * 100).verdict is TuningVerdict.BETTER
     assert final_test([0.0] * 100).verdict is TuningVerdict.WORSE
