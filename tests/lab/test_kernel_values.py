@@ -10,7 +10,7 @@ from arena.errors import KernelError
 from arena.games import make_game
 from arena.lab import kernel_tables, kernel_values, mapped_table, oracle
 from arena.lab.kernel_tables import KernelTableFile, fill_table, kernel_table_path, save_kernel_table
-from arena.lab.kernel_values import KernelValues
+from arena.lab.kernel_values import KernelValues, has_all_values
 from arena.lab.kernels.loading import load
 from arena.lab.kernels.option_sets import small_games
 from arena.lab.kernels.solver import KernelSolver
@@ -153,6 +153,23 @@ def test_what_is_too_large_becomes_known_as_the_match_goes_on(monkeypatch):
         plans.append(kernel.after_actions(random_state(game, plies, rng)) is not None)
     assert plans == [False] * 3 + [True] * 5  # of five free columns there are 1,546 grids
     assert KernelValues(game, Limits(memory_bytes=100)).after_actions(game.initial_state()) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "known"),
+    [
+        ("plusminus", {"size": 8}, True),
+        ("plusminus", {"size": 10}, False),
+        ("plaid", {"width": 14, "height": 14}, True),
+        ("plaid", {"width": 20, "height": 20}, False),
+        ("plaid", {}, False),
+        ("coprimality", {"size": 40}, True),
+        ("differences", {"size": 10}, True),
+        ("differences", {"size": 12}, False),
+    ],
+)
+def test_all_states_are_known_where_the_table_fits_or_no_table_is_needed(name, options, known):
+    assert has_all_values(make_game(name, **options), Limits()) is known
 
 
 def test_a_table_that_is_not_full_in_time_is_not_tried_again(monkeypatch):

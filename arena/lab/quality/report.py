@@ -129,11 +129,13 @@ def _note(key: str, found: Findings) -> str:
         notes.append(f"Not known: {found.why_no_values}.")
     elif key in ("comebacks", "first_actions") and found.why_no_values:
         notes.append(f"Without exact values: {found.why_no_values}.")
+    elif key == "value":
+        if not found.are_all_solved:
+            notes.append("Boards that are missing or have bounds were not solved: too large, or the time was up.")
     elif any(part in found.ended_early for part in PARTS_OF[key]):
-        if key == "value":
-            notes.append("Boards that are missing were not solved in the time that there was.")
-        else:
-            notes.append("The time was up before all observations were made; n says how many there are.")
+        notes.append("The time was up before all observations were made; n says how many there are.")
+    if key == "length" and found.game.players > 2:
+        notes.append("Who decides only among others is measured at the last choice of a match, not at earlier ones.")
     return " ".join(notes)
 
 
@@ -203,6 +205,7 @@ def estimate_json(estimate: Estimate) -> dict[str, Any]:
         "high": _rounded(estimate.high),
         "n": estimate.n,
         "kind": estimate.kind,
+        "differing": _rounded(estimate.differing),
     }
 
 
