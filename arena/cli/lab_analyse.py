@@ -11,6 +11,7 @@ import click
 from arena.cli.common import line_width, match_of, open_home, print_json
 from arena.cli.duration import within_option
 from arena.cli.options import MAX_COUNT, WholeNumber, json_option, options_option
+from arena.cli.waiting import waiting
 from arena.errors import UsageError
 from arena.report.tables import printable
 
@@ -27,7 +28,9 @@ MAX_WIDTH = 10_000
 @click.argument("ply", type=WholeNumber(0, MAX_COUNT), required=False)
 @click.option("--position", "file", metavar="FILE", help="The position of GAME, as JSON.")
 @options_option
-@within_option("How long to search each action, where no table or proof knows it.", default="10s")
+@within_option(
+    "How long to search, where no table or proof knows all actions; and again for the position itself.", default="10s"
+)
 @json_option
 def analyse(
     position: str, ply: int | None, file: str | None, options: tuple[str, ...], within_seconds: float, as_json: bool
@@ -43,15 +46,22 @@ def analyse(
 
     Margins are the score of seat 0 minus that of seat 1. `?` is an action that loses margin for certain, and `??` one
     that changes the outcome. Where only bounds are known, an action has a mark only if they prove it.
+
+    With three and more seats, each action has what every seat gets after it, as in arena lab solve, and no mark.
     """
+    from arena.cli.share_analysis import analyse_shares
     from arena.lab.analysing import analyse as analysed
     from arena.lab.limits import Limits, free_memory_bytes
     from arena.lab.oracle import Oracle
 
     chosen = _of_match(position, ply, file, options) if "/" in position else _of_game(position, ply, file, options)
     limits = Limits(memory_bytes=free_memory_bytes())
+    if chosen.game.players > 2:
+        analyse_shares(chosen, limits, within_seconds, as_json=as_json)
+        return
     oracle = Oracle(chosen.game, chosen.path, limits, within_seconds=within_seconds)
-    analysis = analysed(chosen.game, oracle, chosen.state)
+    with waiting(f"{chosen.path}: what each action is worth", as_json):
+        analysis = analysed(chosen.game, oracle, chosen.state)
     if as_json:
         print_json(_as_json(chosen, analysis))
     else:

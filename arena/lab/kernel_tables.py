@@ -145,7 +145,7 @@ def save_kernel_table(game: Game[Any], file: Path, limits: Limits) -> None:
         raise KernelError(f"the kernel of {game.name} makes no table with {game.options!r:.200}")
     limits.check_memory(plan.memory_bytes, f"a table of {game.name} of {states_text(plan.states)}")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        cache.make_directory(file.parent)
     except OSError as error:
         raise TableError(f"table {file}: can't be written ({error.strerror})") from error
     with cache.one_at_a_time(file.parent, game.name):

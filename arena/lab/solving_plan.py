@@ -28,7 +28,7 @@ class Plan:
     def text(self) -> str:
         """Return it as a sentence."""
         if self.states is None or self.memory_bytes is None:
-            return "how many states there are, is not known before"
+            return "how many states there are is not known beforehand"
         if self.by is By.KERNEL:
             return f"its kernel solves {states_text(self.states)} and takes {memory_text(self.memory_bytes)}"
         return f"a table has {states_text(self.states)} and takes {memory_text(self.memory_bytes)}"

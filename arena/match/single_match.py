@@ -33,6 +33,7 @@ from arena.records import (
     MatchSpec,
     TimeControl,
 )
+from arena.service_program import TerminatedError
 from arena.text import counted
 
 
@@ -157,6 +158,9 @@ def ask_bot(
         answer = player.ask(
             build_request(rules, state, player.wants, clock, len(actions), actions, control.margin_seconds)
         )
+    except TerminatedError:
+        player.close(grace_seconds=0)
+        raise
     finally:
         player.close()
     rules.apply(state, answer.action)
