@@ -152,7 +152,7 @@ def test_a_position_of_a_match_is_analysed(lab):
 
 def test_a_position_in_a_file_is_analysed(lab, tmp_path):
     file = tmp_path / "position.json"
-    file.write_text('{"options": {"size": 3}, "actions": ["a1", [2, 2]]}')
+    file.write_text('\ufeff{"options": {"size": 3}, "actions": ["a1", [2, 2]]}')  # as editors on Windows begin a file
     code, out, _ = lab("analyse", "differences", "--position", file)
     assert (code, out.splitlines()[0]) == (
         0,
