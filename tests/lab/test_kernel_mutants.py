@@ -10,8 +10,10 @@ pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
 
 FILES = [(f"{name}.c", name) for name in KERNEL_NAMES]
 HEADERS = [
+    ("share_coprimality.h", "coprimality"),
     ("sharing.h", "coprimality"),
     ("share_plaid.h", "plaid"),
+    ("sheets.h", "plaid"),
 ]
 HEADER_MUTANTS = 4
 MUTANTS = 30
