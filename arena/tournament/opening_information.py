@@ -31,8 +31,10 @@ from arena.enums import OpeningChoice
 from arena.errors import DefinitionError
 from arena.games import GAMES, make_game
 from arena.games.checked_game import checked_game
-from arena.lab.kernels.slips import slip_encounters
+from arena.lab.kernels.slip_states import least_states
+from arena.lab.kernels.slips import MOST_STATES, slip_encounters
 from arena.seeds import derived_seed
+from arena.text import counted
 from arena.tournament.formats import format_class
 from arena.tournament.opening_lines import text_of
 from arena.tournament.openings import Opening, openings
@@ -50,6 +52,9 @@ CANDIDATES = 4
 """Random openings that are looked at for each one that is chosen."""
 
 LEAST_CANDIDATES = 40
+
+_MOST_PLIES = 1000
+"""Of an opening."""
 
 _STATES = 40_000_000
 """After all the candidates together, unless those are the least."""
@@ -70,13 +75,39 @@ class Evaluated:
     square: float
 
 
-def check_information(choice: GameChoice) -> None:
-    """Raise DefinitionError if openings can't be chosen by their information in a game with its options."""
+def check_information(choice: GameChoice, plies: int) -> None:
+    """Raise DefinitionError if openings of ``plies`` can't be chosen by their information, as far as numbers tell.
+
+    Nothing is solved for it. Where the states after an opening can't be counted (coprimality, games from outside),
+    whether there are too many is found out when the tournament begins.
+    """
     if choice.players != 2:
         raise DefinitionError(
             f'openings: choose = "information" is for games of two, and {choice.game} is for {choice.players}; expected'
             ' "random"'
         )
+    game = make_game(choice.game, **choice.options)
+    states = least_states(game, plies)
+    if states is not None and states > MOST_STATES:
+        enough = next((more for more in range(plies, _MOST_PLIES) if (least_states(game, more) or 0) <= MOST_STATES), 0)
+        raise DefinitionError(_too_many_states(choice, plies, states, enough))
+
+
+def _too_many_states(choice: GameChoice, plies: int, states: int | None, enough: int) -> str:
+    """Return why openings can't be chosen.
+
+    Args:
+        choice: the game.
+        plies: of an opening.
+        states: how many follow it at least; None if that is not known.
+        enough: with how many plies there may be few enough; 0 if that is not known.
+    """
+    many = "more" if states is None else f"{states:,}" if states < 10**15 else f"about 10^{len(str(states)) - 1}"
+    return (
+        f'openings: choose = "information": {choice.game} with {dict(choice.options)!r:.200} has {many} states after an'
+        f" opening of {counted(plies, 'ply')}, and {MOST_STATES:,} can be solved; expected"
+        f' {f"{enough} plies or more" if enough else "more plies"}, a smaller board, or choose = "random"'
+    )
 
 
 def with_openings(definition: Definition) -> Definition:
@@ -137,10 +168,7 @@ def evaluated(choice: GameChoice, plies: int, rng_seed: int, seed: int, most: in
             rules, opening, seed=derived_seed(seed, number), count=ENCOUNTERS, slips_permille=SLIPS_PERMILLE
         )
         if found is None:
-            raise DefinitionError(
-                f'openings: choose = "information": {choice.game} with {dict(choice.options)!r:.200} has too many'
-                f' states after an opening of {plies} plies; expected more plies, a smaller board, or choose = "random"'
-            )
+            raise DefinitionError(_too_many_states(choice, plies, None, 0))
         states += found.states
         yield Evaluated(opening=opening, lead=found.lead, square=found.square)
 

@@ -107,6 +107,14 @@ KEYS = {
         {"game": "coprimality", "options": {"players": 3}, "openings": {"plies": 2, "choose": "information"}},
         'choose = "information" is for games of two, and coprimality is for 3',
     ),
+    "too many states": (
+        {"options": {"size": 12}, "openings": {"plies": 3, "choose": "information"}},
+        "has 17,299,153 states after an opening of 3 plies, and 1,000,000 can be solved; expected 5 plies or more, a",
+    ),
+    "far too many states": (
+        {"game": "plaid", "options": {}, "openings": {"plies": 1, "choose": "information"}},
+        "states after an opening of 1 ply, and 1,000,000 can be solved; expected 9 plies or more, a smaller board, or",
+    ),
     "no room": ({"openings": {"plies": 5}, "ply_limit": 5}, "ply_limit = 5: the 5 plies of the opening count"),
 }
 
@@ -177,7 +185,9 @@ def test_where_no_slip_changes_anything_all_openings_are_as_good():
 
 def test_a_board_with_too_many_states_is_refused(monkeypatch):
     monkeypatch.setattr(slips, "encounters_by_rules", lambda *arguments: None)
-    with pytest.raises(DefinitionError, match="has too many states after an opening of 2 plies; expected more plies"):
+    with pytest.raises(
+        DefinitionError, match=r"has more states after an opening of 2 plies, and .*; expected more plies"
+    ):
         with_openings(definition())
 
 
