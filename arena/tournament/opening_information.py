@@ -31,7 +31,7 @@ from arena.enums import OpeningChoice
 from arena.errors import DefinitionError
 from arena.games import GAMES, make_game
 from arena.games.checked_game import checked_game
-from arena.lab.kernels.slip_states import least_states
+from arena.lab.kernels.slip_states import least_states, may_be_solved
 from arena.lab.kernels.slips import MOST_STATES, slip_encounters
 from arena.seeds import derived_seed
 from arena.text import counted
@@ -87,10 +87,9 @@ def check_information(choice: GameChoice, plies: int) -> None:
             ' "random"'
         )
     game = make_game(choice.game, **choice.options)
-    states = least_states(game, plies)
-    if states is not None and states > MOST_STATES:
-        enough = next((more for more in range(plies, _MOST_PLIES) if (least_states(game, more) or 0) <= MOST_STATES), 0)
-        raise DefinitionError(_too_many_states(choice, plies, states, enough))
+    if not may_be_solved(game, plies):
+        enough = next((more for more in range(plies, _MOST_PLIES) if may_be_solved(game, more)), 0)
+        raise DefinitionError(_too_many_states(choice, plies, least_states(game, plies), enough))
 
 
 def _too_many_states(choice: GameChoice, plies: int, states: int | None, enough: int) -> str:

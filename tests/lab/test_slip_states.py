@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 
 from arena.games import make_game
-from arena.lab.kernels.slip_states import least_states
+from arena.lab.kernels.slip_states import least_states, may_be_solved
 from arena.lab.kernels.slips import encounters_by_rules
 from arena.tournament.openings import openings
 
@@ -42,3 +42,13 @@ def test_where_states_cannot_be_counted_nothing_is_said():
 @pytest.mark.parametrize("name", ["differences", "plusminus", "multiplication", "plaid"])
 def test_more_plies_than_a_match_has_are_no_fault(name):
     assert least_states(make_game(name), 1000) <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "enough"),
+    [("differences", {"size": 12}, 5), ("plaid", {}, 9), ("multiplication", {"size": 11}, 6), ("coprimality", {}, 0)],
+)
+def test_more_plies_leave_fewer_states_and_actions(name, options, enough):
+    """Of plaid, 110 + 109 * 110 + … actions after eight plies would be too many, for which states alone are not."""
+    game = make_game(name, **options)
+    assert [may_be_solved(game, plies) for plies in range(enough + 2)] == [False] * enough + [True] * 2

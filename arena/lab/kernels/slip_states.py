@@ -10,6 +10,7 @@ from arena.games.differences import Differences
 from arena.games.multiplication import Multiplication
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
+from arena.lab.kernels.slips import ACTIONS_PER_STATE, MOST_STATES
 
 
 def least_states(game: Game[Any], plies: int) -> int | None:
@@ -41,6 +42,19 @@ def least_states(game: Game[Any], plies: int) -> int | None:
         lines: int = game.options["lines"]
         return sum(comb(places, more) for more in range(max(1, lines - plies)))
     return None
+
+
+def may_be_solved(game: Game[Any], plies: int) -> bool:
+    """Return whether states and actions after an opening may be few enough; True where nobody knows."""
+    states = least_states(game, plies)
+    if states is None:
+        return True
+    actions = 0
+    if isinstance(game, Plaid):
+        places: int = max(0, game.options["width"] + game.options["height"] - 2 - plies)
+        lines: int = game.options["lines"]
+        actions = sum(comb(places, more) * (places - more) for more in range(max(1, lines - plies)))
+    return states <= MOST_STATES and actions <= ACTIONS_PER_STATE * MOST_STATES
 
 
 def _unfinished_grids(free: int) -> int:
