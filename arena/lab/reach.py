@@ -57,7 +57,7 @@ def why_beyond_reach(game: Game[Any], path: str, plies: int, memory_bytes: int) 
 
 
 def _table_bytes(game: Game[Any], state: Any) -> int:
-    """Return how much memory the kernel's table from a state on takes; 0 if there is none."""
+    """Return how much memory the kernel's table from a state on takes; 0 without one."""
     try:
         kernel = solver_of(game)
     except KernelError:

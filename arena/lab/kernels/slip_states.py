@@ -63,6 +63,6 @@ def _unfinished_grids(free: int) -> int:
 
 
 def _numberings(numbered: int, size: int) -> int:
-    """Return how many sets of marks with a last one follow, before all are numbered, where so many are numbered."""
+    """Return how many sets of marks, with the last one, follow ``numbered`` of them before all are numbered."""
     free = size - numbered
     return sum(comb(free, more) * more for more in range(1, free))
