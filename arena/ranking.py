@@ -18,3 +18,12 @@ def competition_ranks(keys: Sequence[Any]) -> list[int]:
     """
     ordered = sorted(keys)
     return [1 + bisect_left(ordered, key) for key in keys]
+
+
+def points_of(ranks: Sequence[int]) -> tuple[int, ...]:
+    """Return each seat's points: two for each rival that it beats, and one for each that it ties with.
+
+    >>> points_of((1, 1, 3))
+    (3, 3, 0)
+    """
+    return tuple(sum(2 * (other > mine) + (other == mine) for other in ranks) - 1 for mine in ranks)

@@ -10,7 +10,6 @@ import asyncio
 import os
 import re
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -62,10 +61,10 @@ class Server:
 
     def __init__(self, home, arguments=()):
         self.home = home
-        self.port = _free_port()
         begun = time.monotonic()
-        command = [sys.executable, "-m", "arena", "serve", "--home", str(home), "--port", str(self.port), *arguments]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        command = [sys.executable, "-m", "arena", "serve", "--home", str(home), "--port", "0", *arguments]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.port = int(re.search(r":(\d+)/", self.process.stdout.readline())[1])
         while asyncio.run(ask(HOST, self.port, "/health")).status != 200:
             time.sleep(0.01)
         self.start_seconds = time.monotonic() - begun
@@ -96,12 +95,6 @@ class Server:
         self.process.send_signal(signal.SIGTERM)
         self.process.wait()
         return time.monotonic() - begun
-
-
-def _free_port():
-    with socket.socket() as listening:
-        listening.bind((HOST, 0))
-        return listening.getsockname()[1]
 
 
 def first_times(server, count=30):

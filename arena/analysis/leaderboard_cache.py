@@ -1,8 +1,8 @@
 """The lines of leaderboards, which many profiles share: kept in the process, and in files of the home's cache.
 
-A leaderboard depends on all matches of its tournaments, and every bot's profile shows one line of it. A file is for one
-game after one tournament; its key says from which records and by which code its lines were computed. As in
-``standings_file.py``, nothing in a file is trusted.
+A leaderboard depends on all matches of its tournaments, and every bot's profile shows one line of it. Where pages are
+built it rests (``resting_leaderboards.py``). A file is for one game after one tournament; its key says from which
+records and by which code its lines were computed. As in ``standings_file.py``, nothing in a file is trusted.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
+from arena.analysis.resting_leaderboards import resting_leaderboards
 from arena.analysis.result_table import read_results
 from arena.analysis.standings import Standing, Standings, standings, without
 from arena.analysis.standings_cache import code_time, unlisted
@@ -70,9 +71,19 @@ def leaderboard(
     try:
         return _read(path, key)
     except _NotThereError:
-        board = _compute(store, counting, game)
-        _write(path, key, board)
-        return board
+        resting = resting_leaderboards()
+        if resting is None:
+            return _computed(path, key, store, counting, game)
+        what = path, tuple((tournament.name, len(tournament.corrections)) for tournament in counting)
+        return resting.newest(what, lambda: _computed(path, key, store, counting, game))
+
+
+def _computed(
+    path: Path, key: str, store: Store, tournaments: Sequence[StoredTournament], game: str | None
+) -> Leaderboard:
+    board = _compute(store, tournaments, game)
+    _write(path, key, board)
+    return board
 
 
 def keep_leaderboard(

@@ -8,21 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.common import find_bots, open_home, print_json, warn_of_given_up, warn_of_weak_isolation
+from arena.cli.experiment import Experiment, check_programs, experiment_options, played, say_stopped
 from arena.cli.group import INTERRUPTED
-from arena.cli.options import (
-    RenamedOption,
-    WholeNumber,
-    json_option,
-    name_option,
-    options_option,
-    ply_limit_option,
-    quiet_option,
-    rng_seed_option,
-    seconds_option,
-    workers_option,
-)
+from arena.cli.options import RenamedOption, WholeNumber, json_option, quiet_option
 from arena.enums import Decision
-from arena.errors import UsageError
 from arena.report.tables import printable
 from arena.text import counted
 
@@ -36,8 +25,7 @@ CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN
 @click.command("compare")
 @click.argument("new")
 @click.argument("old")
-@click.option("--game", required=True, metavar="GAME", help="The game they play.")
-@options_option
+@experiment_options
 @click.option(
     "--elo0", type=float, default=0.0, show_default=True, help="Rejected if NEW is at most this many Elo better."
 )
@@ -55,34 +43,21 @@ CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN
     show_default=True,
     help="Encounters to play at most; there is no verdict before the 8th.",
 )
-@click.option("--opening-plies", type=WholeNumber(0, 1000), default=2, show_default=True, help="Random actions first.")
-@seconds_option
-@ply_limit_option
-@rng_seed_option
-@workers_option
 @click.option("--new-args", default="", help="Arguments for NEW, quoted as one.")
 @click.option("--old-args", default="", help="Arguments for OLD, quoted as one.")
-@name_option("made from the bots' names")
 @quiet_option
 @json_option
 def command(
     new: str,
     old: str,
-    game: str,
-    options: tuple[str, ...],
+    experiment: Experiment,
     elo0: float,
     elo1: float,
     alpha: float,
     beta: float,
     max_encounters: int,
-    opening_plies: int,
-    seconds: float,
-    ply_limit: int,
-    rng_seed: int,
-    workers: int | None,
     new_args: str,
     old_args: str,
-    name: str | None,
     quiet: bool,
     as_json: bool,
 ) -> int:
@@ -93,45 +68,32 @@ def command(
 
     Exit codes: 0 NEW is accepted, 1 it is rejected, 3 undecided after --max-encounters; 2 wrong use, 130 interrupted.
     """
-    from arena.cli.progress import make_progress
-    from arena.games import parse_options
     from arena.ratings.sequential import Hypotheses
-    from arena.records import TimeControl
     from arena.tournament.comparison import comparison_definition, comparison_result
-    from arena.tournament.director import run_tournament
 
     hypotheses = Hypotheses(elo0, elo1, alpha, beta)
-    for text in (new, old):
-        if text == "human":
-            raise UsageError(f"bot {text!r}: a comparison takes hundreds of matches; expected programs")
+    check_programs((new, old), "a comparison")
     new_bot, old_bot = (find_bots([text], args)[0] for text, args in ((new, new_args), (old, old_args)))
     definition = comparison_definition(
         new_bot,
         old_bot,
-        game,
-        parse_options(game, options),
+        experiment.game,
+        experiment.game_options,
         hypotheses,
-        name=name,
+        name=experiment.name,
         limit=max_encounters,
-        opening_plies=opening_plies,
-        ply_limit=ply_limit,
-        time_control=TimeControl(per_action_seconds=seconds),
-        rng_seed=rng_seed,
-        workers=workers,
+        opening_plies=experiment.opening_plies,
+        ply_limit=experiment.ply_limit,
+        time_control=experiment.time_control,
+        rng_seed=experiment.rng_seed,
+        workers=experiment.workers,
     )
     warn_of_weak_isolation(definition.isolation)
     with open_home() as arena_home:
-        display = make_progress(definition, quiet=quiet)
         try:
-            with display:
-                progress = run_tournament(
-                    definition,
-                    arena_home.store,
-                    log_path=arena_home.log_path(definition.name),
-                    listener=display.update,
-                )
+            progress = played(definition, arena_home, quiet)
         except KeyboardInterrupt:
-            click.echo("Stopped. The same command resumes where it stopped.", err=True)
+            say_stopped()
             return INTERRUPTED
         result = comparison_result(arena_home.store, arena_home.store.tournament(definition.name))
     names = tuple(definition.shown_names.values())

@@ -11,6 +11,7 @@ import click
 from arena.cli.common import line_width, match_of, open_home, print_json
 from arena.cli.duration import within_option
 from arena.cli.options import MAX_COUNT, WholeNumber, json_option, options_option
+from arena.cli.waiting import waiting
 from arena.errors import UsageError
 from arena.report.tables import printable
 
@@ -28,7 +29,7 @@ SEARCH_SECONDS = 10.0
 @click.argument("ply", type=WholeNumber(0, MAX_COUNT), required=False)
 @click.option("--position", "file", metavar="FILE", help="The position of GAME, as JSON.")
 @options_option
-@within_option("How long it may take [default: 10s for a search, after up to 120s for a table of all that can follow].")
+@within_option("How long to search [default: 10s, after up to 120s for a table of all that can follow].")
 @json_option
 def analyse(
     position: str,
@@ -57,9 +58,10 @@ def analyse(
     chosen = _of_match(position, ply, file, options) if "/" in position else _of_game(position, ply, file, options)
     limits = Limits(memory_bytes=free_memory_bytes())
     oracle = Oracle(chosen.game, chosen.path, limits, within_seconds=within_seconds or SEARCH_SECONDS)
-    if within_seconds is None:
-        oracle.prepare(PREPARE_SECONDS, chosen.state)
-    analysis = analysed(chosen.game, oracle, chosen.state)
+    with waiting(f"{chosen.path}: what each action is worth", as_json):
+        if within_seconds is None:
+            oracle.prepare(PREPARE_SECONDS, chosen.state)
+        analysis = analysed(chosen.game, oracle, chosen.state)
     if as_json:
         print_json(_as_json(chosen, analysis))
     else:

@@ -12,7 +12,7 @@ from arena.cli.common import match_of, open_home, print_json, print_table, sente
 from arena.cli.duration import within_option
 from arena.cli.group import FAILED, OK
 from arena.cli.lab_analyse import worth_json
-from arena.cli.options import game_option, json_option, quiet_option
+from arena.cli.options import game_option, json_option, quiet_option, wide_option
 from arena.errors import UsageError
 from arena.report.tables import Column, Row, printable
 from arena.text import counted
@@ -46,6 +46,7 @@ COLUMNS = [
 @within_option("How long to search each match, where no table or proof knows its positions.", default="10s")
 @quiet_option
 @json_option
+@wide_option
 def annotate(tournament: str, game: str | None, again: bool, within_seconds: float, quiet: bool, as_json: bool) -> int:
     """Find out what the actions of recorded matches lost: of TOURNAMENT, or of one MATCH.
 

@@ -24,7 +24,7 @@ def command() -> None:
     arena lab solve coprimality --sweep size=3..12
     arena lab annotate quickstart
     arena lab analyse quickstart/1 4
-    arena lab explore plusminus -o size=4 --plies 4 --outcome draw --book even.toml
+    arena lab explore plusminus -o size=4 --plies 4 --outcome draw --book b.toml
     arena lab quality differences -o size=6
     arena lab strength multiplication arena:cornerer arena:mcts
     arena lab kernels --build --check

@@ -11,8 +11,9 @@ import click
 from arena.cli.common import open_home, print_table
 from arena.cli.duration import within_option
 from arena.cli.group import OK
-from arena.cli.options import WholeNumber, json_option, options_option, quiet_option
+from arena.cli.options import WholeNumber, json_option, options_option, quiet_option, wide_option
 from arena.cli.output_file import check_directories, write_file
+from arena.cli.waiting import waiting
 from arena.errors import UsageError
 from arena.report.tables import Column, printable
 from arena.text import all_of, counted
@@ -54,6 +55,7 @@ COLUMNS = [
 @within_option("How long to find out what lines are worth.", default="60s")
 @quiet_option
 @json_option
+@wide_option
 def explore(
     game: str,
     tournament: str | None,
@@ -72,10 +74,10 @@ def explore(
     \b
     arena lab explore differences -o size=6
     arena lab explore multiplication league --plies 3
-    arena lab explore plusminus -o size=4 --plies 4 --outcome draw --book even.toml
+    arena lab explore plusminus -o size=4 --plies 4 --outcome draw --book b.toml
 
     With TOURNAMENT the tree has what was played, and beside it the best actions; its options are the tournament's. With
-    --book, the lines of --plies actions are written into a file that a tournament takes: openings = "even.toml".
+    --book, the lines of --plies actions are written into a file that a tournament takes: openings = "b.toml".
     """
     from arena.games import GAMES, make_game, parse_options
     from arena.games.checked_game import checked_game
@@ -97,12 +99,16 @@ def explore(
     if reason and not matches and (book is None or outcomes):
         raise UsageError(f"{reason}; expected a smaller board, more --plies, or a TOURNAMENT whose matches are shown")
     explorer = Explorer(rules, game, matches, plies, 0.0 if reason else within_seconds)
-    lines = explorer.lines()
+    with waiting(
+        f"{game}: the first {counted(plies, 'action')}, solved for {within_seconds:g} s at most",
+        quiet or as_json or bool(reason),
+    ):
+        lines = explorer.lines()
     if reason:
         click.echo(f"arena: nothing is solved: {printable(reason)}", err=True)
     if as_json:
         _print_json(rules, game, tournament, explorer.matches, lines)
-    elif not quiet:
+    else:
         _show(rules, lines, top, explorer.matches)
     if book is not None:
         _write(book, rules, game, [one for one in lines if len(one.actions) == plies], outcomes, tournament)

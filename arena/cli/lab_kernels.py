@@ -9,6 +9,7 @@ import click
 from arena.cli.common import print_json, print_table, print_wrapped
 from arena.cli.group import FAILED, OK
 from arena.cli.options import json_option
+from arena.cli.waiting import waiting
 from arena.errors import KernelError
 from arena.games import make_game
 from arena.lab.kernels.encoding import KERNEL_NAMES
@@ -61,7 +62,10 @@ def kernels(build: bool, check: bool, as_json: bool) -> int:
     They are compiled when they are first used, and kept in the user's cache directory. Without a C compiler every
     command gives the same answers, slower.
     """
-    rows = [_row(name, build or check, check) for name in KERNEL_NAMES]
+    rows = []
+    for name in KERNEL_NAMES:
+        with waiting(f"{'comparing' if check else 'building'} the kernel of {name}", not (build or check)):
+            rows.append(_row(name, build or check, check))
     if as_json:
         print_json([_as_dict(row) for row in rows])
     else:
@@ -110,7 +114,7 @@ def _show(rows: list[_Row]) -> None:
     if any(row.problem and not row.is_loaded and row.status.path is None for row in rows):
         click.echo("The rules in Python are used in their place: the same answers, slower.")
     elif any(row.status.path is None and not row.is_loaded for row in rows):
-        click.echo("What is not built is built when it is first used, or by: arena lab kernels --build")
+        click.echo("What is not built is built when first used, or by: arena lab kernels --build")
 
 
 def _text(value: object) -> str:

@@ -15,7 +15,7 @@ import click
 
 from arena.cli.common import open_home, print_json, print_table, sentences_text
 from arena.cli.duration import within_option
-from arena.cli.options import MAX_COUNT, WholeNumber, json_option, quiet_option
+from arena.cli.options import MAX_COUNT, WholeNumber, json_option, quiet_option, wide_option
 from arena.cli.output_file import check_directories, write_file
 from arena.report.tables import Column, printable
 from arena.text import counted
@@ -32,7 +32,7 @@ COLUMNS = [
     Column("position", "match/ply", is_number=False),
     Column("seat", "seat"),
     Column("goal", "goal", is_number=False),
-    Column("choices", "choices"),
+    Column("choices", "choices", drop_order=1),
     Column("lines_log2", "lines, log2", 1),
     Column("missed", "missed", is_number=False),
     Column("by", "by", is_number=False, wraps=True),
@@ -55,6 +55,7 @@ STEPS_SHOWN = 100
 @click.option("--solutions", is_flag=True, help="Print the solutions as well.")
 @quiet_option
 @json_option
+@wide_option
 def puzzles(
     tournament: str,
     count: int,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from arena.games import Game
     from arena.lab.quality.answers import Answer
     from arena.lab.quality.comparison import Comparison, Difference
-    from arena.lab.quality.measures import Measure, Row
+    from arena.lab.quality.measure import Measure, Row
     from arena.lab.quality.report import QualityReport
     from arena.lab.quality.survey import Plan
 
@@ -50,7 +50,7 @@ _NARROW = 34
     help="How often the playouts of the search are doubled, from 8 on.",
 )
 @rng_seed_option
-@within_option("Stop after 60s, 5m or 2h for each set of options, with fewer observations.", default="60s")
+@within_option("Stop after 60s, 5m or 2h for each set of options, with fewer observations.")
 @click.option("--json", "json_file", metavar="FILE", type=click.Path(path_type=Path), help="Write it as JSON.")
 @click.option("--html", "html_file", metavar="FILE", type=click.Path(path_type=Path), help="Write it as a page.")
 @quiet_option
@@ -61,7 +61,7 @@ def quality(
     encounters: int,
     doublings: int,
     rng_seed: int,
-    within_seconds: float,
+    within_seconds: float | None,
     json_file: Path | None,
     html_file: Path | None,
     quiet: bool,
@@ -73,14 +73,16 @@ def quality(
     arena lab quality differences -o size=6 --compare scoring=distinct,once --html quality.html
 
     Eleven measures, each number with its 95 % interval and the number of observations, from matches that are simulated
-    on the rules, without bots, and from exact values where those are known. The same seed gives the same numbers,
-    if the time is enough for all observations.
+    on the rules, without bots, and from exact values where a table has them. The same seed gives the same numbers, on
+    any machine with a compiler, unless --within ends before all observations are made.
     """
     from arena.games import parse_options
     from arena.lab.quality.comparison import Comparison
     from arena.lab.quality.survey import Plan
 
-    plan = Plan(encounters=encounters, doublings=doublings, rng_seed=rng_seed, within_seconds=within_seconds)
+    plan = Plan(
+        encounters=encounters, doublings=doublings, rng_seed=rng_seed, within_seconds=within_seconds or float("inf")
+    )
     check_directories(json_file, html_file)
     values = parse_options(game, options)
     result: QualityReport | Comparison
@@ -132,12 +134,14 @@ def _rules(game: str, values: dict[str, Any]) -> Game[Any]:
 def _surveyed(rules: Game[Any], game: str, plan: Plan, is_quiet: bool) -> QualityReport:
     from arena.lab.limits import Limits, free_memory_bytes
     from arena.lab.quality.report import survey_quality
+    from arena.lab.quality.survey import MOST_MEMORY_BYTES
 
     def say(text: str) -> None:
         if not is_quiet:
             click.echo(printable(f"{game}: {text} …"), err=True)
 
-    return survey_quality(rules, game, plan, Limits(memory_bytes=free_memory_bytes()), say)
+    memory_bytes = min(free_memory_bytes(), MOST_MEMORY_BYTES)
+    return survey_quality(rules, game, plan, Limits(memory_bytes=memory_bytes), say)
 
 
 def _report_text(report: QualityReport) -> str:
@@ -156,14 +160,20 @@ def _report_text(report: QualityReport) -> str:
 
 def _answer_lines(answers: Sequence[Answer]) -> list[str]:
     lines = []
-    for question, text in answers:
-        lines += ["", *textwrap.wrap(printable(f"{question} {text}"), WIDTH, break_on_hyphens=False)]
+    for question, paragraphs in answers:
+        lines += ["", question]
+        for text in paragraphs:
+            lines += _indented(text)
     return lines
+
+
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(printable(text), WIDTH, initial_indent="   ", subsequent_indent="   ", break_on_hyphens=False)
 
 
 _LEGEND = (
     "In brackets 95 % intervals; n observations that are independent of each other; seed {seed}. Exact numbers have no"
-    " interval."
+    " interval. Where all n were equal, at most 3/n of others would differ, at 95 % confidence."
 )
 
 
@@ -175,7 +185,7 @@ _COMPARED = (
 
 def _note_lines(measure: Measure) -> list[str]:
     note = measure.note or ("" if measure.rows else "No observations.")
-    return textwrap.wrap(printable(note), WIDTH, initial_indent="   ", subsequent_indent="   ") if note else []
+    return _indented(note) if note else []
 
 
 def _line(row: Row) -> str:

@@ -135,8 +135,10 @@ def _solved(
             return made
     solver = Solver(rules, path, limits, table)
     if not is_quiet and table is None and by in (None, "kernel", "table") and (by or not solver.is_proved):
-        plan = f"{_options_text(rules)}: {solver.plan(by).text()}; {short_size_text(limits.memory_bytes)} may be used"
-        click.echo(_wrapped(f"{path} {plan}"), err=True)
+        plan = solver.plan(by)
+        is_too_large = plan.memory_bytes is not None and plan.memory_bytes > limits.memory_bytes
+        room = f"{', but only' if is_too_large else ';'} {short_size_text(limits.memory_bytes)} may be used"
+        click.echo(_wrapped(f"{path} {_options_text(rules)}: {plan.text()}{room}"), err=True)
     solution = solver.solve(by)
     if solver.kernel_problem:
         click.echo(_wrapped(f"The rules in Python are used, slower: {solver.kernel_problem}"), err=True)
@@ -237,7 +239,8 @@ def _known(solution: Solution) -> str:
 
     worth, names = solution.worth, all_of([f'"{name}"' for name in solution.proofs])
     if worth is None:
-        return f"by a table of all states; {TIE_RULE}"
+        by = "a table of all states" if solution.shares_known == "table" else "a search of all matches that matter"
+        return f"by {by}; {TIE_RULE}"
     if worth.known == "proved":
         return f"proved, by the strategy {names}"
     if worth.known == "table":

@@ -18,6 +18,7 @@ from arena.cli.options import (
     quiet_option,
     rng_seed_option,
     seconds_option,
+    wide_option,
     workers_option,
 )
 from arena.errors import UsageError
@@ -68,6 +69,7 @@ COLUMNS = (
 @workers_option
 @quiet_option
 @json_option
+@wide_option
 def strength(
     game: str,
     bots: tuple[str, ...],

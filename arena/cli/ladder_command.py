@@ -11,11 +11,10 @@ from arena.cli.group import FAILED, OK
 from arena.cli.options import WholeNumber, format_options
 from arena.cli.people_database import COMMAND_LINE, opened_people, required_reason_option
 from arena.cli.subcommands import Subcommands
-from arena.people.directing import DirectorState, Wish
+from arena.people.directing import LADDER, DirectorState, Wish
 from arena.report.tables import Column, printable
 from arena.text import counted
 
-LADDER = "ladder"
 LOOK_SECONDS = 0.2
 
 COLUMNS = [

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TOP = 5
 MAX_NAME_CELLS = 20
-"""Longer names of tournaments are shortened beside the bar."""
+"""Longer labels are shortened beside the bar."""
 
 PLAIN_SECONDS = 10.0
 PLAIN_SHARE = 0.1
@@ -43,13 +43,17 @@ class ProgressDisplay(Protocol):
         """Show new results."""
 
 
-def make_progress(definition: Definition, quiet: bool) -> ProgressDisplay:
-    """Return the display for this stderr: live in a terminal, plain lines elsewhere, or none."""
+def make_progress(definition: Definition, quiet: bool, label: str = "") -> ProgressDisplay:
+    """Return the display for this stderr: live in a terminal, plain lines elsewhere, or none.
+
+    Args:
+        definition: of the tournament.
+        quiet: whether to show nothing.
+        label: what is being played; by default the tournament's name.
+    """
     if quiet:
         return Silent()
-    if sys.stderr.isatty():
-        return Live(definition)
-    return PlainLines(definition)
+    return Live(definition, label) if sys.stderr.isatty() else PlainLines(definition, label)
 
 
 class Silent:
@@ -68,8 +72,8 @@ class Silent:
 class PlainLines(Silent):
     """A line on stderr for each tenth of the matches, and every ten seconds."""
 
-    def __init__(self, definition: Definition) -> None:
-        self._name = definition.name
+    def __init__(self, definition: Definition, label: str = "") -> None:
+        self._label = label or definition.name
         self._started = time.monotonic()
         self._printed_at = self._started
         self._printed = -1
@@ -85,13 +89,13 @@ class PlainLines(Silent):
         elapsed_seconds = now - self._started
         left = time_left(progress, elapsed_seconds)
         parts = [*run_parts(progress, elapsed_seconds), *([str(left)] if left and left.seconds else [])]
-        click.echo(printable(f"{self._name}: {SEPARATOR.join(parts)}"), err=True)
+        click.echo(printable(f"{self._label}: {SEPARATOR.join(parts)}"), err=True)
 
 
 class Live:
     """A progress bar with rate, time left and the top of the table, a few times a second."""
 
-    def __init__(self, definition: Definition) -> None:
+    def __init__(self, definition: Definition, label: str = "") -> None:
         from rich.console import Console
         from rich.live import Live as RichLive
         from rich.progress import BarColumn, TextColumn
@@ -105,7 +109,7 @@ class Live:
             TextColumn("{task.fields[left]}", markup=False),
             expand=True,
         )
-        name = shortened([printable(definition.name)], MAX_NAME_CELLS)[0]
+        name = shortened([printable(label or definition.name)], MAX_NAME_CELLS)[0]
         self._task = self._bar.add_task(name, total=None, left="")
         self._progress: Progress | None = None
         self._results: Counter[tuple[str, str, str]] = Counter()

@@ -7,26 +7,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from arena.conformance.tried_bot import TriedBot
 from arena.conformance.variants import bounds_of, odd_options, options_text
 from arena.enums import FaultKind, Termination
-from arena.errors import ArenaError, BotDefinitionError, BotError
+from arena.errors import ArenaError, BotDefinitionError, BotError, LateError
 from arena.games import GAMES, find_game, make_game
 from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.sandbox_policy import Isolation
-from arena.match.referee import Referee
 from arena.players.building import build_bots
 from arena.players.diagnosis import Failure, hint_for
-from arena.players.player import Player, Request
-from arena.players.process_player import ProcessPlayer
-from arena.players.scripted import ScriptedPlayer
 from arena.players.subprocess import Subprocess
 from arena.players.transcript import TranscriptFrame
-from arena.protocol.messages import Seating
 from arena.records import (
     DEFAULT_LIMITS,
     MEBIBYTE,
@@ -34,7 +29,6 @@ from arena.records import (
     Fault,
     Limits,
     MatchRecord,
-    MatchSpec,
     SeatReport,
     TimeControl,
 )
@@ -124,23 +118,20 @@ class _Checker:
         self._isolation = isolation
         self._time_control = time_control
         self._limits = limits
-        self._player = ProcessPlayer(bot, isolation, limits, measures_peak=True)
-        self._match = 0
+        self._tried = TriedBot(bot, isolation, limits, time_control)
+        self._player = self._tried.player
         self._broken: Step | None = None  # the first step in which a limit was broken
 
     def close(self) -> None:
         self._player.close()
 
-    def _seating(self) -> Seating:
-        """Return a seat in a match that is not played."""
-        rules = make_game(self._game)
-        return Seating(0, self._game, rules.options, rules.players, 0, 1, self._time_control)
-
     def start(self) -> Step:
         """Launch it and read its ready message."""
         name = "starts and says ready"
         try:
-            self._player.begin(self._seating())
+            self._tried.begin(self._game)
+        except LateError:
+            raise
         except ArenaError as error:
             fault = Fault(
                 seat=0, kind=getattr(error, "kind", FaultKind.START), ply=0, detail=getattr(error, "detail", str(error))
@@ -171,7 +162,7 @@ class _Checker:
         longest = 0.0
         for number, options in enumerate(bounds.tried):
             seat = number % make_game(game, **options).players
-            record = self._play(game, options, seat)
+            record = self._tried.play(game, options, seat)
             if record.faults:
                 return self._failed_in(record, seat, f"plays {game} with {options_text(options)} in seat {seat}")
             longest = max(longest, _longest_seconds(record, seat))
@@ -185,13 +176,13 @@ class _Checker:
     def reuse(self, game: str) -> Step:
         """Play two more matches with the process of all earlier ones, both with the same seed and opponent."""
         name = "plays match after match with one process"
-        records = [self._play(game, {}, 0, seed=11) for _ in range(2)]
+        records = [self._tried.play(game, {}, 0, seed=11) for _ in range(2)]
         for record in records:
             if record.faults:
                 return self._failed_in(record, 0, name)
         same = records[0].actions == records[1].actions
         how = "the same actions from the same seed" if same else "other actions from the same seed: not reproducible"
-        return Step(name, True, f"{counted(self._match, 'match')} so far; {how}")
+        return Step(name, True, f"{counted(self._tried.matches, 'match')} so far; {how}")
 
     def under_load(self, game: str) -> Step:
         """Play while other programs use up the processor."""
@@ -204,7 +195,7 @@ class _Checker:
             with contextlib.ExitStack() as stack:
                 for _ in range(BUSY_PROGRAMS):
                     stack.enter_context(Subprocess(busy, self._isolation, self._limits))
-                record = self._play(game, {}, 0)
+                record = self._tried.play(game, {}, 0)
         finally:
             os.sched_setaffinity(0, cores)
         if record.faults:
@@ -215,7 +206,7 @@ class _Checker:
         """End the bot and report its peak usage; it is launched again first if its last match ended in a fault."""
         name = "stays inside its limits"
         with contextlib.suppress(BotError):
-            self._player.begin(self._seating())
+            self._tried.begin(self._game)
         self._player.close()
         if self._broken is not None:
             return replace(self._broken, name=name)
@@ -235,33 +226,10 @@ class _Checker:
         return Step(name, False, "it had to be killed", "end the program on quit, and when its input ends")
 
     def _try(self, name: str, game: str, options: dict[str, int], seat: int) -> Step:
-        record = self._play(game, options, seat)
+        record = self._tried.play(game, options, seat)
         if record.faults:
             return self._failed_in(record, seat, name)
         return Step(name, True, f"{counted(len(record.actions), 'ply')}, {_longest(record, seat)}")
-
-    def _play(self, game: str, options: dict[str, int], seat: int, seed: int = 0) -> MatchRecord:
-        self._match += 1
-        rules = make_game(game, **options)
-        draw = random.Random(seed or self._match)
-
-        def choose(request: Request) -> object:
-            return draw.choice(list(request.legal or ()))
-
-        players: list[Player] = [ScriptedPlayer(choose) for _ in range(rules.players)]
-        players[seat] = self._player
-        bots = [Bot(name="opponent", version="1", command=(), directory="")] * rules.players
-        bots[seat] = self._bot
-        spec = MatchSpec(
-            match=self._match,
-            tournament="",
-            game=game,
-            options=rules.options,
-            bots=tuple(bots),
-            rng_seed=seed or 5,
-            time_control=self._time_control,
-        )
-        return Referee(spec, players, self._isolation.label).play()
 
     def _failed_in(self, record: MatchRecord, seat: int, name: str) -> Step:
         """Return the step of a match with a fault."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from arena.errors import UsageError
 from arena.people.contest import Contest, StoredContest
 from arena.store.people.people_store import PeopleStore
 from arena.store.store import Store
@@ -20,11 +19,10 @@ def announce(store: Store, people: PeopleStore, by: str, contest: Contest) -> St
         contest: what was written.
 
     Raises:
-        UsageError: if one of its tournaments has a name that is used, its deadline has passed, or who is invited has no
-            account.
+        UsageError: with everything that is wrong: one of its tournaments has a name that is used, its deadline has
+            passed, or who is invited has no account.
     """
-    _check_tournaments(store, contest)
-    return people.contests.add(by, contest)
+    return people.contests.add(by, contest, _taken_names(store, contest))
 
 
 def change(store: Store, people: PeopleStore, by: str, name: str, contest: Contest, reason: str) -> StoredContest:
@@ -39,13 +37,14 @@ def change(store: Store, people: PeopleStore, by: str, name: str, contest: Conte
         reason: why.
 
     Raises:
-        UsageError: if there is no such contest, something else would be changed, or ``announce`` would refuse it.
+        UsageError: if there is no such contest; or with everything that is wrong: something else would be changed, or
+            ``announce`` would refuse it.
     """
-    _check_tournaments(store, contest, people.contests.get(name).contest.tournaments)
-    return people.contests.change(by, name, contest, reason)
+    taken = _taken_names(store, contest, people.contests.get(name).contest.tournaments)
+    return people.contests.change(by, name, contest, reason, taken)
 
 
-def _check_tournaments(store: Store, contest: Contest, its_own: Collection[str] = ()) -> None:
-    for name in contest.tournaments:
-        if name not in its_own and store.find_tournament(name) is not None:
-            raise UsageError(f"contest {contest.name!r}: there is a tournament {name!r} already")
+def _taken_names(store: Store, contest: Contest, its_own: Collection[str] = ()) -> list[str]:
+    """Return a sentence for each of its tournaments that there is already."""
+    taken = [name for name in contest.tournaments if name not in its_own and store.find_tournament(name) is not None]
+    return [f"there is a tournament {name!r} already" for name in taken]

@@ -18,7 +18,7 @@ from arena.games.game import Game
 from arena.lab.kernels import cache
 from arena.lab.kernels.build import sources_digest
 from arena.lab.kernels.loading import has_solver, solver_of
-from arena.lab.kernels.solver import Solver, TablePlan, parts_of
+from arena.lab.kernels.solver import KernelSolver, TablePlan, parts_of
 from arena.lab.limits import Limits, TimeIsUpError, states_text
 from arena.lab.mapped_table import Header, MappedTable, TableError, rules_version, table_path, write_table
 from arena.lab.worth import OUTCOME_UNIT, PARTS, value_of
@@ -35,14 +35,14 @@ class KernelTable:
         bytes: how many bytes the values are.
     """
 
-    def __init__(self, root: Solver, values: mmap.mmap, begin: int = 0) -> None:
+    def __init__(self, root: KernelSolver, values: mmap.mmap, begin: int = 0) -> None:
         """Take the values, which begin at a byte of a map that can be written to."""
         self.root = root
         self.bytes = len(values) - begin
         self._values = values
         self._address = ctypes.addressof(ctypes.c_char.from_buffer(values, begin))
 
-    def after_actions(self, kernel: Solver, deadline: float = float("inf")) -> list[tuple[int, int]] | None:
+    def after_actions(self, kernel: KernelSolver, deadline: float = float("inf")) -> list[tuple[int, int]] | None:
         """Return outcome and margin of the state after each legal action; None if the table does not have the state."""
         return kernel.look_up(self.root, self._address, deadline)
 
@@ -120,7 +120,7 @@ def kernel_table_plan(game: Game[Any]) -> TablePlan | None:
         return None
 
 
-def fill_table(root: Solver, plan: TablePlan, deadline: float) -> mmap.mmap | None:
+def fill_table(root: KernelSolver, plan: TablePlan, deadline: float) -> mmap.mmap | None:
     """Return the values of all states that can follow from a root; None if they are not known by the deadline.
 
     Raises:
@@ -145,7 +145,7 @@ def save_kernel_table(game: Game[Any], file: Path, limits: Limits) -> None:
         raise KernelError(f"the kernel of {game.name} makes no table with {game.options!r:.200}")
     limits.check_memory(plan.memory_bytes, f"a table of {game.name} of {states_text(plan.states)}")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        cache.make_directory(file.parent)
     except OSError as error:
         raise TableError(f"table {file}: can't be written ({error.strerror})") from error
     with cache.one_at_a_time(file.parent, game.name):

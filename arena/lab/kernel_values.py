@@ -10,10 +10,12 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from arena.errors import KernelError
 from arena.games import Game
 from arena.games.plusminus import Plusminus
 from arena.lab.kernel_tables import KernelTable, KernelTableFile, fill_table, kernel_table_path, values_of
 from arena.lab.kernels.loading import solver_of
+from arena.lab.kernels.solver import TablePlan
 from arena.lab.limits import Limits
 from arena.lab.mapped_table import TableError
 
@@ -25,6 +27,26 @@ _KEPT_TABLES = 4
 
 _SHARE_OF_TIME = 0.8
 """Of the time for a question, for a table; if it is not full by then, the rest is for a search."""
+
+
+def has_all_values(game: Game[Any], limits: Limits) -> bool:
+    """Return whether the kernel of a game knows the values of all states, by a table that fits or without one.
+
+    Args:
+        game: the rules.
+        limits: the memory for the table.
+    """
+    try:
+        kernel = solver_of(game)
+    except KernelError:
+        return False
+    plan, needs = kernel.table_plan(), kernel.needs()
+    return fits(plan, limits) if plan is not None else needs is not None and not needs.states
+
+
+def fits(plan: TablePlan, limits: Limits) -> bool:
+    """Return whether a table is small enough to be made."""
+    return plan.table_bytes <= MAX_TABLE_BYTES and plan.memory_bytes <= limits.memory_bytes
 
 
 class KernelValues:
@@ -135,7 +157,7 @@ class KernelValues:
         kernel = solver_of(self._game)
         kernel.set_state(root)
         plan = kernel.table_plan()
-        if plan is None or plan.table_bytes > MAX_TABLE_BYTES or plan.memory_bytes > self._limits.memory_bytes:
+        if plan is None or not fits(plan, self._limits):
             return None
         values = fill_table(kernel, plan, stop_at)
         if values is None:

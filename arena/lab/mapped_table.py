@@ -21,7 +21,7 @@ from arena.cache_directory import TABLES
 from arena.errors import KernelError, StoreError, UsageError
 from arena.games import GAMES
 from arena.games.game import Game
-from arena.lab.kernels.cache import base_directory
+from arena.lab.kernels.cache import base_directory, make_directory, open_own
 from arena.lab.worth import PARTS
 from arena.names import as_file_name
 from arena.stored import from_json_text, from_stored
@@ -98,12 +98,13 @@ def write_table(file: Path, kind: bytes, header: Header, values: bytes | bytearr
     head = kind + json.dumps(asdict(header), sort_keys=True).encode()
     head += b" " * (-(len(head) + 1) % _ALIGNED_BYTES) + b"\n"
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(file.parent)
         with tempfile.NamedTemporaryFile(dir=file.parent, prefix=".table-", delete=False) as temporary:
             try:
                 temporary.write(head)
                 temporary.write(values)
                 temporary.flush()
+                os.fchmod(temporary.fileno(), 0o644)  # bots that may read it can have uids of their own
                 os.fsync(temporary.fileno())
                 Path(temporary.name).replace(file)
             except BaseException:
@@ -139,11 +140,13 @@ class MappedTable(Generic[HeaderT]):
         """
         self._game = game
         try:
-            with file.open("rb") as opened:
+            with open_own(file) as opened:
                 self._map = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_COPY)
         except FileNotFoundError:
             raise
-        except (OSError, ValueError) as error:  # a directory, no permission; an empty file
+        except OSError as error:  # a directory, no permission, another user's
+            raise TableError(f"table {file}: can't be read ({error.strerror})") from error
+        except ValueError as error:  # an empty file
             raise TableError(f"table {file}: can't be read ({error})") from error
         try:
             self._read_header(file, kind, header_type)

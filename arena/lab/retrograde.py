@@ -6,10 +6,12 @@ is checked, and the way to solve a game from outside.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from arena.lab.state_graph import IS_OVER, StateGraph
 from arena.lab.worth import value_of
+from arena.ranking import points_of
 
 TIE_RULE = "a seat chooses the action that leaves it the largest share, and of equal ones the one listed first"
 
@@ -44,12 +46,6 @@ class Retrograde:
         return None if number is None else self.values[number]
 
 
-def doubled_points(ranks: tuple[int, ...], seat: int) -> int:
-    """Return twice the number of rivals that a seat has beaten, plus one for each that it ties with."""
-    mine = ranks[seat]
-    return sum(2 * (rank > mine) + (rank == mine) for rank in ranks) - 1
-
-
 def shares_of(graph: StateGraph, players: int) -> list[Shares]:
     """Return, by state, each seat's share of rivals beaten, a tie counting half, when every seat plays for its own.
 
@@ -59,26 +55,26 @@ def shares_of(graph: StateGraph, players: int) -> list[Shares]:
     for number in graph.order:
         seat = graph.seats[number]
         if seat == IS_OVER:
-            ranks = graph.ends[number].ranks
-            points[number] = tuple(doubled_points(ranks, one) for one in range(players))
+            points[number] = points_of(graph.ends[number].ranks)
         else:
             following = [points[after] for after in graph.following(number)]
             points[number] = max(following, key=lambda after: after[seat])
     return [tuple(one / (2 * (players - 1)) for one in seats) for seats in points]
 
 
-def paranoid_of(graph: StateGraph, players: int) -> Shares:
-    """Return the share of rivals beaten that each seat can hold in the first state against all others together."""
-    return tuple(_held_by(graph, seat) / (2 * (players - 1)) for seat in range(players))
+def paranoid_of(graph: StateGraph, players: int, numbers: Sequence[int] = (0,)) -> list[Shares]:
+    """Return the share of rivals beaten that each seat can hold against all others together, in some of the states."""
+    held = [_held_by(graph, seat) for seat in range(players)]
+    return [tuple(of_seat[number] / (2 * (players - 1)) for of_seat in held) for number in numbers]
 
 
-def _held_by(graph: StateGraph, mine: int) -> int:
+def _held_by(graph: StateGraph, mine: int) -> list[int]:
     held = [0] * len(graph)
     for number in graph.order:
         seat = graph.seats[number]
         if seat == IS_OVER:
-            held[number] = doubled_points(graph.ends[number].ranks, mine)
+            held[number] = points_of(graph.ends[number].ranks)[mine]
         else:
             values = (held[after] for after in graph.following(number))
             held[number] = max(values) if seat == mine else min(values)
-    return held[0]
+    return held

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from arena.lab.retrograde import TIE_RULE, Shares
-from arena.lab.worth import Worth
+from arena.lab.worth import Known, Worth
 
 
 class By(StrEnum):
@@ -30,6 +30,7 @@ class Solution:
         worth: of a game for two.
         shares: of a game for more: each seat's share of rivals beaten, when every seat plays for its own.
         paranoid: of a game for more: the share that each seat can hold against all others together.
+        shares_known: how the shares are known.
         best: the first actions that keep what is known, up to symmetry; all of them if ``has_all_best``.
         has_all_best: whether no other first action keeps it.
         states: how many states were looked at.
@@ -45,6 +46,7 @@ class Solution:
     worth: Worth | None = None
     shares: Shares | None = None
     paranoid: Shares | None = None
+    shares_known: Known = Known.TABLE
     best: tuple[Any, ...] = ()
     has_all_best: bool = False
     states: int = 0
@@ -66,7 +68,12 @@ class Solution:
                 "high": self.worth.high,
             }
         else:
-            about |= {"shares": self.shares, "paranoid": self.paranoid, "known": By.TABLE, "tie_rule": TIE_RULE}
+            about |= {
+                "shares": self.shares,
+                "paranoid": self.paranoid,
+                "known": self.shares_known,
+                "tie_rule": TIE_RULE,
+            }
         return about | {
             "best": list(self.best),
             "has_all_best": self.has_all_best,

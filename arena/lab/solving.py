@@ -3,62 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from arena.errors import KernelError, UsageError
 from arena.games.game import Game
 from arena.lab.kernels.loading import has_solver, is_built, solver_of
 from arena.lab.kernels.solver import parts_of
-from arena.lab.limits import Limits, TimeIsUpError, TooLargeError, memory_text, states_text
+from arena.lab.limits import Limits, TimeIsUpError, TooLargeError, states_text
 from arena.lab.proofs import Proof, proof_of
-from arena.lab.retrograde import Retrograde, paranoid_of, shares_of
+from arena.lab.retrograde import Retrograde
 from arena.lab.saved_tables import FEW_STATES
-from arena.lab.search import Search
+from arena.lab.search_solution import actions_and_states, search_solution
+from arena.lab.shares import ShareOracle
 from arena.lab.solution import By, Solution
+from arena.lab.solving_plan import Plan, plan_of
 from arena.lab.state_count import bytes_per_state, count_states
 from arena.lab.state_graph import StateGraph, explore
 from arena.lab.symmetries import up_to_symmetry
 from arena.lab.tables import Table
-from arena.lab.worth import HIGHEST, LOWEST, OUTCOME_UNIT, PARTS, Known, ranks_follow_scores, worth_between
+from arena.lab.worth import OUTCOME_UNIT, PARTS, Known, worth_between
 
 _SHARE_OF_TABLE = 0.5
 """Of the time, for a table of which it is not known before how large it is; the rest is for a search."""
 
 _SHARE_OF_KERNEL = 0.8
 """Of the time; a kernel that has not ended by then has no bounds, so the rest is for a search."""
-
-_OUTCOME_WINDOW = -OUTCOME_UNIT // 2, OUTCOME_UNIT // 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What solving would take, before it begins.
-
-    Attributes:
-        states: how many states there are; None if that is not known before.
-        memory_bytes: about how much memory it takes; None if that is not known before.
-        by: a table by the rules in Python, or the kernel.
-    """
-
-    states: int | None
-    memory_bytes: int | None
-    by: By = By.TABLE
-
-    def text(self) -> str:
-        """Return it as a sentence."""
-        if self.states is None or self.memory_bytes is None:
-            return "how many states there are, is not known before"
-        if self.by is By.KERNEL:
-            return f"its kernel solves {states_text(self.states)} and takes {memory_text(self.memory_bytes)}"
-        return f"a table has {states_text(self.states)} and takes {memory_text(self.memory_bytes)}"
-
-
-def plan_of(game: Game[Any], path: str) -> Plan:
-    """Return what a table of a game would take."""
-    states = count_states(game, path)
-    return Plan(states=states, memory_bytes=None if states is None else states * bytes_per_state(game))
 
 
 class Solver:
@@ -115,7 +85,7 @@ class Solver:
         elif by is By.PROOF or (by is None and self.is_proved):
             solution = self._proved()
         elif by is By.SEARCH:
-            solution = self._searched()
+            solution = self._by_search()
         elif by is By.KERNEL:
             solution = self._by_kernel(self._limits)
         else:
@@ -133,7 +103,11 @@ class Solver:
 
     def plan(self, by: By | None = None) -> Plan:
         """Return what solving would take; where it is by the kernel, that is built now."""
-        if by is By.KERNEL or (by is None and self._asks_kernel()):
+        if self._game.players > 2:
+            needs = ShareOracle(self._game, self._path, self._limits).needs(self._way_to_share(by))
+            if needs is not None:
+                return Plan(states=needs.states or None, memory_bytes=needs.memory_bytes, by=By.KERNEL)
+        elif by is By.KERNEL or (by is None and self._asks_kernel()):
             try:
                 needs = solver_of(self._game).needs()
             except KernelError:
@@ -162,11 +136,11 @@ class Solver:
         except KernelError as error:
             self.kernel_problem = str(error)
         except TimeIsUpError:
-            return self._searched()
+            return self._by_search()
         except TooLargeError:
             if limits.deadline == float("inf"):
                 raise
-            return self._searched()
+            return self._by_search()
         except UsageError:  # kernels do not solve it
             pass
         return None
@@ -205,7 +179,7 @@ class Solver:
         except (TimeIsUpError, TooLargeError) as error:
             if is_asked_for or self._limits.deadline == float("inf"):
                 raise _with_hint(error, is_asked_for) from error
-            return self._searched()
+            return self._by_search()
         retrograde = Retrograde(graph)
         self.table = retrograde
         solution = self._looked_up(retrograde)
@@ -219,7 +193,7 @@ class Solver:
         plan = plan_of(self._game, self._path)
         if plan.memory_bytes is not None:
             limits.check_memory(plan.memory_bytes, f"a table of {self._path} of {states_text(plan.states or 0)}")
-        if not is_asked_for and self._game.players == 2 and limits.deadline != float("inf"):
+        if not is_asked_for and limits.deadline != float("inf"):
             now = limits.clock()
             limits = replace(limits, deadline=now + _SHARE_OF_TABLE * (limits.deadline - now))
         return explore(self._game, self._path, limits)
@@ -231,76 +205,32 @@ class Solver:
                 f"the table of {self._path} does not have the first state; solve the game again with --save"
             )
         worth = worth_between(value, value, Known.TABLE)
-        best = (action for action, after in self._first() if table.value(after) == value)
+        best = (action for action, after in actions_and_states(self._game, self._start) if table.value(after) == value)
         return replace(self._bare, worth=worth, best=self._classes(tuple(best)), has_all_best=True)
 
-    def _searched(self) -> Solution:
-        """Return what a search finds until the deadline, and what is proved: first who wins, then by how much."""
-        search = Search(self._game, self._limits)
-        low, high = self._proof.low, self._proof.high
-        depth = 0
-        for alpha, beta in (_OUTCOME_WINDOW, (LOWEST, HIGHEST)):
-            if low < high:
-                found = search.bounds(self._start, max(alpha, low), min(beta, high))
-                low, high, depth = max(low, found.low), min(high, found.high), max(depth, found.depth)
-        is_proof = (low, high) == (self._proof.low, self._proof.high) and bool(self._proof.names)
-        known = Known.PROVED if is_proof else Known.SEARCH
-        worth = worth_between(low, high, known, ranks_follow_scores(self._game))
-        best, has_all = self._best_found(search, low) if worth.is_exact else ((), False)
-        return replace(
-            self._bare,
-            worth=worth,
-            best=best,
-            has_all_best=has_all,
-            states=search.states,
-            memory_bytes=search.memory_bytes,
-            depth=depth,
-        )
-
-    def _best_found(self, search: Search, value: int) -> tuple[tuple[Any, ...], bool]:
-        """Return the first actions that are shown to keep the value, and whether the others are shown not to."""
-        best, has_all = [], True
-        is_first = self._game.seat_to_act(self._start) == 0
-        firsts = dict(self._first())
-        for action in self._classes(tuple(firsts)):
-            if is_first:
-                found = search.bounds(firsts[action], value - 1, value)
-                keeps, loses = found.low >= value, found.high < value
-            else:
-                found = search.bounds(firsts[action], value, value + 1)
-                keeps, loses = found.high <= value, found.low > value
-            if keeps:
-                best.append(action)
-            has_all = has_all and (keeps or loses)
-        return tuple(best), has_all
+    def _by_search(self) -> Solution:
+        return search_solution(self._game, self._limits, self._proof, self._bare)
 
     def _shared(self, by: By | None) -> Solution:
-        if by not in (None, By.TABLE):
-            raise UsageError(f"players = {self._game.players}: games for more than two are solved by a table")
-        try:
-            graph = self._explored(is_asked_for=True)
-        except (TimeIsUpError, TooLargeError) as error:
-            raise _with_hint(error, True) from error
-        players = self._game.players
-        shares = shares_of(graph, players)
-        seat = graph.seats[0]
-        firsts = list(zip(self._game.legal_actions(self._start), graph.following(0), strict=True))
-        best = tuple(action for action, after in firsts if shares[after][seat] == shares[0][seat])
+        oracle = ShareOracle(self._game, self._path, self._limits)
+        found = oracle.of(self._start, self._way_to_share(by))
+        self.kernel_problem = oracle.kernel_problem
+        seat = self._game.seat_to_act(self._start)
         return replace(
             self._bare,
-            shares=shares[0],
-            paranoid=paranoid_of(graph, players),
-            best=self._classes(best),
+            shares=found.shares,
+            paranoid=found.paranoid,
+            shares_known=found.known,
+            best=self._classes(found.best(seat)) if seat is not None else (),
             has_all_best=True,
-            states=len(graph),
-            memory_bytes=len(graph) * bytes_per_state(self._game),
+            states=found.states,
+            edges=found.edges,
+            memory_bytes=found.memory_bytes,
         )
 
-    def _first(self) -> Iterator[tuple[Any, Any]]:
-        """Yield the first actions and the states after them."""
-        if not self._game.is_over(self._start):
-            for action in self._game.legal_actions(self._start):
-                yield action, self._game.apply(self._start, action)
+    def _way_to_share(self, by: By | None) -> By | None:
+        states = count_states(self._game, self._path)
+        return By.TABLE if by is None and states is not None and states <= FEW_STATES else by
 
     def _classes(self, actions: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(up_to_symmetry(self._game, self._path, actions))

@@ -14,13 +14,12 @@ from arena.errors import UsageError
 from arena.home import ArenaHome, open_people
 from arena.ladders.kept_ladder import LOOK_SECONDS, KeptLadder
 from arena.ladders.open_ladder import OpenLadder
-from arena.people.directing import DirectorState
+from arena.people.directing import LADDER, DirectorState
 from arena.service_program import keep_trying, service_program
 from arena.store.commit_signal import Commits
 
 NICENESS = 2
 """The site comes first."""
-PROGRAM = "ladder"
 
 _log = logging.getLogger("arena.ladder")
 
@@ -52,7 +51,7 @@ def _keep_going(directory: str, path: str, leaving: Leaving) -> None:
         contextlib.closing(Commits([home.store.commit_signal(), people.commit_signal()], LOOK_SECONDS)) as commits,
     ):
         ladder = OpenLadder(path, home)
-        kept = KeptTournament(ladder.name, PROGRAM, home, people, leaving)
+        kept = KeptTournament(ladder.name, LADDER, home, people, leaving)
         try:
             KeptLadder(ladder, kept, home).keep_going(leaving, commits)
         except UsageError as error:

@@ -13,7 +13,8 @@ from arena.home import ArenaHome
 from arena.ladders.open_ladder import OpenLadder
 from arena.people.directing import DirectorState, Wish
 from arena.store.commit_signal import Commits
-from arena.text import counted, duration_text
+from arena.store.values import StoredTournament
+from arena.text import all_of, counted, duration_text
 from arena.tournament.director import run_tournament
 
 ASK_SECONDS = 0.5
@@ -48,6 +49,8 @@ class KeptLadder:
         self._ladder, self._kept, self._home = ladder, kept, home
         self._is_up_to_date = False
         self._is_drained = False
+        self._corrections = 0
+        self._shortage = ""
         self._now = now
         self._rest_seconds = FIRST_REST_SECONDS
         self._rests_until = now()
@@ -81,10 +84,37 @@ class KeptLadder:
         if wish is Wish.PLAY:
             self._is_drained = False
             if self._is_up_to_date:
-                return self._wait(DirectorState.IDLE)
-        if len(self._ladder.definition().entrants) < self._ladder.players:
-            return self._wait(DirectorState.IDLE, f"it needs {self._ladder.players} bots")
+                return self._wait_for_somebody()
         return self._play()
+
+    def _wait_for_somebody(self) -> float:
+        """Wait, and say so if too few can be paired; at once if it was corrected on the machine's command line."""
+        found = self._home.store.find_tournament(self._kept.tournament)
+        if found is not None and len(found.corrections) != self._corrections:
+            self._corrections, self._is_up_to_date = len(found.corrections), False
+            return 0.0
+        shortage = self._shortage_of(found)
+        if shortage and shortage != self._shortage:
+            _log.warning("%s: %s", self._kept.tournament, shortage)
+        self._shortage = shortage
+        return self._wait(DirectorState.SHORT if shortage else DirectorState.IDLE, shortage)
+
+    def _shortage_of(self, stored: StoredTournament | None) -> str:
+        """Return how many bots are missing, and what would help; "" if enough can be paired.
+
+        The ladder's file has enough of them, so that those who are missing are disqualified or have withdrawn.
+        """
+        definition, players = self._ladder.definition(), self._ladder.players
+        gone = {stored.definition.entrants[k].label for k in stored.definition.gone} if stored is not None else set()
+        there = sum(bot.label not in gone for bot in definition.entrants)
+        if there >= players:
+            return ""
+        games = all_of(list(dict.fromkeys(choice.game for choice in definition.games)))
+        missing = counted(players - there, "more bot")
+        return (
+            f"a match has {players} players, and {there or 'none'} can be paired; hand in {missing} for {games},"
+            " or undo a disqualification or withdrawal, and it continues by itself"
+        )
 
     def _wait(self, state: DirectorState, sentence: str = "") -> float:
         self._kept.say(state, sentence)
@@ -92,6 +122,8 @@ class KeptLadder:
 
     def _play(self) -> float:
         definition = self._ladder.definition()
+        found = self._home.store.find_tournament(definition.name)
+        self._corrections = len(found.corrections) if found is not None else 0
         self._kept.begin()
         progress = run_tournament(
             definition,

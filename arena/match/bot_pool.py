@@ -15,6 +15,7 @@ from arena.players.human import HumanPlayer
 from arena.players.off_turn import RunningBots
 from arena.players.process_player import ProcessPlayer
 from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec
+from arena.service_program import TerminatedError
 
 KEPT_BOTS = 16
 """Bots that stay alive between matches; of more, those idle the longest are ended."""
@@ -100,6 +101,10 @@ class BotPool:
         try:
             self.referee = Referee(spec, seated, self._label(spec), observer, before_asking)
             record = self.referee.play()
+        except TerminatedError:  # whoever ends this program doesn't wait for a bot that thinks
+            for player in bots.values():
+                player.close(grace_seconds=0)
+            raise
         except BaseException:
             for player in bots.values():
                 player.close()

@@ -11,6 +11,7 @@ from arena.games.checked_game import checked_game
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.match.clock import SeatClock
+from arena.match.late_tries import play_until_judged
 from arena.match.referee import Observer
 from arena.match.request import build_request
 from arena.players.building import build_bots
@@ -32,6 +33,7 @@ from arena.records import (
     MatchSpec,
     TimeControl,
 )
+from arena.service_program import TerminatedError
 from arena.text import counted
 
 
@@ -48,7 +50,7 @@ def play_match(
     opening_actions: Sequence[Any] = (),
     ply_limit: int = DEFAULT_PLY_LIMIT,
 ) -> MatchRecord:
-    """Play one match in this process.
+    """Play one match in this process, again if nobody can tell whether a bot kept its time; not with people.
 
     Args:
         game: the game's name or dotted path.
@@ -97,7 +99,9 @@ def play_match(
     level = isolation_for(seated, isolation)
     build_bots(seated, level)
     with BotPool(level, limits) as pool:
-        return pool.play(spec, observer, people)
+        if people:
+            return pool.play(spec, observer, people)
+        return play_until_judged(lambda again: pool.play(again, observer), spec)
 
 
 def _each(given: Iterable[Entrant | Sequence[Entrant]]) -> Iterator[Entrant]:
@@ -154,6 +158,9 @@ def ask_bot(
         answer = player.ask(
             build_request(rules, state, player.wants, clock, len(actions), actions, control.margin_seconds)
         )
+    except TerminatedError:
+        player.close(grace_seconds=0)
+        raise
     finally:
         player.close()
     rules.apply(state, answer.action)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 
-from arena.errors import UsageError
 from arena.people.contest import Contest, ContestPhase, StoredContest, phase_of
 from arena.text import all_of, counted, shortened_text
 
@@ -16,16 +15,12 @@ _UNTIL_REVEALED = _WORDS_ALWAYS | {"reveal_at"}
 _UNTIL_DEADLINE = _UNTIL_REVEALED | {"deadline_at", "invited"}
 
 
-def check_change(stored: StoredContest, new: Contest, now: str) -> None:
-    """Check that a contest may become another one.
-
-    Raises:
-        UsageError: if something else is changed than can be now, or the new deadline has passed.
-    """
+def change_faults(stored: StoredContest, new: Contest, now: str) -> Iterator[str]:
+    """Yield why a contest can't become another one: what else is changed than can be, or a deadline that has passed."""
     old, phase = stored.contest, phase_of(stored, now)
-    where = f"contest {old.name!r}"
     if phase is ContestPhase.CANCELLED:
-        raise UsageError(f"{where}: it is cancelled")
+        yield "it is cancelled"
+        return
     changed = {part.name for part in fields(Contest) if getattr(old, part.name) != getattr(new, part.name)}
     refused = sorted(changed - _changeable(stored, phase))
     if refused:
@@ -35,18 +30,18 @@ def check_change(stored: StoredContest, new: Contest, now: str) -> None:
             " who are invited can be changed",
         }
         after = "after the deadline, only title and description can be changed, and reveal_at before it is revealed"
-        raise UsageError(f"{where}: {all_of(refused)} can't be changed any more: {until.get(phase, after)}")
+        yield f"{all_of(refused)} can't be changed any more: {until.get(phase, after)}"
     if phase is ContestPhase.ANNOUNCED:
-        check_deadline(new, now)
+        yield from deadline_faults(new, now)
     if phase is ContestPhase.ENTERING:
         if new.deadline_at < old.deadline_at:
             before, after = (f"{old.local(at):{_TIME}}" for at in (old.deadline_at, new.deadline_at))
-            raise UsageError(
-                f"{where}: deadline_at = {after}: after the opening, the deadline can only become later than it is,"
+            yield (
+                f"deadline_at = {after}: after the opening, the deadline can only become later than it is,"
                 f" {before} ({old.time_zone})"
             )
         if not set(old.invited) <= set(new.invited):
-            raise UsageError(f"{where}: after the opening, nobody can be taken out of those who are invited")
+            yield "invited: after the opening, nobody can be taken out of those who are invited"
 
 
 def differences(old: Contest, new: Contest) -> tuple[str, ...]:
@@ -94,14 +89,10 @@ def _inner(name: str, values: Mapping[str, object]) -> Iterator[tuple[str, str]]
     return ((f"{name}.{key}", str(value)) for key, value in values.items() if value is not None)
 
 
-def check_deadline(contest: Contest, now: str) -> None:
-    """Refuse a contest for which nothing can be handed in any more.
-
-    Raises:
-        UsageError: if its deadline has passed.
-    """
+def deadline_faults(contest: Contest, now: str) -> Iterator[str]:
+    """Yield that nothing can be handed in for a contest any more, if its deadline has passed."""
     if contest.deadline_at <= now:
-        raise UsageError(f"contest {contest.name!r}: deadline_at = {contest.deadline_at}: it has passed already")
+        yield f"deadline_at = {contest.deadline_at}: it has passed already"
 
 
 def _changeable(stored: StoredContest, phase: ContestPhase) -> frozenset[str]:

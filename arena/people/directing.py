@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+LADDER = "ladder"
+"""The kind of programs that keep ladders going."""
+
 
 class Wish(StrEnum):
     """What a director wants to become of a tournament that is kept going."""
@@ -39,6 +42,8 @@ class DirectorState(StrEnum):
     PLAYING = "playing"
     IDLE = "idle"
     """There is nothing to play now."""
+    SHORT = "short"
+    """Fewer bots can be paired than a match has players."""
     PAUSED = "paused"
     DRAINED = "drained"
     RESTING = "resting"

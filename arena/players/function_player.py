@@ -140,7 +140,7 @@ class FunctionPlayer(Player):
         self._seat = None
         return SeatReport(cpu_seconds=self._cpu_seconds, exit="in process", stderr=self._traceback)
 
-    def close(self) -> None:
+    def close(self, grace_seconds: float = 0.0) -> None:
         """Nothing runs that would have to be ended."""
 
 

@@ -183,10 +183,14 @@ class ProcessPlayer(Player):
             connection.off_turn.cpu_at_start = connection.process.monitor.cpu_seconds()
         return self.last_report
 
-    def close(self) -> None:
-        """Ask the bot to leave, and end it."""
+    def close(self, grace_seconds: float = QUIT_GRACE_SECONDS) -> None:
+        """Ask the bot to leave, and end it.
+
+        Args:
+            grace_seconds: how long it may take to leave by itself.
+        """
         if self.connection is not None:
-            self._end_process(_frame(messages.quit_message()), QUIT_GRACE_SECONDS)
+            self._end_process(_frame(messages.quit_message()), grace_seconds)
 
     def _end_process(self, last_words: bytes, grace_seconds: float) -> None:
         connection = self._running()

@@ -35,6 +35,8 @@ from arena.store.people.unrated_matches import OUR_FAILURE
 
 MAX_PLIES = 1000
 LOOK_SECONDS = 0.05
+STARTUP_SECONDS = 30.0
+"""Of the bot: what is played here has the lowest priority, and starting is not counted in CPU time."""
 RULES_SECONDS = 10.0
 """Of the rules, for a position and its board."""
 SPARE_SECONDS = 10.0
@@ -69,7 +71,7 @@ class Slot:
         self._options: dict[str, Any] = json.loads(match.choices.options)
         self._actions = [Played(*one) for one in json.loads(match.position.actions)]
         seconds = match.choices.per_action_milliseconds / 1000
-        self._control = TimeControl(per_action_seconds=seconds, clock=ClockKind.CPU)
+        self._control = TimeControl(per_action_seconds=seconds, startup_seconds=STARTUP_SECONDS, clock=ClockKind.CPU)
         self._pool = BotPool(isolation)
         self._state: Any = None
         self._is_resumed = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
@@ -9,9 +10,10 @@ import time
 
 from arena.errors import DatabaseError
 from arena.home import ArenaHome, open_people
+from arena.isolation.launcher_client import close_launcher
 from arena.isolation.levels import choose_isolation
 from arena.playing.slot import Slot
-from arena.service_program import service_program
+from arena.service_program import TerminatedError, service_program
 from arena.store.people.match_claim import CLAIM_SECONDS, MatchClaim
 
 
@@ -25,6 +27,9 @@ def main(arguments: list[str]) -> None:
     parent, directory, isolation, number = arguments
     with service_program(int(parent), 0):
         _play(directory, isolation, int(number))
+    close_launcher()
+    logging.shutdown()
+    os._exit(0)  # to take all modules apart takes as long as everything else, and the play host waits
 
 
 def _play(directory: str, isolation: str, number: int) -> None:
@@ -33,9 +38,13 @@ def _play(directory: str, isolation: str, number: int) -> None:
         match = claim.read() if claim is not None else None
         if claim is None or match is None:
             return
-        slot = Slot(claim, match, home.bots, choose_isolation(isolation))
-        threading.Thread(target=_keep_up, args=(claim, slot), daemon=True).start()
-        slot.play()
+        try:
+            slot = Slot(claim, match, home.bots, choose_isolation(isolation))
+            threading.Thread(target=_keep_up, args=(claim, slot), daemon=True).start()
+            slot.play()
+        except TerminatedError:
+            claim.release()  # the next play host continues it at once
+            raise
 
 
 def _keep_up(claim: MatchClaim, slot: Slot) -> None:

@@ -11,8 +11,8 @@ from math import ceil, floor
 
 from markupsafe import Markup
 
-from arena.lab.quality.estimate import Estimate
-from arena.lab.quality.measures import Measure, Row, Unit
+from arena.lab.quality.estimate import Estimate, Kind
+from arena.lab.quality.measure import Measure, Row, Unit
 from arena.site.charts import MARGIN_PERCENT
 
 MIN_POINTS = 3
@@ -49,6 +49,17 @@ class EstimatePlot:
 
     title: str
     series: Sequence[Series]
+
+    @property
+    def caption(self) -> str:
+        """What the number is, its unit, and on how many observations it rests."""
+        rows = [row for one in self.series for row in one.rows]
+        unit = {Unit.SHARE: "", Unit.SCORE: ", in points", Unit.COUNT: ""}[rows[0].unit]
+        sampled = sorted({row.estimate.n for row in rows if row.estimate.kind is Kind.SAMPLED})
+        if not sampled:
+            return f"{self.title}{unit} (exact)"
+        n = f"{sampled[0]}" if len(sampled) == 1 else f"{sampled[0]} to {sampled[-1]}"
+        return f"{self.title}{unit} (strokes are 95 % intervals, n {n})"
 
     def drawing(self) -> Markup:
         """Return the plot: a dot for each number, and its interval as a stroke."""
@@ -186,11 +197,17 @@ class _Scale:
 
 
 def _labels(places: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the word that all places begin with, and what differs; no word and the places as they are otherwise.
+    """Return what the places are, and what differs between them; nothing and the places as they are otherwise.
 
     >>> _labels(["ply 1", "ply 2"]), _labels(["random", "search 8"])
-    (('ply', ['1', '2']), ('', ['random', 'search 8']))
+    (('ply', ['1', '2']), ('strength; a search with its playouts before each action', ['random', 'search 8']))
+    >>> _labels(["after 1 random action", "after 2 random actions"])
+    ('random actions', ['1', '2'])
     """
+    if "random" in places:
+        return "strength; a search with its playouts before each action", list(places)
+    if all(place.startswith("after ") and " random action" in place for place in places):
+        return "random actions", [place.split()[1] for place in places]
     words = {place.partition(" ")[0] for place in places}
     if len(words) == 1 and all(place.partition(" ")[2].isdigit() for place in places):
         return words.pop(), [place.partition(" ")[2] for place in places]

@@ -15,6 +15,9 @@ from arena.tournament.formats import format_class
 from arena.tournament.opening_information import with_openings
 from arena.tournament.schedule import schedule
 
+MAX_NAMED = 5
+"""Differences named in a sentence."""
+
 
 class Resumed(NamedTuple):
     """A tournament in the store.
@@ -45,7 +48,7 @@ def create_or_resume(definition: Definition, store: Store) -> Resumed:
     if differing:
         raise DefinitionError(
             f"tournament {definition.name!r} is in the store with {found.recorded} matches recorded, and differs in"
-            f" {', '.join(differing)}; {_advice(differing)}"
+            f" {_named(differing)}; {_advice(differing)}"
         )
     if len(definition.entrants) > len(found.definition.entrants):
         store.change_definition(found, definition)
@@ -70,6 +73,12 @@ def with_stored_openings(definition: Definition, stored: Definition) -> Definiti
     wanted, chosen = ([one.choose for one in each.openings] for each in (definition, stored))
     are_missing = any(not one.lines for one in definition.openings)
     return replace(definition, openings=stored.openings) if are_missing and wanted == chosen else definition
+
+
+def _named(differing: Sequence[str]) -> str:
+    """Return the first few differences: where a bot has changed, all variants of a tuning have."""
+    more = len(differing) - MAX_NAMED
+    return ", ".join(differing[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _advice(differing: Sequence[str]) -> str:

@@ -53,12 +53,12 @@ class TuningPlan:
     @property
     def points(self) -> int:
         """How many variants a round has, at most."""
-        return max(1, min(MAX_POINTS, -(-self.encounters // self.rounds)))
+        return -(-self.encounters // (self.rounds * self.encounters_each))
 
     @property
     def encounters_each(self) -> int:
-        """How many encounters each variant has."""
-        return -(-self.encounters // (self.rounds * self.points))
+        """How many encounters each variant has: as few as there are variants for."""
+        return -(-self.encounters // (self.rounds * MAX_POINTS))
 
     @property
     def start(self) -> Values:

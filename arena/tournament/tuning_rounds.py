@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
+from typing import Any
 
-from arena.definition import Definition
+from arena.definition import Definition, GameChoice
 from arena.errors import UsageError
 from arena.games import make_game
 from arena.players.manifest import claims_problem
 from arena.ratings.repeats import counting
-from arena.records import Bot
+from arena.records import DEFAULT_PLY_LIMIT, Bot, TimeControl
 from arena.results import StoredResult, points_of
 from arena.tournament.definition import check_game_of, check_ply_limit, check_tournament_name
 from arena.tournament.tuning import Values
@@ -23,6 +24,48 @@ MAX_NAME_CHARACTERS = 30
 
 MAX_TUNING_NAME_CHARACTERS = 58
 """Behind it, a tournament's name has the number of the round, or "test"."""
+
+
+def base_definition(
+    start: Bot,
+    game: str,
+    options: Mapping[str, Any],
+    *,
+    name: str | None = None,
+    opening_plies: int = 2,
+    ply_limit: int = DEFAULT_PLY_LIMIT,
+    time_control: TimeControl = TimeControl(),  # noqa: B008 - an immutable value
+    rng_seed: int = 0,
+    workers: int | None = None,
+) -> Definition:
+    """Return what the tournaments of all rounds have in common; it has no entrants yet.
+
+    Raises:
+        UsageError: if the game or its options are wrong, or the start does not claim to play it or could not load it.
+        DefinitionError: if the name or the limit of plies is.
+    """
+    rules = make_game(game, **options)
+    check_game_of(game, (start,))
+    problem = claims_problem(start, game)
+    if problem is not None:
+        raise UsageError(f"bot {start.name!r} {problem}")
+    if name is None:
+        name = f"tune {start.name} in {game.rpartition(':')[2]}"[:MAX_TUNING_NAME_CHARACTERS].strip()
+    check_tournament_name(name, "--name")
+    if len(name) > MAX_TUNING_NAME_CHARACTERS:
+        raise UsageError(f"--name {name!r}: expected at most {MAX_TUNING_NAME_CHARACTERS} characters")
+    check_ply_limit(ply_limit, opening_plies)
+    return Definition(
+        name=name,
+        games=(GameChoice(game=game, options=rules.options, players=rules.players),),
+        entrants=(),
+        format="trials",
+        opening_plies=opening_plies,
+        ply_limit=ply_limit,
+        time_control=time_control,
+        rng_seed=rng_seed,
+        workers=workers,
+    )
 
 
 def trials_definition(base: Definition, number: int, rounds: int, bots: Sequence[Bot], encounters: int) -> Definition:
@@ -43,20 +86,6 @@ def trials_definition(base: Definition, number: int, rounds: int, bots: Sequence
         encounters=encounters,
         rng_seed=(base.rng_seed + number) % 2**63,
     )
-
-
-def check_base(base: Definition, start: Bot) -> None:
-    """Raise UsageError if the start can't play the game, or the tournaments can't have their names."""
-    (choice,) = base.games
-    make_game(choice.game, **choice.options)
-    check_game_of(choice.game, (start,))
-    problem = claims_problem(start, choice.game)
-    if problem is not None:
-        raise UsageError(f"bot {start.name!r} {problem}")
-    check_tournament_name(base.name, "--name")
-    if len(base.name) > MAX_TUNING_NAME_CHARACTERS:
-        raise UsageError(f"--name {base.name!r}: expected at most {MAX_TUNING_NAME_CHARACTERS} characters")
-    check_ply_limit(base.ply_limit, base.opening_plies)
 
 
 def named_variant(bot: Bot, values: Values) -> Bot:

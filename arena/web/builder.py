@@ -19,6 +19,7 @@ import traceback
 from pathlib import Path
 from typing import BinaryIO
 
+from arena.analysis.resting_leaderboards import RestingLeaderboards, let_leaderboards_rest
 from arena.errors import text_of
 from arena.service_program import end_with
 from arena.site.pages import PAGE_BY_NAME
@@ -48,6 +49,7 @@ def main() -> None:
     if start.memory_bytes is not None:
         resource.setrlimit(resource.RLIMIT_AS, (start.memory_bytes, start.memory_bytes))
     sys.path[:] = start.import_path
+    let_leaderboards_rest(RestingLeaderboards())
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(requests, waiting), daemon=True).start()
     builder = _Builder(start)

@@ -20,13 +20,13 @@ class StoreState:
     Attributes:
         store: which store it is; another text when its file was replaced.
         total: how many changes there have been.
-        outside: how many of them were not of a tournament that is there.
+        outside: how many of them were neither of a tournament that is there nor of submitted bots.
         tournaments: the number of each tournament that is not deleted, by name.
         last_events: the number of the last event of each tournament, by the tournament's number.
         last_states: the number of the last state of each match that is watched while it is played, by the numbers of
             tournament and match.
         progress_times: when the progress of each run was written, by the tournament's number.
-        entered: which bots and games are in which tournaments.
+        entered: which bots and games are in which tournaments, and which bots are submitted.
         corrected: how often each tournament was corrected, deleted or renamed while this is watched, by its number.
         contests: a number that is another one when what everybody may know of contests has changed.
     """
@@ -43,12 +43,16 @@ class StoreState:
     contests: int = 0
 
     def total_of(self, topic: Topic) -> int:
-        """Return how many changes there have been of all there is, or of the tournaments of bots or of a game."""
+        """Return a number that is another one after a change of all there is, of bots or of a game.
+
+        A bot that is submitted is no change of others, else every page of a bot would be built again for each.
+        """
         if topic == ARENA:
             return self.total
         if topic == CONTESTS:
             return self.contests + len(self.tournaments)  # for one may have begun
-        return self.outside + sum(self.last_events.get(number, 0) for number in self.entered.numbers(topic))
+        played = sum(self.last_events.get(number, 0) for number in self.entered.numbers(topic))
+        return self.outside + played + self.entered.submitted(topic)
 
     def progress(self, topics: Iterable[Topic]) -> str:
         """Return a text that differs when there is news of how far a run of one of the topics is.

@@ -1,24 +1,35 @@
-"""Which tournaments bots entered, and in which a game is played: their changes are those of the bot and of the game."""
+"""What changes for a bot, two bots or a game: tournaments they are in, and versions of the bot that are submitted."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import reduce
+from hashlib import blake2b
 
 from arena.store.rosters import Roster
+from arena.store.values import StoredBot
 from arena.web.topics import Topic
+
+_MAX_NUMBER = 2**48 - 1
+"""Numbers in cursors have at most 18 digits."""
 
 
 class Entered:
-    """An index of tournaments, by their bots and games."""
+    """An index of tournaments, by their bots and games, and of submitted bots."""
 
-    def __init__(self, rosters: Mapping[int, Roster] | None = None) -> None:
+    def __init__(self, rosters: Mapping[int, Roster] | None = None, submitted: Iterable[StoredBot] = ()) -> None:
         """Make the index.
 
         Args:
             rosters: of the tournaments, by their numbers.
+            submitted: the submitted bots.
         """
+        self._submitted: defaultdict[str, int] = defaultdict(int)
+        for bot in submitted:
+            number = int.from_bytes(blake2b(f"{bot.label} {bot.digest}".encode(), digest_size=6).digest())
+            self._submitted[bot.label] += number
+            self._submitted[bot.name] += number
         self._of_bot: defaultdict[str, set[int]] = defaultdict(set)
         self._of_game: defaultdict[str, set[int]] = defaultdict(set)
         for number, roster in (rosters or {}).items():
@@ -33,3 +44,7 @@ class Entered:
         if topic.game is not None:
             return self._of_game.get(topic.game, set())
         return reduce(set.__and__, (self._of_bot.get(bot, set()) for bot in topic.bots)) if topic.bots else set()
+
+    def submitted(self, topic: Topic) -> int:
+        """Return a number that is another one when versions of the bots of a topic were submitted or removed."""
+        return sum(self._submitted.get(bot, 0) for bot in topic.bots) & _MAX_NUMBER

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
+
+import anyio.to_thread
 
 from arena.errors import ArenaError
 from arena.site.models.health import BuilderHealth, HealthPage
@@ -14,6 +17,9 @@ from arena.web.csp_reports import CspReports
 from arena.web.events import Events
 from arena.web.opened_home import OpenedHome
 from arena.web.versions import Versions
+
+TROUBLES_SECONDS = 1.0
+"""From one look at what is wrong with programs to the next: it reads a database, and anybody may ask."""
 
 
 class Health:
@@ -31,9 +37,12 @@ class Health:
     ) -> None:
         self._home, self._versions, self._builders, self._csp_reports = home, versions, builders, csp_reports
         self._events, self._now = events, now
-        self._started_at, self._troubles = now(), troubles
+        self._started_at, self._read_troubles = now(), troubles
+        self._troubles: tuple[str, ...] = ()
+        self._troubles_at = float("-inf")
+        self._reading = asyncio.Lock()
 
-    def page(self) -> HealthPage:
+    async def page(self) -> HealthPage:
         """Return how the server is."""
         lost_at = self._versions.lost_at
         changed_at = self._events.changed_at if self._events else None
@@ -49,8 +58,16 @@ class Health:
             event_readers=self._events.readers if self._events else 0,
             last_change_seconds=None if changed_at is None else round(self._now() - changed_at, 1),
             csp_reports=self._csp_reports.count,
-            troubles=self._troubles(),
+            troubles=await self._newest_troubles(),
         )
+
+    async def _newest_troubles(self) -> tuple[str, ...]:
+        """Return what is wrong with programs; it is read in a thread, once for all who ask."""
+        async with self._reading:
+            if self._now() - self._troubles_at >= TROUBLES_SECONDS:
+                self._troubles = await anyio.to_thread.run_sync(self._read_troubles)
+                self._troubles_at = self._now()
+            return self._troubles
 
     def _is_there(self) -> bool:
         try:

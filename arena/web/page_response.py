@@ -6,7 +6,7 @@ A response with ``Retry-After`` is not up to date: a newer one is being built.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cached_property, partial
 from math import ceil
 
@@ -47,7 +47,7 @@ RENDERING_THREADS = 2
 class PageResponses:
     """Makes the responses."""
 
-    def __init__(self, cache: PageCache, links: ServedLinks, health: Callable[[], HealthPage]) -> None:
+    def __init__(self, cache: PageCache, links: ServedLinks, health: Callable[[], Awaitable[HealthPage]]) -> None:
         """Prepare.
 
         Args:
@@ -102,7 +102,7 @@ class PageResponses:
     async def _of_server(
         self, request: Request, page: Page, parameters: Parameters, suffix: str, table: str | None
     ) -> Response:
-        model = self._health()
+        model = await self._health()
         value = Value(model.model_dump_json().encode(), "", 0.0, 0.0)
         one = await self._rendered(page, parameters, value, suffix, table, Setting(links=self._links))
         status = 200 if model.is_store_readable else 503

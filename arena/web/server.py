@@ -9,6 +9,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,11 @@ GRACE_SECONDS = 1
 HANDOVER_SECONDS = 1.0
 """In which requests still come on connections that were accepted before another server has the socket."""
 HANDOVER_GRACE_SECONDS = 10
+
+SWITCH_SECONDS = 0.0005
+"""For so long a thread that computes keeps the loop from going on, each time that the loop has waited or sent. With
+Python's 0.005 s, a page that is rendered for a moment delays every request of that moment several times.
+"""
 
 LOW_PORTS = 1024
 MAX_BESIDE = 20
@@ -186,6 +192,7 @@ def serve(
         is_inherited: whether the socket stays open for the next server; then every request that has come is answered.
     """
     _log.setLevel(logging.ERROR)  # "Invalid HTTP request received."
+    sys.setswitchinterval(SWITCH_SECONDS)
     return asyncio.run(_serve(site, listening, when_ready, proxies, beside, is_inherited))
 
 

@@ -15,9 +15,10 @@ from arena.enums import EventKind
 from arena.errors import ArenaError, StoreAwayError, StoreError
 from arena.home import ArenaHome
 from arena.store.event_log import StoredEvent
-from arena.store.events import live_topic, tournament_topic
+from arena.store.events import BOTS, live_topic, tournament_topic
 from arena.store.rosters import Roster
 from arena.store.store import Store
+from arena.store.values import StoredBot
 from arena.web.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
 from arena.web.entered import Entered
 from arena.web.topics import Topic, parse_topics
@@ -78,6 +79,7 @@ class Watcher:
         self._place = ""
         self._seqs: Mapping[str, int] = {}
         self._rosters: dict[int, Roster] = {}
+        self._submitted: list[StoredBot] = []
         self._replacements = 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
@@ -169,14 +171,15 @@ class Watcher:
         may_rename = seqs.keys() != known.keys() or any(map(_may_rename, events))
         names = store.tournament_numbers() if may_rename or missed else self.state.tournaments
         last_events = _by_number("tournament", seqs)
-        entered = self._entered(store, known, last_events, events, missed)
+        has_bots = known.get(BOTS, 0) != seqs.get(BOTS, 0) or not known
+        entered = self._entered(store, known, last_events, events, missed, has_bots)
         self._replacements += is_replaced
         self._seqs, self._place = seqs, place
         total = sum(seqs.values()) - sum(_by_number("live", seqs).values())
         state = StoreState(
             store=hashlib.blake2b(f"{place} {self._replacements}".encode(), digest_size=4).hexdigest(),
             total=total,
-            outside=total - sum(last_events.values()),
+            outside=total - sum(last_events.values()) - seqs.get(BOTS, 0),
             tournaments=names,
             last_events=last_events,
             last_states=last_states,
@@ -202,15 +205,17 @@ class Watcher:
         last_events: Mapping[int, int],
         events: Iterable[LoggedEvent],
         missed: frozenset[int],
+        has_bots: bool,
     ) -> Entered:
-        """Return which bots and games are in which tournaments; only what is new is read."""
+        """Return which bots and games are in which tournaments, and who is submitted; only what is new is read."""
         rosters = {n: roster for n, roster in self._rosters.items() if known and n in last_events}
         changed = {event.tournament for event in events if _may_rename(event)} | missed
         wanted = {number for number in last_events if number not in rosters or number in changed}
-        if not wanted and rosters.keys() == self._rosters.keys():
+        if not wanted and rosters.keys() == self._rosters.keys() and not has_bots:
             return self.state.entered
-        self._rosters = rosters | store.rosters(wanted if len(wanted) <= MAX_LOGS else None)
-        return Entered(self._rosters)
+        self._rosters = rosters | (store.rosters(wanted if len(wanted) <= MAX_LOGS else None) if wanted else {})
+        self._submitted = store.submitted_bots() if has_bots else self._submitted
+        return Entered(self._rosters, self._submitted)
 
     def _is_another(self, seqs: Mapping[str, int], place: str) -> bool:
         """Return whether the store is not the one that was read before, or an earlier copy of it."""

@@ -1,34 +1,28 @@
 """The shipped bots: they play every game in every seat without a fault, and each beats the one below."""
 
-import importlib.util
-import json
-import subprocess
-import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from arena.enums import Decision
 from arena.games import GAMES
+from arena.home import ArenaHome
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
+from arena.ratings.sequential import Hypotheses
 from arena.records import MatchSpec, TimeControl
+from arena.tournament.comparison import comparison_result
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
 
 pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).parents[2]
 
 
-def _make_tables():
-    spec = importlib.util.spec_from_file_location("make_tables", ROOT / "bots" / "make_tables.py")
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
-make_tables = _make_tables()
 COUNTED = {
     "mcts": ("--rollouts", "20"),
     "alphabeta": ("--nodes", "300"),
@@ -154,27 +148,38 @@ def test_mcts_uses_its_clock_and_keeps_to_it():
 
 RUNGS = {
     "plusminus": ["random_legal", "greedy", "mcts", "alphabeta", "signs"],
-    "plaid": ["random_legal", "greedy", "mcts", "alphabeta", "weaver"],
-    "plaid_search": ["weaver", "stripes"],
+    "plaid": ["random_legal", "greedy", "mcts", "alphabeta", "weaver", "stripes"],
     "coprimality": ["random_legal", "greedy", "alphabeta", "mcts", "pathfinder"],
     "differences": ["random_legal", "greedy", "mcts", "alphabeta", "stepper"],
     "multiplication": ["random_legal", "greedy", "mcts", "alphabeta", "cornerer"],
 }
 """By tournament file, from the lowest."""
+NEIGHBOURS = [(name, *pair) for name, rungs in RUNGS.items() for pair in pairwise(rungs)]
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("name", RUNGS)
-def test_each_bot_beats_the_one_below(name, tmp_path):
-    """By the 95 % interval over encounters: both matches of an opening may be decided by it."""
-    command = [sys.executable, "-m", "arena"]
-    file = ROOT / "tournaments" / f"{name}.toml"
-    subprocess.run([*command, "run", file, "-q", "--home", tmp_path], check=True, capture_output=True)
-    done = subprocess.run([*command, "export", name, "--home", tmp_path], check=True, capture_output=True, text=True)
-    shares = make_tables.shares_by_encounter([json.loads(line) for line in done.stdout.splitlines()])
-    for worse, better in pairwise(RUNGS[name]):
-        share, half_width = make_tables.share_with_interval(shares[better, worse])
-        assert share - half_width > 0.5, (better, worse, share, half_width)
+@pytest.mark.parametrize(("name", "worse", "better"), NEIGHBOURS)
+def test_each_bot_beats_the_one_below(name, worse, better, tmp_path):
+    """By a sequential test over encounters, as both matches of an opening may be decided by it."""
+    shipped = load_definition(ROOT / "tournaments" / f"{name}.toml")
+    entrants = {entrant.name: entrant for entrant in shipped.entrants}
+    definition = replace(
+        shipped,
+        entrants=(entrants[better], entrants[worse]),
+        format="comparison",
+        encounters=1000,
+        settings=asdict(Hypotheses(elo0=0.0, elo1=20.0)),
+    )
+    with ArenaHome(tmp_path) as home:
+        run_tournament(definition, home.store)
+        result = comparison_result(home.store, home.store.tournament(name))
+    assert result.verdict.decision is Decision.ACCEPTED, result.verdict
+
+
+def test_every_rung_of_the_ladder_is_in_its_tournament():
+    for name, rungs in RUNGS.items():
+        shipped = load_definition(ROOT / "tournaments" / f"{name}.toml")
+        assert sorted(bot.name for bot in shipped.entrants) == sorted(rungs)
 
 
 def test_a_bot_of_another_version_is_another_bot():

@@ -1,8 +1,8 @@
 """A home of every kind of tournament, its site as a program of its own, and a browser that looks at it."""
 
 import contextlib
+import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -67,21 +67,12 @@ def home_directory(tmp_path_factory):
     return directory
 
 
-def free_port():
-    """Return a port that nobody listens on."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
-
-
 @contextlib.contextmanager
 def served(home_directory, *options):
     """Yield the address of the site of a home, without a slash at its end."""
-    port = free_port()
-    command = [sys.executable, "-m", "arena", "serve", "--home", str(home_directory), "--port", str(port), *options]
+    command = [sys.executable, "-m", "arena", "serve", "--home", str(home_directory), "--port", "0", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert f"http://127.0.0.1:{port}/" in server.stdout.readline()
-        yield f"http://127.0.0.1:{port}"
+        yield re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline()).group()
         server.terminate()
         assert server.wait(60) in (0, -15)
 

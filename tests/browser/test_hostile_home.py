@@ -19,7 +19,6 @@ import html5lib
 import pytest
 
 from arena.home import ArenaHome
-from tests.browser.conftest import free_port
 from tests.site.hostile import TEXTS, fill
 
 pytestmark = pytest.mark.processes
@@ -39,8 +38,8 @@ NUMBER = re.compile(r"-|[+-]?[0-9][0-9.]*(e-?[0-9]+)?")
 class Server:
     """The site of the home, as a program of its own."""
 
-    def __init__(self, directory):
-        self.port = free_port()
+    def __init__(self, directory, port):
+        self.port = port
         self.origin = f"http://127.0.0.1:{self.port}"
         command = [sys.executable, "-m", "arena", "serve", "--home", str(directory), "--port", str(self.port)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
@@ -143,10 +142,10 @@ def looked_at(chromium, server, pages):
 @pytest.mark.parametrize(
     ("texts", "most"), [(FEW, MOST_IN_A_BROWSER), pytest.param(TEXTS, None, marks=pytest.mark.soak)], ids=["few", "all"]
 )
-def test_a_hostile_home_runs_nothing_and_every_link_leads_to_a_page(tmp_path, chromium, texts, most):
+def test_a_hostile_home_runs_nothing_and_every_link_leads_to_a_page(tmp_path, port, chromium, texts, most):
     with ArenaHome(tmp_path / "home") as home:
         fill(home, texts)
-    server = Server(tmp_path / "home")
+    server = Server(tmp_path / "home", port)
     with closing(server.connection):
         try:
             pages = crawled(server)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from arena.home import ArenaHome
-from tests.browser.conftest import PATIENT_MS, built, free_port, fresh_parts, shown_parts, wait_until
+from tests.browser.conftest import PATIENT_MS, built, fresh_parts, shown_parts, wait_until
 from tests.report.tournaments import ScriptedExecutor, play
 
 pytestmark = pytest.mark.processes
@@ -39,9 +39,9 @@ class SteppedExecutor(ScriptedExecutor):
 class Arena:
     """A home with a tournament that is being played, and its site."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, port):
         self.directory = directory
-        self.port = free_port()
+        self.port = port
         self.executor = SteppedExecutor()
         self.address = f"http://127.0.0.1:{self.port}"
         self.server = None
@@ -73,8 +73,8 @@ class Arena:
 
 
 @pytest.fixture
-def arena(tmp_path):
-    arena = Arena(tmp_path / "home")
+def arena(tmp_path, port):
+    arena = Arena(tmp_path / "home", port)
     arena.executor.allow(6)
     arena.playing.start()
     with ArenaHome(arena.directory):

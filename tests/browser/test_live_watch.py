@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from arena.home import ArenaHome
-from tests.browser.conftest import PATIENT_MS, built, free_port
+from tests.browser.conftest import PATIENT_MS, built
 
 pytestmark = pytest.mark.processes
 
@@ -35,7 +35,7 @@ play(think)
 class Watched:
     """A tournament of one encounter whose bots wait for a byte before each action, and its site."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, port):
         self.home = directory / "home"
         ArenaHome(self.home).close()
         bots = directory / "bots"
@@ -52,7 +52,6 @@ class Watched:
             'game = "differences"\noptions = { size = 6 }\nencounters = 1\nopening_plies = 0\nisolation = "none"\n'
             f"[time_control]\n{TIME_CONTROL}\n{entrants}"
         )
-        port = free_port()
         self.address = f"http://127.0.0.1:{port}"
         self.match = f"{self.address}/tournaments/steps/matches/1"
         self.server = self.start("serve", "--port", str(port))
@@ -76,8 +75,8 @@ class Watched:
 
 
 @pytest.fixture
-def watched(tmp_path):
-    watched = Watched(tmp_path)
+def watched(tmp_path, port):
+    watched = Watched(tmp_path, port)
     try:
         with ArenaHome(watched.home) as home:
             while not any(one.name == "steps" for one in home.store.tournaments()):

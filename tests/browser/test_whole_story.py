@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from arena.uploads.containment import can_contain_uploads
-from tests.browser.conftest import built, free_port
+from tests.browser.conftest import built
 
 pytestmark = pytest.mark.processes
 
@@ -29,11 +29,11 @@ run(choose)
 
 
 @pytest.fixture
-def arena(tmp_path):
+def arena(tmp_path, port):
     """Yield the address of an arena that a single command has begun, and the link of its first director."""
     if not can_contain_uploads().is_enough:
         pytest.skip("needs a machine that can contain uploads")
-    home, port = tmp_path / "home", free_port()
+    home = tmp_path / "home"
     site = f"http://127.0.0.1:{port}"
     arena = [sys.executable, "-m", "arena", "--home", str(home)]
     added = subprocess.run(

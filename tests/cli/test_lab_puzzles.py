@@ -43,6 +43,14 @@ def test_puzzles_are_listed_without_their_solutions_and_kept(puzzles, directory)
     assert all(one["choices"][one["solution"]]["text"] in solved for one in kept["puzzles"])
 
 
+def test_a_narrow_terminal_has_fewer_columns_and_wide_shows_all(puzzles, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    code, out, _ = puzzles("cup", "--count", "2")
+    assert code == 0
+    assert "Left out at 60 columns: choices; --wide shows all." in " ".join(out.split())
+    assert "choices" in puzzles("cup", "--count", "2", "--wide")[1].splitlines()[2]
+
+
 def test_json_has_everything(puzzles):
     code, out, _ = puzzles("cup", "--json")
     found = json.loads(out)

@@ -7,7 +7,7 @@ import pytest
 
 from arena.cli.group import run
 from arena.lab import limits, state_graph
-from arena.lab.kernels.solver import Solver
+from arena.lab.kernels.solver import KernelSolver
 from tests import needs
 from tests.cli.calls import calling
 
@@ -104,7 +104,7 @@ def test_the_sentences_are_eighty_columns_wide(solve):
         "  best first  + -",
     ]
     assert err.startswith("plusminus size=3, grid_first=2: a table has 559 states and takes about 2")
-    for arguments in (("plaid", "--within", "0.001"), ("coprimality", "-o", "players=3", "-o", "size=4")):
+    for arguments in (("plaid", "--within", "0.001"), ("coprimality", "-o", "players=3", "--by", "table")):
         code, out, err = solve(*arguments)
         assert all(len(line) <= 80 for line in (out + err).splitlines())
     assert solve("differences", "-q")[1:] == (
@@ -139,7 +139,7 @@ def test_a_table_of_a_kernel_is_saved_and_used_again(solve, solved, cache, monke
     assert (code, out.splitlines()[0]) == (0, "multiplication players=2, size=7: seat 0 wins, margin 12")
     assert "its kernel makes a table of 130,922 states and takes about " in " ".join(err.split())
     assert err.endswith(f"The table is {file}\n")
-    monkeypatch.setattr(Solver, "fill", None)
+    monkeypatch.setattr(KernelSolver, "fill", None)
     (one,) = solved(*options)
     assert (one["margin"], one["known"], one["best"], one["states"]) == (12, "table", [[1, 1]], 0)
     file.write_bytes(file.read_bytes()[:-1])
@@ -208,13 +208,9 @@ def test_what_it_refuses(solve, arguments, problem):
 def test_more_refusals(solve):
     assert "no strategy is known" in solve("coprimality", "--by", "proof")[2]
     assert "only tables of games for two can be saved" in solve("coprimality", "-o", "players=3", "--save")[2]
-    assert "solved by a table" in solve("coprimality", "-o", "players=3", "--by", "search")[2]
-    code, out, err = solve("coprimality", "-o", "players=6", "--within", "0.001s", "-q")
-    assert (code, out, err) == (
-        1,
-        "",
-        "arena: the time is up, and there is no table yet; allow more, or a smaller board\n",
-    )
+    assert "by a kernel or a table, not by search" in solve("coprimality", "-o", "players=3", "--by", "search")[2]
+    code, out, err = solve("coprimality", "-o", "players=20", "--within", "0.001s", "-q")
+    assert (code, out, err) == (1, "", "arena: the time is up; allow more, or a smaller board\n")
 
 
 def test_ctrl_c_is_quiet(solve, monkeypatch):

@@ -48,11 +48,37 @@ def test_a_tuning_is_played_drawn_and_found_again(tune, tmp_path):
         assert [record.started_at for record in home.store.records()] == records
 
 
+def test_rounds_are_named_in_the_progress(tune):
+    _, _, err = tune(MCTS, *QUICK[:-1], "2", "--test-encounters", "8")
+    shown = [line.partition(":")[0] for line in err.splitlines()]
+    assert list(dict.fromkeys(shown)) == ["round 1 of 2", "round 2 of 2", "test"]
+
+
+def test_a_bot_that_has_changed_is_refused_in_a_short_sentence(tune, tmp_path):
+    bot = tmp_path / "mine.py"
+    bot.write_text("print('one')\n")
+    quick = ["--game", "differences", "--param", "a=0.0..1.0", "--encounters", "40", "--rounds", "1", "-q"]
+    tune(bot, *quick)
+    bot.write_text("print('another')\n")
+    code, _, err = tune(bot, *quick)
+    assert code == 2
+    assert err.count("the bot 'mine") == 5
+    assert "and 36 more; give this one another name" in err  # the start and 40 variants
+
+
+def test_it_asks_whether_the_bot_takes_its_arguments_if_nothing_has_an_effect(tune, monkeypatch):
+    monkeypatch.setattr("arena.tournament.tuning_rounds.scores_of", lambda _, variants: [[0.5] * 4 for _ in variants])
+    _, out, _ = tune(MCTS, *QUICK, "--test-encounters", "8", "-q")
+    assert "does the bot take these arguments?" in " ".join(out.split())
+    monkeypatch.undo()
+
+
 REFUSED = {
     "no range": (["--param", "rollouts=5"], "--param 'rollouts=5': expected NAME=LOW..HIGH"),
     "not in the arguments": (["--args", "--rollouts 5"], "--args: {rollouts} is missing"),
     "no game": (["--game", "chess"], "unknown game 'chess'"),
     "no plot": (["--plot", "x.pdf"], "--plot 'x.pdf': expected a name that ends in .png or .svg"),
+    "no directory": (["--plot", "nowhere/x.svg"], "'nowhere/x.svg' can't be written"),
     "a long name": (["--name", "x" * 60], "expected at most 58 characters"),
     "few": (["--test-encounters", "7"], "7 is not in the range"),
     "quotes": (["--args", "'{rollouts}"], "expected arguments as in a shell"),

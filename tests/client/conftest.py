@@ -1,7 +1,6 @@
 """A site with people that answers in a thread, and servers that answer whatever a test wants."""
 
 import contextlib
-import socket
 import socketserver
 import threading
 from importlib.util import find_spec
@@ -126,9 +125,3 @@ def response(body=b"{}", status="200 OK", kind="application/json", headers=()):
 def saying(data):
     """Return what answers every request with the same bytes."""
     return lambda handler, _: handler.wfile.write(data)
-
-
-@pytest.fixture
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return taken.getsockname()[1]

@@ -171,8 +171,8 @@ def test_what_is_asked_can_not_become_another_header():
     assert "Content-Length: 13\r\n" in second  # {"a": "\r\n"}
 
 
-def test_where_nothing_answers_is_one_sentence(free_port):
-    url = f"http://127.0.0.1:{free_port}"
+def test_where_nothing_answers_is_one_sentence(port):
+    url = f"http://127.0.0.1:{port}"
     with pytest.raises(SiteAwayError) as caught:
         asked(url)
     assert str(caught.value) == f"{url}: nothing answers there (connection refused)"

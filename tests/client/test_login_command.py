@@ -145,8 +145,8 @@ def test_a_token_that_has_ended_there_is_forgotten(arena_site, arena, confirming
     assert arena("logout") == (0, f"You are signed out of {arena_site.url}.\n", "")
 
 
-def test_a_token_that_can_not_be_ended_is_forgotten_and_said(arena, free_port):
-    site = site_address(f"http://127.0.0.1:{free_port}")
+def test_a_token_that_can_not_be_ended_is_forgotten_and_said(arena, port):
+    site = site_address(f"http://127.0.0.1:{port}")
     Credentials().put(site, new_token())
     assert arena("logout") == (
         1,
@@ -186,10 +186,10 @@ def test_mistakes_are_one_sentence(arena, words, sentence):
     assert err.count("\n") == 1
 
 
-def test_a_site_that_is_away_is_exit_code_1(arena, free_port):
-    code, out, err = arena("login", f"http://127.0.0.1:{free_port}")
+def test_a_site_that_is_away_is_exit_code_1(arena, port):
+    code, out, err = arena("login", f"http://127.0.0.1:{port}")
     assert (code, out) == (1, "")
-    assert err == f"arena: http://127.0.0.1:{free_port}: nothing answers there (connection refused)\n"
+    assert err == f"arena: http://127.0.0.1:{port}: nothing answers there (connection refused)\n"
 
 
 def test_a_file_that_others_can_read_is_refused_before_a_code_is_shown(arena, arena_site):

@@ -91,7 +91,8 @@ def test_at_two_sizes_of_coprimality_nobody_can_go_wrong(size, winner):
 def test_three_at_coprimality_are_as_their_page_says():
     shares = {"0": 0.0, "½": 0.5, "¾": 0.75, "1": 1.0}
     for line in re.findall(r"^\| 3 \| (3|4) \| (.*?) \| (.*?) \|$", PAGES["coprimality"], re.MULTILINE):
-        solution = Solver(make_game("coprimality", players=3, size=int(line[0])), "coprimality", Limits()).solve()
+        game = make_game("coprimality", players=3, size=int(line[0]))
+        solution = Solver(game, "coprimality", Limits()).solve(By.TABLE)
         said = [tuple(shares[one] for one in cell.split(", ")) for cell in line[1:]]
         assert said == [solution.shares, solution.paranoid]
 

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 
@@ -80,11 +79,8 @@ def test_killed_and_frozen_workers_cost_no_match_and_change_nothing(write_defini
 
 
 @contextlib.contextmanager
-def cluster():
+def cluster(port):
     """A scheduler and a worker as their users start them; yields its address and the scheduler's process."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     address = f"tcp://127.0.0.1:{port}"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     scheduler = subprocess.Popen(
@@ -105,10 +101,12 @@ def cluster():
 
 
 @pytest.mark.soak
-def test_a_lost_scheduler_ends_the_run_and_the_tournament_is_resumed_elsewhere(write_definition, tmp_path, monkeypatch):
+def test_a_lost_scheduler_ends_the_run_and_the_tournament_is_resumed_elsewhere(
+    write_definition, tmp_path, port, monkeypatch
+):
     monkeypatch.setattr("arena.executors.dask.RECONNECT_SECONDS", 2.0)
     definition = load_definition(write_definition(bots=NAMES, encounters=200))
-    with cluster() as (address, scheduler), ArenaHome(tmp_path / "h") as home:
+    with cluster(port) as (address, scheduler), ArenaHome(tmp_path / "h") as home:
 
         def strike(progress):
             if progress.recorded >= 60 and scheduler.poll() is None:

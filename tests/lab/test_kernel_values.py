@@ -10,10 +10,10 @@ from arena.errors import KernelError
 from arena.games import make_game
 from arena.lab import kernel_tables, kernel_values, mapped_table, oracle
 from arena.lab.kernel_tables import KernelTableFile, fill_table, kernel_table_path, save_kernel_table
-from arena.lab.kernel_values import KernelValues
+from arena.lab.kernel_values import KernelValues, has_all_values
 from arena.lab.kernels.loading import load
 from arena.lab.kernels.option_sets import small_games
-from arena.lab.kernels.solver import Solver
+from arena.lab.kernels.solver import KernelSolver
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.mapped_table import TableError
 from arena.lab.oracle import Oracle
@@ -130,7 +130,7 @@ def test_near_ties_are_decided_by_the_rules(asking_plaid, monkeypatch):  # noqa:
     expected = KernelValues(game, Limits()).after_actions(game.initial_state())
     asked = []
     monkeypatch.setattr(game, "ranks", lambda state: asked.append(state) or type(game).ranks(game, state))
-    monkeypatch.setattr(kernel_values, "solver_of", lambda game: Solver(asking_plaid, game))
+    monkeypatch.setattr(kernel_values, "solver_of", lambda game: KernelSolver(asking_plaid, game))
     assert KernelValues(game, Limits()).after_actions(game.initial_state()) == expected
     assert asked
 
@@ -139,7 +139,7 @@ def test_one_table_answers_for_all_matches(monkeypatch):
     game, rng = make_game("differences", size=6), random.Random(3)
     kernel = KernelValues(game, Limits())
     kernel.after_actions(random_state(game, 3, rng))
-    monkeypatch.setattr(Solver, "fill", None)
+    monkeypatch.setattr(KernelSolver, "fill", None)
     for plies in (0, 1, 2, 3, 4, 5):
         assert kernel.after_actions(random_state(game, plies, rng))
 
@@ -155,11 +155,28 @@ def test_what_is_too_large_becomes_known_as_the_match_goes_on(monkeypatch):
     assert KernelValues(game, Limits(memory_bytes=100)).after_actions(game.initial_state()) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "known"),
+    [
+        ("plusminus", {"size": 8}, True),
+        ("plusminus", {"size": 10}, False),
+        ("plaid", {"width": 14, "height": 14}, True),
+        ("plaid", {"width": 20, "height": 20}, False),
+        ("plaid", {}, False),
+        ("coprimality", {"size": 40}, True),
+        ("differences", {"size": 10}, True),
+        ("differences", {"size": 12}, False),
+    ],
+)
+def test_all_states_are_known_where_the_table_fits_or_no_table_is_needed(name, options, known):
+    assert has_all_values(make_game(name, **options), Limits()) is known
+
+
 def test_a_table_that_is_not_full_in_time_is_not_tried_again(monkeypatch):
     game = make_game("differences", size=10)
     kernel, first = KernelValues(game, Limits()), game.initial_state()
     assert kernel.after_actions(first, time.monotonic()) is None
-    monkeypatch.setattr(Solver, "fill", None)
+    monkeypatch.setattr(KernelSolver, "fill", None)
     assert kernel.after_actions(first) is None
     assert "kernel solver" not in {thread.name for thread in threading.enumerate()}
 
@@ -211,7 +228,7 @@ def test_a_saved_table_is_opened_where_one_would_be_made(tmp_path, monkeypatch):
     expected = KernelValues(game, Limits()).after_actions(game.initial_state())
     save_kernel_table(game, kernel_table_path(game), Limits())
     assert len(list((tmp_path / "tables").glob("*.values"))) == 1
-    monkeypatch.setattr(Solver, "fill", None)
+    monkeypatch.setattr(KernelSolver, "fill", None)
     assert KernelValues(game, Limits()).after_actions(game.initial_state()) == expected
     save_kernel_table(game, kernel_table_path(game), Limits())  # another process has done so
 

@@ -1,18 +1,20 @@
 """The eleven measures find truths that were planted, are the same from the same seed, and end in time."""
 
 import json
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from arena.games import make_game
 from arena.lab.limits import Limits
-from arena.lab.quality import measures
+from arena.lab.quality import play_measures, value_measures
+from arena.lab.quality.answers import variation_sentences
 from arena.lab.quality.comparison import Comparison
-from arena.lab.quality.estimate import Kind, exactly, share_of
-from arena.lab.quality.exact_values import BestPlay, exact_values
+from arena.lab.quality.estimate import Cluster, Kind, exactly, share_of
+from arena.lab.quality.exact_values import BestPlay, NoValuesError, exact_values
 from arena.lab.quality.kingmaking import decides_among_others
-from arena.lab.quality.measures import Row, Unit
+from arena.lab.quality.measure import Measure, Row, Unit
 from arena.lab.quality.openings import opening_balance
 from arena.lab.quality.report import PARTS_OF, QualityReport, survey_quality
 from arena.lab.quality.simple_strategies import board_of, simple_strategies
@@ -115,6 +117,22 @@ def test_a_survey_ends_in_time_and_says_so():
     assert clock.now < 66
     assert "The time was up" in report.measure("depth").note
     assert 0 < number(report, "depth", "points of the stronger", "greedy against random").n < 10_000
+
+
+def test_without_a_limit_of_time_a_report_does_not_depend_on_how_fast_the_machine_is():
+    game = make_game("plusminus", size=3)
+    few = Plan(encounters=10, doublings=0)
+    fast, slow = (
+        json.dumps(survey_quality(game, "plusminus", few, Limits(clock=Clock(step))).to_json()) for step in (0.0, 1e6)
+    )
+    assert fast == slow
+    assert '"kind": "exact"' in fast
+
+
+def test_a_board_of_which_no_table_fits_has_no_exact_values_whatever_the_time(monkeypatch):
+    monkeypatch.setattr("arena.lab.quality.exact_values.has_all_values", lambda *_: False)
+    with pytest.raises(NoValuesError, match="there is no table of 10,026,362,492 states"):
+        exact_values(make_game("plaid", width=20, height=20), "plaid", Limits())
 
 
 def test_a_board_without_exact_values_says_why():
@@ -225,14 +243,17 @@ def test_matches_are_decided_where_their_value_stays():
     values = exact_values(game, PATH, Limits())
     first = simple_strategies(game)["random"]
     matches = [simulate(game, [first, first], Random(seed), lambda: None) for seed in range(60)]
-    rows = {row.name: row.estimate for row in measures.decided([measures.valued(one, values) for one in matches])}
+    rows = {
+        row.name: row.estimate
+        for row in value_measures.decided([value_measures.valued(one, values) for one in matches])
+    }
     # Seat 1 wins from the beginning, unless its last action, the second of two, gives it away.
     won = sum(one.ranks[1] == 1 for one in matches)
     assert rows["decided before it begins"].value == pytest.approx(won / 60)
     assert rows["part of a match before it is decided"].value == pytest.approx(1 - won / 60)
-    (comebacks,) = measures.comebacks([measures.valued(one, values) for one in matches])
+    (comebacks,) = value_measures.comebacks([value_measures.valued(one, values) for one in matches])
     assert comebacks.estimate.value == pytest.approx(1 - won / 60)  # seat 0 had lost before it began
-    leads = {row.name: row.estimate for row in measures.visible_leads(matches, game.scores)}
+    leads = {row.name: row.estimate for row in play_measures.visible_leads(matches, game.scores)}
     assert leads["changes of the visible lead"].value == 0  # the first lead is that of the end
 
 
@@ -243,10 +264,23 @@ def test_boards_of_a_game_are_those_that_its_rules_have():
     assert boards_of(game_of(EDGE), PATH)[0][0] == "players 2"
 
 
+def test_a_difference_that_depends_on_the_strength_means_nothing_to_all_players():
+    reports = [replace(profile(0, 1), measures=(two_strengths(*shares),)) for shares in ((0.2, 0.6), (0.6, 0.2))]
+    comparison = Comparison(option="scoring", values=("a", "b"), reports=tuple(reports))
+    assert [one.is_clear for one in comparison.differences()] == [True, True]
+    assert "no difference that a player would notice" in variation_sentences(comparison)[0]
+
+
+def two_strengths(*shares):
+    rows = [profile(share, 200).measures[0].rows[0] for share in shares]
+    at = [replace(row, at=strength) for row, strength in zip(rows, ("random", "greedy"), strict=True)]
+    return Measure(key="draws_and_margins", title="Draws", about="", rows=tuple(at))
+
+
 def profile(share, n, name="draws"):
-    clusters = [measures.Cluster(1.0)] * round(share * n) + [measures.Cluster(0.0)] * (n - round(share * n))
+    clusters = [Cluster(1.0)] * round(share * n) + [Cluster(0.0)] * (n - round(share * n))
     row = Row(name=name, at="random", unit=Unit.SHARE, estimate=share_of(clusters))
-    one = measures.Measure(key="draws_and_margins", title="Draws", about="", rows=(row,))
+    one = Measure(key="draws_and_margins", title="Draws", about="", rows=(row,))
     return QualityReport(game="g", options={}, plan=Plan(), measures=(one,))
 
 
@@ -256,4 +290,6 @@ def test_a_comparison_marks_what_is_more_than_chance():
     assert [one.is_clear for one in clear.differences()] == [True]
     assert clear.differences()[0].meaning() == "more matches end in a draw"
     assert [(one.is_clear, one.meaning()) for one in unclear.differences()] == [(False, "")]
+    said = ": more matches end in a draw (1 of 1 numbers differ by more than chance)."
+    assert variation_sentences(clear)[0].endswith(said)
     assert clear.conclusion().endswith("not known without votes (194 for 80% power at 60:40).")

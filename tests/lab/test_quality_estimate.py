@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.lab.quality.estimate import Cluster, Kind, between, difference, exactly, mean_of, share_of
-from arena.lab.quality.measures import draws_and_margins, first_seat, length_and_branching
+from arena.lab.quality.estimate import Cluster, Kind, between, difference, differing_share, exactly, mean_of, share_of
+from arena.lab.quality.play_measures import draws_and_margins, first_seat, length_and_branching
 from arena.lab.quality.simple_strategies import RandomStrategy
 from tests.lab.quality_games import UNEQUAL, played_at_random, table_game
 
@@ -126,6 +126,23 @@ def coverage(repetitions):
         for row in rows:
             hits[row.name] += row.estimate.low <= truth[row.name] <= row.estimate.high
     return {name: count / repetitions for name, count in hits.items()}
+
+
+# J. A. Hanley and A. Lippman-Hand, JAMA 249, 1983: what is possible if nothing goes wrong in n of n.
+@pytest.mark.parametrize(("n", "share"), [(10, 0.259), (20, 0.139), (30, 0.095), (100, 0.0295)])
+def test_of_equal_observations_it_is_said_how_many_others_may_differ(n, share):
+    found = mean_of([Cluster(12.0)] * n)
+    assert (found.value, found.n, found.differing) == (12.0, n, pytest.approx(share, abs=5e-4))
+    assert mean_of([Cluster(12.0)] * n + [Cluster(13.0)]).differing is None
+    assert share_of([Cluster(1.0)] * n).differing is None
+    assert difference(found, found).differing == found.differing
+
+
+def test_that_share_is_too_small_in_5_of_100_simulated_repetitions():
+    n, rng = 20, Random(1)
+    true_share = differing_share(n) + 1e-9
+    too_small = sum(all(rng.random() >= true_share for _ in range(n)) for _ in range(4000))
+    assert 0.04 <= too_small / 4000 <= 0.06
 
 
 @pytest.mark.soak

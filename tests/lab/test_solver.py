@@ -11,7 +11,7 @@ from arena.lab.kernels import solver_sameness
 from arena.lab.kernels.encoding import KERNEL_NAMES
 from arena.lab.kernels.loading import load, solver_of
 from arena.lab.kernels.option_sets import small_games
-from arena.lab.kernels.solver import Solver as KernelSolver
+from arena.lab.kernels.solver import KernelSolver
 from arena.lab.kernels.solver_sameness import compare_solutions
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.proofs import proof_of

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from arena import corrections
 from arena.directors.kept import KeptTournament
 from arena.directors.leaving import Leaving
 from arena.enums import CorrectionKind
@@ -101,6 +102,47 @@ def test_it_is_corrected_while_it_is_paused(kept, people, home):
     assert kept.step() > 0
     assert state(people) is DirectorState.PAUSED
     assert len(home.store.tournament("open").corrections) == 1
+
+
+def correct(people, kind, **arguments):
+    people.requests.add("open", kind, arguments, subject="", reason="Why.", by="dora")
+
+
+def test_with_too_few_bots_it_says_so_once_and_continues_by_itself(kept, people, home, caplog):
+    kept.step()
+    correct(people, "withdraw", bot="minimal")
+    for _ in range(4):
+        kept.step()
+    report = people.directors.report("open")
+    assert report.state is DirectorState.SHORT
+    assert report.sentence == (
+        "a match has 2 players, and 1 can be paired; hand in 1 more bot for differences, or undo a disqualification or"
+        " withdrawal, and it continues by itself"
+    )
+    assert [record.message for record in caplog.records if "can be paired;" in record.message] == [
+        f"open: {report.sentence}"
+    ]
+    correct(people, "undo", correction=1)
+    kept.step()
+    kept.step()
+    assert state(people) is DirectorState.IDLE
+
+
+def test_it_sees_what_was_corrected_on_the_command_line_while_it_waited_or_was_paused(kept, people, home):
+    kept.step()
+    kept.step()
+    for pauses in (False, True):
+        before = home.store.tournament("open").recorded
+        if pauses:
+            want(people, Wish.PAUSE)
+            kept.step()
+        corrections.void_matches(home.store, "open", [2], reason="The power went.")
+        assert recorded(home) == before - 1
+        if pauses:
+            want(people, Wish.PLAY)
+        while kept.step() == 0.0:
+            pass
+        assert recorded(home) == before
 
 
 class Program:

@@ -81,6 +81,41 @@ def test_no_contest_is_announced_whose_deadline_has_passed_or_whose_guests_are_u
         store.contests.add("dora", contest_of(entrants='"invited"', invited='["ADA", "bob"]'))
 
 
+def test_everything_that_only_the_arena_knows_is_said_at_once(store, spring, now, ada):
+    now.seconds = DEADLINE
+    guests = {"entrants": '"invited"', "invited": '["ADA", "bob", "eve"]'}
+    with pytest.raises(UsageError) as refused:
+        store.contests.add("dora", contest_of(**guests), ["there is a tournament 'spring' already"])
+    assert str(refused.value).split("; ") == [
+        "contest 'spring': there is a tournament 'spring' already",
+        "deadline_at = 2027-01-20T22:59:59+00:00: it has passed already",
+        "the contest 'spring' has a tournament 'spring-qualification' already",
+        "the contest 'spring' has a tournament 'spring' already",
+        "invited = 'bob': nobody has an account of this name",
+        "invited = 'eve': nobody has an account of this name",
+    ]
+    now.seconds = OPENS
+    with pytest.raises(UsageError) as refused:
+        changed = contest_of(name='"summer"', deadline_at="2027-01-19T00:00:00", **guests)
+        store.contests.change("dora", "spring", changed, "why", ["there is a tournament 'summer' already"])
+    assert str(refused.value).split("; ") == [
+        "contest 'spring': there is a tournament 'summer' already",
+        "entrants and name can't be changed any more: after the opening, only title, description, reveal_at, a later"
+        " deadline_at and more who are invited can be changed",
+        "deadline_at = 2027-01-19 00:00:00: after the opening, the deadline can only become later than it is,"
+        " 2027-01-20 23:59:59 (Europe/Berlin)",
+        "invited = 'bob': nobody has an account of this name",
+        "invited = 'eve': nobody has an account of this name",
+    ]
+
+
+def test_of_many_guests_without_an_account_the_first_are_named(store, now):
+    now.seconds = OPENS
+    invited = ", ".join(f'"guest{number}"' for number in range(30))
+    with pytest.raises(UsageError, match=r"'guest19': nobody .*; invited: 10 more have no account$"):
+        store.contests.add("dora", contest_of(entrants='"invited"', invited=f"[{invited}]"))
+
+
 # changes
 
 

@@ -13,10 +13,13 @@ import pytest
 from arena.errors import BotError
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
+from arena.match.single_match import ask_bot
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
+from arena.players.process_player import ProcessPlayer
 from arena.protocol.frames import encode_frame
 from arena.records import Bot, Limits, MatchSpec, TimeControl
+from arena.service_program import TerminatedError
 from benchmarks import zoo_bots as zoo
 from tests.leftovers import no_process_left
 
@@ -90,6 +93,27 @@ def test_each_fault_is_told_apart_and_forfeits(pool, name, kind, says):
     assert says in fault.detail
     assert record.ranks == (2, 1)
     assert record.seats[0].exit != "running"
+
+
+def test_no_bot_is_given_time_to_leave_when_the_program_is_ended(pool, monkeypatch):
+    graces = []
+    end = BotConnection.end
+
+    def noted_end(connection, last_words, grace_seconds):
+        graces.append(grace_seconds)
+        return end(connection, last_words, grace_seconds)
+
+    def terminate(*_):
+        raise TerminatedError
+
+    monkeypatch.setattr(BotConnection, "end", noted_end)
+    with pytest.raises(TerminatedError):
+        pool.play(spec(good_bot(), good_bot()), before_asking=terminate)
+    assert graces == [0, 0]
+    monkeypatch.setattr(ProcessPlayer, "ask", terminate)
+    with pytest.raises(TerminatedError):
+        ask_bot(good_bot(), "differences", {"size": 4}, [], isolation="limits")
+    assert graces == [0, 0, 0]
 
 
 def test_a_full_pipe_does_not_block_us(pool):

@@ -53,7 +53,7 @@ class Playing:
             home.bots.add(copy)
             return copy.label
 
-    def begin(self, game="differences", bot="arena:greedy", seat=0, milliseconds=2000, person=None, **options):
+    def begin(self, game="differences", bot="arena:greedy", seat=0, milliseconds=60_000, person=None, **options):
         self._begun += 1
         choices = Choices(
             game=game, options=json.dumps(options), seat=seat, bot=bot, per_action_milliseconds=milliseconds
@@ -61,7 +61,7 @@ class Playing:
         return self.matches.begin(choices, person, f"192.0.2.{self._begun}")
 
     def ready(self, one):
-        """Return a match when the play host has nothing left to do for it; the test's own time limit ends the wait."""
+        """Return a match when the play host has nothing left to do for it; a limit for every test ends the wait."""
         while (found := self.matches.find(one.secret)).is_waiting:
             time.sleep(0.02)
         return found

@@ -1,5 +1,6 @@
 """The list of games, their rules as HTML, and the board to try actions on."""
 
+import itertools
 import re
 
 import html5lib
@@ -9,6 +10,7 @@ from pydantic import ValidationError
 from arena.errors import OptionError, UnknownNameError, UsageError
 from arena.games import make_game
 from arena.home import ArenaHome
+from arena.site.build import action_targets as action_targets_module
 from arena.site.build import game as module
 from arena.site.build.action_targets import action_targets
 from arena.site.build.game import build_game
@@ -157,6 +159,20 @@ def test_actions_that_are_not_squares_have_their_place_too(game, options, expect
     targets = action_targets(rules, state, rules.legal_actions(state))
     assert all(target and re.match(expected, target[0]) for target in targets)
     assert len(set(targets)) == len(targets)
+
+
+def test_the_places_of_actions_are_bounded_by_work_and_not_by_time(monkeypatch):
+    """A page that is made on a slow machine is the page that is verified on another."""
+    rules = make_game("hex:Hex", size=3)
+    state = rules.initial_state()
+    legal = rules.legal_actions(state)
+    clock = itertools.count(0, 3600)
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    assert all(action_targets(rules, state, legal))
+    monkeypatch.setattr(action_targets_module, "MAX_SHAPES", 1)
+    first, *others = action_targets(rules, state, legal)
+    assert first is not None
+    assert others == [None] * (len(legal) - 1)
 
 
 def test_many_legal_actions_and_a_long_position_are_bounded(home, monkeypatch):

@@ -9,7 +9,7 @@ from arena.games import make_game
 from arena.lab.limits import Limits
 from arena.lab.quality.comparison import Comparison
 from arena.lab.quality.estimate import Cluster, exactly, share_of
-from arena.lab.quality.measures import Measure, Row, Unit
+from arena.lab.quality.measure import Measure, Row, Unit
 from arena.lab.quality.report import QualityReport, survey_quality
 from arena.lab.quality.survey import Plan
 from arena.site.estimate_charts import plots_of
@@ -28,7 +28,7 @@ def reports():
 def test_a_page_has_three_answers_and_eleven_measures(reports):
     page = quality_page(reports[0])
     assert re.findall(r"<dt>(.*?)</dt>", page) == ["Is it fair?", "At which size?", "Which variation?"]
-    assert "With best play it is a draw (proved)." in page
+    assert "With best play, yes: it is a draw (proved)." in page
     assert "Best play is a draw at sizes 2 and 3." in page
     assert re.findall(r'<h2 id="measure-(\d+)">', page) == [str(number) for number in range(1, 12)]
     rows = sum(len(measure.rows) for measure in reports[0].measures)
@@ -89,6 +89,7 @@ def test_a_plot_has_its_dots_where_the_numbers_are():
     assert heights[0] > heights[1] > heights[2]
     assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2], abs=0.2)
     assert re.findall(r">(ply|1|2|3)</text>", drawing) == ["1", "2", "3", "ply"]
+    assert plot.caption == "points of seat 0 (strokes are 95 % intervals, n 10)"
 
 
 def test_few_or_equal_numbers_have_no_plot():

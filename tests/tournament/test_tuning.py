@@ -21,7 +21,7 @@ from arena.tournament.tuning_parameter import (
     filled_args,
     parse_parameter,
 )
-from arena.tournament.tuning_rounds import named_variant, scores_of, trials_definition
+from arena.tournament.tuning_rounds import base_definition, named_variant, scores_of, trials_definition
 from tests.report.tournaments import ScriptedExecutor
 
 
@@ -56,6 +56,59 @@ def test_two_parameters_are_tuned_together():
 
     gains = [strength(tuned(strength, "a=0.0..1.0", "b=0.0..1.0", seed=k, encounters=400).values) for k in range(5)]
     assert min(gains) > 0.25 * strength(("0.5", "0.5"))
+
+
+def rounds_asked_for(*params, score=lambda _: 0.5, **plan):
+    """Tune with variants of a given score; return the result, and number, variants and encounters of each round."""
+    asked = []
+
+    def play(number, variants, encounters):
+        asked.append((number, list(variants), encounters))
+        return [[score(values)] * encounters for values in variants]
+
+    return tune(TuningPlan(parameters=tuple(map(parse_parameter, params)), **plan), play), asked
+
+
+def test_the_first_round_has_one_variant_in_each_part_of_each_range():
+    _, asked = rounds_asked_for("a=0.0..1.0", "b=0.0..1.0", encounters=40, rounds=2)
+    variants = asked[0][1]
+    for axis in (0, 1):
+        assert sorted(int(20 * float(values[axis])) for values in variants) == list(range(20))
+    assert sorted(variants) != sorted(zip(*map(sorted, zip(*variants, strict=True)), strict=True))  # not in step
+
+
+def test_rounds_are_drawn_where_results_are_best_and_the_result_meets_the_start_in_the_last():
+    result, asked = rounds_asked_for(
+        "a=0.0..1.0", score=lambda values: float(float(values[0]) > 0.8), encounters=160, rounds=4, test_encounters=9
+    )
+    assert [number for number, _, _ in asked] == [1, 2, 3, 4, 5]
+    assert asked[-1] == (5, [result.values], 9)
+    means = [sum(float(value) for (value,) in variants) / len(variants) for _, variants, _ in asked]
+    assert means[0] == pytest.approx(0.5, abs=0.05)
+    assert means[3] > 0.8
+    assert result.test.score == 1.0
+    assert len({values for _, variants, _ in asked for values in variants}) > 150  # of 161, some rounded to the same
+
+
+@pytest.mark.parametrize(
+    ("encounters", "rounds", "points", "each"), [(200, 4, 50, 1), (240, 4, 30, 2), (400, 4, 50, 2), (7, 2, 4, 1)]
+)
+def test_as_many_encounters_are_played_as_were_asked_for(encounters, rounds, points, each):
+    """200 = 4 · 50 · 1, 240 = 4 · 30 · 2; 7 in two rounds are 8."""
+    _, asked = rounds_asked_for("a=0.0..1.0", "b=0.0..1.0", encounters=encounters, rounds=rounds)
+    assert {(len(variants), count) for _, variants, count in asked[:rounds]} == {(points, each)}
+
+
+def test_the_start_does_not_meet_itself():
+    _, asked = rounds_asked_for("a=1..3@2", encounters=40, rounds=2)
+    assert {values for _, variants, _ in asked for values in variants} == {("1",), ("3",)}
+
+
+def test_no_round_plays_the_openings_of_another():
+    bots = [Bot(name=name, version="1", command=("x",), directory="/", digest="d" * 64) for name in "ab"]
+    base = base_definition(bots[0], "differences", {}, rng_seed=5)
+    seeds = [trials_definition(base, number, 4, bots, encounters=3).rng_seed for number in range(1, 6)]
+    assert len(set(seeds)) == 5
 
 
 def test_where_there_is_nothing_to_gain_it_hardly_ever_says_that_there_is():

@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import expect
 
 from arena.home import ArenaHome
-from tests.browser.conftest import chromium, free_port, fresh_parts, shown_parts  # noqa: F401
+from tests.browser.conftest import chromium, fresh_parts, shown_parts  # noqa: F401
 
 pytestmark = [pytest.mark.soak, pytest.mark.processes]
 
@@ -123,8 +123,8 @@ class Reader(threading.Thread):
 class Storm:
     """The two programs."""
 
-    def __init__(self, directory, definition):
-        self.home, self.definition, self.port = directory, definition, free_port()
+    def __init__(self, directory, definition, port):
+        self.home, self.definition, self.port = directory, definition, port
         self.server = self.director = None
 
     def arena(self, *arguments):
@@ -185,10 +185,10 @@ def wait_until(is_right, seconds=60):
 
 
 @pytest.fixture
-def storm(tmp_path):
+def storm(tmp_path, port):
     definition = tmp_path / "t.toml"
     definition.write_text(DEFINITION.format(encounters=KILLS * 100))
-    storm = Storm(tmp_path / "home", definition)
+    storm = Storm(tmp_path / "home", definition, port)
     storm.play()
     wait_until(lambda: storm.recorded()[0] > 0)
     storm.serve()

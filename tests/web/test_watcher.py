@@ -14,6 +14,8 @@ from arena.live_match import LiveMatch
 from arena.records import Bot
 from arena.store.connection import Database
 from arena.store.live_state import RunProgress
+from arena.store.values import StoredBot
+from arena.web.cursor import parse_cursor
 from arena.web.opened_home import OpenedHome
 from arena.web.watcher import MAX_LOGS, Watcher
 from tests.store.samples import definition, line, record
@@ -141,6 +143,26 @@ def test_a_bot_and_a_game_change_with_their_own_tournaments_only(home, tournamen
     assert {topic for topic in topics if after[topic] != versions()[topic]} == {
         "bots/a", "bots/a%401", "bots/a/versus/z", "games/surds",
     }  # fmt: skip
+
+
+def test_a_submitted_bot_is_a_change_of_its_own_pages_only(home, tournament, watching, tmp_path):
+    topics = ["arena", "bots/mine", "bots/mine%402", "bots/mine/versus/a", "bots/a", "bots/a/versus/b"]
+    topics += ["games/differences", "tournaments/t"]
+
+    def changed_by(change):
+        before = {topic: watching.watcher.version_of([topic]) for topic in topics}
+        change()
+        watching.look()
+        return [topic for topic in topics if before[topic] != watching.watcher.version_of([topic])]
+
+    first, second = (StoredBot("mine", version, version * 64, "bot.py", "2026-11-20T12:00:00Z") for version in "12")
+    assert changed_by(lambda: home.store.add_bot(first)) == ["arena", "bots/mine", "bots/mine/versus/a"]
+    assert changed_by(lambda: home.store.add_bot(second)) == topics[:4]
+    assert changed_by(lambda: home.store.remove_bot(first)) == ["arena", "bots/mine", "bots/mine/versus/a"]
+    cursor = parse_cursor(watching.watcher.version_of(topics[:4]))
+    restarted = Watcher(lambda: home, lambda change: None)
+    assert restarted.version_of(topics[:4]) == f"{cursor}"
+    restarted.stop()
 
 
 def test_what_is_corrected_or_deleted_is_told_from_what_is_played(home, tournament, watching):

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
+import grp
 import hashlib
 import os
+import pwd
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from arena.cache_directory import KERNELS, cache_directory
 from arena.errors import KernelError
 
 _DIGEST_CHARACTERS = 32
 _MAX_BUILD_BYTES = 16 << 20
+_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def base_directory() -> Path:
@@ -39,7 +44,7 @@ def directory_path() -> Path:
 
 
 def checked_directory(*, must_exist: bool = True) -> Path:
-    """Return the directory, made if need be, if nobody else can write to it.
+    """Return the directory, made if need be, if nobody else can write to it or put another one in its place.
 
     Args:
         must_exist: False to return its path even if it does not exist, and make nothing.
@@ -51,17 +56,57 @@ def checked_directory(*, must_exist: bool = True) -> Path:
     try:
         if not must_exist and not path.exists():
             return path
-        path.mkdir(mode=0o755, parents=True, exist_ok=True)
-        about = path.stat()
+        make_directory(path)
+        _check_place(path)
     except OSError as error:
         raise KernelError(f"the cache directory {path} can't be made: {error.strerror}") from error
-    if about.st_uid not in (0, os.geteuid()):
-        raise KernelError(f"the cache directory {path} belongs to another user (uid {about.st_uid})")
-    if about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise KernelError(f"other users can write to the cache directory {path}: chmod go-w")
+    if path.stat().st_mode & _BY_OTHERS:
+        raise _writable(path)
     if not os.access(path, os.W_OK | os.X_OK) and not any(path.glob("*.so")):
         raise KernelError(f"the cache directory {path} can't be written")
     return path
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory, and those that it is in, so that only this user can write to them.
+
+    Raises:
+        OSError: if it can't be made.
+    """
+    for one in (*reversed(path.parents), path):
+        if not one.is_dir():
+            one.mkdir(mode=0o755, exist_ok=True)
+
+
+def _check_place(path: Path) -> None:
+    """Refuse a directory that others could replace: by way of a directory above it, or of a link.
+
+    Raises:
+        KernelError: naming the directory or link.
+        OSError: if it does not exist.
+    """
+    trusted = {0, os.geteuid(), Path("/").stat().st_uid}  # in a user namespace root has another number
+    resolved = path.resolve()
+    for one in dict.fromkeys([path, *path.parents, resolved, *resolved.parents]):
+        for about in (one.lstat(), one.stat()):
+            if about.st_uid not in trusted:
+                raise KernelError(f"the cache directory {one} belongs to another user (uid {about.st_uid})")
+        if about.st_mode & _BY_OTHERS and not about.st_mode & stat.S_ISVTX and not _is_only_ours(about):
+            raise _writable(one)
+
+
+def _is_only_ours(about: os.stat_result) -> bool:
+    """Return whether only a group can write to it whose sole member is this user, as on systems with a umask of 002."""
+    try:
+        user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(about.st_gid)
+    except KeyError:
+        return False
+    is_private = user.pw_gid == group.gr_gid and user.pw_name == group.gr_name and {*group.gr_mem} <= {user.pw_name}
+    return is_private and not about.st_mode & stat.S_IWOTH
+
+
+def _writable(path: Path) -> KernelError:
+    return KernelError(f"other users can write to the cache directory {path}: chmod go-w")
 
 
 def digest_of(data: bytes) -> str:
@@ -79,17 +124,29 @@ def find_whole(directory: Path, pattern: str) -> Path | None:
 
 
 def _read_own(path: Path) -> bytes | None:
-    """Return the bytes of a regular file of this user or of root that nobody else can write; None for any other."""
+    """Return the bytes of a file of this user or of root that nobody else can write; None for any other."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open_own(path) as file:
+            data = file.read(_MAX_BUILD_BYTES + 1)
     except OSError:
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        about = os.fstat(descriptor)
-        is_own = about.st_uid in (0, os.geteuid()) and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        if not is_own or not stat.S_ISREG(about.st_mode) or about.st_size > _MAX_BUILD_BYTES:
-            return None
-        return file.read(_MAX_BUILD_BYTES)
+    return data if len(data) <= _MAX_BUILD_BYTES else None
+
+
+def open_own(path: Path) -> BinaryIO:
+    """Open a regular file of this user or of root that nobody else can write, and that is no link.
+
+    Raises:
+        OSError: if it does not exist; PermissionError if it is another user's, or others can write it.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    file = os.fdopen(descriptor, "rb")
+    about = os.fstat(descriptor)
+    is_own = about.st_uid in (0, os.geteuid()) and not about.st_mode & _BY_OTHERS
+    if not is_own or not stat.S_ISREG(about.st_mode):
+        file.close()
+        raise PermissionError(errno.EPERM, "it is no regular file that only you or root can write", str(path))
+    return file
 
 
 @contextmanager

@@ -212,4 +212,5 @@ static void unpack(const game *rules, state *now, const int32_t *numbers, int co
 #include "slips.h"
 #include "solving.h"
 #include "solve_coprimality.h"
+#include "share_coprimality.h"
 #include "solve_exports.h"

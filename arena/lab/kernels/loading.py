@@ -14,10 +14,12 @@ from arena.games import GAMES, Game
 from arena.lab.kernels import build, cache
 from arena.lab.kernels.encoding import KERNEL_NAMES
 from arena.lab.kernels.kernel import Kernel
-from arena.lab.kernels.solver import DECIDER, Solver
+from arena.lab.kernels.share_solver import ShareSolver
+from arena.lab.kernels.solver import DECIDER, KernelSolver
 
 _INT, _LONG = ctypes.c_int32, ctypes.c_int64
 _HANDLE, _SEED = ctypes.c_void_p, ctypes.c_uint64
+_BYTES = ctypes.POINTER(ctypes.c_uint8)
 _INTS, _LONGS, _DOUBLES = ctypes.POINTER(_INT), ctypes.POINTER(_LONG), ctypes.POINTER(ctypes.c_double)
 
 _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
@@ -41,6 +43,8 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "solver_solve": (_INT, (_HANDLE, _INTS, DECIDER, _LONGS, ctypes.c_char_p)),
     "table_needs": (_INT, (_HANDLE, _LONGS)),
     "table_fill": (_INT, (_HANDLE, _INTS, DECIDER, ctypes.c_void_p)),
+    "shares_needs": (_INT, (_HANDLE, _LONGS)),
+    "shares_look_up": (_INT, (_HANDLE, _INTS, DECIDER, _LONGS, _BYTES)),
     "table_look_up": (_INT, (_HANDLE, ctypes.c_void_p, _HANDLE, _INTS, DECIDER, _LONGS)),
 }
 """What exports.h, slips.h and solve_exports.h export: the type of the result, and of the arguments."""
@@ -97,7 +101,7 @@ def kernel_of(game: Game[Any]) -> Kernel | KernelError:
     return library if isinstance(library, KernelError) else Kernel(library, game)
 
 
-def solver_of(game: Game[Any]) -> Solver:
+def solver_of(game: Game[Any]) -> KernelSolver:
     """Return the kernel of a game with its options, to be asked what the first state is worth.
 
     Raises:
@@ -106,7 +110,19 @@ def solver_of(game: Game[Any]) -> Solver:
     library = _library_of(game)
     if isinstance(library, KernelError):
         raise library
-    return Solver(library, game)
+    return KernelSolver(library, game)
+
+
+def share_solver_of(game: Game[Any]) -> ShareSolver:
+    """Return the kernel of a game for three and more, to be asked what each seat gets.
+
+    Raises:
+        KernelError: with what prevents it.
+    """
+    library = _library_of(game)
+    if isinstance(library, KernelError):
+        raise library
+    return ShareSolver(library, game)
 
 
 def has_solver(game: Game[Any]) -> bool:

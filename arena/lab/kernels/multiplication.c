@@ -141,4 +141,5 @@ static double settled(const game *rules, const state *now) {
 
 #include "slips.h"
 #include "solve_multiplication.h"
+#include "share_multiplication.h"
 #include "solve_exports.h"

@@ -127,4 +127,5 @@ static void unpack(const game *rules, state *now, const int32_t *numbers, int co
 #include "exports.h"
 #include "slips.h"
 #include "solve_plusminus.h"
+#include "share_none.h"
 #include "solve_exports.h"

@@ -8,6 +8,7 @@ from pathlib import Path
 from arena.errors import KernelError
 from arena.lab.kernels.loading import open_library
 from arena.lab.kernels.sameness import SELF_TEST, compare
+from arena.lab.kernels.share_sameness import compare_shares
 from arena.lab.kernels.slip_sameness import compare_slips
 from arena.lab.kernels.solver_sameness import compare_solutions
 
@@ -23,6 +24,7 @@ def main(arguments: list[str]) -> int:
         library = open_library(Path(path))
         compare(name, library, SELF_TEST)
         compare_solutions(name, library)
+        compare_shares(name, library)
         compare_slips(name, library)
     except KernelError as error:
         sys.exit(str(error))

@@ -28,7 +28,8 @@ static int outcome_from(grid_search *task) {
     undo back;
     if (now->out) return now->eliminated[0] == 0 ? -1 : 1;
     if (now->grids_used > task->grids_used) return task->after_grid;
-    if ((task->found->states++ & 0xFFF) == 0 && *task->found->stop) return 0;
+    task->found->states++;
+    if (*task->found->stop) return 0;
     int seat = now->seat, wish = seat == 0 ? 1 : -1, best = -wish, choices = now->choices;
     for (int n = 0; n < choices && best != wish; n++) {
         make(task->rules, now, nth_action(task->rules, now, n), &back);

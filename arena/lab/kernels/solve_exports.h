@@ -45,3 +45,33 @@ EXPORT int32_t table_look_up(const handle *root, const void *values, const handl
     const state *from = root ? &root->now : NULL;
     return look_up(&kernel->rules, from, values, &kernel->now, &task, (worth *)outcomes_and_margins);
 }
+
+/* The states and the bytes that it takes to find what each seat gets after each legal action of a handle's state; 0 if this
+ * solver does not find it. */
+EXPORT int32_t shares_needs(const handle *kernel, int64_t *states_and_bytes) {
+    table_plan plan = {0, 0, 0};
+    if (seat_to_act(&kernel->rules, &kernel->now) < 0 || !plan_shares(&kernel->rules, &kernel->now, &plan)) return 0;
+    states_and_bytes[0] = plan.states;
+    states_and_bytes[1] = plan.work_bytes;
+    return 1;
+}
+
+/* Find it. Writes the points of each seat, shared and then held, action after action; and the states and edges looked at. */
+EXPORT int32_t shares_look_up(const handle *kernel, const int32_t *stop, decider decide, int64_t *looked_at,
+                              uint8_t *found) {
+    job task = {stop, decide, 0, 0, 0, 0, NULL};
+    table_plan plan = {0, 0, 0};
+    int count = count_actions(&kernel->rules, &kernel->now), players = kernel->rules.players;
+    if (!count || !plan_shares(&kernel->rules, &kernel->now, &plan)) return NOT_THERE;
+    share *shares = calloc((size_t)count, sizeof *shares);
+    if (!shares) return NO_MEMORY;
+    int code = look_up_shares(&kernel->rules, &kernel->now, &task, shares);
+    for (int n = 0; n < count; n++) {
+        for (int seat = 0; seat < players; seat++) *found++ = shares[n].shared.of[seat];
+        for (int seat = 0; seat < players; seat++) *found++ = shares[n].held.of[seat];
+    }
+    free(shares);
+    looked_at[0] = task.states;
+    looked_at[1] = task.edges;
+    return code;
+}

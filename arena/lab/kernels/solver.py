@@ -25,7 +25,7 @@ DECIDER = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_int32), ctype
 _UNASKED = DECIDER(lambda _packed, _count: 0)
 """Looking up a value in a table needs no decision: it was made when the table was filled."""
 
-_SOLVED, _STOPPED, _NO_MEMORY = range(3)
+SOLVED, _STOPPED, _NO_MEMORY = range(3)
 _STACK_BYTES = 64 << 20
 _LOOK_SECONDS = 0.05
 
@@ -77,7 +77,7 @@ class TablePlan:
     memory_bytes: int
 
 
-class Solver(Kernel):
+class KernelSolver(Kernel):
     """The kernel of a game for two, which is asked what states are worth."""
 
     def needs(self) -> Needs | None:
@@ -123,10 +123,10 @@ class Solver(Kernel):
         """
         address = ctypes.addressof(ctypes.c_char.from_buffer(values))
         code = self._run(deadline, lambda stop, decide: self._library.table_fill(self._handle, stop, decide, address))
-        return code == _SOLVED
+        return code == SOLVED
 
     def look_up(
-        self, root: Solver | None, address: int | None, deadline: float = float("inf")
+        self, root: KernelSolver | None, address: int | None, deadline: float = float("inf")
     ) -> list[tuple[int, int]] | None:
         """Return outcome and margin of the state after each legal action; None if that is not known.
 
@@ -147,7 +147,7 @@ class Solver(Kernel):
             return code
 
         code = self._run(deadline, call) if root is None else call(ctypes.byref(ctypes.c_int32(0)), _UNASKED)
-        return list(zip(found[::2], found[1::2], strict=True)) if code == _SOLVED else None
+        return list(zip(found[::2], found[1::2], strict=True)) if code == SOLVED else None
 
     def _run(self, deadline: float, call: Callable[[Any, Any], int]) -> int:
         """Make a long call into C in a thread with a deep stack, and stop it at the deadline.
@@ -157,7 +157,16 @@ class Solver(Kernel):
         """
         stop = ctypes.c_int32(0)
         problems: list[Exception] = []
-        decide = DECIDER(lambda packed, count: self._decided(packed[:count], stop, problems))
+
+        def decide_near_tie(lines: Any, count: int) -> int:
+            try:
+                return self._decided(lines[:count])
+            except Exception as error:  # C could not pass it on
+                problems.append(error)
+                stop.value = 1
+                return 0
+
+        decide = DECIDER(decide_near_tie)
         codes: list[int] = []
         with _deep_stack():
             worker = threading.Thread(
@@ -178,15 +187,10 @@ class Solver(Kernel):
             raise KernelError(f"the kernel of {self.game.name} has not enough memory")
         return codes[0]
 
-    def _decided(self, lines: list[int], stop: ctypes.c_int32, problems: list[Exception]) -> int:
+    def _decided(self, lines: list[int]) -> int:
         """Return who wins a sheet of plaid whose scores are near to each other, by the exact sums of the rules."""
-        try:
-            ranks = self.game.ranks(plaid_state(self.game, lines))
-            return (ranks[0] < ranks[1]) - (ranks[1] < ranks[0])
-        except Exception as error:  # C could not pass it on
-            problems.append(error)
-            stop.value = 1
-            return 0
+        ranks = self.game.ranks(plaid_state(self.game, lines))
+        return (ranks[0] < ranks[1]) - (ranks[1] < ranks[0])
 
 
 def parts_of(game: Game[Any]) -> int:

@@ -9,7 +9,7 @@ from arena.errors import KernelError
 from arena.games import Game
 from arena.games.plusminus import Plusminus
 from arena.lab.kernels.option_sets import small_games
-from arena.lab.kernels.solver import FirstState, Solver, parts_of
+from arena.lab.kernels.solver import FirstState, KernelSolver, parts_of
 
 Value = tuple[int, float]
 """The outcome for seat 0, and the margin, which decides between equal outcomes."""
@@ -17,7 +17,7 @@ Value = tuple[int, float]
 _OWN_TABLE_EVERY = 5
 """States."""
 
-_Table = tuple[Solver, ctypes.Array[ctypes.c_int64]]
+_Table = tuple[KernelSolver, ctypes.Array[ctypes.c_int64]]
 
 _ERROR = 2e-9
 """Of a margin in plaid, which the kernel rounds to nine decimals."""
@@ -31,7 +31,7 @@ def compare_solutions(name: str, library: ctypes.CDLL) -> int:
     """
     games = [game for game in small_games(name) if game.players == 2]
     for game in games:
-        kernel = Solver(library, game)
+        kernel = KernelSolver(library, game)
         if kernel.needs() is None:
             raise KernelError(f"the kernel of {name} does not solve {game.options}")
         values = _compare(game, kernel.solve(), parts_of(game))
@@ -53,7 +53,7 @@ def _compare(game: Game[Any], found: FirstState | None, parts: int) -> dict[Any,
     return values
 
 
-def _compare_states(kernel: Solver, library: ctypes.CDLL, values: dict[Any, Value]) -> None:
+def _compare_states(kernel: KernelSolver, library: ctypes.CDLL, values: dict[Any, Value]) -> None:
     """Compare what tables say of each state: that of the first state, and of some states one of their own."""
     game = kernel.game
     tables = {root: _table(game, library, root) for root in {_root_of(game, state) for state in values}}
@@ -68,14 +68,16 @@ def _compare_states(kernel: Solver, library: ctypes.CDLL, values: dict[Any, Valu
             _compare_actions(kernel, state, _looked_up(kernel, own), expected)
 
 
-def _compare_actions(kernel: Solver, state: Any, found: list[tuple[int, int]] | None, expected: list[Value]) -> None:
+def _compare_actions(
+    kernel: KernelSolver, state: Any, found: list[tuple[int, int]] | None, expected: list[Value]
+) -> None:
     parts = parts_of(kernel.game)
     shown = [(outcome, margin / parts) for outcome, margin in found or ()]
     if len(shown) != len(expected) or not all(map(_near, shown, expected)):
         raise KernelError(f"the kernel of {kernel.game.name} says of {state}: {found}, not {expected}")
 
 
-def _looked_up(kernel: Solver, table: _Table | None) -> list[tuple[int, int]] | None:
+def _looked_up(kernel: KernelSolver, table: _Table | None) -> list[tuple[int, int]] | None:
     if table is None:
         return kernel.look_up(None, None)
     root, values = table
@@ -91,7 +93,7 @@ def _root_of(game: Game[Any], state: Any) -> Any:
 
 def _table(game: Game[Any], library: ctypes.CDLL, root: Any) -> _Table | None:
     """Return the kernel in a root, and the values of all that can follow; None if it makes no table of them."""
-    kernel = Solver(library, game)
+    kernel = KernelSolver(library, game)
     kernel.set_state(root)
     plan = kernel.table_plan()
     if plan is None:

@@ -27,7 +27,8 @@ typedef int32_t (*decider)(const int32_t *packed, int32_t count);
 
 typedef struct {
     const volatile int32_t *stop;  /* not 0: end soon */
-    decider decide;                /* the outcome for seat 0, 1, 0 or -1, of an end whose scores are too near to say */
+    decider decide;                /* the outcome for seat 0, 1, 0 or -1, of an end whose scores are too near to say;
+                                      for three and more seats the points of all, see share_plaid.h */
     int32_t outcome;               /* of the first state, for seat 0: 1, 0 or -1 */
     int64_t margin;                /* in parts of a point, whose number is solver_parts */
     int64_t states, edges;         /* looked at */

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from arena.lab.quality.comparison import Comparison
 from arena.lab.quality.estimate import Kind
-from arena.lab.quality.measures import Row
+from arena.lab.quality.measure import Row
 from arena.lab.quality.report import QualityReport
 from arena.lab.quality.text import bounds_text, estimate_text, number_text
 from arena.text import all_of
@@ -16,54 +16,83 @@ EVEN = 0.5
 
 
 class Answer(NamedTuple):
-    """A question and what is known of it."""
+    """A question and what is known of it.
+
+    Attributes:
+        question: what is asked.
+        paragraphs: what is known; of two sets of options one for each, where they differ.
+    """
 
     question: str
-    text: str
+    paragraphs: tuple[str, ...]
 
 
 def answers_of(report: QualityReport) -> list[Answer]:
     """Return the answers for one set of options."""
     return [
-        Answer("Is it fair?", " ".join(filter(None, (_value_sentence(report), *_seat_sentences(report))))),
-        Answer("At which size?", _size_sentence(report)),
-        Answer("Which variation?", "Not compared here: --compare NAME=A,B puts two values of an option side by side."),
+        Answer("Is it fair?", (" ".join(filter(None, (_value_sentence(report), _seat_sentence(report)))),)),
+        Answer("At which size?", (_size_sentence(report),)),
+        Answer(
+            "Which variation?", ("Not compared here: --compare NAME=A,B puts two values of an option side by side.",)
+        ),
     ]
 
 
 def answers_of_comparison(comparison: Comparison) -> list[Answer]:
     """Return the answers for two sets of options."""
     answers = []
-    for place, question in enumerate(("Is it fair?", "At which size?")):
-        said = [
-            f"{comparison.option} = {value}: {answers_of(report)[place].text}"
-            for value, report in zip(comparison.values, comparison.reports, strict=True)
-        ]
-        answers.append(Answer(question, " ".join(said)))
+    for one, other in zip(*(answers_of(report)[:2] for report in comparison.reports), strict=True):
+        if one == other:
+            answers.append(Answer(one.question, (f"{one.paragraphs[0]} So it is with both.",)))
+        else:
+            both = zip(comparison.values, one.paragraphs + other.paragraphs, strict=True)
+            answers.append(
+                Answer(one.question, tuple(f"{comparison.option} = {value}: {text}" for value, text in both))
+            )
     return [*answers, Answer("Which variation?", variation_sentences(comparison))]
 
 
-def variation_sentences(comparison: Comparison) -> str:
-    """Return what the second variation means to a player, and what is not known."""
-    meanings = dict.fromkeys(one.meaning() for one in comparison.differences() if one.meaning())
+def variation_sentences(comparison: Comparison) -> tuple[str, str]:
+    """Return what the second variation means to a player, and what is not known.
+
+    A number that is larger at one strength and smaller at another means nothing that holds for all players.
+    """
+    meanings: dict[str, set[str]] = {}
+    for one in comparison.differences():
+        if one.meaning():
+            meanings.setdefault(one.row.name, set()).add(one.meaning())
     clear = sum(one.is_clear for one in comparison.differences())
     other = f"With {comparison.option} = {comparison.values[1]}"
-    if not meanings:
-        return f"{other}, no difference that a player would notice is more than chance. {comparison.conclusion()}"
-    shown = "; ".join(meanings)
-    return f"{other}: {shown} ({clear} of {len(comparison.differences())} numbers differ). {comparison.conclusion()}"
+    agreeing = dict.fromkeys(said.pop() for said in meanings.values() if len(said) == 1)
+    if not agreeing:
+        return f"{other}, no difference that a player would notice is more than chance.", comparison.conclusion()
+    shown = "; ".join(agreeing)
+    compared = len(comparison.differences())
+    return f"{other}: {shown} ({clear} of {compared} numbers differ by more than chance).", comparison.conclusion()
 
 
 def _value_sentence(report: QualityReport) -> str:
     """Return what the board is worth."""
-    margins = [row for row in report.measure("value").rows if row.name == "margin of seat 0"]
-    board = margins[-1] if margins and _is_whole_board(report, margins[-1]) else None
+    board = _board(report)
     if board is None:
         return ""
     margin = board.estimate.value
     if margin is None:
-        return f"With best play the margin of seat 0 is {bounds_text(board.estimate)} ({board.known})."
-    return f"With best play {_result(margin)} ({board.known})."
+        return f"With best play, not known: the margin of seat 0 is {bounds_text(board.estimate)} ({board.known})."
+    if not margin:
+        return f"With best play, yes: it is a draw ({board.known})."
+    winner, loser = (0, 1) if margin > 0 else (1, 0)
+    komi = f"{abs(margin):.2f}".rstrip("0").rstrip(".")
+    return (
+        f"With best play, no: seat {winner} wins by {komi} ({board.known});"
+        f" a komi of {komi} for seat {loser} would make it a draw."
+    )
+
+
+def _board(report: QualityReport) -> Row | None:
+    """Return what the board that was asked for is worth, if that is known."""
+    margins = [row for row in report.measure("value").rows if row.name == "margin of seat 0"]
+    return margins[-1] if margins and _is_whole_board(report, margins[-1]) else None
 
 
 def _is_whole_board(report: QualityReport, row: Row) -> bool:
@@ -73,39 +102,25 @@ def _is_whole_board(report: QualityReport, row: Row) -> bool:
     return all(str(report.options.get(name, value)) == value for name, value in options.items())
 
 
-def _result(margin: float) -> str:
-    if not margin:
-        return "it is a draw"
-    winner, loser = (0, 1) if margin > 0 else (1, 0)
-    return f"seat {winner} wins by {abs(margin):g}, so that a komi of {abs(margin):g} for seat {loser} would be fair"
-
-
-def _seat_sentences(report: QualityReport) -> list[str]:
-    """Return what the seats take between equals of the strongest search, and with best play."""
+def _seat_sentence(report: QualityReport) -> str:
+    """Return what the seats take between equals of the strongest search; what best play gives them, the value says."""
     rows = report.measure("first_seat").rows
     searches = [row for row in rows if row.at.startswith("search")]
-    strongest = searches[-1].at if searches else ""
-    sentences = []
-    for strength in (strongest, "best play"):
-        said = [
-            f"seat {row.name.split()[-1]} takes {estimate_text(row.estimate, row.unit)}"
-            for row in rows
-            if row.at == strength and row.at
-        ]
-        if said:
-            sentences.append(f"Between equals ({strength}) {all_of(said)} of the points{_verdict(rows, strength)}.")
-    return sentences
+    if not searches:
+        return ""
+    strongest = [row for row in searches if row.at == searches[-1].at]
+    said = [f"seat {row.name.split()[-1]} takes {estimate_text(row.estimate, row.unit)}" for row in strongest]
+    return f"Between equals ({strongest[0].at}), {all_of(said)} of the points{_verdict(strongest)}."
 
 
-def _verdict(rows: Sequence[Row], strength: str) -> str:
-    found = [row for row in rows if row.at == strength]
-    above = [row.name.split()[-1] for row in found if row.estimate.lies_above(EVEN)]
-    below = [row.name.split()[-1] for row in found if row.estimate.lies_below(EVEN)]
+def _verdict(rows: Sequence[Row]) -> str:
+    above = [row.name.split()[-1] for row in rows if row.estimate.lies_above(EVEN)]
+    below = [row.name.split()[-1] for row in rows if row.estimate.lies_below(EVEN)]
     if above or below:
         more = f"more than half for seat {all_of(above)}" if above else ""
         less = f"less than half for seat {all_of(below)}" if below else ""
         return f": {' and '.join(filter(None, (more, less)))}"
-    return ": no advantage beyond chance"
+    return ": no more than chance shows an advantage"
 
 
 def _size_sentence(report: QualityReport) -> str:
@@ -132,7 +147,13 @@ def boards_text(boards: Sequence[tuple[str, str]]) -> str:
 
     >>> boards_text([("size 7", " (by 12)"), ("size 9", "")]), boards_text([("width 4, height 4", "")])
     ('sizes 7 (by 12) and 9', 'width 4, height 4')
+    >>> boards_text([("size 2", ""), ("size 3", ""), ("size 4", "")])
+    'sizes 2 to 4'
     """
     if len(boards) > 1 and all(board.startswith("size ") for board, _ in boards):
+        sizes = [board.removeprefix("size ") for board, _ in boards]
+        says_the_same = len({by for _, by in boards}) == 1
+        if len(boards) > 2 and says_the_same and int(sizes[-1]) - int(sizes[0]) == len(sizes) - 1:
+            return f"sizes {sizes[0]} to {sizes[-1]}{boards[0][1]}"
         return f"sizes {all_of([board.removeprefix('size ') + by for board, by in boards])}"
     return "; ".join(f"{board}{by}" for board, by in boards)

@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from arena.lab.quality.estimate import Estimate, Kind, difference
-from arena.lab.quality.measures import Row
+from arena.lab.quality.measure import Row
 from arena.lab.quality.report import QualityReport, estimate_json
 from arena.lab.votes import POWER, needed_votes
 

@@ -4,7 +4,8 @@ Shares have Wilson's score interval (E. B. Wilson, JASA 22, 1927). Where observa
 positions of a match, or are not only 0 and 1, such as points, it is computed with the effective number of observations
 (L. Kish, Survey Sampling, 1965; C. Franco et al., J. Survey Statistics and Methodology 7, 2019). Means have Student's
 interval, and differences the one that follows from those of both sides (R. G. Newcombe, Statistics in Medicine 17,
-1998, method 10).
+1998, method 10). Where all observations are equal, Student's interval has no width, whatever others may be like; the
+share that may differ is said beside it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import sqrt
+from math import exp, log, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -39,6 +40,8 @@ class Estimate:
         high: the upper end.
         n: how many observations it rests on, of those that are independent.
         kind: whether it is exact, sampled, or known by bounds.
+        differing: of a mean whose observations were all equal, the largest share of others that may differ from
+            them, at 95 % confidence; how far they differ is not known. None for all else.
     """
 
     value: float | None
@@ -46,6 +49,7 @@ class Estimate:
     high: float | None
     n: int
     kind: Kind = Kind.SAMPLED
+    differing: float | None = None
 
     def lies_above(self, value: float) -> bool:
         """Return whether all of the interval is above a value."""
@@ -103,8 +107,23 @@ def mean_of(clusters: Sequence[Cluster]) -> Estimate | None:
     if n < 2:
         return None
     mean = sum(one.total for one in clusters) / count
-    margin = t_quantile(n - 1, 0.975) * sqrt(_variance(clusters, mean, count))
+    variance = _variance(clusters, mean, count)
+    if variance <= 0:
+        return Estimate(value=mean, low=mean, high=mean, n=n, differing=differing_share(n))
+    margin = t_quantile(n - 1, 0.975) * sqrt(variance)
     return Estimate(value=mean, low=mean - margin, high=mean + margin, n=n)
+
+
+def differing_share(n: int) -> float:
+    """Return the largest share of which ``n`` observations may show none, at 95 % confidence; about 3 / n.
+
+    Exact (C. J. Clopper and E. S. Pearson, Biometrika 26, 1934); the short form is the rule of three
+    (J. A. Hanley and A. Lippman-Hand, JAMA 249, 1983).
+
+    >>> round(differing_share(100), 4)
+    0.0295
+    """
+    return 1 - exp(log(0.05) / n)
 
 
 def difference(one: Estimate, other: Estimate) -> Estimate | None:
@@ -118,7 +137,8 @@ def difference(one: Estimate, other: Estimate) -> Estimate | None:
     high = middle + sqrt((other.high - other.value) ** 2 + (one.value - one.low) ** 2)
     is_exact = one.kind is other.kind is Kind.EXACT
     kind = Kind.EXACT if is_exact else Kind.SAMPLED
-    return Estimate(value=middle, low=low, high=high, n=min(one.n, other.n), kind=kind)
+    differing = max(one.differing, other.differing) if one.differing and other.differing else None
+    return Estimate(value=middle, low=low, high=high, n=min(one.n, other.n), kind=kind, differing=differing)
 
 
 def _variance(clusters: Sequence[Cluster], mean: float, count: int) -> float:

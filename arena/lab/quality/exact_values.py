@@ -9,24 +9,21 @@ from typing import Any, NamedTuple
 
 from arena.errors import ArenaError
 from arena.games.game import Game
+from arena.lab.kernel_values import has_all_values
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError, states_text
 from arena.lab.oracle import Oracle
 from arena.lab.quality.simulation import pick
 from arena.lab.retrograde import Retrograde
+from arena.lab.saved_tables import FEW_STATES
 from arena.lab.state_count import bytes_per_state, count_states
 from arena.lab.state_graph import explore
 from arena.lab.worth import Known, Outcome, Worth, worth_between
-
-_FEW_STATES = 20_000
-"""Of so few, a table by the rules in Python takes a second or two."""
 
 _TRIED_PLIES = (2, 1, 3, 4)
 """Actions after which a state is asked for, to see whether the oracle is exact everywhere."""
 
 _SHARE_OF_TRIAL = 0.8
 """Of the time, for the first question, which makes a table; a later one would not take as long."""
-
-_MAX_SECONDS = 600.0
 
 _SIGNS = {Outcome.WIN: 1, Outcome.DRAW: 0, Outcome.LOSS: -1}
 
@@ -134,7 +131,7 @@ def exact_values(game: Game[Any], path: str, limits: Limits) -> ExactValues:
     if game.players != 2:
         raise NoValuesError(f"a game for {game.players} has no value: what a seat gets depends on whom others help")
     states = count_states(game, path)
-    if states is None or states <= _FEW_STATES:
+    if states is None or states <= FEW_STATES:
         try:
             return _by_table(game, path, limits)
         except (TimeIsUpError, TooLargeError):
@@ -143,7 +140,7 @@ def exact_values(game: Game[Any], path: str, limits: Limits) -> ExactValues:
 
 
 def _by_table(game: Game[Any], path: str, limits: Limits) -> ExactValues:
-    few = replace(limits, memory_bytes=min(limits.memory_bytes, _FEW_STATES * bytes_per_state(game)))
+    few = replace(limits, memory_bytes=min(limits.memory_bytes, FEW_STATES * bytes_per_state(game)))
     table = Retrograde(explore(game, path, few))
 
     def worth(state: Any) -> Worth:
@@ -159,13 +156,16 @@ def _by_table(game: Game[Any], path: str, limits: Limits) -> ExactValues:
 
 
 def _by_oracle(game: Game[Any], path: str, limits: Limits, states: int | None) -> ExactValues:
-    """Return the oracle's values, if it is exact in a state near the beginning."""
-    within = _SHARE_OF_TRIAL * max(0.0, min(_MAX_SECONDS, limits.deadline - limits.clock()))
+    """Return the oracle's values, if its kernel knows all states and there is time to make its tables."""
+    count = states_text(states) if states is not None else "a number of states that is not known before"
+    if not has_all_values(game, limits):
+        raise NoValuesError(f"there is no table of {count}, which would be too large or needs a kernel")
+    is_hurried = limits.deadline < float("inf")
+    within = _SHARE_OF_TRIAL * max(0.0, limits.deadline - limits.clock()) if is_hurried else None
     # Later questions come after this deadline, and have their own; without one, a kernel that is missing is built.
     oracle = Oracle(game, path, replace(limits, deadline=float("inf")), within_seconds=within)
     if not all(oracle.worth(_tried(game, plies)).is_exact for plies in _TRIED_PLIES):
-        count = states_text(states) if states is not None else "a number of states that is not known before"
-        raise NoValuesError(f"no table and no search has exact values of {count} in the time that there is")
+        raise NoValuesError(f"a table of {count} takes longer than the time that there is")
     return ExactValues(game, oracle.worth, lambda state: (one.worth for one in oracle.actions(state)))
 
 

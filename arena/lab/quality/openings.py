@@ -9,7 +9,7 @@ from typing import Any
 from arena.games.game import Game
 from arena.lab.quality.estimate import Cluster, Estimate, exactly, share_of
 from arena.lab.quality.exact_values import ExactValues
-from arena.lab.quality.measures import Row, Unit
+from arena.lab.quality.measure import Row, Unit
 from arena.lab.quality.simulation import pick
 from arena.text import counted
 

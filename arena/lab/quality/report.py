@@ -8,9 +8,9 @@ from typing import Any
 
 from arena.games.game import Game
 from arena.lab.limits import Limits
-from arena.lab.quality import measures
+from arena.lab.quality import play_measures, value_measures
 from arena.lab.quality.estimate import Estimate
-from arena.lab.quality.measures import Measure, Row
+from arena.lab.quality.measure import Measure, Row
 from arena.lab.quality.simulation import SimulatedMatch
 from arena.lab.quality.survey import Findings, Plan, Survey
 
@@ -85,25 +85,25 @@ def measures_of(found: Findings) -> tuple[Measure, ...]:
     """Return the eleven measures of what was played and solved."""
     game = found.game
     rows: dict[str, tuple[Row, ...]] = {
-        "value": measures.value_by_size(found.solutions),
-        "first_seat": measures.first_seat(found.played, game.players),
-        "draws_and_margins": measures.draws_and_margins(found.played),
+        "value": value_measures.value_by_size(found.solutions),
+        "first_seat": play_measures.first_seat(found.played, game.players),
+        "draws_and_margins": play_measures.draws_and_margins(found.played),
         "openings": tuple(found.openings),
-        "choice": measures.choice(found.valued),
-        "decided": measures.decided(found.valued),
+        "choice": value_measures.choice(found.valued),
+        "decided": value_measures.decided(found.valued),
         "comebacks": (
-            *measures.comebacks(found.valued),
-            *measures.visible_leads(_strongest_search(found), game.scores),
+            *value_measures.comebacks(found.valued),
+            *play_measures.visible_leads(_strongest_search(found), game.scores),
         ),
-        "depth": measures.depth(found.steps, found.doublings),
-        "simple": measures.simple_results(found.simple),
+        "depth": play_measures.depth(found.steps, found.doublings),
+        "simple": play_measures.simple_results(found.simple),
         "first_actions": (
-            *(measures.first_action_values(found.first_values) if found.first_values else ()),
-            *measures.first_action_variety(found.first_actions),
+            *(value_measures.first_action_values(found.first_values) if found.first_values else ()),
+            *play_measures.first_action_variety(found.first_actions),
         ),
         "length": (
-            *measures.length_and_branching(_weakest_and_strongest(found)),
-            *measures.kingmaking(found.kingmaking),
+            *play_measures.length_and_branching(_weakest_and_strongest(found)),
+            *play_measures.kingmaking(found.kingmaking),
         ),
     }
     return tuple(
@@ -129,11 +129,13 @@ def _note(key: str, found: Findings) -> str:
         notes.append(f"Not known: {found.why_no_values}.")
     elif key in ("comebacks", "first_actions") and found.why_no_values:
         notes.append(f"Without exact values: {found.why_no_values}.")
+    elif key == "value":
+        if not found.are_all_solved:
+            notes.append("Boards that are missing or have bounds were not solved: too large, or the time was up.")
     elif any(part in found.ended_early for part in PARTS_OF[key]):
-        if key == "value":
-            notes.append("Boards that are missing were not solved in the time that there was.")
-        else:
-            notes.append("The time was up before all observations were made; n says how many there are.")
+        notes.append("The time was up before all observations were made; n says how many there are.")
+    if key == "length" and found.game.players > 2:
+        notes.append("Who decides only among others is measured at the last choice of a match, not at earlier ones.")
     return " ".join(notes)
 
 
@@ -203,6 +205,7 @@ def estimate_json(estimate: Estimate) -> dict[str, Any]:
         "high": _rounded(estimate.high),
         "n": estimate.n,
         "kind": estimate.kind,
+        "differing": _rounded(estimate.differing),
     }
 
 

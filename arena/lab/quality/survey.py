@@ -1,4 +1,4 @@
-"""Plays and solves what the eleven measures need, within a time, from one seed."""
+"""Plays and solves what the eleven measures need, from one seed, and within a time if there is one."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from arena.errors import OptionError
+from arena.errors import KernelError, OptionError, UsageError
 from arena.games import GAMES, make_game
 from arena.games.game import Game
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.quality.exact_values import ExactValues, NoValuesError, Value, exact_values
 from arena.lab.quality.kingmaking import decides_among_others
-from arena.lab.quality.measures import Row, ValuedMatch, valued
+from arena.lab.quality.measure import Row
 from arena.lab.quality.openings import MAX_PLIES, opening_balance
 from arena.lab.quality.simple_strategies import simple_strategies
 from arena.lab.quality.simulation import SimulatedMatch
@@ -26,8 +26,10 @@ from arena.lab.quality.skill_ladder import (
     self_play,
     strengths_of,
 )
-from arena.lab.solution import Solution
+from arena.lab.quality.value_measures import ValuedMatch, valued
+from arena.lab.solution import By, Solution
 from arena.lab.solving import Solver
+from arena.lab.state_count import bytes_per_state
 from arena.lab.symmetries import representatives, up_to_symmetry
 from arena.seeds import derived_seed
 
@@ -36,6 +38,12 @@ MAX_BOARDS = 12
 
 PLAID_SIDES = (4, 6, 8, 10, 12, 14)
 """Of smaller square sheets whose values are computed, too."""
+
+MOST_MEMORY_BYTES = 1 << 30
+"""For values; what takes more is not known, so that reports do not depend on how much memory is free."""
+
+MOST_STATES = 100_000
+"""Of a board that is solved by a table by the rules in Python, which takes some seconds."""
 
 SHARES = {"value": 0.15, "values": 0.3, "played": 0.55, "steps": 0.8, "simple": 0.9, "openings": 0.95, "valued": 1.0}
 """When each part of a survey ends, of its whole time; what one leaves is for the next."""
@@ -49,13 +57,13 @@ class Plan:
         encounters: how many observations each sampled number rests on, if there is time.
         doublings: how often the playouts of the search are doubled.
         rng_seed: determines all randomness.
-        within_seconds: how long it may take.
+        within_seconds: how long it may take; without a limit, what is found does not depend on the machine.
     """
 
     encounters: int = 200
     doublings: int = 3
     rng_seed: int = 0
-    within_seconds: float = 60.0
+    within_seconds: float = float("inf")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,6 +84,7 @@ class Findings:
         first_values: of the first actions up to symmetry, to the seat that acts.
         first_actions: by strength, the first action of each match, as one of those that are the same by symmetry.
         kingmaking: by strength, whether the last choice of each match decided only among the others.
+        are_all_solved: whether what all boards are worth is known.
         ended_early: the parts whose time was up before all was done.
     """
 
@@ -92,6 +101,7 @@ class Findings:
     first_values: list[Value] = field(default_factory=list)
     first_actions: dict[str, list[Any]] = field(default_factory=dict)
     kingmaking: dict[str, list[bool]] = field(default_factory=dict)
+    are_all_solved: bool = True
     ended_early: list[str] = field(default_factory=list)
 
 
@@ -164,30 +174,39 @@ class Survey:
         return self._plan.rng_seed, repr(self._game.options), number
 
     def _solve_boards(self) -> None:
-        """Solve smaller boards and the one that was asked for; after one that takes too long, only by proofs."""
+        """Solve smaller boards and the one that was asked for; after one that is too large, only by proofs."""
         is_easy = True
         for board, game in boards_of(self._game, self._path):
-            solution = self._solved(game, is_easy)
-            if solution is None or (solution.worth is not None and not solution.worth.is_exact):
-                is_easy = False
+            solution = self._proved(game)
+            if is_easy and not _is_exact(solution):
+                solution = self._computed(game) or solution
+            is_easy = is_easy and _is_exact(solution)
             if solution is not None:
                 self._found.solutions[board] = solution
-        if not is_easy:
-            raise TimeIsUpError("not all boards were solved")
+        self._found.are_all_solved = is_easy
 
-    def _solved(self, game: Game[Any], is_easy: bool) -> Solution | None:
-        """Return what is known of a board; bounds only if they are proved, as others depend on the machine."""
-        solver = Solver(game, self._path, self._limits)
-        if not (is_easy or (game.players == 2 and solver.is_proved)):
-            return None
-        if not solver.is_proved:  # a solver with a deadline does not build the kernel that it would use
-            Solver(game, self._path, replace(self._limits, deadline=float("inf"))).plan()
+    def _computed(self, game: Game[Any]) -> Solution | None:
+        """Return what a board is worth by the kernel, or by a table by the rules if it has few states.
+
+        A search is not asked: how far it came would depend on the machine.
+        """
+        limits = self._limits
+        unhurried = replace(limits, deadline=float("inf"))  # a solver in a hurry does not build the kernel it needs
+        plan = Solver(game, self._path, unhurried).plan()
+        if plan.by is By.TABLE:
+            most_bytes = MOST_STATES * bytes_per_state(game)
+            limits = replace(limits, memory_bytes=min(limits.memory_bytes, most_bytes))
         try:
-            solution = solver.solve()
-        except (TimeIsUpError, TooLargeError):
+            return Solver(game, self._path, limits).solve(plan.by)
+        except (TimeIsUpError, TooLargeError, KernelError):
             return None
-        is_kept = solution.worth is None or solution.worth.is_exact or solution.worth.known == "proved"
-        return solution if is_kept else None
+
+    def _proved(self, game: Game[Any]) -> Solution | None:
+        """Return what strategies prove of a board; None without any."""
+        try:
+            return Solver(game, self._path, self._limits).solve(By.PROOF)
+        except UsageError:
+            return None
 
     def _find_values(self) -> None:
         if not self._found.why_no_values:
@@ -269,6 +288,11 @@ class Survey:
         for strength, matches in self._found.played.items():
             made = [decides_among_others(self._game, match) for match in matches]
             self._found.kingmaking[strength] = [one for one in made if one is not None]
+
+
+def _is_exact(solution: Solution | None) -> bool:
+    """Return whether nothing is left to compute; of a game for more than two there are shares in place of a worth."""
+    return solution is not None and (solution.worth is None or solution.worth.is_exact)
 
 
 def boards_of(game: Game[Any], path: str) -> list[tuple[str, Game[Any]]]:

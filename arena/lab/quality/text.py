@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from arena.lab.quality.estimate import Estimate, Kind
-from arena.lab.quality.measures import Row, Unit
+from arena.lab.quality.measure import Row, Unit
+
+ALL_EQUAL = "all equal"
+"""In place of an interval that would have no width."""
 
 
 def number_text(row: Row) -> str:
@@ -29,7 +32,9 @@ def estimate_text(estimate: Estimate, unit: Unit) -> str:
 
 
 def ends_text(estimate: Estimate, unit: Unit) -> str:
-    """Return an interval, in the unit of its number."""
+    """Return an interval, in the unit of its number; ``ALL_EQUAL`` where all observations were."""
+    if estimate.differing is not None:
+        return f"({ALL_EQUAL})"
     low, high = (value_text(end, unit).removesuffix(" %") for end in (estimate.low, estimate.high))
     return f"[{low}, {high}]"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +9,8 @@ from arena.games import Drawing, Game
 from arena.report.match_view import checked_drawing, outline_of
 from arena.site.models.match import Shape
 
-MAX_SECONDS = 1.0
-"""For trying actions that are not squares."""
+MAX_SHAPES = 100_000
+"""Of the boards after actions that are not squares. A limit of work, for a page is the same however fast it is made."""
 
 STRIP = 0.1
 """Half of the width of what stands for a line, in squares."""
@@ -24,12 +23,13 @@ def action_targets(game: Game[Any], state: Any, actions: Sequence[Any]) -> list[
         GameError: if the rules are wrong.
     """
     before = checked_drawing(game, state)
-    there, until = set(before.shapes), time.monotonic() + MAX_SECONDS
+    there, looked_at = set(before.shapes), 0
     targets = list[Shape | None]()
     for action in actions:
         target = outline_of(action, (), before.shapes)
-        if target is None and time.monotonic() < until:
+        if target is None and looked_at < MAX_SHAPES:
             after = checked_drawing(game, game.apply(state, action))
+            looked_at += len(after.shapes)
             target = _what_appears([shape for shape in after.shapes if shape not in there], before)
         targets.append(tuple(target) if target is not None else None)
     return targets

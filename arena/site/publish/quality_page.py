@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from arena.lab.quality.answers import answers_of, answers_of_comparison
 from arena.lab.quality.comparison import Comparison, Difference
-from arena.lab.quality.measures import Measure, Row
+from arena.lab.quality.measure import Measure, Row
 from arena.lab.quality.report import QualityReport
 from arena.lab.quality.text import estimate_text, interval_text, number_text
 from arena.site.estimate_charts import EstimatePlot, key_mark, plots_of, stroke
@@ -17,9 +17,10 @@ from arena.site.publish.one_file import policy_hash
 from arena.site.render import Setting, asset, render_template
 
 STYLE = """.wide { max-width: 64rem; }
-.estimates { max-width: 44rem; } .estimates text { font-size: 12px; }
+.estimates { min-width: 34rem; max-width: 44rem; } .estimates text { font-size: 12px; }
 .estimates .span { stroke: var(--seat); stroke-width: 2; } .mark { fill: var(--seat); }
 .answers dt { color: var(--ink); font-weight: 600; margin-top: .9rem; } .answers dd { max-width: 54rem; }
+.answers dd + dd { margin-top: .35rem; }
 .chart { width: 22%; } tbody th.who { font-weight: 400; }
 tr.clear > th, tr.clear > td { font-weight: 600; }
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -21,11 +21,11 @@ from arena.people.contest import (
     StoredContest,
     phase_of,
 )
-from arena.people.contest_change import check_change, check_deadline, differences
+from arena.people.contest_change import change_faults, deadline_faults, differences
 from arena.people.submission import UNFINISHED, SubmissionState
 from arena.reason import check_reason
 from arena.store.connection import Database
-from arena.store.people.contest_checks import check_invited, check_tournaments
+from arena.store.people.contest_checks import invitation_faults, tournament_faults
 from arena.store.people.contest_schema import contest_entries, contests
 from arena.store.people.public_log import add_line
 from arena.store.people.schema import people, submissions
@@ -46,15 +46,19 @@ class Contests:
         """Return the time, as it is stored."""
         return self._clock.text()
 
-    def add(self, by: str, contest: Contest) -> StoredContest:
+    def add(self, by: str, contest: Contest, faults: Sequence[str] = ()) -> StoredContest:
         """Announce a contest.
 
+        Args:
+            by: who announces it.
+            contest: what was written.
+            faults: what else is wrong with it, in sentences; it is refused with these, too.
+
         Raises:
-            UsageError: if another contest has one of its tournaments, its deadline has passed, or who is invited has no
-                account.
+            UsageError: with everything that is wrong: another contest has one of its tournaments, its deadline has
+                passed, or who is invited has no account.
         """
         now = self._clock.text()
-        check_deadline(contest, now)
         row = {
             "name": contest.name,
             "contest": _stored_form(contest),
@@ -69,8 +73,11 @@ class Contests:
 
         def add(connection: Connection) -> StoredContest:
             add_line(connection, now, by, "announced the contest", contest.name, "")  # which lets others wait
-            check_tournaments(contest, all_contests(connection))
-            check_invited(connection, contest)
+            others, invited = (
+                tournament_faults(contest, all_contests(connection)),
+                invitation_faults(connection, contest),
+            )
+            _refuse(contest.name, [*faults, *deadline_faults(contest, now), *others, *invited])
             connection.execute(contests.insert(), row)
             return _get(connection, contest.name)
 
@@ -94,11 +101,19 @@ class Contests:
         """Return all contests, the latest first."""
         return self._database.read(all_contests)
 
-    def change(self, by: str, name: str, contest: Contest, reason: str) -> StoredContest:
+    def change(self, by: str, name: str, contest: Contest, reason: str, faults: Sequence[str] = ()) -> StoredContest:
         """Change what can still be changed of a contest. If nothing is different, nothing is done.
 
+        Args:
+            by: who changes it.
+            name: of the contest.
+            contest: what it becomes.
+            reason: why.
+            faults: what else is wrong with it, in sentences; it is refused with these, too.
+
         Raises:
-            UsageError: if there is no such contest, something else would be changed, or ``add`` would refuse it.
+            UsageError: if there is no such contest; or with everything that is wrong: something else would be changed,
+                or ``add`` would refuse it.
         """
         check_reason(reason)
 
@@ -110,9 +125,10 @@ class Contests:
             details = "; ".join(differences(stored.contest, contest))
             line = (now, by, "changed the contest", name, reason)
             add_line(connection, *line, details=details)  # which lets others wait
-            check_change(stored, contest, now)
-            check_tournaments(contest, [one for one in all_contests(connection) if one.number != stored.number])
-            check_invited(connection, contest, stored.contest.invited)
+            others = [one for one in all_contests(connection) if one.number != stored.number]
+            invited = invitation_faults(connection, contest, stored.contest.invited)
+            changes, taken = change_faults(stored, contest, now), tournament_faults(contest, others)
+            _refuse(name, [*faults, *changes, *taken, *invited])
             has_begun = stored.contest.opens_at <= now
             is_frozen = has_begun and stored.freeze_at is not None and stored.freeze_at <= now
             values = {
@@ -260,6 +276,11 @@ class Contests:
         )
         rows = self._database.read(lambda connection: connection.execute(query).all())
         return [_entry_of(row) for row in rows]
+
+
+def _refuse(name: str, faults: Sequence[str]) -> None:
+    if faults:
+        raise UsageError(f"contest {name!r}: " + "; ".join(faults))
 
 
 def _counts(contest: Contest) -> ColumnElement[bool]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 from arena.errors import ArenaError
 from arena.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
+from arena.people.directing import LADDER, DirectorState
 from arena.people.submission import FINAL, SubmissionState
 from arena.site.page import Lane
 from arena.store.people.people_store import PeopleStore
@@ -20,6 +22,8 @@ from arena.web.metrics.exposition import Metric, MetricKind, Sample
 MEASURE_SECONDS = 300.0
 """How often files are measured, which takes a while where there are many."""
 MAX_ENTRIES = 1_000_000
+SILENT = "silent"
+"""In place of what a program does that does not run."""
 
 DIRECTORIES = ("uploads", "bots", "cache", "logs", CONTESTS_DIRECTORY)
 FILES = {"results": DATABASE_FILE, "people": PEOPLE_FILE}
@@ -108,8 +112,15 @@ class StateMetrics:
             "Submissions by what became of them, as long as they are stored.",
             [sample for state, sample in samples.items() if state in FINAL],
         )
+        yield from self._of_ladders(people)
         oldest = [Sample(queue.oldest_seconds)]
         yield _gauge("arena_submission_oldest_seconds", "How long the oldest that is not decided has waited.", oldest)
+
+    def _of_ladders(self, people: PeopleStore) -> Iterator[Metric]:
+        reports = people.directors.reports(LADDER)
+        states = Counter(SILENT if people.directors.is_silent(one) else str(one.state) for one in reports)
+        samples = [Sample(states[state], {"state": state}) for state in (*map(str, DirectorState), SILENT)]
+        yield _gauge("arena_ladders", "Ladders by what their programs do.", samples)
 
     def _of_disk(self) -> Iterator[Metric]:
         if self._measured_at is None or self._now() - self._measured_at >= MEASURE_SECONDS:

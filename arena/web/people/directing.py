@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field
 
 from arena.enums import DisqualifiedMatches
 from arena.people.contest import StoredContest
-from arena.people.directing import DirectorReport, RequestState, TournamentRequest, Wish
+from arena.people.directing import LADDER, DirectorReport, RequestState, TournamentRequest, Wish
 from arena.people.roles import Permission
 from arena.site.models.directing import DirectingPage, KeptTournament, LaddersPage, RequestLine, SittingOutLine
 from arena.store.people.people_store import PeopleStore
@@ -28,7 +28,6 @@ MAX_MATCHES = 1000
 """In one request to void some."""
 REQUESTS = Rate(120, 3600.0)
 PAGE = "/tournaments/{tournament}/direct"
-LADDER = "ladder"
 
 Bot = Annotated[str, Len(1, 130)]
 """``name`` or ``name@version``."""

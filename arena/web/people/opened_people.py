@@ -8,7 +8,7 @@ from functools import cache
 
 from arena.errors import ArenaError
 from arena.home import open_people, uploads_path
-from arena.people.directing import DirectorState
+from arena.people.directing import LADDER, DirectorState
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
 from arena.submissions.upload_directory import RECEIVING, UploadDirectory
@@ -17,13 +17,12 @@ from arena.web.endpoint import Endpoint
 from arena.web.opened_home import OpenedHome
 from arena.web.page_cache import PageCache
 from arena.web.people.contest_news import ContestNews
-from arena.web.people.directing import LADDER
 from arena.web.people.gate import Gate
 from arena.web.people.homes import Homes
 from arena.web.people.table import OPERATIONS
 
 ACCOUNT = "/account"
-IN_TROUBLE = (DirectorState.RESTING, DirectorState.UNABLE)
+IN_TROUBLE = (DirectorState.SHORT, DirectorState.RESTING, DirectorState.UNABLE)
 
 
 class OpenedPeople:

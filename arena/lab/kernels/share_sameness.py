@@ -1,0 +1,64 @@
+"""Whether a kernel finds the same shares in small games for three and more as best play by the rules in Python."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from arena.errors import KernelError
+from arena.games import Game
+from arena.lab.kernels.option_sets import small_games
+from arena.lab.kernels.share_solver import Points, ShareSolver
+from arena.ranking import points_of
+
+Both = tuple[Points, Points]
+"""The points of each seat: shared, and held against all others."""
+
+
+def compare_shares(name: str, library: ctypes.CDLL) -> int:
+    """Ask a kernel about all states of the small games for three and more; return in how many it knew the shares.
+
+    Raises:
+        KernelError: with the first difference.
+    """
+    return sum(compare_game(ShareSolver(library, game)) for game in small_games(name) if game.players > 2)
+
+
+def compare_game(kernel: ShareSolver) -> int:
+    """Ask a kernel about all states of its game; return in how many it knew the shares.
+
+    Raises:
+        KernelError: with the first difference.
+    """
+    game = kernel.game
+    values: dict[Any, Both] = {}
+    _value(game, game.initial_state(), values)
+    known = 0
+    for state in values:
+        kernel.set_state(state)
+        needs = kernel.share_needs()
+        if needs is None:
+            continue
+        known += 1
+        expected = [values[game.apply(state, action)] for action in game.legal_actions(state)]
+        found = kernel.after_actions()
+        if found is None or list(zip(found.shared, found.held, strict=True)) != expected:
+            raise KernelError(f"the kernel of {game.name} says of {state}: {found}, not {expected}")
+    return known
+
+
+def _value(game: Game[Any], state: Any, values: dict[Any, Both]) -> Both:
+    """Return what each seat gets from a state, and keep it and that of all that follow; small games are short."""
+    known = values.get(state)
+    if known is not None:
+        return known
+    seat = game.seat_to_act(state)
+    if seat is None:
+        points = points_of(game.ranks(state))
+        value = points, points
+    else:
+        after = [_value(game, game.apply(state, action), values) for action in game.legal_actions(state)]
+        held = tuple((max if mine == seat else min)(held[mine] for _, held in after) for mine in range(game.players))
+        value = max((shared for shared, _ in after), key=lambda shared: shared[seat]), held
+    values[state] = value
+    return value

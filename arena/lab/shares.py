@@ -1,0 +1,209 @@
+"""What each seat gets in a game for three and more, by its kernel or by a table of all states.
+
+The shares of a state are those of rivals beaten, a tie counting half, when every seat plays for its own (max^n with
+``TIE_RULE``); the paranoid ones are what each seat can hold when all others play together against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from arena.errors import KernelError, UsageError
+from arena.games.game import Game
+from arena.lab.kernels.loading import has_kernel, is_built, share_solver_of
+from arena.lab.kernels.share_solver import ShareSolver
+from arena.lab.kernels.solver import Needs
+from arena.lab.limits import Limits, TimeIsUpError, TooLargeError, states_text
+from arena.lab.retrograde import Shares, paranoid_of, shares_of
+from arena.lab.solution import By
+from arena.lab.state_count import bytes_per_state, count_states
+from arena.lab.state_graph import explore
+from arena.lab.worth import Known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionShares:
+    """An action, and what each seat gets after it.
+
+    Attributes:
+        action: as bots send it.
+        shares: by seat.
+        paranoid: by seat.
+    """
+
+    action: Any
+    shares: Shares
+    paranoid: Shares
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateShares:
+    """What each seat gets from a state on.
+
+    Attributes:
+        shares: by seat.
+        paranoid: by seat.
+        actions: the legal ones, in their order; none where the match is over.
+        known: by a table, or by a search to the ends of all matches that matter.
+        states: how many were looked at.
+        edges: how many actions were looked at.
+        memory_bytes: about how much memory it took.
+    """
+
+    shares: Shares
+    paranoid: Shares
+    actions: tuple[ActionShares, ...]
+    known: Known
+    states: int
+    edges: int
+    memory_bytes: int
+
+    def best(self, seat: int) -> tuple[Any, ...]:
+        """Return the actions that leave a seat its share, of which it takes the first one."""
+        return tuple(one.action for one in self.actions if one.shares[seat] == self.shares[seat])
+
+
+class ShareOracle:
+    """Answers what each seat gets from a state of a game for three and more.
+
+    Attributes:
+        kernel_problem: why there is no kernel where one would have been used; empty if there is.
+    """
+
+    def __init__(self, game: Game[Any], path: str, limits: Limits | None = None, builds_kernel: bool = True) -> None:
+        """Prepare it.
+
+        Args:
+            game: the rules; those from outside come from ``checked_game``.
+            path: the game's name or dotted path.
+            limits: the time and the memory.
+            builds_kernel: whether the first question may wait for the kernel to be built. If not, or with a deadline,
+                it is used only if it is there.
+        """
+        self.kernel_problem = ""
+        self._game = game
+        self._path = path
+        self._limits = limits or Limits()
+        self._builds_kernel = builds_kernel
+
+    def of(self, state: Any, by: By | None = None, deadline: float = float("inf")) -> StateShares:
+        """Return what each seat gets from a state on.
+
+        Args:
+            state: any state.
+            by: the way; by default the kernel if it knows it, else a table.
+            deadline: of this question, by the clock of the limits.
+
+        Raises:
+            GameError: if the rules contradict themselves.
+            TimeIsUpError: at the deadline.
+            TooLargeError: if there is not enough memory.
+            UsageError: if the kernel was asked for, and does not know it.
+        """
+        if by not in (None, By.TABLE, By.KERNEL):
+            ways = "by a kernel or a table"
+            raise UsageError(f"players = {self._game.players}: games for more than two are solved {ways}, not by {by}")
+        limits = replace(self._limits, deadline=min(deadline, self._limits.deadline))
+        kernel = None if by is By.TABLE else self._kernel_in(state, limits, is_asked_for=by is By.KERNEL)
+        needs = kernel.share_needs() if kernel is not None else None
+        if by is By.KERNEL and needs is None:
+            raise UsageError(f"{self._path} with {self._game.options!r:.200}: kernels do not solve it; try --by table")
+        try:
+            if kernel is not None and needs is not None:
+                return self._by_kernel(kernel, needs, state, limits)
+            return self._by_table(state, limits)
+        except TimeIsUpError as error:
+            raise TimeIsUpError(f"{error}; allow more, or a smaller board") from error
+        except TooLargeError as error:
+            raise TooLargeError(f"{error}; try a smaller board") from error
+
+    def needs(self, by: By | None = None) -> Needs | None:
+        """Return what the kernel takes for the first state; None if it is not asked, or does not know it."""
+        try:
+            first = self._game.initial_state()
+            kernel = None if by is By.TABLE else self._kernel_in(first, self._limits, is_asked_for=by is By.KERNEL)
+            return kernel.share_needs() if kernel is not None else None
+        except KernelError:
+            return None
+
+    def _kernel_in(self, state: Any, limits: Limits, *, is_asked_for: bool) -> ShareSolver | None:
+        """Return the kernel in a state; None if it is not there, or not worth waiting for."""
+        if not is_asked_for and not self._is_worth_asking(limits):
+            return None
+        try:
+            kernel = share_solver_of(self._game)
+        except KernelError as error:
+            if is_asked_for:
+                raise
+            self.kernel_problem = str(error)
+            return None
+        kernel.set_state(state)
+        return kernel
+
+    def _is_worth_asking(self, limits: Limits) -> bool:
+        if not has_kernel(self._game):
+            return False
+        if is_built(self._game):
+            return True
+        return self._builds_kernel and limits.deadline == float("inf")
+
+    def _by_kernel(self, kernel: ShareSolver, needs: Needs, state: Any, limits: Limits) -> StateShares:
+        limits.check_memory(needs.memory_bytes, f"solving {self._path} of {states_text(needs.states)} by its kernel")
+        found = kernel.after_actions(limits.deadline)
+        if found is None:
+            raise TimeIsUpError("the time is up")
+        shared, held = ([self._shares(points) for points in rows] for rows in (found.shared, found.held))
+        return self._from_actions(
+            state,
+            shared,
+            held,
+            known=Known.TABLE if needs.states else Known.SEARCH,
+            states=found.states,
+            edges=found.edges,
+            memory_bytes=needs.memory_bytes,
+        )
+
+    def _shares(self, points: Sequence[int]) -> Shares:
+        return tuple(one / (2 * (len(points) - 1)) for one in points)
+
+    def _from_actions(self, state: Any, shared: list[Shares], held: list[Shares], **about: Any) -> StateShares:
+        seat = self._game.seat_to_act(state)
+        assert seat is not None  # kernels are asked about no other states
+        paranoid = tuple(
+            (max if one == seat else min)(after[one] for after in held) for one in range(self._game.players)
+        )
+        return StateShares(
+            shares=max(shared, key=lambda after: after[seat]),
+            paranoid=paranoid,
+            actions=self._actions(state, shared, held),
+            **about,
+        )
+
+    def _by_table(self, state: Any, limits: Limits) -> StateShares:
+        game, players = self._game, self._game.players
+        is_first = state == game.initial_state()
+        each = bytes_per_state(game)
+        states = count_states(game, self._path) if is_first else None
+        if states is not None:
+            limits.check_memory(states * each, f"a table of {self._path} of {states_text(states)}")
+        graph = explore(game, self._path, limits, None if is_first else state)
+        shares, after = shares_of(graph, players), graph.following(0)
+        paranoid = paranoid_of(graph, players, [0, *after])
+        return StateShares(
+            shares=shares[0],
+            paranoid=paranoid[0],
+            actions=self._actions(state, [shares[one] for one in after], paranoid[1:]),
+            known=Known.TABLE,
+            states=len(graph),
+            edges=graph.edges,
+            memory_bytes=len(graph) * each,
+        )
+
+    def _actions(self, state: Any, shared: Sequence[Shares], held: Sequence[Shares]) -> tuple[ActionShares, ...]:
+        actions = self._game.legal_actions(state) if shared else ()
+        return tuple(
+            ActionShares(action=action, shares=shares, paranoid=paranoid)
+            for action, shares, paranoid in zip(actions, shared, held, strict=True)
+        )

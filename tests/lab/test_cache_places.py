@@ -1,0 +1,128 @@
+"""Where others could put a library or a table of theirs, nothing is loaded from."""
+
+import os
+import stat
+
+import pytest
+
+from arena.errors import KernelError
+from arena.games import make_game
+from arena.lab.kernels import cache as kernel_cache
+from arena.lab.mapped_table import TableError
+from arena.lab.tables import TableFile, save_table
+from tests import needs
+
+STRANGER = 65534
+
+
+def problem():
+    with pytest.raises(KernelError) as caught:
+        kernel_cache.checked_directory()
+    return str(caught.value)
+
+
+def test_a_directory_that_is_made_is_for_this_user_alone_whatever_the_umask(cache):
+    before = os.umask(0)
+    try:
+        assert kernel_cache.checked_directory() == cache
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(one.stat().st_mode) for one in (cache, cache.parent, cache.parent.parent)} == {0o755}
+
+
+@pytest.mark.parametrize("mode", [0o775, 0o757, 0o777])
+def test_a_directory_above_in_which_others_can_put_another_is_refused(cache, mode):
+    cache.mkdir(parents=True)
+    os.chown(cache.parent, -1, STRANGER) if os.geteuid() == 0 else None
+    cache.parent.chmod(mode)
+    if mode == 0o775 and os.geteuid() != 0:
+        pytest.skip("the group may be this user's alone")
+    assert problem() == f"other users can write to the cache directory {cache.parent}: chmod go-w"
+
+
+def test_where_each_may_remove_only_what_is_theirs_is_fine(cache):
+    cache.mkdir(parents=True)
+    cache.parent.chmod(0o1777)
+    assert kernel_cache.checked_directory() == cache
+
+
+@needs.root
+def test_a_directory_above_of_another_user_is_refused(cache):
+    cache.mkdir(parents=True)
+    os.chown(cache.parent, STRANGER, STRANGER)
+    assert problem() == f"the cache directory {cache.parent} belongs to another user (uid {STRANGER})"
+
+
+@needs.root
+def test_a_link_of_another_user_to_a_directory_of_ours_is_refused(cache, tmp_path):
+    ours = tmp_path / "ours"
+    ours.mkdir()
+    cache.parent.mkdir(parents=True)
+    cache.symlink_to(ours)
+    os.chown(cache, STRANGER, STRANGER, follow_symlinks=False)
+    assert problem() == f"the cache directory {cache} belongs to another user (uid {STRANGER})"
+
+
+def test_a_link_of_ours_to_where_others_can_write_is_refused(cache, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "arena").mkdir(parents=True)
+    elsewhere.chmod(0o777)
+    cache.parent.parent.mkdir()
+    cache.parent.symlink_to(elsewhere / "arena")
+    assert problem() == f"other users can write to the cache directory {elsewhere}: chmod go-w"
+
+
+def test_a_link_of_ours_is_followed(cache, tmp_path):
+    (tmp_path / "disk").mkdir()
+    cache.parent.parent.symlink_to(tmp_path / "disk")
+    assert kernel_cache.checked_directory() == cache
+    assert (tmp_path / "disk" / "arena" / "kernels").is_dir()
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A table, and its game."""
+    game = make_game("plusminus", size=2)
+    save_table(game, "plusminus", [(game.initial_state(), 0)], tmp_path / "plusminus.table")
+    return game, tmp_path / "plusminus.table"
+
+
+def test_a_table_can_be_read_by_bots_with_uids_of_their_own(table):
+    game, file = table
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+    TableFile(game, "plusminus", file).close()
+
+
+NOT_OURS = r"can't be read \(it is no regular file that only you or root can write\)"
+
+
+@pytest.mark.parametrize("mode", [0o664, 0o646])
+def test_a_table_that_others_can_write_is_refused(table, mode):
+    game, file = table
+    file.chmod(mode)
+    with pytest.raises(TableError, match=NOT_OURS):
+        TableFile(game, "plusminus", file)
+
+
+@needs.root
+def test_a_table_of_another_user_is_refused(table):
+    game, file = table
+    os.chown(file, STRANGER, STRANGER)
+    with pytest.raises(TableError, match=NOT_OURS):
+        TableFile(game, "plusminus", file)
+
+
+def test_a_fifo_in_place_of_a_table_holds_nobody(table):
+    game, file = table
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(TableError, match=NOT_OURS):
+        TableFile(game, "plusminus", file)
+
+
+def test_a_link_in_place_of_a_table_is_refused(table, tmp_path):
+    game, file = table
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(TableError, match=r"can't be read \(Too many levels of symbolic links\)"):
+        TableFile(game, "plusminus", file)

@@ -1,0 +1,192 @@
+"""What each seat gets in games for three and more: kernels against tables by the rules in Python."""
+
+import re
+import time
+from pathlib import Path
+from statistics import mean
+from unicodedata import numeric
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.errors import UsageError
+from arena.games import make_game
+from arena.lab.kernels.loading import load, share_solver_of
+from arena.lab.kernels.share_sameness import compare_game, compare_shares
+from arena.lab.kernels.share_solver import ShareSolver
+from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
+from arena.lab.shares import ShareOracle
+from arena.lab.solution import By
+from arena.lab.solving import Solver
+from tests import needs
+from tests.lab.near_ties import asking_plaid  # noqa: F401
+
+pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
+
+
+def random_state(game, data, plies):
+    """Return a state that is not the end of a match, after some of so many actions."""
+    state = game.initial_state()
+    for _ in range(data.draw(st.integers(0, plies))):
+        after = game.apply(state, data.draw(st.sampled_from(list(game.legal_actions(state)))))
+        if game.is_over(after):
+            break
+        state = after
+    return state
+
+
+def check(game, state):
+    oracle = ShareOracle(game, game.name, Limits())
+    fast, slow = (oracle.of(state, by) for by in (By.KERNEL, By.TABLE))
+    assert fast.actions == slow.actions
+    assert (fast.shares, fast.paranoid) == (slow.shares, slow.paranoid)
+
+
+@settings(max_examples=25, deadline=None)
+@given(players=st.integers(3, 5), size=st.integers(3, 6), grids=st.integers(1, 4), data=st.data())
+def test_coprimality_is_shared_as_a_table_says(players, size, grids, data):
+    if players == 5 and size > 4:
+        grids = 1  # the table has too many states
+    game = make_game("coprimality", players=players, size=size, max_grids=grids)
+    check(game, random_state(game, data, 2 * size))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("players", [3, 4, 5])
+def test_larger_grids_of_coprimality_are_shared_as_a_table_says(players):
+    for size in range(3, 13 - players):
+        for grids in (1, 2, 3, 10):
+            game = make_game("coprimality", players=players, size=size, max_grids=grids)
+            check(game, game.initial_state())
+
+
+SHEETS = [
+    {"players": players, "width": width, "height": height, "lines": lines}
+    for players in (3, 4, 5, 8)
+    for width in range(1, 7)
+    for height in range(1, 5)
+    if width * height % players == 0
+    for lines in range(1, width + height - 1)
+]
+
+
+@settings(max_examples=25, deadline=None)
+@given(options=st.sampled_from(SHEETS), data=st.data())
+def test_plaid_is_shared_as_a_table_says(options, data):
+    game = make_game("plaid", **options)
+    check(game, random_state(game, data, options["lines"]))
+
+
+@pytest.mark.soak
+def test_all_small_sheets_are_shared_as_a_table_says():
+    for options in SHEETS:
+        game = make_game("plaid", **options)
+        check(game, game.initial_state())
+        compare_game(share_solver_of(game))
+
+
+@settings(max_examples=5, deadline=None)
+@given(players=st.sampled_from([3, 4]), left=st.integers(1, 4), data=st.data())
+def test_the_end_of_a_numbering_is_shared_as_a_table_says(players, left, data):
+    game = make_game("multiplication", players=players, size=3 * players + 1)
+    state = game.initial_state()
+    for _ in range(2 * game.options["size"] - 1 - left):
+        actions = list(game.legal_actions(state))
+        state = game.apply(state, actions[data.draw(st.integers(0, len(actions) - 1))])
+    check(game, state)
+
+
+@pytest.mark.parametrize("name", ["coprimality", "plaid", "multiplication"])
+def test_the_self_test_compares_the_shares_of_all_states_of_small_games(name):
+    assert compare_shares(name, load(name)) > 20
+
+
+PAGE = (Path(__file__).parents[2] / "docs/games/coprimality.md").read_text(encoding="utf-8")
+
+
+def test_shares_are_those_of_the_page_about_coprimality():
+    rows = re.findall(r"^\| ([34]) \| (\d+) \| (.*?) \| (.*?) \|$", PAGE, re.MULTILINE)
+    assert len(rows) == 14
+    for players, size, *cells in rows:
+        game = make_game("coprimality", players=int(players), size=int(size))
+        found = ShareOracle(game, "coprimality").of(game.initial_state(), By.KERNEL)
+        for cell, shares in zip(cells, (found.shares, found.paranoid), strict=True):
+            said = [numeric(one) if len(one) == 1 else int(one) for one in cell.split(", ")]
+            assert shares == pytest.approx(said)
+
+
+def test_the_mean_shares_are_those_of_the_page_about_coprimality():
+    shares = []
+    for size in range(3, 101):
+        game = make_game("coprimality", players=3, size=size)
+        shares.append(ShareOracle(game, "coprimality").of(game.initial_state(), By.KERNEL).shares)
+    means = [f"{100 * mean(one[seat] for one in shares):.1f} %" for seat in range(3)]
+    firsts = [sum(one.index(max(one)) == seat for one in shares) for seat in range(3)]
+    assert (
+        f"seat 0 has {means[0]} of its rivals beaten in the mean, seat 1 {means[1]} and seat 2 {means[2]}; "
+        f"it comes first\nat {firsts[0]} of the 98 sizes, seat 1 at {firsts[1]} and seat 2 at {firsts[2]}."
+    ) in PAGE
+
+
+def test_a_table_of_a_few_states_is_made_where_the_kernel_knows_nothing():
+    game = make_game("plaid", players=9, width=3, height=3, lines=2)
+    solution = Solver(game, "plaid", Limits()).solve()
+    assert solution.shares_known == "table"
+    with pytest.raises(UsageError, match="kernels do not solve it; try --by table"):
+        Solver(game, "plaid", Limits()).solve(By.KERNEL)
+    with pytest.raises(UsageError, match=r"players = 9: .* by a kernel or a table, not by search"):
+        Solver(game, "plaid", Limits()).solve(By.SEARCH)
+
+
+def test_what_it_takes_is_said_and_looked_at_before_it_begins():
+    sheet = make_game("plaid", players=3, width=12, height=12, lines=12)
+    share_solver_of(sheet)  # built
+    assert Solver(sheet, "plaid", Limits()).plan().text().startswith("its kernel solves 4,084,248 states and takes")
+    with pytest.raises(TooLargeError, match=r"by its kernel takes .*, and 1\.0 MiB may be used; try a smaller board"):
+        Solver(sheet, "plaid", Limits(memory_bytes=2**20)).solve()
+    board = make_game("multiplication", players=3, size=10)
+    with pytest.raises(TooLargeError, match="3,579,715,641,431 states takes more than a million GiB"):
+        Solver(board, "multiplication", Limits(memory_bytes=2**30)).solve()
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("coprimality", {"players": 40, "size": 12}),
+        ("plaid", {"players": 3, "width": 12, "height": 12, "lines": 12}),
+    ],
+)
+def test_it_ends_at_the_deadline(name, options):
+    kernel = share_solver_of(make_game(name, **options))
+    assert kernel.after_actions(deadline=time.monotonic()) is None
+    with pytest.raises(TimeIsUpError, match="allow more"):
+        Solver(kernel.game, name, Limits(deadline=time.monotonic())).solve(By.KERNEL)
+
+
+def test_the_rules_are_asked_about_near_ties(asking_plaid, monkeypatch):  # noqa: F811
+    asked = []
+    for lines in range(1, 7):
+        game = make_game("plaid", players=3, width=6, height=3, lines=lines)
+        monkeypatch.setattr(
+            game, "ranks", lambda state, game=game: asked.append(state) or type(game).ranks(game, state)
+        )
+        expected = share_solver_of(make_game("plaid", **game.options)).after_actions()
+        assert ShareSolver(asking_plaid, game).after_actions() == expected
+    assert len(asked) > 50
+
+
+def test_without_a_compiler_the_shares_are_the_same(tmp_path, monkeypatch):
+    game = make_game("coprimality", players=3, size=5)
+    fast = Solver(game, "coprimality", Limits()).solve()
+    try:
+        load.cache_clear()
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        monkeypatch.setenv("CC", "nocc")
+        solver = Solver(game, "coprimality", Limits())
+        slow = solver.solve()
+    finally:
+        load.cache_clear()
+    assert (slow.shares, slow.paranoid, slow.best) == (fast.shares, fast.paranoid, fast.best)
+    assert (fast.shares_known, slow.shares_known) == ("search", "table")
+    assert solver.kernel_problem == "there is no C compiler: CC = 'nocc' is not found"

@@ -1,0 +1,73 @@
+"""A match that nobody can judge is played again."""
+
+import pytest
+
+from arena.errors import LateError, VoidMatchError
+from arena.match.bot_pool import BotPool
+from arena.match.late_tries import MAX_TRIES, play_until_judged
+from arena.match.single_match import play_match
+from arena.records import Bot, MatchSpec
+
+BOT = Bot(name="b", version="1", command=(), directory="")
+
+
+def spec():
+    return MatchSpec(match=1, tournament="", game="differences", options={}, bots=(BOT, BOT), rng_seed=1)
+
+
+def late_times(times, seat):
+    """Return what plays a match: it is late so many times while the seat is to act; and the tries that it has seen."""
+    seen = []
+
+    def play(spec):
+        seen.append(spec.void_tries)
+        if len(seen) <= times:
+            error = LateError("the machine stood still")
+            error.seat = seat
+            raise error
+        return "the record"
+
+    return play, seen
+
+
+def test_the_next_try_knows_who_was_to_act_in_the_last_ones():
+    play, seen = late_times(MAX_TRIES - 1, seat=1)
+    assert play_until_judged(play, spec()) == "the record"
+    assert seen == [(), (1,), (1, 1)]
+
+
+def test_after_the_last_try_nobody_can_say():
+    play, seen = late_times(MAX_TRIES, seat=None)
+    with pytest.raises(LateError, match="stood still"):
+        play_until_judged(play, spec())
+    assert len(seen) == MAX_TRIES == 3
+
+
+def test_another_failure_is_not_tried_again():
+    tries = []
+
+    def fail(spec):
+        tries.append(spec)
+        raise VoidMatchError("the disk is full")
+
+    with pytest.raises(VoidMatchError, match="disk"):
+        play_until_judged(fail, spec())
+    assert len(tries) == 1
+
+
+def test_a_single_match_is_played_again(monkeypatch):
+    def first(game, state, clock):
+        return game.legal_actions(state)[0]
+
+    played, calls = BotPool.play, []
+
+    def late_at_first(pool, spec, *arguments):
+        calls.append(spec)
+        if len(calls) == 1:
+            raise LateError("the machine stood still")
+        return played(pool, spec, *arguments)
+
+    monkeypatch.setattr(BotPool, "play", late_at_first)
+    record = play_match("differences", first, first, options={"size": 3})
+    assert (record.termination, len(calls)) == ("normal", 2)
+    assert calls[1].void_tries == (None,)
