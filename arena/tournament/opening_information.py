@@ -20,14 +20,15 @@ Boards that are too large
 -------------------------
 Where there are too many states after an opening to solve them all, nobody knows the best actions. In multiplication,
 random playouts tell which openings are decided: those are chosen from which seat 0 is ahead or behind by the least, in
-the mean of ``arena.lab.kernels.playout_margins``. On boards that can be solved this saves nearly as many matches as the
-choice by information (benchmarks/README.md); in the other games it saves none, and is not offered.
+the mean of ``arena.lab.kernels.playout_margins``. On boards that can be solved this saves a fifth to a third of the
+matches (benchmarks/README.md); in the other games it saves none for certain, and is not offered.
 
 Whatever is chosen is stored in the definition, so that a run resumes with the same openings on every machine.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -65,6 +66,9 @@ LEAST_CANDIDATES = 40
 JUDGED_BY_PLAYOUTS = frozenset({"multiplication"})
 """Games in which random playouts tell which openings to choose."""
 
+LEAST_JUDGED_PLIES = 2
+"""After a single ply of multiplication, playouts don't tell."""
+
 _MOST_PLIES = 1000
 """Of an opening."""
 
@@ -99,9 +103,14 @@ def check_information(choice: GameChoice, plies: int) -> None:
             ' "random"'
         )
     game = make_game(choice.game, **choice.options)
-    if not may_be_solved(game, plies) and not is_judged_by_playouts(choice, plies):
-        enough = next((more for more in range(plies, _MOST_PLIES) if may_be_solved(game, more)), 0)
+    if not _can_be_chosen(choice, plies):
+        more = bisect_left(range(plies, _MOST_PLIES), True, key=lambda number: _can_be_chosen(choice, number))
+        enough = plies + more if plies + more < _MOST_PLIES else 0
         raise DefinitionError(_too_many_states(choice, plies, least_states(game, plies), enough))
+
+
+def _can_be_chosen(choice: GameChoice, plies: int) -> bool:
+    return may_be_solved(make_game(choice.game, **choice.options), plies) or is_judged_by_playouts(choice, plies)
 
 
 def _too_many_states(choice: GameChoice, plies: int, states: int | None, enough: int) -> str:
@@ -123,7 +132,8 @@ def _too_many_states(choice: GameChoice, plies: int, states: int | None, enough:
 
 def is_judged_by_playouts(choice: GameChoice, plies: int) -> bool:
     """Return whether openings are judged by random playouts, as there are too many states after them to be solved."""
-    return choice.game in JUDGED_BY_PLAYOUTS and not may_be_solved(make_game(choice.game, **choice.options), plies)
+    is_told = choice.game in JUDGED_BY_PLAYOUTS and plies >= LEAST_JUDGED_PLIES
+    return is_told and not may_be_solved(make_game(choice.game, **choice.options), plies)
 
 
 def with_openings(definition: Definition) -> Definition:

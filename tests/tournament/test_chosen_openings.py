@@ -123,6 +123,10 @@ KEYS = {
         {"game": "plaid", "options": {}, "openings": {"plies": 1, "choose": "information"}},
         "states after an opening of 1 ply, and 1,000,000 can be solved; expected 9 plies or more, a smaller board, or",
     ),
+    "a ply that tells nothing": (
+        {"game": "multiplication", "options": {"size": 11}, "openings": {"plies": 1, "choose": "information"}},
+        "states after an opening of 1 ply, and 1,000,000 can be solved; expected 2 plies or more, a smaller board, or",
+    ),
     "no room": ({"openings": {"plies": 5}, "ply_limit": 5}, "ply_limit = 5: the 5 plies of the opening count"),
 }
 
@@ -240,6 +244,8 @@ def test_without_a_kernel_a_board_that_is_too_large_is_refused(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "options", "plies", "is_judged"),
     [
+        ("multiplication", {"size": 11}, 1, False),
+        ("multiplication", {"size": 11}, 2, True),
         ("multiplication", {"size": 11}, 5, True),
         ("multiplication", {"size": 11}, 6, False),
         ("differences", {"size": 12}, 2, False),

@@ -38,9 +38,7 @@ def least_states(game: Game[Any], plies: int) -> int | None:
             return 1 + _numberings(-free + 1, size)
         return _unfinished_grids(free) + factorial(free) * (1 + _numberings(1, size))
     if isinstance(game, Plaid):
-        places: int = max(0, game.options["width"] + game.options["height"] - 2 - plies)
-        lines: int = game.options["lines"]
-        return sum(comb(places, more) for more in range(max(1, lines - plies)))
+        return _sheets(game, plies)[0]
     return None
 
 
@@ -49,12 +47,23 @@ def may_be_solved(game: Game[Any], plies: int) -> bool:
     states = least_states(game, plies)
     if states is None:
         return True
-    actions = 0
-    if isinstance(game, Plaid):
-        places: int = max(0, game.options["width"] + game.options["height"] - 2 - plies)
-        lines: int = game.options["lines"]
-        actions = sum(comb(places, more) * (places - more) for more in range(max(1, lines - plies)))
+    actions = _sheets(game, plies)[1] if isinstance(game, Plaid) else 0  # others have few in each state
     return states <= MOST_STATES and actions <= ACTIONS_PER_STATE * MOST_STATES
+
+
+def _sheets(game: Plaid, plies: int) -> tuple[int, int]:
+    """Return how many sheets with fewer lines than end a match follow, and how many actions there are in them."""
+    places: int = max(0, game.options["width"] + game.options["height"] - 2 - plies)
+    lines: int = game.options["lines"]
+    states = actions = 0
+    chosen = (
+        1  # ways to draw that many more lines; each is computed from the one before, as large sheets have thousands
+    )
+    for more in range(max(1, lines - plies)):
+        states += chosen
+        actions += chosen * (places - more)
+        chosen = chosen * (places - more) // (more + 1)
+    return states, actions
 
 
 def _unfinished_grids(free: int) -> int:
