@@ -9,7 +9,9 @@ import pytest
 
 from arena.operating import health_check
 from arena.operating.parts import PARTS
+from arena.operating.units import units
 from tests import needs
+from tests.operating.test_units import PLAIN
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "operators.md").read_text(encoding="utf-8")
@@ -59,6 +61,25 @@ def test_caddy_takes_its_example(tmp_path):
 @pytest.mark.processes
 def test_the_container_file_is_in_order():
     run("hadolint", str(ROOT / "Containerfile"))
+
+
+@pytest.mark.processes
+def test_a_command_at_a_prompt_runs_as_the_user_of_the_units_with_their_variables(tmp_path):
+    script = block("sudo tee /usr/local/sbin/arena").partition("'END'\n")[2].partition("END\n")[0]
+    (tmp_path / "arena").write_text(script)
+    (tmp_path / "systemd-run").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    for path in tmp_path.iterdir():
+        path.chmod(0o755)
+    command = [str(tmp_path / "arena"), "people", "add", "a b"]
+    said = run(*command, env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, cwd=tmp_path).splitlines()
+    at = said.index("/opt/arena/bin/arena")
+    assert said[at:] == ["/opt/arena/bin/arena", "--home", "/var/lib/arena", "people", "add", "a b"]
+    service = units(PLAIN)["arena-checker.service"]
+    for line in ("EnvironmentFile=-/etc/arena/environment", "Delegate=yes", "UMask=0077"):
+        assert line in said[:at]
+        assert f"\n{line}\n" in service
+    assert said[said.index("--uid") + 1] == "arena"
+    assert f"WorkingDirectory=-{tmp_path}" in said
 
 
 def test_the_container_runs_one_process_of_an_ordinary_user_and_says_how_it_is():
