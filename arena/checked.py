@@ -174,13 +174,20 @@ def _in_words(schema: dict[str, Any], whole: dict[str, Any]) -> str:
         return f"{number}{unit}{_bounds(schema)}{other}"
     if kind == "array":
         inner = _in_words(_resolved(schema["items"], whole), whole)
-        least = f" of at least {schema['minItems']}" if "minItems" in schema else ""
-        return f"a list{least}, each {inner}"
+        return f"a list{_length(schema)}, each {inner}"
     if schema.get("format") == "date-time":
         return "a date and time such as 2026-12-01T23:59:59"
     if kind == "string" and "maxLength" in schema:
         return f"a text of at most {schema['maxLength']} characters"
     return {"string": "a text", "boolean": "true or false"}.get(str(kind), "a table")
+
+
+def _length(schema: dict[str, Any]) -> str:
+    """Return how many parts a list may have."""
+    least, most = schema.get("minItems"), schema.get("maxItems")
+    if most is None:
+        return f" of at least {least:,}" if least is not None else ""
+    return f" of at most {most:,}" if least is None else f" of {least:,} to {most:,}"
 
 
 def _bounds(schema: dict[str, Any]) -> str:

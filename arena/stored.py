@@ -60,8 +60,12 @@ def from_json_text(text: str, where: str) -> Any:
     """
     try:
         return json.loads(text)
-    except (ValueError, TypeError) as error:
+    except json.JSONDecodeError as error:
         raise StoreError(f"{where} is not JSON: {error}") from error
+    except TypeError as error:
+        raise StoreError(f"{where} is not JSON: {error}") from error
+    except ValueError as error:  # Python's own advice is for programmers
+        raise StoreError(f"{where} is malformed: a whole number in it has thousands of digits") from error
     except RecursionError as error:
         raise StoreError(f"{where} is malformed: it is nested too deeply") from error
 

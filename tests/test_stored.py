@@ -12,7 +12,11 @@ DEEP = "[" * 100_000 + "]" * 100_000
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("{", "x is not JSON"), ("9" * 5000, "x is not JSON"), (DEEP, "x is malformed: it is nested too")],
+    [
+        ("{", "x is not JSON"),
+        ("9" * 5000, "x is malformed: a whole number in it has thousands of digits"),
+        (DEEP, "x is malformed: it is nested too"),
+    ],
 )
 def test_what_is_no_json_is_refused_in_a_sentence(text, says):
     with pytest.raises(StoreError, match=says) as raised:

@@ -46,13 +46,19 @@ def analyse(
 
     Margins are the score of seat 0 minus that of seat 1. `?` is an action that loses margin for certain, and `??` one
     that changes the outcome. Where only bounds are known, an action has a mark only if they prove it.
+
+    With three and more seats, each action has what every seat gets after it, as in arena lab solve, and no mark.
     """
+    from arena.cli.share_analysis import analyse_shares
     from arena.lab.analysing import analyse as analysed
     from arena.lab.limits import Limits, free_memory_bytes
     from arena.lab.oracle import Oracle
 
     chosen = _of_match(position, ply, file, options) if "/" in position else _of_game(position, ply, file, options)
     limits = Limits(memory_bytes=free_memory_bytes())
+    if chosen.game.players > 2:
+        analyse_shares(chosen, limits, within_seconds, as_json=as_json)
+        return
     oracle = Oracle(chosen.game, chosen.path, limits, within_seconds=within_seconds)
     with waiting(f"{chosen.path}: what each action is worth", as_json):
         analysis = analysed(chosen.game, oracle, chosen.state)

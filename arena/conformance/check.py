@@ -221,9 +221,11 @@ class _Checker:
     def quit(self) -> Step:
         """Check that the bot exited by itself after ``quit``."""
         name = "leaves when it is told to quit"
-        if self._player.exited_by_itself:
+        if self._tried.leaves(self._game):
             return Step(name, True, "within half a second")
-        return Step(name, False, "it had to be killed", "end the program on quit, and when its input ends")
+        return Step(
+            name, False, "it had to be killed after half a second", "end the program on quit, and when its input ends"
+        )
 
     def _try(self, name: str, game: str, options: dict[str, int], seat: int) -> Step:
         record = self._tried.play(game, options, seat)

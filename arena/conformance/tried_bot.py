@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from functools import partial
 from typing import Any
 
-from arena.errors import LateError
+from arena.errors import BotError, LateError
 from arena.games import make_game
 from arena.isolation.sandbox_policy import Isolation
 from arena.match.late_tries import MAX_TRIES, play_until_judged
@@ -48,6 +49,19 @@ class TriedBot:
             except LateError:
                 self.player.close()
         return self.player.begin(seating)
+
+    def leaves(self, game: str) -> bool:
+        """Return whether it left by itself after ``quit``, the last time or in one of the next tries.
+
+        On a busy machine a bot may not be given the processor in the time that it has for that.
+        """
+        for _ in range(MAX_TRIES - 1):
+            if self.player.exited_by_itself:
+                break
+            with contextlib.suppress(BotError, LateError):
+                self.begin(game)
+            self.player.close()
+        return self.player.exited_by_itself
 
     def play(self, game: str, options: dict[str, Any], seat: int, seed: int = 0) -> MatchRecord:
         """Play a match.

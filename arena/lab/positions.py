@@ -88,7 +88,7 @@ def _read(file: Path) -> dict[str, Any]:
     if len(data) > MAX_BYTES:
         raise UsageError(f"{file}: expected a position of at most {short_size_text(MAX_BYTES)}")
     try:
-        stored = from_json_text(data.decode(), str(file))
+        stored = from_json_text(data.decode("utf-8-sig"), str(file))
     except UnicodeDecodeError:
         stored = None
     if not isinstance(stored, dict):

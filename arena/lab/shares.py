@@ -22,6 +22,9 @@ from arena.lab.state_count import bytes_per_state, count_states
 from arena.lab.state_graph import explore
 from arena.lab.worth import Known
 
+MAX_LINE = 1000
+"""Actions of the best line."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionShares:
@@ -118,6 +121,17 @@ class ShareOracle:
             raise TimeIsUpError(f"{error}; allow more, or a smaller board") from error
         except TooLargeError as error:
             raise TooLargeError(f"{error}; try a smaller board") from error
+
+    def best_line(self, state: Any, deadline: float = float("inf")) -> tuple[Any, ...]:
+        """Return how a match continues when every seat plays for its own, to its end or as far as is known in time."""
+        line: list[Any] = []
+        while (seat := self._game.seat_to_act(state)) is not None and len(line) < MAX_LINE:
+            try:
+                line.append(self.of(state, deadline=deadline).best(seat)[0])
+            except (TimeIsUpError, TooLargeError):
+                break
+            state = self._game.apply(state, line[-1])
+        return tuple(line)
 
     def needs(self, by: By | None = None) -> Needs | None:
         """Return what the kernel takes for the first state; None if it is not asked, or does not know it."""

@@ -18,8 +18,10 @@ from arena.text import shortened_text
 MAX_VARIANTS = 100
 """Of one entrant. A table of more can hardly be read, and its matches grow with the square."""
 
+_MANY = 10**15
+
 _BRACES = re.compile(r"\{\{([^{}]*)\}\}|\{([^{}]*)\}")
-_LIST = re.compile(r"[\sA-Za-z0-9_.+,-]*,[\sA-Za-z0-9_.+,-]*")
+_LIST = re.compile(r"[\sA-Za-z0-9_.+-]*+(?:,[\sA-Za-z0-9_.+-]*+)++")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ def variants_of(args: Sequence[str]) -> list[Variant]:
     lists = [part for arg in parts for part in arg if isinstance(part, tuple)]
     count = prod(len(values) for values in lists)
     if count > MAX_VARIANTS:
-        raise DefinitionError(f"args: the lists in braces make {count:,} variants; expected at most {MAX_VARIANTS}")
+        made = f"{count:,}" if count < _MANY else "too many"
+        raise DefinitionError(f"args: the lists in braces make {made} variants; expected at most {MAX_VARIANTS}")
     return [Variant(_filled(parts, values), values) for values in product(*lists)]
 
 
@@ -71,6 +74,8 @@ def _parts(arg: str, where: str) -> list[str | tuple[str, ...]]:
 
 def _values(text: str, where: str) -> tuple[str, ...]:
     values = tuple(value.strip() for value in text.split(","))
+    if len(values) > MAX_VARIANTS:
+        raise DefinitionError(f"{where}: the list has {len(values):,} values; expected at most {MAX_VARIANTS}")
     if "" in values:
         raise DefinitionError(f"{where}: a value is missing between the commas")
     for value in values:

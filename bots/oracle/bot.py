@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""What is known of the game: perfect play wherever an action's worth is known exactly, for two seats.
+"""What is known of the game: perfect play wherever an action's worth is known exactly.
 
 The arena's lab answers what each action is worth (``arena.lab.oracle``): at the suggested sizes of four of the five
 games exactly, from the first action on; of plaid in the last lines. Where it has only bounds, the bot takes the action
 with the best ones, and of equal ones that with the largest lead. Among actions that are worth the same it draws one.
+
+For three and more seats there is no such worth (``arena.lab.shares``). It takes the actions that leave it the largest
+share if every seat plays for its own, of these the ones that let it hold most against all others together, and draws
+one of them. Where the lab does not know the shares in time, it takes an action with the largest lead.
 
 Kernels make it fast. It uses those that are there (``arena lab kernels --build``) and never builds one, which would
 take the time of an action; without one it searches with the rules in Python, and is perfect on small boards only.
@@ -19,9 +23,11 @@ import time
 from typing import Any
 
 from arena.botkit import Choice, Clock, run, until
+from arena.errors import KernelError
 from arena.games import GAMES, Game, make_game
-from arena.lab.limits import Limits
+from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.oracle import ActionWorth, Oracle
+from arena.lab.shares import ActionShares, ShareOracle
 from arena.lab.worth import Worth
 
 MEMORY_BYTES = 768 << 20
@@ -35,15 +41,36 @@ oracles: dict[Any, Oracle] = {}
 """By game and options: what one match finds out, the next ones look up."""
 
 
+def rules_of(game: Game[Any]) -> tuple[Game[Any], str]:
+    """Return the rules and their path; --selfplay checks what rules return, which takes time."""
+    path = game.path if isinstance(game.path, str) else game.path()
+    return make_game(path, **game.options) if path in GAMES else game, path
+
+
 def oracle_of(game: Game[Any]) -> Oracle:
     """Return the oracle of a game with its options."""
-    path = game.path if isinstance(game.path, str) else game.path()  # --selfplay checks what rules return
+    rules, path = rules_of(game)
     key = path, tuple(game.options.items())
     if key not in oracles:
         oracles.clear()  # tables are large
-        rules = make_game(path, **game.options) if path in GAMES else game
         oracles[key] = Oracle(rules, path, Limits(memory_bytes=MEMORY_BYTES), builds_kernel=False)
     return oracles[key]
+
+
+def shares_after(game: Game[Any], state: Any, seconds: float) -> tuple[ActionShares, ...]:
+    """Return what each of three and more seats gets after each action; nothing if that is not known in time."""
+    rules, path = rules_of(game)
+    oracle = ShareOracle(rules, path, Limits(memory_bytes=MEMORY_BYTES), builds_kernel=False)
+    try:
+        return oracle.of(state, deadline=time.monotonic() + seconds).actions
+    except (KernelError, TimeIsUpError, TooLargeError):
+        return ()
+
+
+def best_shares(found: tuple[ActionShares, ...], seat: int) -> list[ActionShares]:
+    """Return the actions that leave a seat the largest share, and of these the ones of which it holds most."""
+    most = max((one.shares[seat], one.paranoid[seat]) for one in found)
+    return [one for one in found if (one.shares[seat], one.paranoid[seat]) == most]
 
 
 def ends_within(game: Game[Any], state: Any, actions: int) -> bool:
@@ -98,7 +125,11 @@ def choose(game: Game[Any], state: Any, clock: Clock, last: int | None = None) -
     if last is not None and not ends_within(game, state, last):
         return random.choice(actions)
     if game.players != 2:
-        return random.choice(leading(game, state, actions, seat, stop_at))
+        shares = shares_after(game, state, SHARE_OF_TIME * seconds)
+        if not shares:
+            return random.choice(leading(game, state, actions, seat, stop_at))
+        chosen_one = random.choice(best_shares(shares, seat))
+        return Choice(chosen_one.action, {"share": chosen_one.shares[seat], "held": chosen_one.paranoid[seat]})
     best = best_of(oracle_of(game).actions(state, within_seconds=SHARE_OF_TIME * seconds), seat)
     worth, chosen = best[0].worth, [one.action for one in best]
     if not worth.is_exact:

@@ -11,7 +11,10 @@ from arena.cache_directory import CACHE_VARIABLE
 from arena.games import make_game
 from arena.isolation import sandbox_policy
 from arena.isolation.sandbox_policy import Isolation, make_launch_spec
+from arena.lab.limits import Limits
 from arena.lab.oracle import Oracle
+from arena.lab.retrograde import paranoid_of, shares_of
+from arena.lab.state_graph import explore
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, TimeControl
 from tests import needs
@@ -77,6 +80,44 @@ def test_from_random_openings_it_never_gives_anything_away(name, options):
                 assert chosen.note["value"] == {1: "won", 0: "drawn", -1: "lost"}[before[0] * (-1 if seat else 1)]
             state = game.apply(state, chosen.action if isinstance(chosen, Choice) else chosen)
             assert value(state) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("coprimality", {"players": 3, "size": 4, "max_grids": 2}),
+        ("plaid", {"players": 3, "width": 3, "height": 3, "lines": 3}),
+    ],
+)
+def test_among_three_it_takes_the_largest_share_and_of_equal_ones_what_it_can_hold(name, options):
+    game, draw = make_game(name, **options), random.Random(1)
+    graph = explore(game, name, Limits())
+    shares = shares_of(graph, 3)
+    paranoid = paranoid_of(graph, 3, range(len(graph)))
+    for _ in range(20):
+        state = game.initial_state()
+        while (seat := game.seat_to_act(state)) is not None:
+            choices = graph.following(graph.numbers[state])
+            values = [(shares[after][seat], paranoid[after][seat]) for after in choices]
+            chosen = oracle.choose(game, state, forever())
+            if isinstance(chosen, Choice):
+                after = graph.numbers[game.apply(state, chosen.action)]
+                assert (shares[after][seat], paranoid[after][seat]) == max(values)
+                assert (chosen.note["share"], chosen.note["held"]) == max(values)
+            assert isinstance(chosen, Choice) == (len(values) > 1)
+            state = game.apply(state, draw.choice(list(game.legal_actions(state))))
+
+
+def test_where_shares_are_not_known_in_time_it_goes_for_the_lead():
+    game = make_game("multiplication", players=3, size=10)
+    state = game.initial_state()
+    for square in enumerate((2, 4, 6, 8, 10, 1, 3, 5, 7), 1):
+        state = game.apply(state, square)
+    state = game.apply(state, (10, 9))
+    assert oracle.shares_after(game, state, 0.0) == ()
+    chosen = oracle.choose(game, state, Clock(0.0, None, 0.0))
+    state = game.apply(state, chosen)
+    assert game.scores(state)[0] > 0
 
 
 def test_with_a_handicap_it_draws_until_the_last_actions(monkeypatch):

@@ -8,6 +8,11 @@ import pytest
 from arena.definition import GameChoice
 from arena.games import make_game
 from arena.home import ArenaHome
+from arena.lab.kernels.loading import load
+from arena.lab.limits import Limits
+from arena.lab.retrograde import paranoid_of, shares_of
+from arena.lab.state_graph import explore
+from arena.ranking import points_of
 from arena.records import SeatReport
 from arena.store.rows import row_of
 from tests.cli.calls import calling
@@ -147,7 +152,7 @@ def test_a_position_of_a_match_is_analysed(lab):
 
 def test_a_position_in_a_file_is_analysed(lab, tmp_path):
     file = tmp_path / "position.json"
-    file.write_text('{"options": {"size": 3}, "actions": ["a1", [2, 2]]}')
+    file.write_text('\ufeff{"options": {"size": 3}, "actions": ["a1", [2, 2]]}')  # as editors on Windows begin a file
     code, out, _ = lab("analyse", "differences", "--position", file)
     assert (code, out.splitlines()[0]) == (
         0,
@@ -193,7 +198,6 @@ def test_a_file_that_is_no_position_is_refused_in_a_sentence(lab, tmp_path, text
         (["analyse", "t/9", "0"], "match 9 of tournament 't' has no record"),
         (["analyse", "t/1", "0", "-o", "size=3"], "a match has its own options"),
         (["analyse", "differences", "3"], "a ply belongs to a match"),
-        (["analyse", "coprimality", "-o", "players=3"], "only a game for two has one value"),
         (["analyse", "differences", "--position", "/nowhere"], "/nowhere: can't be read"),
         (["annotate", "nothing"], "unknown tournament 'nothing'"),
         (["annotate", "t/77"], "match 77 of tournament 't' has no record"),
@@ -212,6 +216,50 @@ def test_the_position_after_the_last_action_has_nothing_to_choose(lab):
     record = record_of("plusminus", OPTIONS, at_random(1))
     code, _, err = lab("analyse", "t/1", str(len(record.actions)))
     assert (code, err) == (2, "arena: the match is over in this position: there is nothing to choose\n")
+
+
+@pytest.fixture
+def without_kernels(monkeypatch):
+    """A machine without a compiler."""
+    monkeypatch.setenv("CC", "nocc")
+    load.cache_clear()
+    yield
+    load.cache_clear()
+
+
+@pytest.mark.usefixtures("without_kernels")
+def test_with_three_seats_every_action_has_what_each_seat_gets(lab):
+    code, out, err = lab("analyse", "coprimality", "-o", "players=3", "-o", "size=4", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    game = make_game("coprimality", players=3, size=4)
+    graph = explore(game, "coprimality", Limits())
+    shares, after = shares_of(graph, 3), graph.following(0)
+    assert tuple(found["shares"]) == shares[0]
+    assert [tuple(one["shares"]) for one in found["actions"]] == [shares[one] for one in after]
+    paranoid = paranoid_of(graph, 3, [0, *after])
+    assert [tuple(one["paranoid"]) for one in (found, *found["actions"])] == paranoid
+    state = game.initial_state()
+    for action in found["best_line"]:
+        state = game.apply(state, action)
+    assert tuple(points / 4 for points in points_of(game.ranks(state))) == shares[0]
+
+
+@pytest.mark.usefixtures("without_kernels")
+def test_three_seats_are_told_in_eighty_columns(lab):
+    code, out, err = lab("analyse", "coprimality", "-o", "players=3", "-o", "size=4")
+    assert (code, err) == (
+        0,
+        "The rules in Python are used, slower: there is no C compiler: CC = 'nocc' is not found\n",
+    )
+    assert "seat 0 to act: shares 0, 1, 0.5; held against all others 0, 0.5, 0.5; a seat chooses" in " ".join(
+        out.split()
+    )
+    assert max(map(len, out.splitlines())) <= 80
+    code, _, err = lab("analyse", "multiplication", "-o", "players=3", "-o", "size=10")
+    assert (code, "3,579,715,641,431 states takes more than a million GiB" in err) == (2, True)
+    code, _, err = lab("analyse", "coprimality", "-o", "players=20", "--within", "0.001s")
+    assert (code, err.splitlines()[-1]) == (1, "arena: the time is up; allow more, or a smaller board")
 
 
 @pytest.fixture

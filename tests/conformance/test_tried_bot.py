@@ -6,6 +6,7 @@ from arena.conformance.tried_bot import TriedBot
 from arena.errors import LateError
 from arena.isolation.levels import choose_isolation
 from arena.match.late_tries import MAX_TRIES
+from arena.players import process_player
 from arena.players.manifest import load_bot
 from arena.players.process_player import ProcessPlayer
 from arena.records import DEFAULT_LIMITS, TimeControl
@@ -47,6 +48,24 @@ def test_it_is_not_to_blame_when_nobody_can_ever_tell(tried, monkeypatch):
     be_late(monkeypatch, "begin", MAX_TRIES)
     with pytest.raises(LateError):
         tried.begin("differences")
+
+
+def test_a_bot_that_was_not_given_the_time_to_leave_is_asked_again(tried, monkeypatch):
+    monkeypatch.setattr(process_player, "QUIT_GRACE_SECONDS", 20.0)
+    tried.begin("differences")
+    tried.player.close()
+    assert tried.player.exited_by_itself
+    tried.player.exited_by_itself = False  # as if it had been killed
+    assert tried.leaves("differences")
+
+
+def test_a_bot_that_never_leaves_is_asked_a_few_times(tried, monkeypatch):
+    closed = []
+    monkeypatch.setattr(ProcessPlayer, "begin", lambda *_: None)
+    monkeypatch.setattr(ProcessPlayer, "close", lambda _: closed.append(1))
+    tried.player.exited_by_itself = False
+    assert not tried.leaves("differences")
+    assert len(closed) == MAX_TRIES - 1
 
 
 def test_its_match_is_played_again_with_the_same_opponent(tried, monkeypatch):

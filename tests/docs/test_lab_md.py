@@ -19,13 +19,15 @@ def solved(game, **options):
 
 @pytest.mark.processes  # a C compiler, if there is one
 def test_the_examples_run(capsys):
-    oracle, kernels = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    oracle, shares, kernels = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     names = {}
     exec(kernels, names)
     assert names["totals"].played == 1000
     exec(oracle, names)
     assert capsys.readouterr().out.startswith("Worth(margin=0, outcome=<Outcome.DRAW: 'draw'>, ")
     assert (2, 1) in names["best"]
+    exec(shares, names)
+    assert capsys.readouterr().out == "(1.0, 0.0, 0.5) (0.5, 0.0, 0.0) ((2, 12),)\n"
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])

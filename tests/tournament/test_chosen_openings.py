@@ -73,7 +73,7 @@ REFUSED = {
     "no action": ({"text": 'openings = ["a1 v3!"]'}, "'v3!' is illegal: "),
     "to the end": ({"text": 'openings = ["a1 b2 c3 d4"]'}, "'d4' ends the match; expected a shorter opening"),
     "twice": ({"text": 'openings = ["a1 b2", "b2 a1", " a1   b2"]'}, "it is opening 1 as well"),
-    "none": ({"text": "openings = []"}, "openings = []: expected a list of at least 1"),
+    "none": ({"text": "openings = []"}, "openings = []: expected a list of 1 to 10,000, each a text"),
     "a number": ({"text": "openings = [1]"}, "openings[0] = 1: expected a text"),
     "more": ({"text": 'openings = ["a1"]\nworth = 1'}, "worth: unknown key"),
     "long": ({"text": f'openings = ["{"a" * 30_000}"]'}, "more than 20,000 characters"),

@@ -80,6 +80,24 @@ def test_what_is_no_list_of_values_is_refused(arg):
     assert str(raised.value).startswith(REFUSED[arg])
 
 
+HOSTILE = {
+    "a long list": (f"{{{','.join(map(str, range(100_000)))}}}", "the list has 100,000 values; expected at most 100"),
+    "a number of many digits": ("{1,2,3,4,5,6,7,8,9}" * 5000, "the lists in braces make too many variants; expected"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_lists_of_any_length_are_refused_at_once(name):
+    arg, problem = HOSTILE[name]
+    with pytest.raises(DefinitionError, match=problem):
+        variants_of([arg])
+
+
+def test_a_long_text_in_braces_that_is_no_list_is_left_as_it_is():
+    text = f"{{{'1,' * 200_000}!}}"
+    assert [one.args for one in variants_of([text])] == [(text,)]
+
+
 def test_as_many_variants_as_may_be_are_accepted():
     tens = "{0,1,2,3,4,5,6,7,8,9}"
     assert len(variants_of([tens, tens])) == MAX_VARIANTS == 100

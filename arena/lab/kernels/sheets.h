@@ -24,17 +24,17 @@ static int has_ended(const game *rules, int upright, int level) {
     return upright + level >= rules->lines && (upright + 1) * (level + 1) % rules->players == 0;
 }
 
-/* The most lines that can stand (rule 3). Of each number of upright lines it is known whether a sheet with so many goes on. */
+/* The most lines that can stand (rule 3). Of each number of upright lines it is known whether a sheet with so many continues. */
 static int most_lines(const game *rules) {
-    uint8_t goes_on[MAX_SIDE];
+    uint8_t continues[MAX_SIDE];
     int most = rules->lines;
     for (int is_more = 1; is_more; most += is_more) {
         is_more = 0;
         for (int upright = rules->width - 1; upright >= 0; upright--) {
             int level = most - upright, is_level = level >= 0 && level < rules->height;
-            int is_reached = most == rules->lines || goes_on[upright] || (upright > 0 && goes_on[upright - 1]);
-            goes_on[upright] = is_level && is_reached && !has_ended(rules, upright, level);
-            is_more |= goes_on[upright];
+            int is_reached = most == rules->lines || continues[upright] || (upright > 0 && continues[upright - 1]);
+            continues[upright] = is_level && is_reached && !has_ended(rules, upright, level);
+            is_more |= continues[upright];
         }
     }
     return most;
