@@ -158,6 +158,7 @@ HEAVY = {"sqlalchemy", "pydantic", "click", "rich", "trueskill", "tabulate", "mu
         ("arena.botkit", HEAVY | {"subprocess"}),
         ("arena.cli.group", HEAVY - {"click"} | {"subprocess"}),
         ("arena.executors.worker", HEAVY - {"multiprocessing"}),
+        ("arena.ladders.open_ladder", {"numpy", "trueskill", "rustworkx"}),
     ],
 )
 def test_starting_quickly_needs_nothing_heavy(module, heavy):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import threading
 import time
@@ -12,8 +13,6 @@ from arena.service_program import TerminatedError
 
 LEAVING_SECONDS = 4.0
 """How long matches that are being played may still take; what then has no record is played by the next run."""
-
-LOOK_SECONDS = 0.2
 
 
 class Leaving:
@@ -25,6 +24,7 @@ class Leaving:
 
     def __init__(self) -> None:
         self.is_asked = False
+        self._pipe: tuple[int, int] | None = None
 
     def on_sigterm(self, seconds: float = LEAVING_SECONDS) -> None:
         """Take SIGTERM as the wish to end: after some seconds, or at the second one, by a KeyboardInterrupt."""
@@ -33,14 +33,19 @@ class Leaving:
             if self.is_asked:
                 raise TerminatedError
             self.is_asked = True
+            os.write(into, b".")  # else what waits would wait on: Python resumes it
             timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGTERM))
             timer.daemon = True
             timer.start()
 
+        self._pipe = _, into = os.pipe()
         signal.signal(signal.SIGTERM, leave)
 
     def sleep(self, seconds: float) -> None:
         """Wait, but not for longer than until the program is to end."""
-        until = time.monotonic() + seconds
-        while not self.is_asked and (left := until - time.monotonic()) > 0:
-            time.sleep(min(left, LOOK_SECONDS))
+        if self._pipe is None:
+            time.sleep(0.0 if self.is_asked else seconds)
+            return
+        woken = select.poll()
+        woken.register(self._pipe[0], select.POLLIN)
+        woken.poll(1000.0 * max(0.0, seconds))

@@ -15,7 +15,7 @@ from arena.store.people.play_slots import MENU_SECONDS
 from arena.store.people.unrated_matches import UnratedMatches
 
 PRUNE_SECONDS = 3600.0
-NEWS_SECONDS = 0.25
+NEWS_SECONDS = 1.0
 """From a look at what can be chosen to the next: a ladder may commit all the time."""
 LEAVING_SECONDS = 1.5
 """For all matches together: the site waits for this."""

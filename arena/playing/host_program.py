@@ -21,7 +21,7 @@ from arena.store.commit_signal import Commits
 from arena.uploads.containment import can_contain_uploads
 
 PAUSE_SECONDS = 0.05
-UNUSED_PAUSE_SECONDS = 0.25
+UNUSED_PAUSE_SECONDS = 0.5
 """While nobody plays; a process for a match takes longer to start."""
 LOOK_SECONDS = 5.0
 """From one look at who waits to the next, if nothing is committed."""

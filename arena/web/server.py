@@ -37,6 +37,9 @@ SWITCH_SECONDS = 0.0005
 Python's 0.005 s, a page that is rendered for a moment delays every request of that moment several times.
 """
 
+DATE_SECONDS = 1.0
+"""From one date of responses to the next."""
+
 LOW_PORTS = 1024
 MAX_BESIDE = 20
 """Connections to the second address."""
@@ -104,6 +107,7 @@ class _Server(uvicorn.Server):
         """
         super().__init__(config)
         self._when_ready, self._end_streams, self._handed_over = when_ready, end_streams, handed_over
+        self._is_to_end = asyncio.Event()
         self.is_interrupted = False
 
     @contextlib.contextmanager
@@ -124,7 +128,14 @@ class _Server(uvicorn.Server):
         _log.setLevel(logging.CRITICAL)  # that it ends what takes too long
         self.force_exit = self.should_exit
         self.should_exit = True
+        self._is_to_end.set()
         notify("STOPPING=1")
+
+    async def main_loop(self) -> None:
+        """Answer until the server is to end; it does not wake ten times a second to see that."""
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._is_to_end.wait(), DATE_SECONDS)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer."""

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from arena import ratings
 from arena.errors import DefinitionError
 from arena.results import StoredResult
-from arena.tournament.formats import FORMATS, Field, Meeting, ladder
+from arena.tournament.formats import FORMATS, Field, Meeting
 from arena.tournament.formats.format import FOR_TWO
 from arena.tournament.formats.groups import balanced_groups
 from arena.tournament.formats.knockout import bracket
@@ -564,8 +565,8 @@ def test_those_who_are_known_still_play_now_and_then():
 
 def test_a_resumed_ladder_goes_on_alike_and_is_rated_once(monkeypatch):
     rng, history, fits = random.Random(6), [], []
-    fit = ladder.fit_counted
-    monkeypatch.setattr(ladder, "fit_counted", lambda *args, **options: fits.append(1) or fit(*args, **options))
+    fit = ratings.fit_counted
+    monkeypatch.setattr(ratings, "fit_counted", lambda *args, **options: fits.append(1) or fit(*args, **options))
     going_on = made("ladder", 6, matches=10_000)
     for number in range(20):
         resumed = made("ladder", 6, matches=10_000)

@@ -116,6 +116,9 @@ def add_game_without_end(directory):
 def test_the_web_process_rates_nothing_and_builders_end_with_it(directory):
     with ArenaHome(directory) as home:
         keep_puzzles(directory, home.store.tournament("t"), [made_puzzle()])
+        for name in ("ladder", "trials", "comparison"):
+            tournament = home.store.create_tournament(definition(name=name, format=name), [line(1)])
+            home.store.record(tournament, [record(1, tournament=name)])
     program = (
         "import asyncio, sys; from tests.web.test_serve import every_page; "
         f"asyncio.run(every_page({str(directory)!r})); print(*sys.modules)"

@@ -44,10 +44,12 @@ class _Asked:
 @lru_cache(maxsize=64)
 def _leaders(asked: _Asked) -> Leaders:
     store, tournament = asked.store, asked.tournament
-    if format_class(tournament.definition).has_ranking:
-        ranking = ranking_of(store, tournament) or []
-        return Leaders(bots=tuple(name for name, placing in ranking if placing.rank == 1))
-    return first_by_points(store, tournament) if tournament.format in EVERYONE_MEETS else Leaders(bots=())
+    if tournament.format in EVERYONE_MEETS:
+        return first_by_points(store, tournament)
+    if not format_class(tournament.definition).has_ranking:
+        return Leaders(bots=())
+    ranking = ranking_of(store, tournament) or []
+    return Leaders(bots=tuple(name for name, placing in ranking if placing.rank == 1))
 
 
 def _text(leaders: Leaders, is_finished: bool) -> str:

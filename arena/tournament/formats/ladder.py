@@ -22,15 +22,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from statistics import NormalDist
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from annotated_types import Ge, Gt, Le
 
-from arena.ratings import MU, SIGMA, Rating, fit_counted
-from arena.ratings.environment import CONFIDENCE_95
 from arena.seeds import derived_seed
 from arena.text import counted, duration_text
 from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Round, StopLimits
+
+if TYPE_CHECKING:  # what rates takes 0.3 s and 12 MiB to import, and a tournament file is read without it
+    from arena.ratings import Rating
 
 UNCERTAIN = 0.7
 """The share of the widest sigma from which on an entrant plays in every round."""
@@ -98,6 +99,8 @@ class Ladder(Format[LadderSettings]):
 
     def _fitted(self) -> Mapping[str, Rating]:
         """Rate everybody; the same whether or not that was asked for after each round before."""
+        from arena.ratings import fit_counted
+
         if self._draw_probability is None:
             fitted = fit_counted(self._counts_for_draws.items(), polished=False)
             self._draw_probability = fitted.draw_probability
@@ -124,10 +127,17 @@ class Ladder(Format[LadderSettings]):
         return [k for k in self._present() if k not in self.sitting_out]
 
     def _rating(self, k: int) -> Rating:
+        from arena.ratings import MU, SIGMA, Rating
+
         return self._ratings.get(self.field.bots[k], Rating(MU, SIGMA))
 
     def _widest(self, entrants: Iterable[int]) -> float:
         return max((self._rating(k).sigma for k in entrants), default=0.0)
+
+    def _widest_margin(self, entrants: Iterable[int]) -> float:
+        from arena.ratings.environment import CONFIDENCE_95
+
+        return CONFIDENCE_95 * self._widest(entrants)
 
     def next_round(self) -> Round | None:
         """Choose who plays, and against whom."""
@@ -158,7 +168,7 @@ class Ladder(Format[LadderSettings]):
             matches=settings.matches,
             margin_95=settings.margin_95,
             hours=settings.hours,
-            widest_margin=CONFIDENCE_95 * self._widest(self._present()) if have_all_played else None,
+            widest_margin=self._widest_margin(self._present()) if have_all_played else None,
         )
 
     def plan(self) -> str:
@@ -179,7 +189,7 @@ class Ladder(Format[LadderSettings]):
         settings = self.field.settings
         if settings.matches is not None and self._counts.total() >= settings.matches:
             return True
-        return settings.margin_95 is not None and CONFIDENCE_95 * self._widest(available) <= settings.margin_95
+        return settings.margin_95 is not None and self._widest_margin(available) <= settings.margin_95
 
     def _due(self) -> list[int]:
         """Return who has to play, the most urgent first."""

@@ -19,7 +19,6 @@ from itertools import combinations
 from math import ceil, log2
 from typing import Annotated, Literal
 
-import rustworkx
 from annotated_types import Ge, Le, MinLen
 
 from arena.errors import DefinitionError
@@ -263,6 +262,8 @@ def _lightest_matching(members: Sequence[int], weights: Mapping[tuple[int, int],
         The pairs, each in the order of ``members``, sorted by their first members.
     """
     number = {member: k for k, member in enumerate(members)}
+    import rustworkx  # large, and a tournament file is read without it
+
     graph: rustworkx.PyGraph[int, int] = rustworkx.PyGraph()
     graph.add_nodes_from(members)
     graph.add_edges_from([(number[a], number[b], -weight) for (a, b), weight in weights.items()])
