@@ -3,7 +3,7 @@
 
     python3 bots/make_tables.py
 
-It takes some twenty minutes on two cores. The bots count positions and not time, so the tables can be made again.
+It takes half an hour on two cores. The bots count positions and not time, so the tables can be made again.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -163,12 +163,13 @@ class _Rounds:
 
     def player(self, arena_home: ArenaHome, base: Definition) -> Play:
         """Return what plays a round, or finds it in the home."""
-        from arena.tournament.tuning_rounds import START, named_variant, scores_of, trials_definition
+        from arena.tournament.tuning_rounds import START, check_start, named_variant, scores_of, trials_definition
 
-        def play(number: int, variants: Sequence[Values], encounters: int) -> list[list[float]]:
+        def play(number: int, variants: Mapping[Values, int], encounters: int) -> list[list[float]]:
             start = named_variant(self.variant(self.plan.start), (START,))
             bots = [named_variant(self.variant(values), values) for values in variants]
-            definition = trials_definition(base, number, self.plan.rounds, [start, *bots], encounters)
+            drawn = list(variants.values())
+            definition = trials_definition(base, number, self.plan.rounds, [start, *bots], encounters, drawn)
             label = "test" if number > self.plan.rounds else f"round {number} of {self.plan.rounds}"
             progress = played(definition, arena_home, self.is_quiet, label)
             stored = arena_home.store.tournament(definition.name)
@@ -179,6 +180,7 @@ class _Rounds:
                     f"tournament {definition.name!r}: {missing} without a result, and the next round depends on all;"
                     " the same command tries again"
                 )
+            check_start(arena_home.store.records(definition.name), definition.name, start.label)
             results = [result for of_round in arena_home.store.results_by_round(stored) for result in of_round]
             return scores_of(results, bots)
 

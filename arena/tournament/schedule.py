@@ -22,7 +22,7 @@ from arena.tournament.seats import SeatPlanner, rotations
 def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
     """Yield every match that is known before the first one is played: all, or the first round.
 
-    In each pass, every pairing of a game plays the same opening.
+    In each pass, every pairing of a game plays the same opening, unless the format has one for each round.
 
     Raises:
         DefinitionError: if there is no opening of that many plies, the openings are not chosen yet or one of them can't
@@ -40,7 +40,8 @@ def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
         for game in range(len(definition.games)):
             planned = format_of(definition, game)
             while (upcoming := planned.next_round()) is not None:
-                yield from scheduler.lines(upcoming.pairings, game, number)
+                opening = scheduler.round - 1 if planned.has_own_openings else number
+                yield from scheduler.lines(upcoming.pairings, game, opening)
                 scheduler.round += 1
                 planned.add_results(())
 

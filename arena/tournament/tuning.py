@@ -8,7 +8,8 @@ tournament of fresh encounters; only these say whether it is better.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import sqrt
@@ -27,9 +28,10 @@ MIN_TEST_ENCOUNTERS = 8
 Values = tuple[str, ...]
 """A value of each parameter, as in the arguments of the bot."""
 
-Play = Callable[[int, Sequence[Values], int], Sequence[Sequence[float]]]
-"""Plays a round, given its number from 1, the variants, and how many encounters each has against the start; returns for
-each variant its share of the points of each encounter. The round after the last is the final test."""
+Play = Callable[[int, Mapping[Values, int], int], Sequence[Sequence[float]]]
+"""Plays a round, given its number from 1, how often each variant was drawn, and how many encounters it has against the
+start each time; returns for each variant its share of the points of each encounter. The round after the last is the
+final test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +54,12 @@ class TuningPlan:
 
     @property
     def points(self) -> int:
-        """How many variants a round has, at most."""
+        """How many variants are drawn in a round."""
         return -(-self.encounters // (self.rounds * self.encounters_each))
 
     @property
     def encounters_each(self) -> int:
-        """How many encounters each variant has: as few as there are variants for."""
+        """How many encounters a variant has each time it is drawn: as few as there are variants for."""
         return -(-self.encounters // (self.rounds * MAX_POINTS))
 
     @property
@@ -155,7 +157,8 @@ def tune(plan: TuningPlan, play: Play) -> TuningResult:
     trials = list[Trial]()
     for number in range(1, plan.rounds + 1):
         points = _points(plan, trials, random.Random(derived_seed("tuning", plan.rng_seed, number)))
-        variants = [one for one in dict.fromkeys(map(plan.values_at, points)) if one != plan.start]
+        variants = Counter(map(plan.values_at, points))
+        del variants[plan.start]
         scores = play(number, variants, plan.encounters_each) if variants else []
         for values, of_variant in zip(variants, scores, strict=True):
             trials += [Trial(round=number, values=values, score=score) for score in of_variant]
@@ -165,7 +168,7 @@ def tune(plan: TuningPlan, play: Play) -> TuningResult:
     best = plan.values_at(optimum.centre)
     test = None
     if best != plan.start:
-        (scores_of_best,) = play(plan.rounds + 1, [best], plan.test_encounters)
+        (scores_of_best,) = play(plan.rounds + 1, {best: 1}, plan.test_encounters)
         test = final_test(scores_of_best)
     return TuningResult(plan=plan, trials=tuple(trials), values=best, effective=optimum.effective, test=test)
 

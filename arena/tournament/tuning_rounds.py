@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
@@ -13,7 +13,7 @@ from arena.errors import UsageError
 from arena.games import make_game
 from arena.players.manifest import claims_problem
 from arena.ratings.repeats import counting
-from arena.records import DEFAULT_PLY_LIMIT, Bot, TimeControl
+from arena.records import DEFAULT_PLY_LIMIT, Bot, MatchRecord, TimeControl
 from arena.results import StoredResult, points_of
 from arena.tournament.definition import check_game_of, check_ply_limit, check_tournament_name
 from arena.tournament.tuning import Values
@@ -68,7 +68,9 @@ def base_definition(
     )
 
 
-def trials_definition(base: Definition, number: int, rounds: int, bots: Sequence[Bot], encounters: int) -> Definition:
+def trials_definition(
+    base: Definition, number: int, rounds: int, bots: Sequence[Bot], encounters: int, drawn: Sequence[int] = ()
+) -> Definition:
     """Return the tournament of a round.
 
     Args:
@@ -76,7 +78,8 @@ def trials_definition(base: Definition, number: int, rounds: int, bots: Sequence
         number: of the round, from 1; the one after the last is the final test.
         rounds: how many rounds there are.
         bots: the start, and the variants.
-        encounters: of each variant.
+        encounters: of each variant, each time it was drawn.
+        drawn: how often each variant was drawn; empty if each was drawn once.
     """
     is_test = number > rounds
     return replace(
@@ -84,6 +87,7 @@ def trials_definition(base: Definition, number: int, rounds: int, bots: Sequence
         name=f"{base.name} {'test' if is_test else number}",
         entrants=tuple(bots),
         encounters=encounters,
+        settings={"drawn": list(drawn)} if drawn else {},
         rng_seed=(base.rng_seed + number) % 2**63,
     )
 
@@ -91,6 +95,23 @@ def trials_definition(base: Definition, number: int, rounds: int, bots: Sequence
 def named_variant(bot: Bot, values: Values) -> Bot:
     """Return a bot under the name of a variant."""
     return replace(bot, name=" ".join((bot.name[:MAX_NAME_CHARACTERS].strip(), *values)))
+
+
+def check_start(records: Iterable[MatchRecord], name: str, start: str) -> None:
+    """Raise UsageError if the start had a fault in most matches: there is nothing to compare with.
+
+    A variant that has faults loses by them, as its values may be to blame.
+    """
+    matches, faults = 0, list[str]()
+    for record in records:
+        own = [fault for fault in record.faults if record.bots[fault.seat] == start]
+        faults += [f"match {record.match} ({own[0].kind})"] if own else []
+        matches += 1
+    if 2 * len(faults) > matches:
+        raise UsageError(
+            f"tournament {name!r}: {start} had faults in {len(faults):,} of {matches:,} matches, first in {faults[0]};"
+            " expected a bot that can play (arena check); then give the tuning another name (--name NAME)"
+        )
 
 
 def scores_of(results: Sequence[StoredResult], variants: Sequence[Bot]) -> list[list[float]]:

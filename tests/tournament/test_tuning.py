@@ -3,17 +3,21 @@
 import random
 from collections import Counter
 from math import exp, log
+from statistics import median
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.definition import Definition, GameChoice
-from arena.errors import UsageError
+from arena.enums import FaultKind
+from arena.errors import DefinitionError, UsageError
 from arena.home import ArenaHome
 from arena.ratings.local_optimum import LocalOptimum, Sample
-from arena.records import Bot
+from arena.records import Bot, Fault
 from arena.tournament.director import run_tournament
+from arena.tournament.schedule import schedule
 from arena.tournament.tuning import TuningPlan, TuningVerdict, final_test, tune
 from arena.tournament.tuning_parameter import (
     check_parameters,
@@ -21,7 +25,7 @@ from arena.tournament.tuning_parameter import (
     filled_args,
     parse_parameter,
 )
-from arena.tournament.tuning_rounds import base_definition, named_variant, scores_of, trials_definition
+from arena.tournament.tuning_rounds import base_definition, check_start, named_variant, scores_of, trials_definition
 from tests.report.tournaments import ScriptedExecutor
 
 
@@ -31,8 +35,11 @@ def tuned(strength, *params, seed=1, **plan):
     rng = random.Random(seed)
 
     def play(_number, variants, encounters):
-        chances = [1 / (1 + exp(strength(made.start) - strength(values))) for values in variants]
-        return [[sum(rng.random() < p for _ in range(2)) / 2 for _ in range(encounters)] for p in chances]
+        chances = {values: 1 / (1 + exp(strength(made.start) - strength(values))) for values in variants}
+        return [
+            [sum(rng.random() < chances[values] for _ in range(2)) / 2 for _ in range(encounters * times)]
+            for values, times in variants.items()
+        ]
 
     return tune(made, play)
 
@@ -42,9 +49,10 @@ def near_300(values):
 
 
 def test_the_best_value_is_found_and_tested():
-    for seed in range(5):
-        result = tuned(near_300, "rollouts=10..1000@50", seed=seed)
-        assert 200 < int(result.values[0]) < 450
+    found = [tuned(near_300, "rollouts=10..1000@50", seed=seed) for seed in range(5)]
+    assert 230 < median(int(result.values[0]) for result in found) < 390  # the best by factors of up to 1.3
+    for result in found:
+        assert near_300(result.values) > 0.1 * near_300(("50",))  # nine tenths of what can be gained
         assert result.verdict is TuningVerdict.BETTER
         assert result.test.low > 0.5
 
@@ -63,10 +71,11 @@ def rounds_asked_for(*params, score=lambda _: 0.5, **plan):
     asked = []
 
     def play(number, variants, encounters):
-        asked.append((number, list(variants), encounters))
-        return [[score(values)] * encounters for values in variants]
+        asked.append((number, list(variants.elements() if number <= made.rounds else variants), encounters))
+        return [[score(values)] * encounters * times for values, times in variants.items()]
 
-    return tune(TuningPlan(parameters=tuple(map(parse_parameter, params)), **plan), play), asked
+    made = TuningPlan(parameters=tuple(map(parse_parameter, params)), **plan)
+    return tune(made, play), asked
 
 
 def test_the_first_round_has_one_variant_in_each_part_of_each_range():
@@ -97,6 +106,29 @@ def test_as_many_encounters_are_played_as_were_asked_for(encounters, rounds, poi
     """200 = 4 · 50 · 1, 240 = 4 · 30 · 2; 7 in two rounds are 8."""
     _, asked = rounds_asked_for("a=0.0..1.0", "b=0.0..1.0", encounters=encounters, rounds=rounds)
     assert {(len(variants), count) for _, variants, count in asked[:rounds]} == {(points, each)}
+
+
+def test_a_value_that_is_drawn_often_counts_often():
+    """Of 40 draws from 1..30 in equal factors, 1 has about log(1.5) / log(30) = 12 %, and 20 has 1.4 %."""
+    result, asked = rounds_asked_for("n=1..30@30", encounters=40, rounds=1)
+    drawn = asked[0][1]
+    assert len(drawn) == len(result.trials) >= 38  # without the start
+    assert 4 <= drawn.count(("1",)) <= 6
+    assert drawn.count(("20",)) <= 1
+    assert 4 <= int(result.values[0]) <= 7  # nothing is better than another: the middle, √30 = 5.5
+
+
+def test_each_trial_has_an_opening_of_its_own():
+    bots = [Bot(name=name, version="1", command=("x",), directory="/", digest="d" * 64) for name in "abc"]
+    base = base_definition(bots[0], "differences", {"size": 6})
+    lines = list(schedule(trials_definition(base, 1, 4, bots, encounters=2, drawn=[3, 1])))
+    assert len(lines) == 16  # (3 + 1) draws, 2 encounters, 2 matches
+    assert [line.opening for line in lines] == [number for number in range(8) for _ in range(2)]
+    assert [max(line.seats) for line in lines[::2]] == [1, 1, 1, 2] * 2
+    with pytest.raises(DefinitionError, match=r"trials.drawn: expected a number from 1 for each variant"):
+        list(schedule(trials_definition(base, 1, 4, bots, encounters=2, drawn=[3, 0])))
+    with pytest.raises(DefinitionError, match=r"trials.drawn"):
+        list(schedule(trials_definition(base, 1, 4, bots, encounters=2, drawn=[3])))
 
 
 def test_the_start_does_not_meet_itself():
@@ -131,6 +163,9 @@ def test_the_interval_is_as_by_hand():
     assert (test.encounters, test.score) == (8, 0.6875)
     assert (test.low, test.high) == pytest.approx((0.65 - 0.2414, 0.65 + 0.2414), abs=1e-4)
     assert test.verdict is TuningVerdict.OPEN
+    worse = final_test([0.5] * 60 + [0.0] * 20)  # mean 31 / 82, s² = 0.0528, t(81; 0.975) = 1.9897
+    assert (worse.low, worse.high) == pytest.approx((0.3781 - 0.0505, 0.3781 + 0.0505), abs=1e-4)
+    assert worse.verdict is TuningVerdict.WORSE
     assert final_test([1.0] * 7) is None
     assert final_test([1.0] * 100).verdict is TuningVerdict.BETTER
     assert final_test([0.0] * 100).verdict is TuningVerdict.WORSE
@@ -162,6 +197,8 @@ def test_any_samples_have_a_model_and_a_centre_among_them(rows):
     ("text", "middle", "quarter", "start"),
     [
         ("n=0..10", "5", "2", "5"),
+        ("n=1..10", "3", "2", "3"),
+        ("n=1..9", "5", "3", "5"),
         ("n=1..100", "10", "3", "10"),
         ("rollouts=10..1000@50", "100", "32", "50"),
         ("c=0.5..1.5", "1", "0.75", "1"),
@@ -228,6 +265,19 @@ def test_a_round_is_a_tournament_of_each_variant_against_the_start(tmp_path):
         assert home.store.tournament("tune test").definition.identity() == definition.identity()
         with pytest.raises(UsageError, match="there are only comparisons"):
             home.store.latest_tournament()
+
+
+def faulty(match, *seats):
+    """Return a record whose bots in these seats had a fault."""
+    faults = tuple(Fault(seat=seat, kind=FaultKind.START, ply=0, detail="it ended") for seat in seats)
+    return SimpleNamespace(match=match, bots=("x start@1", "x 5@1"), faults=faults)
+
+
+def test_a_start_that_fails_in_most_matches_is_nothing_to_compare_with():
+    for records in ([faulty(1, 0), faulty(2)], [faulty(1, 1), faulty(2, 1)], [faulty(1)]):
+        check_start(records, "tune 1", "x start@1")
+    with pytest.raises(UsageError, match=r"x start@1 had faults in 2 of 3 matches, first in match 2 \(start\);"):
+        check_start([faulty(1), faulty(2, 0), faulty(3, 1, 0)], "tune 1", "x start@1")
 
 
 def test_scores_are_shares_of_the_points_of_an_encounter():

@@ -154,6 +154,7 @@ class Format(ABC, Generic[SettingsT]):
         open_entry: whether entrants may come and go while it is played.
         has_ranking: whether it ranks entrants by itself, and not by ratings only.
         has_fixed_field: whether it makes no sense without one of its entrants.
+        has_own_openings: whether each round has an opening of its own, and not each pass; only if no result is needed.
         has_later_stages: whether who meets whom is settled by earlier results, so that these can't be changed once the
             next stage has begun.
         sitting_out: entrants who are not paired in the next round although they are in; only a ladder asks.
@@ -165,6 +166,7 @@ class Format(ABC, Generic[SettingsT]):
     open_entry: ClassVar[bool] = False
     has_ranking: ClassVar[bool] = False
     has_fixed_field: ClassVar[bool] = False
+    has_own_openings: ClassVar[bool] = False
     has_later_stages: ClassVar[bool] = False
     sitting_out: frozenset[int] = frozenset()
 
