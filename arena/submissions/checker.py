@@ -83,6 +83,7 @@ class Checker:
         if not claim.finish(state, report.text(), reason, report.bot, report.copy_bytes):
             _log.warning("submission %d was decided otherwise while it was checked", claim.submission.number)
             self._forget(claim, report)
+        self._release_name(claim, report.bot)
         return True
 
     def _stopped(self, claim: Claim, report: _Report) -> tuple[SubmissionState, str]:
@@ -107,6 +108,7 @@ class Checker:
             claim.finish(SubmissionState.ACCEPTED, f"{one.bot} is accepted")
         else:
             claim.finish(SubmissionState.FAILED, "", _OUR_FAILURE)
+            self._release_name(claim, one.bot)
 
     def _check(self, claim: Claim, report: _Report) -> tuple[SubmissionState, str]:
         def accept(bot: Bot) -> None:
@@ -171,6 +173,12 @@ class Checker:
         if report.is_listed and report.bot is not None and one is not None and one.state is SubmissionState.WITHDRAWN:
             with contextlib.suppress(UsageError):
                 self._home.bots.remove(report.bot)
+
+    def _release_name(self, claim: Claim, label: str | None) -> None:
+        """Let others have the name that this check has given to its author, if nothing of that name was accepted."""
+        name = (label or "").rpartition("@")[0]
+        if name and all(stored.name != name for stored in self._home.store.submitted_bots()):
+            self._people.submissions.release_bot_name(claim.submission.person, name)
 
 
 class _Report:

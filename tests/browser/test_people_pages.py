@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
@@ -14,7 +15,7 @@ from playwright.sync_api import expect
 from arena.contests.contest_file import read_contest
 from arena.games import make_game
 from arena.games.checked_game import checked_game
-from arena.home import ArenaHome, open_people
+from arena.home import PEOPLE_FILE, ArenaHome, open_people
 from arena.people.directing import DirectorState, RunFigures, SittingOut, Wish
 from arena.people.passwords import hash_password
 from arena.people.roles import Role, Scope
@@ -22,6 +23,8 @@ from arena.people.submission import SubmissionState
 from arena.people.unrated_match import Choices, MatchState, Position
 from arena.playing.view import Played, view_of
 from arena.records import TimeControl
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.times import DAY_SECONDS
 from arena.web.people.table import OPERATIONS
 from tests.browser.conftest import SMALL_LADDER, served
 from tests.browser.test_pages import SCHEMES, WIDTHS
@@ -48,6 +51,7 @@ places = 4
 [qualification.ladder]
 margin_95 = 1.0
 """
+NO_MENU = "{}"
 PASSWORD = "correct horse battery"
 LONG = "Some-very-long-name-of-32-chars0"
 ROLES = {"olga": Role.OPERATOR, "dora": Role.DIRECTOR, "ann": Role.AUTHOR, LONG: Role.AUTHOR}
@@ -121,10 +125,12 @@ class People:
                 "paused": LONG,
             }
             _keep_going(store)
+        with PeopleStore(directory / PEOPLE_FILE, lambda: time.time() + DAY_SECONDS) as tomorrow:
+            _say(tomorrow)
 
     def _play(self, store, person, state):
         """Return the address of a match that a person plays: no play host has anything to do with it."""
-        store.unrated_matches.set_menu("{}", 4)
+        store.unrated_matches.set_menu(NO_MENU, 4)
         choices = Choices(game="differences", options="{}", seat=0, bot="arena:greedy", per_action_milliseconds=1000)
         one = store.unrated_matches.begin(choices, person, "192.0.2.1")
         game = checked_game(make_game("differences"), "differences")
@@ -164,14 +170,19 @@ class People:
         return store.sessions.begin(person, "Mozilla/5.0 (Linux) Chrome/140.0 Safari/537.36", "192.0.2.1")
 
 
-def _keep_going(store):
-    """Say that two tournaments are kept going; one is paused, and has entrants who sit out."""
+def _say(store):
+    """Say what two tournaments that are kept going do; at a time at which it is never long ago."""
     sitting_out = (
         SittingOut(bot=f"{LONG}@1", reason="its matches take 50 times as long as those of others", seconds=90),
     )
     figures = RunFigures(recorded=12, scheduled=20, playing=2, margin_95=3.4, wanted_margin_95=1.5, seconds_left=600)
     store.directors.say("kept", "contest", DirectorState.PLAYING, "", figures)
     store.directors.say(LONG, "ladder", DirectorState.RESTING, REASON[:-1], replace(figures, sitting_out=sitting_out))
+
+
+def _keep_going(store):
+    """Let two tournaments be kept going: one is paused, and has entrants who sit out."""
+    _say(store)
     store.directors.want(LONG, Wish.PAUSE, reason=REASON, by="dora")
     for kind, arguments in (("disqualify", {"bot": f"{LONG}@1", "rule": "keep"}), ("void", {"numbers": [1, 2]})):
         one = store.requests.add(LONG, kind, arguments, subject="", reason=REASON, by="dora")
@@ -186,7 +197,19 @@ def people(tmp_path_factory):
     found = People(directory)
     (directory / "ladder.toml").write_text(SMALL_LADDER)
     with served(directory, "--open-to", "authors", "--ladder", directory / "ladder.toml") as found.site:
+        _wait_until_begun(directory)
         yield found
+
+
+def _wait_until_begun(directory):
+    """Wait until pages stay as they are: one can choose what to play, and the ladder has been played."""
+    with open_people(directory) as store:
+        while (
+            store.unrated_matches.menu() in (None, NO_MENU)
+            or (ladder := store.directors.report("ladder")) is None
+            or ladder.state is DirectorState.PLAYING
+        ):
+            time.sleep(0.05)
 
 
 def window_of(chromium, people, who, **options):

@@ -101,7 +101,7 @@ def test_a_token_that_may_not_submit_is_refused(command, arena_site, tmp_path, m
     (tmp_path / "first.py").write_bytes(GOOD)
     code, _, err = command(tmp_path / "first.py", "--to", arena_site.url)
     assert code == 2
-    assert "may not do this" in err
+    assert "may not do this; get one that may with: arena login URL --scope submit" in err
 
 
 @pytest.mark.parametrize(

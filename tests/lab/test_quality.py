@@ -9,7 +9,7 @@ import pytest
 from arena.games import make_game
 from arena.lab.limits import Limits
 from arena.lab.quality import play_measures, value_measures
-from arena.lab.quality.answers import variation_sentences
+from arena.lab.quality.answers import answers_of, variation_sentences
 from arena.lab.quality.comparison import Comparison
 from arena.lab.quality.estimate import Cluster, Kind, exactly, share_of
 from arena.lab.quality.exact_values import BestPlay, NoValuesError, exact_values
@@ -271,6 +271,12 @@ def test_a_difference_that_depends_on_the_strength_means_nothing_to_all_players(
     assert "no difference that a player would notice" in variation_sentences(comparison)[0]
 
 
+def test_a_difference_at_some_strengths_names_them():
+    reports = [replace(profile(0, 1), measures=(two_strengths(*shares),)) for shares in ((0.2, 0.5), (0.6, 0.5))]
+    comparison = Comparison(option="scoring", values=("a", "b"), reports=tuple(reports))
+    assert ": more matches end in a draw (random) (1 of 2" in variation_sentences(comparison)[0]
+
+
 def two_strengths(*shares):
     rows = [profile(share, 200).measures[0].rows[0] for share in shares]
     at = [replace(row, at=strength) for row, strength in zip(rows, ("random", "greedy"), strict=True)]
@@ -293,3 +299,11 @@ def test_a_comparison_marks_what_is_more_than_chance():
     said = ": more matches end in a draw (1 of 1 numbers differ by more than chance)."
     assert variation_sentences(clear)[0].endswith(said)
     assert clear.conclusion().endswith("not known without votes (194 for 80% power at 60:40).")
+
+
+def test_of_three_seats_the_shares_are_named_and_no_size_is_said_to_be_fair():
+    game = table_game(((0, (1, 2)), (None, (0, 1, 2)), (None, (3, 3, 0))), players=3)
+    report = survey_quality(game, PATH, Plan(encounters=10, doublings=0), Limits())
+    assert number(report, "value", "share of seat 0", "players 3").value == 0.75
+    assert "no size has a single value" in answers_of(report)[1].paragraphs[0]
+    assert "at the last choice of a match, not at earlier ones" in report.measure("length").note

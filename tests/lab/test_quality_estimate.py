@@ -1,5 +1,6 @@
 """Intervals against published examples, and against the truth in simulated repetitions."""
 
+from dataclasses import replace
 from random import Random
 from statistics import fmean
 
@@ -7,9 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.lab.quality.estimate import Cluster, Kind, between, difference, differing_share, exactly, mean_of, share_of
+from arena.lab.quality.estimate import (
+    Cluster,
+    Estimate,
+    Kind,
+    between,
+    difference,
+    differing_share,
+    exactly,
+    mean_of,
+    share_of,
+)
+from arena.lab.quality.measure import Unit
 from arena.lab.quality.play_measures import draws_and_margins, first_seat, length_and_branching
 from arena.lab.quality.simple_strategies import RandomStrategy
+from arena.lab.quality.text import ends_text, estimate_text
 from tests.lab.quality_games import UNEQUAL, played_at_random, table_game
 
 
@@ -136,6 +149,14 @@ def test_of_equal_observations_it_is_said_how_many_others_may_differ(n, share):
     assert mean_of([Cluster(12.0)] * n + [Cluster(13.0)]).differing is None
     assert share_of([Cluster(1.0)] * n).differing is None
     assert difference(found, found).differing == found.differing
+
+
+def test_ends_that_differ_are_not_shown_as_equal():
+    narrow = Estimate(value=1.1, low=1.0961, high=1.1009, n=200)
+    assert estimate_text(narrow, Unit.COUNT) == "1.1 [1.096, 1.101]"
+    assert ends_text(replace(narrow, low=0.90212, high=0.90249), Unit.SHARE) == "[90.21, 90.25]"
+    assert ends_text(replace(narrow, low=3.0, high=3.0), Unit.COUNT) == "[3, 3]"
+    assert ends_text(mean_of([Cluster(12.0)] * 9), Unit.COUNT) == "(all equal)"
 
 
 def test_that_share_is_too_small_in_5_of_100_simulated_repetitions():

@@ -166,6 +166,22 @@ def test_the_name_of_a_bot_belongs_to_who_was_first(store, place, now, ada, eve)
     assert sorted(results) == [False, True]
 
 
+def test_a_name_of_which_nothing_was_accepted_is_free_again(store, ada, eve):
+    names = store.submissions
+    for state, is_free in ((REFUSED, True), (ACCEPTED, False)):
+        number = hand_in(store, ada, str(state)[0]).number
+        claim = names.claim()
+        assert names.own_bot_name(ada.number, "Greedy")
+        names.release_bot_name(ada.number, "Greedy")
+        assert names.owner("Greedy") == ada.number, "it is being checked"
+        claim.finish(state, "", bot="Greedy@1")
+        assert names.find(number).state is state
+        names.release_bot_name(eve.number, "Greedy")
+        assert names.owner("Greedy") == ada.number, "it is not that of eve"
+        names.release_bot_name(ada.number, "gr-eedy")
+        assert (names.owner("Greedy") is None) == is_free
+
+
 def test_a_report_is_bounded(store, ada):
     number = hand_in(store, ada).number
     store.submissions.claim().finish(REFUSED, "x" * (3 * MAX_REPORT_CHARACTERS))

@@ -262,6 +262,32 @@ def test_a_refused_bot_keeps_no_name(arena):
     assert "belongs to another author" in arena.checked(GOOD + b"# mine\n").reason
 
 
+def test_a_bot_that_is_withdrawn_when_its_name_was_taken_keeps_no_name(arena, monkeypatch):
+    own = arena.people.submissions.own_bot_name
+
+    def withdraw_then(person, name):
+        arena.people.submissions.withdraw(arena.persons["ada"], number)
+        return own(person, name)
+
+    number = arena.hand_in(GOOD)
+    with monkeypatch.context() as patched:
+        patched.setattr(arena.people.submissions, "own_bot_name", withdraw_then)
+        assert arena.checker.check_next()
+    assert arena.people.submissions.find(number).state is SubmissionState.WITHDRAWN
+    assert arena.bots() == []
+    assert arena.people.submissions.owner("first") is None
+    assert arena.checked(GOOD, author="eve").state is SubmissionState.ACCEPTED
+
+
+def test_a_later_version_that_is_refused_and_an_author_who_leaves_release_no_name(arena):
+    assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
+    ada = arena.persons["ada"]
+    assert arena.checked(GOOD + b"# again\n").state is SubmissionState.REFUSED
+    assert arena.people.submissions.owner("first") == ada.number
+    arena.people.accounts.erase(ada)
+    assert "belongs to another author" in arena.checked(GOOD + b"# mine\n", author="eve").reason
+
+
 def test_the_copies_of_an_author_are_bounded(arena, monkeypatch):
     assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
     ada = arena.persons["ada"].number

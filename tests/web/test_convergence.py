@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from arena.site.models.tournament import TournamentParameters
 from arena.site.pages import PAGE_BY_NAME
 from arena.web.built_value import BuiltValue
-from arena.web.page_cache import PageCache
+from arena.web.page_cache import CURRENT_PER_BUILD_SECOND, QUIET_CURRENT_SECONDS, PageCache
 from tests.web.conftest import FakeVersions
 
 PAGE, PARAMETERS = PAGE_BY_NAME["tournament"], TournamentParameters(tournament="t")
@@ -75,6 +75,7 @@ class Site:
         """Ask for the page, and expect that it is as new as what has happened unless it says that it is not."""
         found = await self.cache.find(PAGE, PARAMETERS, 0.0)
         assert not found.is_current or found.value.json == shown(self.versions)
+        await asyncio.sleep(0)  # the build begins, and reads: not after a run that begins and ends meanwhile
         return found
 
     async def settle(self):
@@ -90,12 +91,33 @@ class Site:
 
 @given(st.lists(st.sampled_from(ACTIONS), max_size=30))
 @example(["run", "ask", "built", "run", "restart", "ask"])
+@example(["ask", "run", "built", "run", "ask"])
 def test_a_page_is_as_new_as_what_was_seen_or_says_that_it_is_late(actions):
     async def follow():
         site = Site()
         for action in actions:
             await site.act(action)
         await site.settle()
+        await site.cache.close()
+
+    asyncio.run(follow())
+
+
+def test_a_run_that_begins_and_ends_while_a_page_is_read_is_shown_for_a_while_at_most():
+    """Nothing tells it from no run: one that records a match ends with an event."""
+
+    async def follow():
+        site = Site()
+        await site.cache.find(PAGE, PARAMETERS, 0.0)
+        await site.act("run")
+        await asyncio.sleep(0)  # the build reads
+        await site.act("run")
+        await site.act("built")
+        found = await site.cache.find(PAGE, PARAMETERS, 0.0)
+        assert (found.is_current, found.value.json) == (True, b"1, since 2")
+        site.now += max(QUIET_CURRENT_SECONDS, CURRENT_PER_BUILD_SECOND * found.value.build_seconds)
+        await site.settle()
+        assert (await site.ask()).value.json == b"1, not played"
         await site.cache.close()
 
     asyncio.run(follow())

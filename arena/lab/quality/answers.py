@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from arena.lab.quality.comparison import Comparison
+from arena.lab.quality.comparison import Comparison, Difference
 from arena.lab.quality.estimate import Kind
 from arena.lab.quality.measure import Row
 from arena.lab.quality.report import QualityReport
@@ -53,22 +53,30 @@ def answers_of_comparison(comparison: Comparison) -> list[Answer]:
 
 
 def variation_sentences(comparison: Comparison) -> tuple[str, str]:
-    """Return what the second variation means to a player, and what is not known.
+    """Return what the second variation means to a player, and what is not known."""
+    by_name: dict[str, list[Difference]] = {}
+    for one in comparison.differences():
+        if not one.row.at.startswith("ply "):
+            by_name.setdefault(one.row.name, []).append(one)
+    meanings = dict.fromkeys(filter(None, map(_meaning, by_name.values())))
+    other = f"With {comparison.option} = {comparison.values[1]}"
+    if not meanings:
+        return f"{other}, no difference that a player would notice is more than chance.", comparison.conclusion()
+    clear, compared = sum(one.is_clear for one in comparison.differences()), len(comparison.differences())
+    said = f"{other}: {'; '.join(meanings)} ({clear} of {compared} numbers differ by more than chance)."
+    return said, comparison.conclusion()
+
+
+def _meaning(differences: Sequence[Difference]) -> str:
+    """Return what the differences of one number mean, and at which strengths if not at all.
 
     A number that is larger at one strength and smaller at another means nothing that holds for all players.
     """
-    meanings: dict[str, set[str]] = {}
-    for one in comparison.differences():
-        if one.meaning():
-            meanings.setdefault(one.row.name, set()).add(one.meaning())
-    clear = sum(one.is_clear for one in comparison.differences())
-    other = f"With {comparison.option} = {comparison.values[1]}"
-    agreeing = dict.fromkeys(said.pop() for said in meanings.values() if len(said) == 1)
-    if not agreeing:
-        return f"{other}, no difference that a player would notice is more than chance.", comparison.conclusion()
-    shown = "; ".join(agreeing)
-    compared = len(comparison.differences())
-    return f"{other}: {shown} ({clear} of {compared} numbers differ by more than chance).", comparison.conclusion()
+    clear = [one for one in differences if one.meaning()]
+    if len({one.meaning() for one in clear}) != 1:
+        return ""
+    at = all_of([one.row.at for one in clear]) if len(clear) < len(differences) else ""
+    return f"{clear[0].meaning()} ({at})" if at else clear[0].meaning()
 
 
 def _value_sentence(report: QualityReport) -> str:
@@ -125,6 +133,8 @@ def _verdict(rows: Sequence[Row]) -> str:
 
 def _size_sentence(report: QualityReport) -> str:
     """Return on which boards best play is even, and who wins on the others."""
+    if any(row.name == "share of seat 2" for row in report.measure("value").rows):
+        return "For three and more no size has a single value: what each seat gets is said under the first measure."
     rows = [row for row in report.measure("value").rows if row.name == "margin of seat 0"]
     exact = [row for row in rows if row.estimate.kind is Kind.EXACT]
     if not exact:

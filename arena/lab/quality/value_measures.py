@@ -48,8 +48,10 @@ def value_by_size(solutions: Mapping[str, Solution]) -> tuple[Row, ...]:
         if worth is None:
             shares = zip(solution.shares or (), solution.paranoid or (), strict=True)
             for seat, (share, held) in enumerate(shares):
-                rows += rows_of(f"share of seat {seat}", board, Unit.SHARE, exactly(share), "table")
-                rows += rows_of(f"share that seat {seat} can hold", board, Unit.SHARE, exactly(held), "table")
+                rows += rows_of(f"share of seat {seat}", board, Unit.SHARE, exactly(share), solution.shares_known)
+                rows += rows_of(
+                    f"share that seat {seat} can hold", board, Unit.SHARE, exactly(held), solution.shares_known
+                )
         elif worth.margin is not None:
             rows += rows_of("margin of seat 0", board, Unit.SCORE, exactly(worth.margin), worth.known)
         else:

@@ -106,7 +106,7 @@ class DirectingPage(Model):
         program: which program.
         requests: the latest, the latest first.
         entrants: the bots that can be corrected, as ``name@version``; none before the tournament has begun.
-        is_finished: whether all of it is played.
+        is_finished: whether all of it is played; never so of a ladder.
         contest: of which contest it is; "" if of none.
         is_hidden: whether only directors see its results.
     """

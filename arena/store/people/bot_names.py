@@ -5,9 +5,10 @@ from __future__ import annotations
 from sqlalchemy import Connection, select
 
 from arena.people.person_name import look_alike_key
+from arena.people.submission import SubmissionState
 from arena.people.values import Person
 from arena.store.connection import Database, insert_into
-from arena.store.people.schema import bot_owners
+from arena.store.people.schema import bot_owners, submissions
 
 
 class BotNames:
@@ -45,3 +46,24 @@ class BotNames:
             return bool(connection.execute(owner).scalar_one() == person)
 
         return self._database.write(own)
+
+    def release_bot_name(self, person: int, name: str) -> None:
+        """Let others have a bot's name of which nothing was accepted; nothing else is done.
+
+        Args:
+            person: who has handed in a bot of that name, which was not accepted.
+            name: of the bot.
+        """
+        key = look_alike_key(name)
+        theirs = submissions.c.person_id == person
+        decided = select(submissions.c.bot).where(theirs, submissions.c.state == SubmissionState.ACCEPTED)
+        checked = select(submissions.c.id).where(theirs, submissions.c.state == SubmissionState.CHECKING).limit(1)
+        own = bot_owners.delete().where(bot_owners.c.look_alike_key == key, bot_owners.c.person_id == person)
+
+        def release(connection: Connection) -> None:
+            labels = connection.execute(decided.where(submissions.c.bot.is_not(None))).scalars()
+            is_accepted = any(look_alike_key(label.rpartition("@")[0]) == key for label in labels)
+            if not is_accepted and connection.execute(checked).first() is None:
+                connection.execute(own)
+
+        self._database.write(release)

@@ -19,7 +19,9 @@ from arena.store.people.times import DAY_SECONDS, Clock
 
 MAX_DAYS = 60
 
-USED = "this invitation was used, or has expired, or there never was one; ask for another"
+USED = (
+    "this invitation was used, or has expired, or there never was one; sign in if you have used it, or ask for another"
+)
 
 
 class Invitations:

@@ -107,7 +107,8 @@ def show_directing(visit: Visit) -> DirectingPage:
         program=report.program,
         requests=requests,
         entrants=_entrants(found) if found is not None else (),
-        is_finished=found is not None
+        is_finished=report.program != LADDER  # which others may still enter
+        and found is not None
         and found.finished_at is not None
         and all(one.state in (RequestState.DONE, RequestState.REFUSED) for one in requests),
         contest=contest.name if contest is not None else "",

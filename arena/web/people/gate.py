@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from arena.errors import UsageError
+from arena.people.roles import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
 from arena.site.links import ServedLinks
 from arena.store.people.people_store import PeopleStore
 from arena.submissions.upload_directory import Received, UploadDirectory
@@ -229,8 +230,8 @@ class Gate:
             if operation.method == "GET" and not wants_json(request):
                 return None
             raise ProblemError(Problem(status=401, title="Sign in first", error="Only who has signed in may do this."))
-        who = "This token" if actor.token is not None else f"Your role, {actor.person.role},"
-        raise ProblemError(Problem(status=403, title="Not allowed", error=f"{who} may not do this."))
+        sentence = _refusal(actor, actor.person.role, operation)
+        raise ProblemError(Problem(status=403, title="Not allowed", error=sentence))
 
     def _may_still(self, request: Request, operation: Operation, actor: Actor) -> bool:
         """Return whether who asked is still who they were, and may do it."""
@@ -267,6 +268,17 @@ def _problem(error: UsageError | ValidationError) -> Problem:
     sentence = problem.error[:1].upper() + problem.error[1:]
     sentence = sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
     return problem.model_copy(update={"error": sentence})
+
+
+def _refusal(actor: Actor, role: Role, operation: Operation) -> str:
+    """Return why somebody may not do it; for a program, what would help."""
+    wanted = operation.who
+    if actor.token is None or (isinstance(wanted, Permission) and wanted not in PERMISSIONS[role]):
+        return f"Your role, {role}, may not do this."
+    good_for = [scope for scope, granted in SCOPE_PERMISSIONS.items() if wanted in granted]
+    if good_for and not operation.only_in_browser:
+        return f"This token may not do this; get one that may with: arena login URL --scope {good_for[0]}"
+    return "A token may not do this; sign in with a browser."
 
 
 def may(actor: Actor, operation: Operation) -> bool:

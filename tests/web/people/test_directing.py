@@ -157,6 +157,16 @@ async def test_a_finished_tournament_is_said_to_be_played_until_something_is_ask
     assert "All of it is played." not in (await dora.get("/tournaments/t/direct")).text
 
 
+async def test_a_ladder_with_nothing_to_play_now_can_be_paused(world, directory):
+    with ArenaHome(directory) as home:
+        home.store.set_finished(home.store.tournament("t"), True)
+    world.store.directors.say("t", "ladder", DirectorState.SHORT, "a match has 2 players, and 1 can be paired")
+    page = (await world.browser("dora").get("/tournaments/t/direct")).text
+    assert "It waits: too few bots can be paired." in page
+    assert "All of it is played." not in page
+    assert "/tournaments/t/pause" in page
+
+
 async def test_what_could_not_be_done_is_on_the_page_and_in_the_log_with_its_reason(kept):
     asked = kept.store.requests.add(
         "open ladder", "disqualify", {"bot": "a@1", "rule": "annul"}, subject="a@1", reason="It cheats.", by="dora"

@@ -299,6 +299,20 @@ async def test_a_program_gets_nothing_that_its_person_may_not(world):
     assert response.status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("who", "scopes", "path", "sentence"),
+    [
+        ("ann", ["read"], "/submissions", "get one that may with: arena login URL --scope submit"),
+        ("dora", ["read", "submit"], "/contests", "get one that may with: arena login URL --scope direct"),
+        ("ann", ["read"], "/contests", "Your role, author, may not do this."),
+        ("dora", ["direct"], "/account/password", "A token may not do this; sign in with a browser."),
+    ],
+)
+async def test_a_token_that_may_not_is_told_what_would_help(world, who, scopes, path, sentence):
+    response = await world.program(who, *map(Scope, scopes)).post(path, json={})
+    assert (response.status_code, response.json()["error"].endswith(sentence)) == (403, True)
+
+
 # looking after people
 
 
