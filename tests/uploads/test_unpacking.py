@@ -155,6 +155,12 @@ def test_the_process_that_unpacks_is_not_trusted(what, tmp_path, temporary, monk
     assert list(temporary.iterdir()) == []
 
 
+def test_the_time_in_which_python_starts_is_no_fault_of_the_upload(tmp_path, monkeypatch):
+    slow = f"import time\nwhile time.process_time() < 1.02: pass\n{unpacking._BOOTSTRAP}"
+    monkeypatch.setattr(unpacking, "_BOOTSTRAP", slow)
+    unpack(written(tmp_path / "b.zip", bot_zip()), tmp_path / "into", UnpackLimits(cpu_seconds=1))
+
+
 def test_a_machine_that_is_too_slow_is_no_fault_of_the_upload(tmp_path):
     upload = written(tmp_path / "b.zip", bot_zip())
     with pytest.raises(UsageError, match=r"b\.zip: it can't be unpacked here: it took more than 0 s") as failed:
