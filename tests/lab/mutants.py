@@ -115,7 +115,6 @@ EQUAL = {
     r"int other = »1«; other < number && !period|other »<=« number && !period": "a period is seen later, or of none",
     r"int other = 0; other < number && »«period": "no period is seen: it is slower",
     r"int high = »1«; high <= rules->height": "no gap is 0",
-    r"^return »2«;": "any number but 0 says that something is known",
     r"row = end->rows »\+« 1": "a tie that is not seen is one that the rules are asked about",
     r"number »<=« size \* size": "no square is a prime",
 }
