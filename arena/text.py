@@ -172,6 +172,8 @@ def toml_text(value: Any) -> str:
         return _basic(value)
     if value is None:
         raise ValueError("TOML has no null")
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # inf or nan, where JSON has other words
     return json.dumps(value)  # of numbers and truth values, which TOML writes alike
 
 

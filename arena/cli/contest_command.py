@@ -14,7 +14,7 @@ from arena.cli.common import print_table
 from arena.cli.confirmation import confirm, yes_option
 from arena.cli.global_options import global_option
 from arena.cli.group import FAILED, OK
-from arena.cli.options import format_options
+from arena.cli.options import format_options, wide_option
 from arena.cli.people_database import COMMAND_LINE, opened_people, required_reason_option
 from arena.cli.subcommands import Subcommands
 from arena.errors import UsageError
@@ -48,6 +48,7 @@ _PHASES = {
 
 
 @click.group("contest", cls=Subcommands, invoke_without_command=True)
+@wide_option
 @click.pass_context
 def command(context: click.Context) -> None:
     """Announce contests, reveal their results, cancel them.

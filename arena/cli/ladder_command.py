@@ -8,7 +8,7 @@ import click
 
 from arena.cli.common import print_table
 from arena.cli.group import FAILED, OK
-from arena.cli.options import WholeNumber, format_options
+from arena.cli.options import WholeNumber, format_options, wide_option
 from arena.cli.people_database import COMMAND_LINE, opened_people, required_reason_option
 from arena.cli.subcommands import Subcommands
 from arena.people.directing import LADDER, DirectorState, Wish
@@ -37,6 +37,7 @@ wait_option = click.option(
 
 
 @click.group("ladder", cls=Subcommands, invoke_without_command=True)
+@wide_option
 @click.pass_context
 def command(context: click.Context) -> None:
     """Pause, drain and resume the ladders that `arena serve` keeps going.

@@ -9,7 +9,7 @@ import click
 from arena.cli.common import print_table
 from arena.cli.confirmation import confirm, yes_option
 from arena.cli.group import FAILED, OK
-from arena.cli.options import WholeNumber, format_options
+from arena.cli.options import WholeNumber, format_options, wide_option
 from arena.cli.people_database import COMMAND_LINE, opened_people
 from arena.cli.subcommands import Subcommands
 from arena.errors import UsageError
@@ -74,6 +74,7 @@ days_option = click.option(
 
 
 @click.group("people", cls=Subcommands, invoke_without_command=True)
+@wide_option
 @click.pass_context
 def command(context: click.Context) -> None:
     """Add people to an arena that others may enter, and say what they may do.

@@ -65,6 +65,13 @@ def test_a_command_of_the_lab_that_leaves_out_columns_can_show_them(name):
     assert leaves_out == any("--wide" in option.opts for option in command.params)
 
 
+@pytest.mark.parametrize("name", ["contest", "ladder", "people"])
+def test_a_command_that_lists_without_a_command_of_its_own_takes_wide_as_its_list_does(name):
+    group = LazyGroup().get_command(click.Context(click.Group()), name)
+    for command in (group, group.commands["list"]):
+        assert any("--wide" in option.opts for option in command.params)
+
+
 def commands():
     """Yield (name, command) for every command."""
     for name in COMMANDS:

@@ -6,7 +6,7 @@ from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.playing.view import Played, view_of
 from arena.records import TimeControl
-from arena.site.build.match_sentences import result_sentence
+from arena.site.build.match_sentences import position_sentence, result_sentence
 from tests.site.matches import FULL, fault, record
 
 NAMES = ("you", "greedy@1")
@@ -89,3 +89,11 @@ def test_sentences_are_for_who_plays():
 )
 def test_who_plays_reads_how_it_ended(changed, sentence):
     assert result_sentence(record(FULL, **changed), NAMES, 0) == sentence
+
+
+@pytest.mark.parametrize(
+    ("faults", "said"),
+    [((), "The beginning; scores 0 : 0. It is your turn."), ((fault(),), "The beginning; scores 0 : 0.")],
+)
+def test_after_a_forfeit_it_is_nobody_s_turn(faults, said):
+    assert position_sentence(record(FULL, faults=faults), NAMES, 0, "", (0, 0), due=0, reader=0) == said

@@ -67,7 +67,8 @@ def position_sentence(
     if None not in scores:
         parts.append(f"scores {' : '.join(score_text(score or 0) for score in scores)}")
     if due is not None and due == reader:
-        return f"{'; '.join(parts)}. It is your turn."
+        turn = "" if record.faults else " It is your turn."  # a forfeit has ended the match
+        return f"{'; '.join(parts)}.{turn}"
     if due is not None and 0 <= due < len(names):
         parts.append(f"{names[due]} is to act")
     return f"{'; '.join(parts)}."

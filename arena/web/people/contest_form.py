@@ -13,14 +13,17 @@ from functools import cache
 from arena.contests.template_texts import template_summary, template_text
 from arena.people.contest import Contest, ContestEntrants, ContestResults
 from arena.records import DEFAULT_LIMITS, MEBIBYTE
+from arena.stored import is_plain
 from arena.text import toml_text
 
 NO_QUALIFICATION = "none"
 EXAMPLE_NAME = "spring"
 FROZEN_HOURS, PLACES = 4.0, 8
 """In the form where a template has none."""
-_TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?")
-_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
+_TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?", re.ASCII)
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?", re.ASCII)
+_MAX_DIGITS = 18
+"""Of a number, which has 64 bits in TOML."""
 _BETWEEN_NAMES = re.compile(r"[\s,;]+")
 
 
@@ -165,19 +168,20 @@ def names_value(text: str) -> str:
 
 def _number(text: str) -> str:
     """Return a number as TOML; any other text as such, which is then refused."""
-    return text.strip() if _NUMBER.fullmatch(text.strip()) else toml_text(text)
+    number = text.strip()
+    return number if _NUMBER.fullmatch(number) and len(number) <= _MAX_DIGITS else toml_text(text)
 
 
 def _mebibytes(text: str) -> str:
     number = _number(text)
-    return str(int(number) * MEBIBYTE) if number.isdecimal() else toml_text(text)
+    return str(int(number) * MEBIBYTE) if number.isdecimal() and len(number) < _MAX_DIGITS // 2 else toml_text(text)
 
 
 def _options(text: str) -> str:
     """Return a JSON object as TOML; any other text as such, which is then refused."""
     try:
         found = json.loads(text or "{}", parse_constant=_no_number)
-        if isinstance(found, dict):
+        if isinstance(found, dict) and is_plain(found):
             return toml_text(found)
     except (ValueError, RecursionError):
         pass

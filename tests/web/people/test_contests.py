@@ -5,9 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from arena.contests.apart import read_contest_apart
 from arena.contests.contest_file import read_contest
 from arena.contests.contest_text import contest_text
 from arena.contests.template_texts import template_names, template_text
+from arena.errors import DefinitionError
 from arena.games import GAMES
 from arena.home import ArenaHome
 from arena.people.roles import Scope
@@ -252,3 +254,26 @@ async def test_who_may_hand_in_sees_where(world, dora):
         client = world.browser(who) if who else world.client()
         pages = [(await client.get(path, headers={"accept": JSON})).json() for path in (open_to_all, invited)]
         assert tuple(page["may_submit"] for page in pages) == expected
+
+
+FORGED = {
+    "options": ['{"size": 1e400}', '{"size": null}', '{"\\ud800": 1}', f'{{"size": {"9" * 400}}}', '{"size": NaN}'],
+    "bots_per_author": ["1\u0663", "9" * 400, "1e5"],
+    "opens_at": ["2027-01-0\u0661T00:00:00"],
+    "memory_mib": ["9" * 1999, "9" * 18, "\u0663"],
+}
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in FORGED.items() for value in values])
+def test_a_forged_field_is_named_and_never_a_line_of_a_file_that_nobody_has_seen(key, value):
+    template = form_template("class", datetime(2026, 11, 1, tzinfo=UTC))
+    sent = {**template.fields, "name": "spring", "title": "Spring", key: value}
+    with pytest.raises(DefinitionError) as raised:
+        read_contest(form_text(sent, template.house_bots))
+    assert "TOML" not in str(raised.value)
+    assert {"opens_at": "opens_at", "memory_mib": "limits.memory_bytes"}.get(key, key) in str(raised.value)
+
+
+def test_half_a_character_is_refused_before_a_process_is_started():
+    with pytest.raises(DefinitionError, match=r"expected a text that can be written in UTF-8"):
+        read_contest_apart('name = "\ud800"')
