@@ -5,20 +5,24 @@ for an interval of a given width, relative to the lead, grows with var X / (mean
 reasons); the ratio of both is what the choice saves. Openings are chosen with one pair of slip rates and measured, with
 fresh encounters, with three. Intervals are 95 %, by a bootstrap over openings.
 
+With ``--playouts``: how well random playouts choose, which nobody has to solve anything for.
+
 With ``--plies``: the information of an encounter by the number of plies, of random openings and of the best quarter.
 
-    python -m benchmarks.openings [--plies] [GAME …]
+    python -m benchmarks.openings [--plies | --playouts] [GAME …]
 """
 
 import argparse
 import random
 import time
 from itertools import islice
+from statistics import correlation
 
 from arena.definition import GameChoice
 from arena.games import make_game
+from arena.lab.kernels.playout_margins import playout_margin
 from arena.lab.kernels.slips import slip_encounters
-from arena.tournament.opening_information import SLIPS_PERMILLE, Evaluated, evaluated, most_informative
+from arena.tournament.opening_information import SLIPS_PERMILLE, Evaluated, evaluated, most_even, most_informative
 from arena.tournament.openings import openings
 from benchmarks.common import machine
 
@@ -40,6 +44,14 @@ BY_PLIES = [
     ("plaid", {"width": 8, "height": 8, "lines": 6}, [(1, 14), (2, 80), (3, 80)]),
 ]
 """Of each row: the game, its options, and how many random openings of how many plies."""
+BY_PLAYOUTS = [
+    ("multiplication", {"size": 7}, 2, 60),
+    ("multiplication", {"size": 9}, 4, 40),
+    ("plaid", {"width": 8, "height": 8, "lines": 6}, 3, 60),
+    ("differences", {"size": 8}, 2, 48),
+    ("plusminus", {"size": 5, "grid_first": 2}, 6, 48),
+]
+"""Of each row: the game, its options, the plies, and how many random openings."""
 MOST_STATES = 6_000_000
 FEW = 16
 """Of fewer openings, none are chosen."""
@@ -120,15 +132,52 @@ def print_by_plies(wanted):
             print(f"| {name}, {board} | {plies} | {number} | {random_ones:.2f} | {shown} |", flush=True)
 
 
+def ranks(values):
+    return [sum(other < value for other in values) + sum(other == value for other in values) / 2 for value in values]
+
+
+def by_playouts(name, options, plies, count):
+    """Return how well playouts rank the openings, and how many encounters each choice of a quarter saves."""
+    game = make_game(name, **options)
+    choice = GameChoice(game=name, options=game.options, players=2)
+    found = list(evaluated(choice, plies, 1, 1, count))
+    drawn = [one.opening for one in found]
+    fresh = dict(zip(drawn, halves(game, drawn, SLIPS_PERMILLE, 10_000), strict=True))
+    leads = [sum(n * (k - 2) for k, n in enumerate(fresh[one])) for one in drawn]
+    even = [-playout_margin(game, one, number).square for number, one in enumerate(drawn)]
+    quarter = len(drawn) // 4
+    chosen = most_even(game, drawn, 1, quarter), [one.opening for one in most_informative(found, quarter)]
+    every = list(fresh.values())
+    saved = [ratio(every, [fresh[one] for one in some], random.Random(1)) for some in chosen]
+    return len(drawn), correlation(ranks(even), ranks(leads)), saved
+
+
+def print_by_playouts(wanted):
+    print("| game | options | plies | chosen of | rank correlation | by playouts | by information |")
+    print("| --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    for name, options, plies, count in BY_PLAYOUTS:
+        if wanted and name not in wanted:
+            continue
+        drawn, rank_correlation, saved = by_playouts(name, options, plies, count)
+        board = ", ".join(f"{key} = {value}" for key, value in options.items())
+        cells = " | ".join(f"{value:.2f} ({low:.2f} to {high:.2f})" for value, low, high in saved)
+        chosen = f"{drawn // 4} of {drawn}"
+        print(f"| {name} | {board} | {plies} | {chosen} | {rank_correlation:.2f} | {cells} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("games", nargs="*")
     parser.add_argument("--plies", action="store_true", help="the information by the number of plies")
+    parser.add_argument("--playouts", action="store_true", help="how well random playouts choose")
     given = parser.parse_args()
     wanted = given.games
     print(f"{machine()}\n")
     if given.plies:
         print_by_plies(wanted)
+        return
+    if given.playouts:
+        print_by_playouts(wanted)
         return
     rates = " | ".join(f"{a / 10:g} % against {b / 10:g} %" for a, b in RATES)
     print(f"| game | options | plies | chosen of | to choose | {rates} |")

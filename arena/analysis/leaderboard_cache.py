@@ -74,7 +74,7 @@ def leaderboard(
         resting = resting_leaderboards()
         if resting is None:
             return _computed(path, key, store, counting, game)
-        what = path, tuple((tournament.name, len(tournament.corrections)) for tournament in counting)
+        what = path, tuple((one.name, one.finished_at, len(one.corrections)) for one in counting)
         return resting.newest(what, lambda: _computed(path, key, store, counting, game))
 
 

@@ -44,7 +44,7 @@ class RestingLeaderboards:
         """Return a leaderboard that rests, or else compute it.
 
         Args:
-            what: whose leaderboard it is; another value after a correction.
+            what: whose leaderboard it is; another value after a correction, and when a tournament is finished.
             compute: returns it.
         """
         kept = self._kept.get(what)

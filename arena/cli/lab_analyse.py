@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from arena.lab.worth import Worth
 
 MAX_WIDTH = 10_000
+SEARCH_SECONDS = 10.0
 
 
 @click.command("analyse")
@@ -28,12 +29,15 @@ MAX_WIDTH = 10_000
 @click.argument("ply", type=WholeNumber(0, MAX_COUNT), required=False)
 @click.option("--position", "file", metavar="FILE", help="The position of GAME, as JSON.")
 @options_option
-@within_option(
-    "How long to search, where no table or proof knows all actions; and again for the position itself.", default="10s"
-)
+@within_option("How long to search [default: 10s, after up to 120s for a table of all that can follow].")
 @json_option
 def analyse(
-    position: str, ply: int | None, file: str | None, options: tuple[str, ...], within_seconds: float, as_json: bool
+    position: str,
+    ply: int | None,
+    file: str | None,
+    options: tuple[str, ...],
+    within_seconds: float | None,
+    as_json: bool,
 ) -> None:
     """Say what each legal action of a position is worth, and show a line of best play.
 
@@ -52,15 +56,18 @@ def analyse(
     from arena.cli.share_analysis import analyse_shares
     from arena.lab.analysing import analyse as analysed
     from arena.lab.limits import Limits, free_memory_bytes
-    from arena.lab.oracle import Oracle
+    from arena.lab.oracle import PREPARE_SECONDS, Oracle
 
     chosen = _of_match(position, ply, file, options) if "/" in position else _of_game(position, ply, file, options)
     limits = Limits(memory_bytes=free_memory_bytes())
+    search_seconds = within_seconds or SEARCH_SECONDS
     if chosen.game.players > 2:
-        analyse_shares(chosen, limits, within_seconds, as_json=as_json)
+        analyse_shares(chosen, limits, search_seconds, as_json=as_json)
         return
-    oracle = Oracle(chosen.game, chosen.path, limits, within_seconds=within_seconds)
+    oracle = Oracle(chosen.game, chosen.path, limits, within_seconds=search_seconds)
     with waiting(f"{chosen.path}: what each action is worth", as_json):
+        if within_seconds is None:
+            oracle.prepare(PREPARE_SECONDS, chosen.state)
         analysis = analysed(chosen.game, oracle, chosen.state)
     if as_json:
         print_json(_as_json(chosen, analysis))

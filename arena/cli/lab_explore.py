@@ -82,6 +82,8 @@ def explore(
     from arena.games import GAMES, make_game, parse_options
     from arena.games.checked_game import checked_game
     from arena.lab.explore import Explorer
+    from arena.lab.limits import free_memory_bytes
+    from arena.lab.reach import why_beyond_reach
 
     if outcomes and book is None:
         raise UsageError(f"--outcome {outcomes[0]}: it chooses lines for a book; expected --book FILE as well")
@@ -93,11 +95,17 @@ def explore(
             values, matches = _played(home, tournament, game, values)
     rules = make_game(game, **values)
     rules = rules if game in GAMES else checked_game(rules, game)
-    explorer = Explorer(rules, game, matches, plies, within_seconds)
+    reason = why_beyond_reach(rules, game, plies, free_memory_bytes())
+    if reason and not matches and (book is None or outcomes):
+        raise UsageError(f"{reason}; expected a smaller board, more --plies, or a TOURNAMENT whose matches are shown")
+    explorer = Explorer(rules, game, matches, plies, 0.0 if reason else within_seconds)
     with waiting(
-        f"{game}: the first {counted(plies, 'action')}, solved for {within_seconds:g} s at most", quiet or as_json
+        f"{game}: the first {counted(plies, 'action')}, solved for {within_seconds:g} s at most",
+        quiet or as_json or bool(reason),
     ):
         lines = explorer.lines()
+    if reason:
+        click.echo(f"arena: nothing is solved: {printable(reason)}", err=True)
     if as_json:
         _print_json(rules, game, tournament, explorer.matches, lines)
     else:

@@ -215,10 +215,12 @@ def _summary(definition: Definition, counts: _Counts) -> str:
 
 def _opening_sentences(definition: Definition, counts: _Counts, within_seconds: float) -> Iterator[str]:
     """Yield what the openings of each game for two are worth, and how they were chosen."""
+    from arena.enums import OpeningChoice
     from arena.games import GAMES, make_game
     from arena.games.checked_game import checked_game
-    from arena.lab.opening_text import opening_sentence
-    from arena.lab.opening_worth import opening_balance
+    from arena.lab.opening_text import judged_sentence, opening_sentence
+    from arena.lab.opening_worth import judged_margins, opening_balance
+    from arena.tournament.opening_information import is_judged_by_playouts
 
     own = [
         number for number, choice in enumerate(definition.games) if choice.players == 2 and number in counts.openings
@@ -228,6 +230,10 @@ def _opening_sentences(definition: Definition, counts: _Counts, within_seconds: 
         game = make_game(choice.game, **choice.options)
         rules = game if choice.game in GAMES else checked_game(game, choice.game)
         deadline = time.monotonic() + within_seconds / len(own)
+        is_chosen = bool(definition.openings) and definition.openings[number].choose is OpeningChoice.INFORMATION
+        if is_chosen and is_judged_by_playouts(choice, definition.opening_plies):
+            yield judged_sentence(definition, number, len(openings), judged_margins(game, openings, deadline))
+            continue
         yield opening_sentence(definition, number, opening_balance(rules, choice.game, openings, deadline))
 
 

@@ -215,7 +215,7 @@ class _Builder:
     def _opening_faults(self, keys: StageKeys) -> Iterator[str]:
         if _tells_most(keys) and self._choice is not None:
             try:
-                check_information(self._choice)
+                check_information(self._choice, _opening_plies(keys))
             except DefinitionError as error:
                 yield str(error)
 

@@ -11,7 +11,7 @@ from arena.errors import UsageError
 from arena.lab.annotation import NOTHING_KNOWN, AnnotatedAction, Annotation
 from arena.lab.limits import Limits
 from arena.lab.marks import points_for
-from arena.lab.oracle import Oracle
+from arena.lab.oracle import PREPARE_SECONDS, Oracle
 from arena.lab.positions import rules_of
 from arena.lab.proofs import proof_of
 from arena.lab.worth import Known, Worth, ranks_follow_scores, worth_between
@@ -21,9 +21,6 @@ from arena.store.rows import as_json
 
 MATCH_SECONDS = 10.0
 """For what is not known in the end, in one match, and for one question."""
-
-PREPARE_SECONDS = 120.0
-"""For the table that serves all matches of a game; on a busy machine it takes longer than a question may."""
 
 MAX_CHOICES = 1000
 """Legal actions of one position whose worths are kept."""

@@ -88,7 +88,7 @@ class Explorer:
             path: the game's name or dotted path.
             matches: played with these options; may be empty.
             plies: how deep the tree is.
-            within_seconds: how long to look for what lines are worth, all together.
+            within_seconds: how long to look for what lines are worth, all together; 0 for not at all.
 
         Raises:
             UsageError: if the game is not for two.
@@ -124,11 +124,16 @@ class Explorer:
         Raises:
             UsageError: if the tree is too large.
         """
+        if not self.matches:
+            self._tree(lambda _state: {})  # whether it is too large is known before anything is solved
+        return list(self._in_order(self._tree(self._worths)))
+
+    def _tree(self, worths_of: Callable[[Any], Mapping[Any, Worth]]) -> list[ExploredLine]:
         found: list[ExploredLine] = []
         waiting: list[tuple[Line, Any]] = [((), self._game.initial_state())]
         while waiting:
             line, state = waiting.pop()
-            after = self._after(line, state)
+            after = self._after(line, state, worths_of)
             found.extend(after)
             if len(found) > MAX_LINES:
                 raise UsageError(
@@ -136,14 +141,14 @@ class Explorer:
                 )
             if len(line) + 1 < self._plies:
                 waiting += [(one.actions, self._game.apply(state, one.actions[-1])) for one in after]
-        return list(self._in_order(found))
+        return found
 
-    def _after(self, line: Line, state: Any) -> list[ExploredLine]:
+    def _after(self, line: Line, state: Any, worths_of: Callable[[Any], Mapping[Any, Worth]]) -> list[ExploredLine]:
         """Return the lines that continue one by an action."""
         seat = self._game.seat_to_act(state)
         if seat is None:
             return []
-        worths = self._worths(state)
+        worths = worths_of(state)
         best = _best(seat, list(worths.values()))
         kept: dict[str, ExploredLine] = {}
         for action in self._game.legal_actions(state):

@@ -69,15 +69,22 @@ class KernelValues:
         self._others: list[KernelTable] = []
         self._too_slow: set[Any] = set()
 
-    def prepare(self, deadline: float) -> None:
-        """Make the table of the first state, if it is one that can be made and there is time for it.
+    def prepare(self, deadline: float, state: Any = None) -> None:
+        """Make the table of a state, if it is one that can be made and there is time for it.
 
         Args:
             deadline: of ``time.monotonic``.
+            state: the state; by default the first one.
         """
         first = self._game.initial_state()
-        if self._first is None and first not in self._too_slow:
-            self._first = self._made(first, deadline)
+        root = first if state is None else state
+        if self._first is not None or root in self._too_slow:
+            return
+        table = self._made(root, deadline)
+        if root == first:
+            self._first = table
+        elif table is not None:
+            self._keep(table)
 
     def after_actions(self, state: Any, deadline: float = float("inf")) -> list[int] | None:
         """Return the value after each legal action of a state, in the order of the rules; None if it is not known.

@@ -6,10 +6,12 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from arena.games.game import Game
 from arena.lab.kernels.loading import has_kernel, is_built
+from arena.lab.kernels.playout_margins import PlayoutMargin, playout_margin
 from arena.lab.kernels.slips import MOST_STATES, slip_encounters
 from arena.lab.limits import Limits
 from arena.lab.oracle import Oracle
@@ -85,3 +87,14 @@ def opening_balance(game: Game[Any], path: str, openings: Iterable[Sequence[Any]
     return OpeningBalance(
         openings=len(outcomes), won=counts[Outcome.WIN], drawn=counts[Outcome.DRAW], lost=counts[Outcome.LOSS]
     )
+
+
+def judged_margins(game: Game[Any], openings: Iterable[Sequence[Any]], deadline: float) -> list[PlayoutMargin]:
+    """Return how far random playouts end apart from each opening, until a deadline of ``time.monotonic``.
+
+    Without a kernel there is nothing: by the rules in Python it would take minutes.
+    """
+    if not (has_kernel(game) and is_built(game)):
+        return []
+    in_time = takewhile(lambda _: time.monotonic() < deadline, enumerate(openings))
+    return [playout_margin(game, opening, number) for number, opening in in_time]

@@ -19,6 +19,9 @@ from arena.lab.state_count import count_states
 from arena.lab.tables import Table
 from arena.lab.worth import HIGHEST, LOWEST, Known, Worth, ranks_follow_scores, value_of, worth_between
 
+PREPARE_SECONDS = 120.0
+"""For the table that serves all questions; on a busy machine it takes longer than a question may."""
+
 
 @dataclass(frozen=True, slots=True)
 class ActionWorth:
@@ -117,15 +120,19 @@ class Oracle:
             found.append(one)
         return found
 
-    def prepare(self, within_seconds: float) -> None:
+    def prepare(self, within_seconds: float, state: Any = None) -> None:
         """Make what serves all questions, if the game has it: the kernel's table of the first state.
 
         Without this the first question does it, in the time for one question.
+
+        Args:
+            within_seconds: how long it may take.
+            state: the one that all questions are about, with those that follow from it; by default the first one.
         """
         try:
             kernel = self._found_kernel()
             if kernel is not None:
-                kernel.prepare(min(self._limits.deadline, time.monotonic() + within_seconds))
+                kernel.prepare(min(self._limits.deadline, time.monotonic() + within_seconds), state)
         except KernelError:
             self._asks_kernel = False
 

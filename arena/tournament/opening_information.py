@@ -16,11 +16,19 @@ compare opening books (M. Van den Bergh, "Normalized Elo", hardy.uhasselt.be/Tog
 with the same two bots for every opening. An opening that is decided, so that each bot wins from the better seat whether
 it slips or not, has little of it; a draw that no slip changes has none.
 
+Boards that are too large
+-------------------------
+Where there are too many states after an opening to solve them all, nobody knows the best actions. In multiplication,
+random playouts tell which openings are decided: those are chosen from which seat 0 is ahead or behind by the least, in
+the mean of ``arena.lab.kernels.playout_margins``. On boards that can be solved this saves a fifth to a third of the
+matches (benchmarks/README.md); in the other games it saves none for certain, and is not offered.
+
 Whatever is chosen is stored in the definition, so that a run resumes with the same openings on every machine.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -28,11 +36,15 @@ from typing import Any
 
 from arena.definition import Definition, GameChoice
 from arena.enums import OpeningChoice
-from arena.errors import DefinitionError
-from arena.games import GAMES, make_game
+from arena.errors import DefinitionError, KernelError
+from arena.games import GAMES, Game, make_game
 from arena.games.checked_game import checked_game
-from arena.lab.kernels.slips import slip_encounters
+from arena.lab.kernels.loading import kernel_of
+from arena.lab.kernels.playout_margins import playout_margin
+from arena.lab.kernels.slip_states import least_states, may_be_solved
+from arena.lab.kernels.slips import MOST_STATES, slip_encounters
 from arena.seeds import derived_seed
+from arena.text import counted
 from arena.tournament.formats import format_class
 from arena.tournament.opening_lines import text_of
 from arena.tournament.openings import Opening, openings
@@ -50,6 +62,15 @@ CANDIDATES = 4
 """Random openings that are looked at for each one that is chosen."""
 
 LEAST_CANDIDATES = 40
+
+JUDGED_BY_PLAYOUTS = frozenset({"multiplication"})
+"""Games in which random playouts tell which openings to choose."""
+
+LEAST_JUDGED_PLIES = 2
+"""After a single ply of multiplication, playouts don't tell."""
+
+_MOST_PLIES = 1000
+"""Of an opening."""
 
 _STATES = 40_000_000
 """After all the candidates together, unless those are the least."""
@@ -70,13 +91,49 @@ class Evaluated:
     square: float
 
 
-def check_information(choice: GameChoice) -> None:
-    """Raise DefinitionError if openings can't be chosen by their information in a game with its options."""
+def check_information(choice: GameChoice, plies: int) -> None:
+    """Raise DefinitionError if openings of ``plies`` can't be chosen by their information, as far as numbers tell.
+
+    Nothing is solved for it. Where the states after an opening can't be counted (coprimality, games from outside),
+    whether there are too many is found out when the tournament begins.
+    """
     if choice.players != 2:
         raise DefinitionError(
             f'openings: choose = "information" is for games of two, and {choice.game} is for {choice.players}; expected'
             ' "random"'
         )
+    game = make_game(choice.game, **choice.options)
+    if not _can_be_chosen(choice, plies):
+        more = bisect_left(range(plies, _MOST_PLIES), True, key=lambda number: _can_be_chosen(choice, number))
+        enough = plies + more if plies + more < _MOST_PLIES else 0
+        raise DefinitionError(_too_many_states(choice, plies, least_states(game, plies), enough))
+
+
+def _can_be_chosen(choice: GameChoice, plies: int) -> bool:
+    return may_be_solved(make_game(choice.game, **choice.options), plies) or is_judged_by_playouts(choice, plies)
+
+
+def _too_many_states(choice: GameChoice, plies: int, states: int | None, enough: int) -> str:
+    """Return why openings can't be chosen.
+
+    Args:
+        choice: the game.
+        plies: of an opening.
+        states: how many follow it at least; None if that is not known.
+        enough: with how many plies there may be few enough; 0 if that is not known.
+    """
+    many = "more" if states is None else f"{states:,}" if states < 10**15 else f"about 10^{len(str(states)) - 1}"
+    return (
+        f'openings: choose = "information": {choice.game} with {dict(choice.options)!r:.200} has {many} states after an'
+        f" opening of {counted(plies, 'ply')}, and {MOST_STATES:,} can be solved; expected"
+        f' {f"{enough} plies or more" if enough else "more plies"}, a smaller board, or choose = "random"'
+    )
+
+
+def is_judged_by_playouts(choice: GameChoice, plies: int) -> bool:
+    """Return whether openings are judged by random playouts, as there are too many states after them to be solved."""
+    is_told = choice.game in JUDGED_BY_PLAYOUTS and plies >= LEAST_JUDGED_PLIES
+    return is_told and not may_be_solved(make_game(choice.game, **choice.options), plies)
 
 
 def with_openings(definition: Definition) -> Definition:
@@ -108,9 +165,37 @@ def _wanted(definition: Definition) -> int:
 def _chosen_lines(choice: GameChoice, plies: int, rng_seed: int, seed: int, wanted: int) -> tuple[str, ...]:
     game = make_game(choice.game, **choice.options)
     checked = checked_game(game, choice.game)
+    if is_judged_by_playouts(choice, plies):
+        kernel = kernel_of(game)
+        if isinstance(kernel, KernelError):
+            raise DefinitionError(
+                f'openings: choose = "information": {choice.game} with {dict(choice.options)!r:.200} is judged by'
+                f' random playouts of its kernel, which is not there: {kernel}; expected more plies, or "random"'
+            )
+        drawn = list(_distinct(openings(checked, plies, rng_seed), max(CANDIDATES * wanted, LEAST_CANDIDATES)))
+        return tuple(text_of(checked, one) for one in most_even(game, drawn, seed, _share(wanted, len(drawn))))
     candidates = list(evaluated(choice, plies, rng_seed, seed, max(CANDIDATES * wanted, LEAST_CANDIDATES)))
-    count = min(wanted, len(candidates) if len(candidates) < LEAST_CANDIDATES else len(candidates) // 2)
-    return tuple(text_of(checked, one.opening) for one in most_informative(candidates, count))
+    chosen = most_informative(candidates, _share(wanted, len(candidates)))
+    return tuple(text_of(checked, one.opening) for one in chosen)
+
+
+def _share(wanted: int, candidates: int) -> int:
+    """Return how many are chosen: all if there are few, and of many no more than half."""
+    return min(wanted, candidates if candidates < LEAST_CANDIDATES else candidates // 2)
+
+
+def most_even(game: Game[Any], candidates: Sequence[Opening], seed: int, count: int) -> list[Opening]:
+    """Return the ``count`` openings from which random playouts end nearest to even, in the order of the candidates.
+
+    Args:
+        game: not from ``checked_game``, so that its kernel is found.
+        candidates: the openings.
+        seed: of the playouts.
+        count: how many are chosen.
+    """
+    margins = [playout_margin(game, one, derived_seed(seed, number)) for number, one in enumerate(candidates)]
+    ranked = sorted(range(len(candidates)), key=lambda number: (margins[number].square, number))
+    return [candidates[number] for number in sorted(ranked[:count])]
 
 
 def evaluated(choice: GameChoice, plies: int, rng_seed: int, seed: int, most: int) -> Iterator[Evaluated]:
@@ -137,10 +222,7 @@ def evaluated(choice: GameChoice, plies: int, rng_seed: int, seed: int, most: in
             rules, opening, seed=derived_seed(seed, number), count=ENCOUNTERS, slips_permille=SLIPS_PERMILLE
         )
         if found is None:
-            raise DefinitionError(
-                f'openings: choose = "information": {choice.game} with {dict(choice.options)!r:.200} has too many'
-                f' states after an opening of {plies} plies; expected more plies, a smaller board, or choose = "random"'
-            )
+            raise DefinitionError(_too_many_states(choice, plies, None, 0))
         states += found.states
         yield Evaluated(opening=opening, lead=found.lead, square=found.square)
 

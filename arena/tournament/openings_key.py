@@ -37,7 +37,7 @@ def openings_in(file: CommonKeys, base: Path, games: Sequence[GameChoice], fault
             return _book(games, base / (table.book or ""))
         if table.choose == "information":
             for choice in games:
-                check_information(choice)
+                check_information(choice, table.plies)
             return tuple(GameOpenings(choose=OpeningChoice.INFORMATION) for _ in games), table.plies
     except UsageError as error:
         faults.append(str(error))

@@ -96,3 +96,11 @@ def test_after_a_correction_it_does_not_rest(store, tmp_path, computed):
     assert leaderboard(store, store.tournaments(), None, tmp_path).matches == 2
     void_matches(store, "t", [1], reason="a test")
     assert leaderboard(store, store.tournaments(), None, tmp_path).matches == 1
+
+
+def test_when_the_tournament_is_finished_it_does_not_rest(store, tmp_path, computed):
+    assert leaderboard(store, store.tournaments(), None, tmp_path).matches == 2
+    store.record(store.tournament("t"), [record(3)])
+    assert leaderboard(store, store.tournaments(), None, tmp_path).matches == 2
+    store.set_finished(store.tournament("t"), True)
+    assert leaderboard(store, store.tournaments(), None, tmp_path).matches == 3

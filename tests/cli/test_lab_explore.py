@@ -84,6 +84,10 @@ REFUSED = {
         ("differences", "-o", "size=3", "--book", "."),
         "'.' can't be written: expected a file in a directory that exists",
     ),
+    "a board beyond reach": (
+        ("multiplication", "-o", "size=13", "--plies", "2"),
+        "multiplication with players = 2, size = 13: 983,921,632,882 states follow 2 actions, a table of them takes",
+    ),
     "no plies": (("differences", "--plies", "0"), "--plies"),
 }
 
@@ -94,3 +98,11 @@ def test_what_can_t_be_explored_is_refused_in_a_sentence(explore, what):
     code, _, err = explore(*arguments, "--within", "20s")
     assert code == 2
     assert says in err
+
+
+def test_a_book_of_all_lines_of_a_board_beyond_reach_is_written_at_once(explore, tmp_path):
+    book = tmp_path / "all.toml"
+    code, _, err = explore("plaid", "--plies", "1", "--book", book, "--within", "1h", "--quiet")
+    assert code == 0
+    assert err.startswith("arena: nothing is solved: plaid with players = 2, width = 60, height = 60, lines = 12: ")
+    assert err.endswith(f"118 openings written: {book}\n")

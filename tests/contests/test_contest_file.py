@@ -250,3 +250,9 @@ def test_openings_that_tell_most_are_for_games_of_two():
     final = '{ openings = { plies = 3, choose = "information" } }'
     with pytest.raises(DefinitionError, match=r'final\.openings: choose = "information" is for games of two'):
         contest_of(game='"coprimality"', options="{ players = 3 }", final=final)
+
+
+def test_openings_that_tell_most_are_refused_on_a_board_with_too_many_states_as_in_a_tournament_file():
+    final = '{ openings = { plies = 2, choose = "information" } }'
+    with pytest.raises(DefinitionError, match=r"openings: choose .* has [0-9,]+ states after .* 8 plies or more, a s"):
+        contest_of(game='"plaid"', options="{ width = 40, height = 40 }", final=final)

@@ -103,3 +103,12 @@ def test_plaid_is_as_its_page_says():
     said = dict(zip(sides, margins[1:], strict=True))  # the first number is the seat
     for side in (4, 6):
         assert margin("plaid", width=side, height=side, lines=6) == said[side]
+
+
+def test_three_at_plaid_are_as_their_page_says_of_the_smallest_sheet():
+    (line,) = re.findall(r"^\| 6 by 6 \| 6 \| (.*?) \| (.*?) \|$", PAGES["plaid"], re.MULTILINE)
+    shares = {"0": 0.0, "¼": 0.25, "½": 0.5, "1": 1.0}
+    game = make_game("plaid", players=3, width=6, height=6, lines=6)
+    solution = Solver(game, "plaid", Limits()).solve(By.TABLE)
+    said = [tuple(shares[one] for one in cell.split(", ")) for cell in line]
+    assert said == [solution.shares, solution.paranoid]

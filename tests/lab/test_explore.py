@@ -2,10 +2,12 @@
 
 import pytest
 
-from arena.errors import UsageError
+from arena.errors import KernelError, UsageError
 from arena.games import make_game
+from arena.lab import reach
 from arena.lab.explore import Explorer, PlayedMatch, Results, first_of_each_state
 from arena.lab.limits import Limits
+from arena.lab.oracle import Oracle
 from arena.lab.retrograde import Retrograde
 from arena.lab.state_graph import explore
 from arena.lab.worth import value_of_margin
@@ -75,6 +77,46 @@ def test_a_tree_that_is_too_large_and_a_game_for_three_are_refused(monkeypatch):
         tree(2)
     with pytest.raises(UsageError, match="players = 3: only a game for two"):
         tree(1, name="coprimality", players=3)
+
+
+def test_a_tree_that_is_too_large_is_refused_before_anything_is_solved(monkeypatch):
+    monkeypatch.setattr("arena.lab.explore.MAX_LINES", 12)
+    monkeypatch.setattr(Oracle, "actions", lambda *_: pytest.fail("asked"))
+    with pytest.raises(UsageError, match="more than 12 lines"):
+        tree(2)
+
+
+BEYOND = [
+    ("plusminus", {"size": 12}, 2, True),
+    ("plaid", {}, 2, True),
+    ("plaid", {}, 9, False),  # three lines are left
+    ("multiplication", {"size": 13}, 3, True),
+    ("multiplication", {"size": 9}, 1, False),
+    ("differences", {"size": 20}, 3, False),  # a strategy proves some of the lines
+    ("differences", {"size": 20, "scoring": "once"}, 1, False),
+    ("differences", {"size": 3}, 7, False),
+    ("coprimality", {"size": 40}, 1, False),  # a search ends there, however large the board
+]
+
+
+def no_kernel(_game):
+    raise KernelError("none in this test")
+
+
+@pytest.mark.parametrize(("name", "options", "plies", "is_beyond"), BEYOND)
+def test_what_cannot_be_solved_is_known_from_numbers(name, options, plies, is_beyond, monkeypatch):
+    monkeypatch.setattr(reach, "solver_of", no_kernel)
+    reason = reach.why_beyond_reach(make_game(name, **options), name, plies, 2**34)
+    assert bool(reason) is is_beyond
+    if reason:
+        assert f"follow {plies} actions, a table of them takes " in reason
+        assert reason.endswith(", and 1.0 GiB may be used")
+
+
+@pytest.mark.parametrize(("needed_bytes", "is_beyond"), [(2**30, False), (2**30 + 1, True)])
+def test_a_kernel_says_what_the_table_of_plusminus_takes(needed_bytes, is_beyond, monkeypatch):
+    monkeypatch.setattr(reach, "_table_bytes", lambda _game, _state: needed_bytes)
+    assert bool(reach.why_beyond_reach(make_game("plusminus", size=10), "plusminus", 2, 2**34)) is is_beyond
 
 
 def test_without_time_nothing_is_said_of_worth():

@@ -11,8 +11,9 @@ from arena.errors import KernelError
 from arena.games import make_game
 from arena.lab import opening_worth
 from arena.lab.kernels import slips
-from arena.lab.opening_text import opening_sentence
-from arena.lab.opening_worth import OpeningBalance, opening_balance
+from arena.lab.kernels.playout_margins import PlayoutMargin
+from arena.lab.opening_text import judged_sentence, opening_sentence
+from arena.lab.opening_worth import OpeningBalance, judged_margins, opening_balance
 from arena.lab.oracle import Oracle
 from arena.lab.worth import Outcome
 from arena.tournament.openings import openings
@@ -69,3 +70,30 @@ def test_the_sentence_has_the_share_of_decided_openings_and_n():
     assert said(whole, chosen=chosen).startswith("openings: 67 % of those that tell most are won")
     unknown = OpeningBalance(openings=1, won=0, drawn=0, lost=0)
     assert said(unknown) == "openings: who wins 1 opening is not found out in time (--within)"
+
+
+def judged(openings, margins, games=(FOUR,)):
+    return judged_sentence(Definition(name="t", games=games, entrants=()), 0, openings, margins)
+
+
+def test_what_playouts_say_has_its_error_and_is_not_taken_for_best_play():
+    """The error of the mean of two is hypot(0.3, 0.4) / 2; Student's t with 19 degrees of freedom is 2.093."""
+    margins = [PlayoutMargin(mean=3.0, error=0.3), PlayoutMargin(mean=-1.0, error=0.4)]
+    assert judged(2, margins) == (
+        "openings: chosen by random playouts, as too many states follow them to be solved; in 4,000 playouts from each"
+        " (n = 2) seat 0 is ahead by +1.00 (± 0.52) points in the mean, from single openings by -1.00 (± 0.84) to"
+        " +3.00 (± 0.63); this is judged, and not what they are worth with best play"
+    )
+    assert "(n = 2 of 9) seat 0" in judged(9, margins)
+    assert judged(9, [], games=(FOUR, FOUR)).startswith("openings in differences: chosen by random playouts")
+    assert judged(9, []).endswith("how far those end apart is not found out in time (--within)")
+
+
+def test_without_a_kernel_or_time_playouts_are_not_made(monkeypatch):
+    game = make_game("multiplication", size=11)
+    assert judged_margins(game, [((1, 1),)], math.inf) == []
+    monkeypatch.setattr(opening_worth, "is_built", lambda game: True)
+    monkeypatch.setattr(opening_worth, "playout_margin", lambda *_: pytest.fail("asked"))
+    assert judged_margins(game, [((1, 1),)], time.monotonic()) == []
+    monkeypatch.setattr(opening_worth, "playout_margin", lambda _game, opening, seed: (opening, seed))
+    assert judged_margins(game, "ab", math.inf) == [("a", 0), ("b", 1)]

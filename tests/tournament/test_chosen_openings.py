@@ -13,12 +13,20 @@ from arena.errors import DefinitionError, KernelError, StoreError
 from arena.games import make_game
 from arena.home import ArenaHome
 from arena.lab.kernels import slips
+from arena.lab.kernels.playout_margins import PlayoutMargin
 from arena.records import Bot
 from arena.tournament import opening_information
 from arena.tournament.definition import load_definition, make_definition
 from arena.tournament.opening_book import book_text, read_book
-from arena.tournament.opening_information import Evaluated, information, most_informative, with_openings
+from arena.tournament.opening_information import (
+    Evaluated,
+    information,
+    is_judged_by_playouts,
+    most_informative,
+    with_openings,
+)
 from arena.tournament.opening_lines import ListedOpenings, read_lines
+from arena.tournament.openings import openings
 from arena.tournament.resumption import create_or_resume
 from arena.tournament.schedule import schedule
 from arena.transfer.definition_checks import checked_lines
@@ -107,6 +115,18 @@ KEYS = {
         {"game": "coprimality", "options": {"players": 3}, "openings": {"plies": 2, "choose": "information"}},
         'choose = "information" is for games of two, and coprimality is for 3',
     ),
+    "too many states": (
+        {"options": {"size": 12}, "openings": {"plies": 3, "choose": "information"}},
+        "has 17,209,234 states after an opening of 3 plies, and 1,000,000 can be solved; expected 5 plies or more, a",
+    ),
+    "far too many states": (
+        {"game": "plaid", "options": {}, "openings": {"plies": 1, "choose": "information"}},
+        "states after an opening of 1 ply, and 1,000,000 can be solved; expected 9 plies or more, a smaller board, or",
+    ),
+    "a ply that tells nothing": (
+        {"game": "multiplication", "options": {"size": 11}, "openings": {"plies": 1, "choose": "information"}},
+        "states after an opening of 1 ply, and 1,000,000 can be solved; expected 2 plies or more, a smaller board, or",
+    ),
     "no room": ({"openings": {"plies": 5}, "ply_limit": 5}, "ply_limit = 5: the 5 plies of the opening count"),
 }
 
@@ -177,8 +197,64 @@ def test_where_no_slip_changes_anything_all_openings_are_as_good():
 
 def test_a_board_with_too_many_states_is_refused(monkeypatch):
     monkeypatch.setattr(slips, "encounters_by_rules", lambda *arguments: None)
-    with pytest.raises(DefinitionError, match="has too many states after an opening of 2 plies; expected more plies"):
+    with pytest.raises(
+        DefinitionError, match=r"has more states after an opening of 2 plies, and .*; expected more plies"
+    ):
         with_openings(definition())
+
+
+ELEVEN = GameChoice(game="multiplication", options=dict(make_game("multiplication", size=11).options), players=2)
+
+
+@pytest.fixture
+def known_margins(monkeypatch):
+    """Playouts from an opening end as far apart as its first mark is from the middle column; the kernel is there."""
+    asked = []
+
+    def margin(_game, opening, seed):
+        asked.append(seed)
+        return PlayoutMargin(mean=opening[0][0] - 6.0, error=0.5)
+
+    monkeypatch.setattr(opening_information, "playout_margin", margin)
+    monkeypatch.setattr(opening_information, "kernel_of", lambda _game: None)
+    return asked
+
+
+def test_openings_of_a_board_that_is_too_large_are_those_from_which_playouts_end_even(home, known_margins):
+    made = definition(games=(ELEVEN,), encounters=5)
+    stored = create_or_resume(made, home.store).definition
+    columns = [line[0] for line in stored.openings[0].lines]
+    assert len(columns) == 5 == len(set(stored.openings[0].lines))
+    drawn = islice(openings(make_game("multiplication", size=11), 2, 0), 40)
+    distances = sorted(abs(opening[0][0] - 6) for opening in dict.fromkeys(drawn))
+    assert sorted(abs("abcdefghijk".index(column) - 5) for column in columns) == distances[:5]
+    assert len(known_margins) == len(distances) == len(set(known_margins))
+    known_margins.clear()
+    assert create_or_resume(made, home.store).definition == stored
+    assert not known_margins  # what was chosen is stored
+    assert with_openings(made).openings == stored.openings
+
+
+def test_without_a_kernel_a_board_that_is_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr(opening_information, "kernel_of", lambda _game: KernelError("no C compiler: cc"))
+    with pytest.raises(DefinitionError, match="is judged by random playouts of its kernel, which is not there: no"):
+        with_openings(definition(games=(ELEVEN,)))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "plies", "is_judged"),
+    [
+        ("multiplication", {"size": 11}, 1, False),
+        ("multiplication", {"size": 11}, 2, True),
+        ("multiplication", {"size": 11}, 5, True),
+        ("multiplication", {"size": 11}, 6, False),
+        ("differences", {"size": 12}, 2, False),
+        ("coprimality", {"size": 12}, 2, False),
+    ],
+)
+def test_only_what_cannot_be_solved_is_judged_by_playouts(name, options, plies, is_judged):
+    choice = GameChoice(game=name, options=dict(make_game(name, **options).options), players=2)
+    assert is_judged_by_playouts(choice, plies) is is_judged
 
 
 def test_too_many_plies_are_refused():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,12 +122,12 @@ class Kernel:
         is_decided = self._library.kernel_result(self._handle, self._scores, self._ranks)
         return tuple(self._scores), tuple(self._ranks) if is_decided else None
 
-    def trace(self, seed: int, index: int) -> Trace:
-        """Play random playout number ``index`` of a seed from the initial state, and stay at its end."""
+    def trace(self, seed: int, index: int, opening: Sequence[Any] = ()) -> Trace:
+        """Play random playout number ``index`` of a seed from an opening on, and stay at its end."""
         limit = self.first_plies
         while True:
             plies = (ctypes.c_int32 * (3 * limit))()
-            self.start()
+            self._begin(opening)
             count = self._library.kernel_trace(self._handle, seed, index, plies, limit)
             if count <= limit:
                 break
@@ -135,23 +135,28 @@ class Kernel:
         numbers = plies[: 3 * count]
         triples = tuple(zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True))
         scores, ranks = self.result()
-        return Trace(plies=triples, scores=scores, ranks=ranks or self._ranks_after(triples))
+        return Trace(plies=triples, scores=scores, ranks=ranks or self._ranks_after(opening, triples))
 
-    def _ranks_after(self, plies: tuple[tuple[int, int, int], ...]) -> tuple[int, ...]:
+    def _begin(self, opening: Sequence[Any]) -> None:
+        self.start()
+        for action in opening:
+            self.make(action)
+
+    def _ranks_after(self, opening: Sequence[Any], plies: tuple[tuple[int, int, int], ...]) -> tuple[int, ...]:
         """Return the ranks by the rules, which compare sums of square roots exactly."""
         state = self.game.initial_state()
-        for _, _, code in plies:
-            state = self.game.apply(state, self._actions[code])
+        for action in (*opening, *(self._actions[code] for _, _, code in plies)):
+            state = self.game.apply(state, action)
         return self.game.ranks(state)
 
-    def playouts(self, seed: int, first: int, count: int) -> PlayoutTotals:
-        """Play random playouts ``first``, ``first + 1``, … of a seed from the initial state."""
+    def playouts(self, seed: int, first: int, count: int, opening: Sequence[Any] = ()) -> PlayoutTotals:
+        """Play random playouts ``first``, ``first + 1``, … of a seed from an opening on, of legal actions."""
         players = self.game.players
         ranked = (ctypes.c_int64 * (players * players))()
         sums = (ctypes.c_double * players)()
         plies = ctypes.c_int64()
-        for undecided in self._undecided(seed, first, count, ranked, sums, plies):
-            played = self.trace(seed, undecided)
+        for undecided in self._undecided(seed, first, count, opening, ranked, sums, plies):
+            played = self.trace(seed, undecided, opening)
             plies.value += len(played.plies)
             for seat, (score, rank) in enumerate(zip(played.scores, played.ranks, strict=True)):
                 ranked[seat * players + rank - 1] += 1
@@ -163,11 +168,11 @@ class Kernel:
             score_sums=tuple(sums),
         )
 
-    def _undecided(self, seed: int, first: int, count: int, *totals: Any) -> Iterator[int]:
+    def _undecided(self, seed: int, first: int, count: int, opening: Sequence[Any], *totals: Any) -> Iterator[int]:
         """Play, and yield each playout whose ranks the rules have to decide, which is not yet in the totals."""
         index, end = first, first + count
         while index < end:
-            self.start()
+            self._begin(opening)
             wanted = min(end - index, _PLAYOUTS_A_CALL)
             played = self._library.kernel_playouts(self._handle, seed, index, wanted, *totals)
             index += played

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import fsum
 from typing import Any
 
@@ -19,12 +20,12 @@ def trace(game: Game[Any], seed: int, index: int) -> Trace:
     return trace_by_rules(game, seed, index) if isinstance(kernel, KernelError) else kernel.trace(seed, index)
 
 
-def random_playouts(game: Game[Any], seed: int, first: int, count: int) -> PlayoutTotals:
-    """Play random playouts ``first``, ``first + 1``, … of a seed, and return their totals."""
+def random_playouts(game: Game[Any], seed: int, first: int, count: int, opening: Sequence[Any] = ()) -> PlayoutTotals:
+    """Play random playouts ``first``, ``first + 1``, … of a seed from an opening on, and return their totals."""
     kernel = kernel_of(game)
     if isinstance(kernel, KernelError):
-        return playouts_by_rules(game, seed, first, count)
-    return kernel.playouts(seed, first, count)
+        return playouts_by_rules(game, seed, first, count, opening)
+    return kernel.playouts(seed, first, count, opening)
 
 
 def count_lines(game: Game[Any], depth: int) -> int:
@@ -51,14 +52,17 @@ def trace_by_rules(game: Game[Any], seed: int, index: int) -> Trace:
     return Trace(plies=tuple(plies), scores=tuple(map(float, game.scores(state))), ranks=game.ranks(state))
 
 
-def playouts_by_rules(game: Game[Any], seed: int, first: int, count: int) -> PlayoutTotals:
+def playouts_by_rules(game: Game[Any], seed: int, first: int, count: int, opening: Sequence[Any] = ()) -> PlayoutTotals:
     """Play random playouts by the rules in Python."""
+    start = game.initial_state()
+    for action in opening:
+        start = game.apply(start, action)
     ranked = [[0] * game.players for _ in range(game.players)]
     scores: list[tuple[float, ...]] = []
     plies = 0
     for index in range(first, first + count):
         generator = Generator(seed, index)
-        state = game.initial_state()
+        state = start
         while not game.is_over(state):
             actions = game.legal_actions(state)
             state = game.apply(state, actions[generator.below(len(actions))])
