@@ -106,6 +106,7 @@ class DirectingPage(Model):
         program: which program.
         requests: the latest, the latest first.
         entrants: the bots that can be corrected, as ``name@version``; none before the tournament has begun.
+        replacements: the submitted bots of the arena, the latest first, as ``name@version``; none for a ladder.
         is_finished: whether all of it is played; never so of a ladder.
         contest: of which contest it is; "" if of none.
         is_hidden: whether only directors see its results.
@@ -115,6 +116,7 @@ class DirectingPage(Model):
     program: str
     requests: tuple[RequestLine, ...]
     entrants: tuple[str, ...]
+    replacements: tuple[str, ...]
     is_finished: bool
     contest: str
     is_hidden: bool

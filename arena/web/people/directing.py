@@ -26,6 +26,8 @@ from arena.web.problems import bad_address
 
 MAX_MATCHES = 1000
 """In one request to void some."""
+MAX_REPLACEMENTS = 500
+"""That are offered; others can be typed."""
 REQUESTS = Rate(120, 3600.0)
 PAGE = "/tournaments/{tournament}/direct"
 
@@ -107,6 +109,7 @@ def show_directing(visit: Visit) -> DirectingPage:
         program=report.program,
         requests=requests,
         entrants=_entrants(found) if found is not None else (),
+        replacements=_replacements(visit) if report.program != LADDER else (),
         is_finished=report.program != LADDER  # which others may still enter
         and found is not None
         and found.finished_at is not None
@@ -128,6 +131,12 @@ def _entrants(tournament: StoredTournament) -> tuple[str, ...]:
     """Return the bots that are paired; those that were disqualified or have withdrawn come back by undoing that."""
     definition = tournament.definition
     return tuple(bot.label for number, bot in enumerate(definition.entrants) if number not in definition.gone)
+
+
+def _replacements(visit: Visit) -> tuple[str, ...]:
+    """Return the bots by which an entrant may be replaced."""
+    submitted = visit.homes.public().store.submitted_bots()
+    return tuple(bot.label for bot in reversed(submitted[-MAX_REPLACEMENTS:]))
 
 
 def pause(visit: Visit) -> Done:

@@ -7,6 +7,7 @@ import pytest
 from arena.home import ArenaHome
 from arena.people.directing import DirectorState, RequestState, RunFigures, SittingOut, Wish
 from arena.people.roles import Scope
+from arena.store.values import StoredBot
 from tests.store.samples import definition
 from tests.web.people.conftest import JSON
 
@@ -140,6 +141,16 @@ async def test_a_correction_chooses_from_the_entrants(world):
     assert "It waits" in page.text
     answer = await world.browser("dora").get("/tournaments/t/direct", headers={"accept": JSON})
     assert (answer.json()["entrants"], answer.json()["is_finished"]) == (entrants, False)
+
+
+async def test_the_bots_by_which_an_entrant_may_be_replaced_are_offered(world, directory):
+    with ArenaHome(directory) as home:
+        for name in ("one", "two"):
+            home.store.add_bot(StoredBot(name, "1", name, "bot.py", "2026-01-01T00:00:00+00:00"))
+    for program, offered in (("contest", ["two@1", "one@1"]), ("ladder", [])):
+        world.store.directors.say("t", program, DirectorState.IDLE)
+        page = (await world.browser("dora").get("/tournaments/t/direct")).text
+        assert re.findall(r'<option value="([^"]*)"></option>', page) == offered
 
 
 async def test_a_finished_tournament_is_said_to_be_played_until_something_is_asked(world, directory):
