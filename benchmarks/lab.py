@@ -1,7 +1,8 @@
 """Games solved by their kernels: what the first state is worth, and the processor time and memory that it takes.
 
-Then what the actions of the oracle bot take, with the table that its first one makes. ``--large`` adds the boards that
-take minutes.
+Then what the actions of the oracle bot take, with the table that its first one makes; and what it takes to find what
+each of three and more seats gets, by kernels and, on smaller boards, by tables of the rules. ``--large`` adds the
+boards that take minutes, ``--shares`` is the last part alone.
 """
 
 import argparse
@@ -17,6 +18,9 @@ from arena.cache_directory import CACHE_VARIABLE
 from arena.games import make_game
 from arena.lab.kernels.loading import load, solver_of
 from arena.lab.kernels.solver import parts_of
+from arena.lab.limits import Limits
+from arena.lab.solution import By
+from arena.lab.solving import Solver
 from arena.text import short_size_text
 from benchmarks.common import machine
 
@@ -49,6 +53,19 @@ PLAYED = [
 ]
 """Of each row: the game, its options, and after how many random actions the bot begins to play."""
 
+SHARED = [
+    ("coprimality", [{"players": 3, "size": 6}], True),
+    ("coprimality", [{"players": 4, "size": 6}], True),
+    ("coprimality", [{"players": 3, "size": size} for size in range(3, 101)], False),
+    ("coprimality", [{"players": 4, "size": size} for size in range(3, 101)], False),
+    ("coprimality", [{"players": 12, "size": 12}], False),
+    ("plaid", [{"players": 3, "width": 9, "height": 8, "lines": 7}], True),
+    ("plaid", [{"players": 3, "width": 12, "height": 12, "lines": 12}], False),
+    ("plaid", [{"players": 8, "width": 12, "height": 12, "lines": 12}], False),
+    ("plaid", [{"players": 3, "width": 14, "height": 12, "lines": 12}], False),
+]
+"""Of each row: the game, the options of its boards, and whether a table by the rules is made, too."""
+
 MATCHES = 20
 GOALS = "10 s, 10 ms"
 
@@ -71,8 +88,9 @@ def measure(name, boards):
 
 
 def board_text(boards):
-    first, last = ([f"{name} = {value}" for name, value in options.items()] for options in (boards[0], boards[-1]))
-    return ", ".join(first) if len(boards) == 1 else f"{first[0]}..{boards[-1][last[0].split()[0]]}"
+    first, last = boards[0], boards[-1]
+    ranges = {name: value if value == last[name] else f"{value}..{last[name]}" for name, value in first.items()}
+    return ", ".join(f"{name} = {value}" for name, value in ranges.items())
 
 
 def oracle_bot():
@@ -114,6 +132,34 @@ def print_actions():
         print(f"| {name} | {board_text([options])} | {plies} | {times} | {longest} | {GOALS} |", flush=True)
 
 
+def measure_shares(name, boards, by):
+    """Return the totals of solving boards for three and more: states, edges, seconds; and the most memory."""
+    states = edges = memory_bytes = 0
+    started = time.process_time()
+    for options in boards:
+        found = Solver(make_game(name, **options), name, Limits()).solve(by)
+        states, edges = states + found.states, edges + found.edges
+        memory_bytes = max(memory_bytes, found.memory_bytes)
+    return states, edges, time.process_time() - started, memory_bytes
+
+
+def print_shares():
+    print("\n| game | options | states | edges | edges/s | processor time | by a table of the rules | memory |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    for name, boards, has_table in SHARED:
+        load(name)
+        states, edges, seconds, memory_bytes = measure_shares(name, boards, By.KERNEL)
+        table = "–"
+        if has_table:
+            of_table = measure_shares(name, boards, By.TABLE)[2]
+            table = f"{of_table:.2f} s, {of_table / seconds:,.0f} times as long"
+        print(
+            f"| {name} | {board_text(boards)} | {states:,} | {edges:,} | {edges / seconds:.2g} | {seconds:.4f} s"
+            f" | {table} | {short_size_text(memory_bytes)} |",
+            flush=True,
+        )
+
+
 def print_solved(boards_of):
     print("| game | options | worth to seat 0 | states | edges | edges/s | processor time | goal | memory |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
@@ -131,12 +177,16 @@ def print_solved(boards_of):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--large", action="store_true", help="add the boards that take minutes")
-    boards_of = BOARDS + (LARGE if parser.parse_args().large else [])
+    parser.add_argument("--shares", action="store_true", help="only what three and more seats get")
+    arguments = parser.parse_args()
+    boards_of = BOARDS + (LARGE if arguments.large else [])
     print(f"{machine()}\n")
     with tempfile.TemporaryDirectory() as empty:  # no table that was saved
         os.environ[CACHE_VARIABLE] = empty
-        print_solved(boards_of)
-        print_actions()
+        if not arguments.shares:
+            print_solved(boards_of)
+            print_actions()
+        print_shares()
 
 
 if __name__ == "__main__":

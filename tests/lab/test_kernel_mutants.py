@@ -9,6 +9,13 @@ from tests.lab.mutants import complaint_of, seeded_mutants
 pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
 
 FILES = [(f"{name}.c", name) for name in KERNEL_NAMES]
+HEADERS = [
+    ("share_coprimality.h", "coprimality"),
+    ("sharing.h", "coprimality"),
+    ("share_plaid.h", "plaid"),
+    ("sheets.h", "plaid"),
+]
+HEADER_MUTANTS = 4
 MUTANTS = 30
 QUICK_MUTANTS = 4
 
@@ -24,6 +31,18 @@ def test_thirty_mutants_of_each_game_are_caught(file, game, tmp_path):
     mutants = seeded_mutants(file, MUTANTS)
     assert len(mutants) == MUTANTS
     check(mutants, game, tmp_path)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("file", "game"), HEADERS)
+def test_mutants_of_what_solves_for_three_and_more_are_caught(file, game, tmp_path):
+    mutants = seeded_mutants(file, HEADER_MUTANTS)
+    assert len(mutants) == HEADER_MUTANTS
+    check(mutants, game, tmp_path)
+
+
+def test_a_mutant_of_what_solves_for_three_and_more_is_caught(tmp_path):
+    check(seeded_mutants("share_plaid.h", HEADER_MUTANTS)[:1], "plaid", tmp_path)
 
 
 def check(mutants, game, directory):

@@ -48,7 +48,10 @@ _SETS = {
             {"width": 4, "height": 3, "lines": 2},
             {"width": 3, "height": 3, "lines": 4, "players": 3},
             {"width": 1, "height": 6, "lines": 2},
+            {"width": 5, "height": 2, "lines": 3},
             {"width": 6, "height": 1, "lines": 1, "players": 3},
+            {"width": 4, "height": 3, "lines": 3, "players": 3},
+            {"width": 4, "height": 4, "lines": 3, "players": 4},
         ),
         usual=(
             {},
@@ -69,6 +72,8 @@ _SETS = {
             {"size": 3},
             {"size": 3, "max_grids": 1, "players": 4},
             {"size": 3, "max_grids": 2, "players": 3},
+            {"size": 3, "max_grids": 7, "players": 3},
+            {"size": 4, "max_grids": 2, "players": 4},
         ),
         usual=(
             {},

@@ -44,9 +44,12 @@ static void one_more_grid(share_search *task, const grids *after, grids *all) {
     task->after = after->of;
     task->grids_used = 0;
     for (int left = 2; left <= players; left++) {
+        share found;
         task->rules.players = left;
         start(&task->rules, &task->now);
-        find_share(task, &all->of[left]);
+        find_share(task, &found);
+        memcpy(all->of[left].shared.of, found.shared.of, (size_t)left);  /* no more of it is written */
+        memcpy(all->of[left].held.of, found.held.of, (size_t)left);
     }
     task->rules.players = players;
 }
