@@ -229,8 +229,6 @@ def test_a_large_sheet_has_bounds_and_marks_only_where_they_are_proved():
 def test_a_table_that_is_prepared_answers_however_little_time_a_question_has():
     rules = make_game("multiplication", size=7)
     start = rules.initial_state()
-    oracle = Oracle(rules, "multiplication", within_seconds=1e-9)
-    assert not oracle.worth(start).is_exact
     prepared = Oracle(rules, "multiplication", within_seconds=1e-9)
     prepared.prepare(within_seconds=600)
     assert prepared.worth(start).margin == 12  # as docs/lab.md says
