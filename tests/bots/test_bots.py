@@ -63,8 +63,8 @@ def bot(name, *args):
 PATIENT = TimeControl(per_action_seconds=5.0)
 
 
-def play(bots, game, options, rng_seed=1, control=PATIENT):
-    with BotPool(choose_isolation("auto")) as pool:
+def play(bots, game, options, rng_seed=1, control=PATIENT, level="auto"):
+    with BotPool(choose_isolation(level)) as pool:
         return pool.play(
             MatchSpec(
                 match=1,

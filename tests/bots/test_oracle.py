@@ -179,12 +179,13 @@ def test_without_a_cache_nothing_is_opened(tmp_path, monkeypatch):
 
 @pytest.mark.processes
 @needs.program("cc", "gcc", "clang")
-def test_in_its_sandbox_it_uses_the_kernels_that_are_there():
+@pytest.mark.parametrize("level", ["landlock", "bubblewrap"], indirect=True)
+def test_in_its_sandbox_it_uses_the_kernels_that_are_there(level):
     """Without one, the first state of differences has bounds only."""
     game = make_game("differences", size=8)
     Oracle(game, "differences").actions(game.initial_state())  # builds it
     control = TimeControl(per_action_seconds=5.0)
-    record = play([bot("oracle")] * 2, "differences", {"size": 8, "scoring": "once"}, control=control)
+    record = play([bot("oracle")] * 2, "differences", {"size": 8, "scoring": "once"}, control=control, level=level)
     assert (record.faults, record.termination) == ((), "normal")
     assert [note["known"] for _, note in record.notes] == ["table"] * 7
 

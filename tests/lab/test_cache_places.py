@@ -2,6 +2,8 @@
 
 import os
 import stat
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -38,6 +40,29 @@ def test_a_directory_above_in_which_others_can_put_another_is_refused(cache, mod
     if mode == 0o775 and os.geteuid() != 0:
         pytest.skip("the group may be this user's alone")
     assert problem() == f"other users can write to the cache directory {cache.parent}: chmod go-w"
+
+
+@needs.root
+@pytest.mark.parametrize(
+    ("flags", "uid_map", "is_trusted"),
+    [
+        (os.ST_RDONLY, "     61214          0          1\n", True),  # a bot in its sandbox, of an arena that root runs
+        (os.ST_RDONLY, "0 1000 1\n1 100000 65536\n", False),  # a container
+        (0, "61214 61214 1\n", False),
+        (os.ST_RDONLY, "         0          0 4294967295\n", False),
+    ],
+)
+def test_what_is_bound_read_only_is_trusted_where_there_is_no_root(cache, monkeypatch, flags, uid_map, is_trusted):
+    read_text = Path.read_text
+    maps = {"/proc/self/uid_map": uid_map, "/proc/sys/kernel/overflowuid": f"{STRANGER}\n"}
+    monkeypatch.setattr(Path, "read_text", lambda path, *some: maps.get(str(path)) or read_text(path, *some))
+    monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_flag=flags))
+    cache.mkdir(parents=True)
+    os.chown(cache, STRANGER, STRANGER)
+    if is_trusted:
+        assert kernel_cache.checked_directory() == cache
+    else:
+        assert problem() == f"the cache directory {cache} belongs to another user (uid {STRANGER})"
 
 
 def test_where_each_may_remove_only_what_is_theirs_is_fine(cache):

@@ -85,7 +85,7 @@ def _check_place(path: Path) -> None:
         KernelError: naming the directory or link.
         OSError: if it does not exist.
     """
-    trusted = {0, os.geteuid(), Path("/").stat().st_uid}  # in a user namespace root has another number
+    trusted = {Path("/").stat().st_uid, *_trusted_owners(os.statvfs(path))}
     resolved = path.resolve()
     for one in dict.fromkeys([path, *path.parents, resolved, *resolved.parents]):
         for about in (one.lstat(), one.stat()):
@@ -93,6 +93,26 @@ def _check_place(path: Path) -> None:
                 raise KernelError(f"the cache directory {one} belongs to another user (uid {about.st_uid})")
         if about.st_mode & _BY_OTHERS and not about.st_mode & stat.S_ISVTX and not _is_only_ours(about):
             raise _writable(one)
+
+
+def _trusted_owners(system: os.statvfs_result) -> set[int]:
+    """Return the users whose files are trusted: root and this one.
+
+    In the user namespace of a sandbox there is no root: its files have the number of all who have none there. What is
+    bound there read-only is what the arena has given.
+
+    Args:
+        system: the file system that the files are in.
+    """
+    trusted = {0, os.geteuid()}
+    if system.f_flag & os.ST_RDONLY and not _has_root(Path("/proc/self/uid_map").read_text()):
+        trusted.add(int(Path("/proc/sys/kernel/overflowuid").read_text()))
+    return trusted
+
+
+def _has_root(uid_map: str) -> bool:
+    """Return whether there is a root in a user namespace, given its map of lines "inside outside count"."""
+    return any(int(inside) == 0 for inside, _, _ in map(str.split, uid_map.splitlines()))
 
 
 def _is_only_ours(about: os.stat_result) -> bool:
@@ -142,7 +162,7 @@ def open_own(path: Path) -> BinaryIO:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     file = os.fdopen(descriptor, "rb")
     about = os.fstat(descriptor)
-    is_own = about.st_uid in (0, os.geteuid()) and not about.st_mode & _BY_OTHERS
+    is_own = about.st_uid in _trusted_owners(os.fstatvfs(descriptor)) and not about.st_mode & _BY_OTHERS
     if not is_own or not stat.S_ISREG(about.st_mode):
         file.close()
         raise PermissionError(errno.EPERM, "it is no regular file that only you or root can write", str(path))
