@@ -10,6 +10,7 @@ from arena.games import make_game
 from arena.lab.limits import Limits
 from arena.lab.quality import play_measures, value_measures
 from arena.lab.quality.answers import answers_of, variation_sentences
+from arena.lab.quality.boards import boards_of
 from arena.lab.quality.comparison import Comparison
 from arena.lab.quality.estimate import Cluster, Kind, exactly, share_of
 from arena.lab.quality.exact_values import BestPlay, NoValuesError, exact_values
@@ -20,7 +21,7 @@ from arena.lab.quality.report import PARTS_OF, QualityReport, survey_quality
 from arena.lab.quality.simple_strategies import board_of, simple_strategies
 from arena.lab.quality.simulation import simulate
 from arena.lab.quality.skill_ladder import Step, Strength, encounter
-from arena.lab.quality.survey import SHARES, Plan, boards_of
+from arena.lab.quality.survey import SHARES, Plan
 from arena.lab.quality.tree_search import TreeSearch
 from tests.lab.games import PATH, game_of, plain_value
 from tests.lab.quality_games import COIN, EDGE, MIRROR, ONE_ACTION, played_at_random, table_game

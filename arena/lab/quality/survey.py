@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from arena.errors import KernelError, OptionError, UsageError
-from arena.games import GAMES, make_game
 from arena.games.game import Game
-from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
+from arena.lab.limits import Limits, TimeIsUpError
+from arena.lab.quality.boards import is_exact, solved_boards
 from arena.lab.quality.exact_values import ExactValues, NoValuesError, Value, exact_values
 from arena.lab.quality.kingmaking import decides_among_others
 from arena.lab.quality.measure import Row
@@ -27,23 +26,12 @@ from arena.lab.quality.skill_ladder import (
     strengths_of,
 )
 from arena.lab.quality.value_measures import ValuedMatch, valued
-from arena.lab.solution import By, Solution
-from arena.lab.solving import Solver
-from arena.lab.state_count import bytes_per_state
+from arena.lab.solution import Solution
 from arena.lab.symmetries import representatives, up_to_symmetry
 from arena.seeds import derived_seed
 
-MAX_BOARDS = 12
-"""Whose values are computed: the smallest ones, and the one that was asked for."""
-
-PLAID_SIDES = (4, 6, 8, 10, 12, 14)
-"""Of smaller square sheets whose values are computed, too."""
-
 MOST_MEMORY_BYTES = 1 << 30
 """For values; what takes more is not known, so that reports do not depend on how much memory is free."""
-
-MOST_STATES = 100_000
-"""Of a board that is solved by a table by the rules in Python, which takes some seconds."""
 
 SHARES = {"value": 0.15, "values": 0.3, "played": 0.55, "steps": 0.8, "simple": 0.9, "openings": 0.95, "valued": 1.0}
 """When each part of a survey ends, of its whole time; what one leaves is for the next."""
@@ -174,39 +162,12 @@ class Survey:
         return self._plan.rng_seed, repr(self._game.options), number
 
     def _solve_boards(self) -> None:
-        """Solve smaller boards and the one that was asked for; after one that is too large, only by proofs."""
-        is_easy = True
-        for board, game in boards_of(self._game, self._path):
-            solution = self._proved(game)
-            if is_easy and not _is_exact(solution):
-                solution = self._computed(game) or solution
-            is_easy = is_easy and _is_exact(solution)
+        are_exact = []
+        for board, solution in solved_boards(self._game, self._path, self._limits):
+            are_exact.append(is_exact(solution))
             if solution is not None:
                 self._found.solutions[board] = solution
-        self._found.are_all_solved = is_easy
-
-    def _computed(self, game: Game[Any]) -> Solution | None:
-        """Return what a board is worth by the kernel, or by a table by the rules if it has few states.
-
-        A search is not asked: how far it came would depend on the machine.
-        """
-        limits = self._limits
-        unhurried = replace(limits, deadline=float("inf"))  # a solver in a hurry does not build the kernel it needs
-        plan = Solver(game, self._path, unhurried).plan()
-        if plan.by is By.TABLE:
-            most_bytes = MOST_STATES * bytes_per_state(game)
-            limits = replace(limits, memory_bytes=min(limits.memory_bytes, most_bytes))
-        try:
-            return Solver(game, self._path, limits).solve(plan.by)
-        except (TimeIsUpError, TooLargeError, KernelError):
-            return None
-
-    def _proved(self, game: Game[Any]) -> Solution | None:
-        """Return what strategies prove of a board; None without any."""
-        try:
-            return Solver(game, self._path, self._limits).solve(By.PROOF)
-        except UsageError:
-            return None
+        self._found.are_all_solved = all(are_exact)
 
     def _find_values(self) -> None:
         if not self._found.why_no_values:
@@ -288,37 +249,3 @@ class Survey:
         for strength, matches in self._found.played.items():
             made = [decides_among_others(self._game, match) for match in matches]
             self._found.kingmaking[strength] = [one for one in made if one is not None]
-
-
-def _is_exact(solution: Solution | None) -> bool:
-    """Return whether nothing is left to compute; of a game for more than two there are shares in place of a worth."""
-    return solution is not None and (solution.worth is None or solution.worth.is_exact)
-
-
-def boards_of(game: Game[Any], path: str) -> list[tuple[str, Game[Any]]]:
-    """Return smaller boards of a game and the board itself, each with what is said of it.
-
-    Args:
-        game: the rules.
-        path: the game's name or dotted path; one from outside has no other boards that the arena knows of.
-    """
-    options = game.options
-    if path in GAMES and "size" in options:
-        sets = [{"size": size} for size in range(2, options["size"] + 1)]
-    elif path in GAMES and "width" in options:
-        sides = [side for side in PLAID_SIDES if side < min(options["width"], options["height"])]
-        sets = [{"width": side, "height": side} for side in sides]
-        sets.append({"width": options["width"], "height": options["height"]})
-    else:
-        return [(_said(options), game)]
-    boards = []
-    for changed in sets:
-        try:
-            boards.append((_said(changed), make_game(path, **{**options, **changed})))
-        except OptionError:
-            continue  # a size that the rules do not have
-    return boards if len(boards) <= MAX_BOARDS else [*boards[: MAX_BOARDS - 1], boards[-1]]
-
-
-def _said(options: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in options.items()) or "the board"
