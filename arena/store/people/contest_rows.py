@@ -11,8 +11,8 @@ from arena.people.submission import UNFINISHED
 from arena.store.commit_signal import CommitSignal
 from arena.store.connection import Database
 from arena.store.people.contest_schema import contest_entries
-from arena.store.people.contests import all_contests
 from arena.store.people.schema import submissions
+from arena.store.people.stored_contests import all_contests
 
 
 @dataclass(frozen=True, slots=True)

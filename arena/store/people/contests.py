@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, select
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, select
 
-from arena.errors import UnknownNameError, UsageError
+from arena.errors import UsageError
 from arena.people.contest import (
     Contest,
     ContestEntrants,
@@ -29,9 +27,16 @@ from arena.store.people.contest_checks import invitation_faults, tournament_faul
 from arena.store.people.contest_schema import contest_entries, contests
 from arena.store.people.public_log import add_line
 from arena.store.people.schema import people, submissions
+from arena.store.people.stored_contests import (
+    all_contests,
+    contest_of,
+    entry_of,
+    find_contest,
+    locked_contest,
+    stored_form,
+)
 from arena.store.people.submissions import end_submitting
 from arena.store.people.times import Clock
-from arena.stored import from_json_text, from_stored
 
 MAX_NOTE_CHARACTERS = 1000
 
@@ -61,7 +66,7 @@ class Contests:
         now = self._clock.text()
         row = {
             "name": contest.name,
-            "contest": _stored_form(contest),
+            "contest": stored_form(contest),
             "rng_seed": secrets.randbelow(2**63),
             "created_by": by,
             "created_at": now,
@@ -79,7 +84,7 @@ class Contests:
             )
             _refuse(contest.name, [*faults, *deadline_faults(contest, now), *others, *invited])
             connection.execute(contests.insert(), row)
-            return _get(connection, contest.name)
+            return find_contest(connection, contest.name)
 
         return self._database.write(add)
 
@@ -87,7 +92,7 @@ class Contests:
         """Return a contest; None if there is no such contest."""
         query = select(contests).where(contests.c.name == name)
         row = self._database.read(lambda connection: connection.execute(query).one_or_none())
-        return _contest_of(row) if row is not None else None
+        return contest_of(row) if row is not None else None
 
     def get(self, name: str) -> StoredContest:
         """Return a contest.
@@ -95,7 +100,7 @@ class Contests:
         Raises:
             UnknownNameError: if there is no such contest.
         """
-        return self._database.read(lambda connection: _get(connection, name))
+        return self._database.read(lambda connection: find_contest(connection, name))
 
     def all(self) -> list[StoredContest]:
         """Return all contests, the latest first."""
@@ -119,7 +124,7 @@ class Contests:
 
         def change(connection: Connection) -> StoredContest:
             now = self._clock.text()
-            stored = _get_locked(connection, name)
+            stored = locked_contest(connection, name)
             if stored.contest == contest:
                 return stored
             details = "; ".join(differences(stored.contest, contest))
@@ -132,11 +137,11 @@ class Contests:
             has_begun = stored.contest.opens_at <= now
             is_frozen = has_begun and stored.freeze_at is not None and stored.freeze_at <= now
             values = {
-                "contest": _stored_form(contest),
+                "contest": stored_form(contest),
                 "freeze_at": stored.freeze_at if is_frozen else contest.freeze_at,
             }
             connection.execute(contests.update().where(contests.c.id == stored.number).values(values))
-            return _get(connection, name)
+            return find_contest(connection, name)
 
         return self._database.write(change)
 
@@ -150,14 +155,14 @@ class Contests:
 
         def cancel(connection: Connection) -> StoredContest:
             now = self._clock.text()
-            stored = _get_locked(connection, name)
+            stored = locked_contest(connection, name)
             phase = phase_of(stored, now)
             if phase in (ContestPhase.FINISHED, ContestPhase.CANCELLED):
                 raise UsageError(f"contest {name!r}: it is {phase} already")
             values = {"cancelled_at": now, "cancel_reason": reason}
             connection.execute(contests.update().where(contests.c.id == stored.number).values(values))
             add_line(connection, now, by, "cancelled the contest", name, reason)
-            return _get(connection, name)
+            return find_contest(connection, name)
 
         return self._database.write(cancel)
 
@@ -177,7 +182,7 @@ class Contests:
 
         def ask(connection: Connection) -> StoredContest:
             now = self._clock.text()
-            stored = _get_locked(connection, name)
+            stored = locked_contest(connection, name)
             if stored.contest.results is ContestResults.OPEN or stored.revealed_at is not None:
                 raise UsageError(f"contest {name!r}: its results are not hidden")
             if stored.cancelled_at is not None:
@@ -188,7 +193,7 @@ class Contests:
                 values = {"reveal_asked_at": now}
                 connection.execute(contests.update().where(contests.c.id == stored.number).values(values))
                 add_line(connection, now, by, "revealed the results of", name, reason)
-            return _get(connection, name)
+            return find_contest(connection, name)
 
         return self._database.write(ask)
 
@@ -211,17 +216,17 @@ class Contests:
         def close(connection: Connection) -> StoredContest:
             end_submitting(connection)
             now = self._clock.text()
-            known = _get_locked(connection, stored.name)
+            known = locked_contest(connection, stored.name)
             if known.closed_at is None and now > known.contest.deadline_at:
                 connection.execute(contests.update().where(contests.c.id == known.number).values(closed_at=now))
-            return _get(connection, stored.name)
+            return find_contest(connection, stored.name)
 
         return self._database.write(close)
 
     def _set(self, stored: StoredContest, values: dict[str, Any]) -> StoredContest:
         def change(connection: Connection) -> StoredContest:
             connection.execute(contests.update().where(contests.c.id == stored.number).values(values))
-            return _get(connection, stored.name)
+            return find_contest(connection, stored.name)
 
         return self._database.write(change)
 
@@ -241,7 +246,7 @@ class Contests:
             .order_by(submissions.c.created_at.desc(), submissions.c.id.desc())
         )
         rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [_entry_of(row) for row in rows]
+        return [entry_of(row) for row in rows]
 
     def unfinished_of(self, stored: StoredContest) -> list[int]:
         """Return the numbers of the submissions that may still enter when they are checked."""
@@ -275,7 +280,7 @@ class Contests:
             .order_by(submissions.c.id)
         )
         rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [_entry_of(row) for row in rows]
+        return [entry_of(row) for row in rows]
 
 
 def _refuse(name: str, faults: Sequence[str]) -> None:
@@ -289,52 +294,3 @@ def _counts(contest: Contest) -> ColumnElement[bool]:
     if contest.entrants is ContestEntrants.INVITED:
         counts &= func.lower(people.c.name).in_([name.lower() for name in contest.invited])
     return counts
-
-
-def _get_locked(connection: Connection, name: str) -> StoredContest:
-    """Return a contest that nobody else changes before this transaction ends."""
-    connection.execute(contests.update().where(contests.c.name == name).values(name=name))
-    return _get(connection, name)
-
-
-def _get(connection: Connection, name: str) -> StoredContest:
-    row = connection.execute(select(contests).where(contests.c.name == name)).one_or_none()
-    if row is None:
-        known = connection.execute(select(contests.c.name).order_by(contests.c.name)).scalars()
-        raise UnknownNameError("contest", name, known)
-    return _contest_of(row)
-
-
-def all_contests(connection: Connection) -> list[StoredContest]:
-    """Return all contests, the latest first."""
-    return [_contest_of(row) for row in connection.execute(select(contests).order_by(contests.c.id.desc()))]
-
-
-def _stored_form(contest: Contest) -> str:
-    return json.dumps(asdict(contest), ensure_ascii=False)
-
-
-def _contest_of(row: Row[Any]) -> StoredContest:
-    where = f"the stored contest {row.name!r}"
-    return StoredContest(
-        number=row.id,
-        contest=from_stored(Contest, from_json_text(row.contest, where), where),
-        rng_seed=row.rng_seed,
-        created_by=row.created_by,
-        created_at=row.created_at,
-        freeze_at=row.freeze_at,
-        closed_at=row.closed_at,
-        stage=row.stage,
-        stage_note=row.stage_note,
-        played_at=row.played_at,
-        reveal_asked_at=row.reveal_asked_at,
-        revealed_at=row.revealed_at,
-        cancelled_at=row.cancelled_at,
-        cancel_reason=row.cancel_reason,
-    )
-
-
-def _entry_of(row: Row[Any]) -> ContestEntry:
-    return ContestEntry(
-        author=row.name, person=row.person_id, bot=row.bot, submission=row.id, handed_in_at=row.created_at
-    )
