@@ -152,11 +152,15 @@ class _Server(uvicorn.Server):
 
     async def _answer_what_was_accepted(self, connections: Connections) -> None:
         """Leave new connections to the next server, and answer those that only this one can answer."""
+        loop = asyncio.get_running_loop()
         for server in self.servers:
-            server.close()
+            for listening in server.sockets:
+                loop.remove_reader(listening.fileno())
         connections.end_after_response()
         deadline = time.monotonic() + HANDOVER_SECONDS
         await asyncio.sleep(HANDOVER_SECONDS / 20)  # until those that were just accepted are connections
+        for server in self.servers:
+            server.close()  # which drops what has been accepted and is no connection yet
         while len(connections) and time.monotonic() < deadline and not self.force_exit:
             await asyncio.sleep(HANDOVER_SECONDS / 100)
 
