@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 
 from arena.errors import DefinitionError, UsageError
 from arena.people.contest import Contest
-from arena.stored import from_json_text, from_stored, is_text, mapping_of
+from arena.stored import from_json_text, from_stored, mapping_of
 
 TIMEOUT_SECONDS = 20.0
 
@@ -25,8 +25,6 @@ def read_contest_apart(text: str, where: str = "contest") -> Contest:
         DefinitionError: with every mistake.
         UsageError: if it can't be read now.
     """
-    if not is_text(text):
-        raise DefinitionError(f"{where}: expected a text that can be written in UTF-8, without halves of characters")
     context = multiprocessing.get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)
     process = context.Process(target=_read, args=(text, where, sending), daemon=True)

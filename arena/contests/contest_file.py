@@ -18,6 +18,7 @@ from arena.errors import DefinitionError, OptionError, UsageError
 from arena.games import make_game
 from arena.people.contest import Contest, ContestEntrants, ContestResults, StageRules, utc_text
 from arena.records import Limits, TimeControl
+from arena.stored import is_text
 from arena.text import any_of, shortened_text, toml_value
 from arena.tournament.definition import check_ply_limit
 from arena.tournament.formats import FORMATS, table_key
@@ -39,7 +40,9 @@ def read_contest(text: str, where: str = "contest") -> Contest:
     Raises:
         DefinitionError: with every mistake, each with its place, value and what is accepted.
     """
-    data = text.encode("utf-8", "surrogateescape")
+    if not is_text(text):
+        raise DefinitionError(f"{where}: expected a text that can be written in UTF-8, without halves of characters")
+    data = text.encode()
     if len(data) > MAX_TEXT_BYTES:
         raise DefinitionError(f"{where}: more than {MAX_TEXT_BYTES // 1024} KiB")
     return _contest_of(parse_toml(data, Path(where), DefinitionError), where)

@@ -155,7 +155,7 @@ def test_a_submitted_bot_is_a_change_of_its_own_pages_only(home, tournament, wat
         watching.look()
         return [topic for topic in topics if before[topic] != watching.watcher.version_of([topic])]
 
-    first, second = (StoredBot("mine", version, version * 64, "bot.py", "2026-11-20T12:00:00Z") for version in "12")
+    first, second = (StoredBot("mine", version, version * 32, "bot.py", "2026-11-20T12:00:00Z") for version in "12")
     assert changed_by(lambda: home.store.add_bot(first)) == ["arena", "bots/mine", "bots/mine/versus/a"]
     assert changed_by(lambda: home.store.add_bot(second)) == topics[:4]
     assert changed_by(lambda: home.store.remove_bot(first)) == ["arena", "bots/mine", "bots/mine/versus/a"]

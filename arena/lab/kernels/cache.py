@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import grp
@@ -10,7 +11,6 @@ import os
 import pwd
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -75,7 +75,10 @@ def make_directory(path: Path) -> None:
     """
     for one in (*reversed(path.parents), path):
         if not one.is_dir():
-            one.mkdir(mode=0o755, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                one.mkdir(mode=0o755)
+        if not one.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(one))
 
 
 def _check_place(path: Path) -> None:
@@ -169,7 +172,7 @@ def open_own(path: Path) -> BinaryIO:
     return file
 
 
-@contextmanager
+@contextlib.contextmanager
 def one_at_a_time(directory: Path, name: str) -> Iterator[None]:
     """Hold the lock of a game's builds, which the system releases when the process ends.
 
