@@ -152,6 +152,8 @@ class PageCache:
         """Return how long a reader waits for a newer value than there is."""
         if entry.value is None:
             return first_seconds
+        if entry.building is not None and self._now() - entry.began_at > LATE_SECONDS:
+            return 0.0  # it takes long, or waits for others
         if entry.value.is_before(corrections):
             return LATE_SECONDS
         has_to_wait = entry.building is None and self._builder.is_busy(page.lane)

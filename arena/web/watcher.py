@@ -37,6 +37,9 @@ KEEP_NAMES = frozenset(
 )
 """What happens to a tournament while it is played, and what is found out about it; its name stays."""
 
+NO_CORRECTIONS = KEEP_NAMES | {EventKind.DEFINITION}
+"""Nor is it a correction that a bot enters a ladder, which may happen often; pages show that when they have rested."""
+
 log = logging.getLogger("arena.web")
 
 
@@ -295,7 +298,7 @@ def _changed(before: Mapping[int, str], now: Mapping[int, str]) -> frozenset[int
 
 def _counted_up(before: Mapping[int, int], events: Iterable[LoggedEvent], missed: frozenset[int]) -> Mapping[int, int]:
     """Return how often each tournament was corrected, with new events; those that were missed may be corrections."""
-    corrected = Counter({event.tournament: 1 for event in events if _may_rename(event)})
+    corrected = Counter({event.tournament: 1 for event in events if event.stored.kind not in NO_CORRECTIONS})
     corrected.update(missed)
     return Counter(before) + corrected if corrected else before
 

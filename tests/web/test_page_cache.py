@@ -108,6 +108,21 @@ async def test_nobody_waits_for_the_next_value_while_others_are_built(pages):
     assert (await pages.find()).value.json == b"2"
 
 
+@pytest.mark.parametrize("corrections", ["", "one"])
+async def test_nobody_waits_for_a_value_that_others_have_waited_for_in_vain(pages, corrections):
+    await pages.find()
+    pages.builder.may_build.clear()
+    pages.versions.version, pages.versions.corrections = "2", corrections
+    waiting = asyncio.create_task(pages.find())
+    while pages.builder.built < 2:
+        await asyncio.sleep(0)
+    pages.now += 0.31
+    late = await asyncio.wait_for(pages.find(), 5)
+    assert (late.value.json, late.is_current) == (b"1", False)
+    pages.builder.may_build.set()
+    assert (await waiting).value.json == b"2"
+
+
 async def test_a_late_page_is_shown_as_it_was(pages):
     pages.cache._now = asyncio.get_running_loop().time
     await pages.find()

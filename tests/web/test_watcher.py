@@ -170,6 +170,7 @@ def test_what_is_corrected_or_deleted_is_told_from_what_is_played(home, tourname
     topics = (["arena"], ["tournaments/t"], ["bots/a"], ["games/differences"])
     before = [corrections_of(one) for one in topics]
     home.store.record(tournament, [record(1)])
+    home.store.change_definition(tournament, definition(name="t"))
     watching.look()
     assert [corrections_of(one) for one in topics] == before
     home.store.delete(home.store.tournament("t"))
