@@ -74,8 +74,9 @@ class Server:
 
     def processes(self):
         """Return the numbers of the server's processes, itself first."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        return [self.process.pid, *map(int, children)]
+        threads = Path(f"/proc/{self.process.pid}/task").glob("*/children")  # a thread has those that it has started
+        children = [int(child) for thread in threads for child in thread.read_text().split()]
+        return [self.process.pid, *sorted(children)]
 
     def cpu_seconds(self):
         """Return the CPU time of the server and of what it has started."""
