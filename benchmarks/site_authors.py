@@ -225,6 +225,7 @@ def main():
     try:
         asyncio.run(arena.until_playing())
         arena.direct("pause")
+        time.sleep(SETTLE_SECONDS)
         idle(arena.server)
         arena.direct("resume")
         first_event(arena.server, arena.home)
