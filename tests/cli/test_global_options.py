@@ -1,6 +1,9 @@
 """``arena --help``, and the options that belong before the command and are accepted after it."""
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -120,3 +123,29 @@ def test_global_options_alone_are_no_command(arena, tmp_path):
     assert code == 2
     assert "Usage: arena" in errors
     assert not list(tmp_path.iterdir())
+
+
+SAYS_THREADS = """
+import atexit, os, sys
+from pathlib import Path
+
+def say():
+    import numpy
+    numpy.linalg.inv(numpy.eye(200))
+    print(os.environ["OPENBLAS_NUM_THREADS"], len(list(Path("/proc/self/task").iterdir())))
+
+atexit.register(say)
+sys.argv = ["arena", "--version"]
+from arena.__main__ import main
+main()
+"""
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(("given", "expected"), [({}, "1 1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2 ")])
+def test_numpy_computes_on_one_core_unless_somebody_says_otherwise(given, expected):
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    done = subprocess.run(
+        [sys.executable, "-c", SAYS_THREADS], env=environment | given, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1].startswith(expected)
