@@ -22,7 +22,7 @@ from arena.site.page import Lane, Page
 from arena.site.render import Setting, render, render_template
 from arena.web.page_cache import Found, PageCache
 from arena.web.page_value import HURRIED_SECONDS, LATE_SECONDS, Value
-from arena.web.problems import Problem
+from arena.web.problems import CHANGING, Problem
 from arena.web.rendered import NOT_KEPT, PAGE_CACHING, Rendered, rendered, response_of
 from arena.web.security_headers import IS_EMBEDDABLE
 from arena.web.turns import BUSY
@@ -130,7 +130,7 @@ class PageResponses:
         return await anyio.to_thread.run_sync(make, limiter=self._threads)
 
     def _without_value(self, request: Request, problem: Problem | None, suffix: str) -> Response:
-        if problem is not None and (suffix or problem is not BUSY):
+        if problem is not None and (suffix or problem not in (BUSY, CHANGING)):
             return self.problem(request, problem, suffix)
         if suffix:
             return self.problem(request, PENDING, suffix)

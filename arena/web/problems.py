@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from arena.errors import (
     ArenaError,
+    ChangedMeanwhileError,
     DatabaseError,
     GameError,
     NoHomeError,
@@ -71,6 +72,15 @@ STORE_AWAY = Problem(
 """Its own text may name directories of the machine."""
 
 
+CHANGING = Problem(
+    status=503,
+    title="Changed while it was read",
+    error="A tournament was changed each time that it was read; try again in a few seconds.",
+    retry_after_seconds=2,
+)
+"""As while bots enter a ladder again and again; nothing is wrong with what is stored."""
+
+
 MALFORMED_STATUS = 422
 """What is stored, or what a game says, is not as it has to be."""
 
@@ -84,6 +94,8 @@ def problem_of(error: Exception) -> Problem:
             return _problem(404, "Not found", text_of(error))
         case DatabaseError() | NoHomeError():
             return STORE_AWAY
+        case ChangedMeanwhileError():
+            return CHANGING
         case StoreError():
             return _problem(MALFORMED_STATUS, "What is stored can’t be shown", text_of(error))
         case GameError():

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from arena.errors import StoreAwayError, StoreError, UnknownNameError
+from arena.errors import ChangedMeanwhileError, StoreAwayError, StoreError, UnknownNameError
 from arena.site.models.overview import OverviewParameters
 from arena.site.page import Lane
 from arena.site.pages import PAGE_BY_NAME
 from arena.web.built_value import BuiltValue
-from arena.web.page_cache import CURRENT_SECONDS, QUIET_CURRENT_SECONDS, PageCache
+from arena.web.page_cache import CURRENT_SECONDS, FAILURE_SECONDS, QUIET_CURRENT_SECONDS, PageCache
 from arena.web.page_value import MAX_CROWDING, MAX_REST_SECONDS, rest_seconds
 from arena.web.problems import ProblemError
 from arena.web.rendered import rendered
@@ -285,6 +285,20 @@ async def test_a_failure_is_remembered_for_a_second_only(pages):
 
 def gone():
     raise UnknownNameError("tournament", "t", [])
+
+
+async def test_a_page_that_was_shown_is_shown_again_while_bots_enter_again_and_again(pages):
+    def changed():
+        raise ChangedMeanwhileError("tournament 't' was changed while it was read; try again")
+
+    await pages.find()
+    pages.versions.version, pages.builder.answer = "2", changed
+    found = await pages.find()
+    assert (found.value.json, found.is_current, found.age_seconds) == (b"1", False, None)
+    assert found.problem.status == 503
+    pages.now += FAILURE_SECONDS
+    pages.builder.answer = lambda: b"new"
+    assert (await pages.find()).value.json == b"new"
 
 
 async def test_what_is_malformed_is_said(pages):
