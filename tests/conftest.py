@@ -4,7 +4,6 @@ The fast half starts no child process; the tests of the other half carry the mar
 first, and a test in it that starts a process fails.
 """
 
-import faulthandler
 import os
 import sys
 from collections import Counter
@@ -19,8 +18,6 @@ from tests.held_port import held_port
 from tests.postgres import Server, programs
 
 BOTS = Path(__file__).parents[1] / "bots"
-MAX_SECONDS = 400.0
-"""What waits for ever ends then, with the places where it waited; the rest is tested all the same."""
 STARTS_A_PROCESS = {"subprocess.Popen", "os.posix_spawn", "os.fork", "os.forkpty", "os.exec", "os.spawn"}
 STARTS_A_PROCESS |= {"os.system", "multiprocessing"}
 
@@ -79,12 +76,9 @@ def pytest_collection_modifyitems(items):
 def pytest_runtest_protocol(item):
     global _may_start_processes
     _may_start_processes = item.get_closest_marker("processes") is not None
-    if item.get_closest_marker("soak") is None:
-        faulthandler.dump_traceback_later(MAX_SECONDS, exit=True, file=sys.__stderr__)
     try:
         return (yield)
     finally:
-        faulthandler.cancel_dump_traceback_later()
         _may_start_processes = True
 
 

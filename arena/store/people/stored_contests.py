@@ -18,7 +18,7 @@ def locked_contest(connection: Connection, name: str) -> StoredContest:
     """Return a contest that nobody else changes before this transaction ends.
 
     Raises:
-        UnknownNameError: if there is none of that name.
+        UnknownNameError: if no contest has that name.
     """
     connection.execute(contests.update().where(contests.c.name == name).values(name=name))
     return find_contest(connection, name)
@@ -28,7 +28,7 @@ def find_contest(connection: Connection, name: str) -> StoredContest:
     """Return a contest.
 
     Raises:
-        UnknownNameError: if there is none of that name.
+        UnknownNameError: if no contest has that name.
     """
     row = connection.execute(select(contests).where(contests.c.name == name)).one_or_none()
     if row is None:
