@@ -107,10 +107,7 @@ def solver_of(game: Game[Any]) -> KernelSolver:
     Raises:
         KernelError: with what prevents it.
     """
-    library = _library_of(game)
-    if isinstance(library, KernelError):
-        raise library
-    return KernelSolver(library, game)
+    return KernelSolver(_needed_library(game), game)
 
 
 def share_solver_of(game: Game[Any]) -> ShareSolver:
@@ -119,10 +116,7 @@ def share_solver_of(game: Game[Any]) -> ShareSolver:
     Raises:
         KernelError: with what prevents it.
     """
-    library = _library_of(game)
-    if isinstance(library, KernelError):
-        raise library
-    return ShareSolver(library, game)
+    return ShareSolver(_needed_library(game), game)
 
 
 def has_solver(game: Game[Any]) -> bool:
@@ -143,6 +137,13 @@ def is_built(game: Game[Any]) -> bool:
 
 def _library_of(game: Game[Any]) -> ctypes.CDLL | KernelError:
     return load(game.name) if has_kernel(game) else KernelError(f"{game.name}, as it is here, has no kernel")
+
+
+def _needed_library(game: Game[Any]) -> ctypes.CDLL:
+    library = _library_of(game)
+    if isinstance(library, KernelError):
+        raise library
+    return library
 
 
 def kernels_sentence() -> str:

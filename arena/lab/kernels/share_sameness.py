@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 from typing import Any
 
 from arena.errors import KernelError
 from arena.games import Game
+from arena.lab.kernels.best_play import value_states
 from arena.lab.kernels.option_sets import small_games
 from arena.lab.kernels.share_solver import Points, ShareSolver
 from arena.ranking import points_of
@@ -31,8 +33,7 @@ def compare_game(kernel: ShareSolver) -> int:
         KernelError: with the first difference.
     """
     game = kernel.game
-    values: dict[Any, Both] = {}
-    _value(game, game.initial_state(), values)
+    values = value_states(game, partial(_at_end, game), partial(_after_best, game.players))
     known = 0
     for state in values:
         kernel.set_state(state)
@@ -47,18 +48,11 @@ def compare_game(kernel: ShareSolver) -> int:
     return known
 
 
-def _value(game: Game[Any], state: Any, values: dict[Any, Both]) -> Both:
-    """Return what each seat gets from a state, and keep it and that of all that follow; small games are short."""
-    known = values.get(state)
-    if known is not None:
-        return known
-    seat = game.seat_to_act(state)
-    if seat is None:
-        points = points_of(game.ranks(state))
-        value = points, points
-    else:
-        after = [_value(game, game.apply(state, action), values) for action in game.legal_actions(state)]
-        held = tuple((max if mine == seat else min)(held[mine] for _, held in after) for mine in range(game.players))
-        value = max((shared for shared, _ in after), key=lambda shared: shared[seat]), held
-    values[state] = value
-    return value
+def _at_end(game: Game[Any], state: Any) -> Both:
+    points = points_of(game.ranks(state))
+    return points, points
+
+
+def _after_best(players: int, seat: int, after: list[Both]) -> Both:
+    held = tuple((max if mine == seat else min)(held[mine] for _, held in after) for mine in range(players))
+    return max((shared for shared, _ in after), key=lambda shared: shared[seat]), held

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 from typing import Any
 
 from arena.errors import KernelError
 from arena.games import Game
 from arena.games.plusminus import Plusminus
+from arena.lab.kernels.best_play import value_states
 from arena.lab.kernels.option_sets import small_games
 from arena.lab.kernels.solver import FirstState, KernelSolver, parts_of
 
@@ -42,8 +44,8 @@ def compare_solutions(name: str, library: ctypes.CDLL) -> int:
 def _compare(game: Game[Any], found: FirstState | None, parts: int) -> dict[Any, Value]:
     """Compare what is found of the first state; return the values of all states by the rules."""
     first = game.initial_state()
-    values: dict[Any, Value] = {}
-    expected = _value(game, first, values)
+    values = value_states(game, partial(_at_end, game), lambda seat, after: max(after) if seat == 0 else min(after))
+    expected = values[first]
     best = tuple(action for action in game.legal_actions(first) if _near(values[game.apply(first, action)], expected))
     if found is None or not _near((found.outcome, found.margin / parts), expected) or found.best != best:
         options = ", ".join(f"{name} = {value}" for name, value in game.options.items())
@@ -107,17 +109,6 @@ def _near(one: Value, other: Value) -> bool:
     return one[0] == other[0] and abs(one[1] - other[1]) < _ERROR
 
 
-def _value(game: Game[Any], state: Any, values: dict[Any, Value]) -> Value:
-    """Return the value of a state, and keep it and those of all that follow; matches of small games are short."""
-    known = values.get(state)
-    if known is not None:
-        return known
-    seat = game.seat_to_act(state)
-    if seat is None:
-        scores, ranks = game.scores(state), game.ranks(state)
-        value = (ranks[0] < ranks[1]) - (ranks[1] < ranks[0]), float(scores[0] - scores[1])
-    else:
-        after = [_value(game, game.apply(state, action), values) for action in game.legal_actions(state)]
-        value = max(after) if seat == 0 else min(after)
-    values[state] = value
-    return value
+def _at_end(game: Game[Any], state: Any) -> Value:
+    scores, ranks = game.scores(state), game.ranks(state)
+    return (ranks[0] < ranks[1]) - (ranks[1] < ranks[0]), float(scores[0] - scores[1])
