@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from arena.errors import StoreAwayError, StoreError
-from arena.store.connection import Database, reason_of
+from arena.store.connection import DRIVER_ERRORS, Database, reason_of
 
 
 class CommitSignal:
@@ -62,9 +62,9 @@ class CommitSignal:
             if self._file is None:
                 self._file = self._database.raw_connection()
             ((version,),) = self._file.cursor().execute("PRAGMA data_version").fetchall()
-        except DBAPIError as error:
+        except DRIVER_ERRORS as error:
             self.close()
-            raise StoreError(f"{self._database.shown}: {reason_of(str(error.orig))}") from error
+            raise StoreError(f"{self._database.shown}: {reason_of(error)}") from error
         return f"{identity[0]}/{identity[1]}/{version}"
 
     def _of_server(self) -> str:

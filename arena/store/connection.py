@@ -29,9 +29,13 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT_SECONDS = 30
 CONNECT_TIMEOUT_SECONDS = 10
 TRY_AGAIN_SECONDS = 0.5
+BUSY_SECONDS = 0.01
 FEW_ROWS = 20
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 SNAPSHOT = MappingProxyType({"isolation_level": "REPEATABLE READ", "postgresql_readonly": True})
+
+DRIVER_ERRORS = (DBAPIError, sqlite3.Error)
+"""What connections raise, through SQLAlchemy and as the driver knows them."""
 
 Value = TypeVar("Value")
 Work = Callable[[Connection], Value]
@@ -101,7 +105,7 @@ class Database:
             except DBAPIError as error:
                 if self.is_server and (error.connection_invalidated or _is_shutdown(error)):
                     raise self._away(error) from error
-                raise DatabaseError(f"{self.shown}: {reason_of(str(error.orig))}") from error
+                raise DatabaseError(f"{self.shown}: {reason_of(error)}") from error
 
     def each(self, query: Select[Any]) -> Iterator[Any]:
         """Yield the rows of a query from one transaction, never holding more than a few."""
@@ -110,7 +114,7 @@ class Database:
                 with connection.execution_options(yield_per=FEW_ROWS).begin():
                     yield from connection.execute(query)
             except DBAPIError as error:
-                raise DatabaseError(f"{self.shown}: {reason_of(str(error.orig))}") from error
+                raise DatabaseError(f"{self.shown}: {reason_of(error)}") from error
 
     def _connected(self) -> Connection:
         try:
@@ -118,7 +122,7 @@ class Database:
         except DBAPIError as error:
             if self.is_server:
                 raise self._away(error) from error
-            raise DatabaseError(f"{self.shown}: {reason_of(str(error.orig))}") from error
+            raise DatabaseError(f"{self.shown}: {reason_of(error)}") from error
 
     def _away(self, error: DBAPIError) -> StoreAwayError:
         reason = " ".join(str(error.orig).split("\n")[0].split())
@@ -142,11 +146,23 @@ class Database:
         """Make a new SQLite file keep a write ahead log; the file remembers it."""
         if self.path is None:
             return
+        deadline = self._now() + BUSY_TIMEOUT_SECONDS
         try:
             with closing(self.raw_connection()) as connection:
-                connection.cursor().execute("PRAGMA journal_mode = WAL")
-        except DBAPIError as error:
-            raise DatabaseError(f"{self.shown}: {reason_of(str(error.orig))}") from error
+                while not self._has_switched(connection, is_last_try=self._now() >= deadline):
+                    self._sleep(BUSY_SECONDS)
+        except DRIVER_ERRORS as error:
+            raise DatabaseError(f"{self.shown}: {reason_of(error)}") from error
+
+    def _has_switched(self, connection: Any, is_last_try: bool) -> bool:
+        """Return whether a file could be given its log; SQLite doesn't wait for others by itself here."""
+        try:
+            connection.cursor().execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if is_last_try or error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                raise
+            return False
+        return True
 
     def overwrite_deleted(self) -> None:
         """Let an SQLite file overwrite what is deleted from it, in connections that are opened from now on."""
@@ -233,8 +249,9 @@ def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sql
     return insert(table)
 
 
-def reason_of(text: str) -> str:
+def reason_of(error: Exception | str) -> str:
     """Return what a director can do about an error of a database, or the error itself."""
+    text = str(error.orig if isinstance(error, DBAPIError) else error)
     reasons = {
         "readonly": "the database can't be written; check the permissions of the file and its directory",
         "full": "the disk is full; nothing that was recorded is lost",

@@ -48,7 +48,7 @@ def open_foreign(path: Path, directory: Path) -> Source:
     try:
         _copy(path, copy)
     except sqlite3.Error as error:
-        raise StoreError(f"{path}: {reason_of(str(error))}") from error
+        raise StoreError(f"{path}: {reason_of(error)}") from error
     except OSError as error:
         raise StoreError(f"{path}: can't be copied: {error.strerror}") from error
     check_copy(copy, path)
@@ -80,7 +80,7 @@ def check_copy(copy: Path, path: Path) -> None:
             _check_schema(connection, path)
             _check_pages(connection, path)
     except sqlite3.Error as error:
-        raise StoreError(f"{path}: {reason_of(str(error))}") from error
+        raise StoreError(f"{path}: {reason_of(error)}") from error
     except UnicodeError as error:  # in what SQLite says of a damaged schema
         raise StoreError(f"{path}: {reason_of('malformed')}") from error
 

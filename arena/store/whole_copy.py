@@ -84,7 +84,7 @@ def copy_file(path: Path, copy: Path) -> bool:
         if not path.exists():
             copy.unlink(missing_ok=True)
             return False
-        raise StoreError(f"{path}: can't be copied: {reason_of(str(error))}") from error
+        raise StoreError(f"{path}: can't be copied: {reason_of(error)}") from error
     return True
 
 

@@ -54,6 +54,16 @@ def test_a_commit_of_another_changes_the_signal(store, tournament, place):
         assert signal.read() == after
 
 
+def test_a_file_that_was_damaged_is_told_in_a_sentence(tmp_path):
+    path = tmp_path / "arena.sqlite3"
+    with closing(Store(path)) as store, closing(store.commit_signal()) as signal:
+        signal.read()
+        path.write_bytes(b"damaged" * 1000)
+        path.with_name("arena.sqlite3-wal").write_bytes(b"")
+        with pytest.raises(StoreError, match=r"arena.sqlite3: the database is damaged"):
+            signal.read()
+
+
 def test_it_is_time_to_look_at_first_after_commits_and_now_and_then(store, tournament, place):
     seconds = [100.0]
     with (

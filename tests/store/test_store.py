@@ -21,6 +21,7 @@ from arena.store.correction_log import Change
 from arena.store.schema import SCHEMA_VERSION
 from arena.store.store import Store
 from arena.store.values import StoredBot
+from arena.store.version import bring_up_to_date
 from tests.store.samples import definition, line, record
 
 pytestmark = pytest.mark.processes
@@ -315,6 +316,36 @@ def test_a_database_that_another_process_has_migrated_meanwhile_is_opened(tmp_pa
         assert [tournament.recorded for tournament in store.tournaments()] == [1, 1]
     finally:
         store.close()
+
+
+def test_a_database_that_another_creates_meanwhile_is_waited_for(tmp_path):
+    path = tmp_path / "arena.sqlite3"
+    database = Database(path)
+    with contextlib.closing(database), contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        slept = []
+
+        def sleep_then_end(seconds):
+            slept.append(seconds)
+            if len(slept) == 3:
+                other.execute("ROLLBACK")
+
+        database._sleep = sleep_then_end
+        bring_up_to_date(database)
+        assert len(slept) == 3
+        assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_new_database_that_stays_locked_is_told_in_a_sentence(tmp_path):
+    path = tmp_path / "arena.sqlite3"
+    database = Database(path)
+    with contextlib.closing(database), contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        clock = iter(range(0, 1000, 20))
+        database._now = lambda: next(clock)
+        database._sleep = lambda seconds: None
+        with pytest.raises(StoreError, match=r"arena.sqlite3: another program has kept the database locked for 30 s"):
+            bring_up_to_date(database)
 
 
 # a server that goes away
