@@ -1,6 +1,5 @@
 """A page that is looked at while its tournament is played."""
 
-import contextlib
 import subprocess
 import sys
 import threading
@@ -46,15 +45,24 @@ class Arena:
         self.executor = SteppedExecutor()
         self.address = f"http://127.0.0.1:{self.port}"
         self.server = None
+        self.failure = None
         self.playing = threading.Thread(target=self.play)
 
     def play(self):
-        with ArenaHome(self.directory) as home, contextlib.suppress(Exception):
-            play(home, "league", ["alpha", "beta", "gamma"], executor=self.executor, encounters=8)
+        try:
+            with ArenaHome(self.directory) as home:
+                play(home, "league", ["alpha", "beta", "gamma"], executor=self.executor, encounters=8)
+        except Exception as error:
+            self.failure = None if self.executor.is_over else error
 
-    def recorded(self):
+    def wait_until_recorded(self, matches):
+        deadline = time.monotonic() + PATIENT_MS / 1000
         with ArenaHome(self.directory) as home:
-            return home.store.tournament("league").recorded
+            while (found := home.store.find_tournament("league")) is None or found.recorded < matches:
+                if self.failure is not None:
+                    raise self.failure
+                assert time.monotonic() < deadline, found
+                time.sleep(0.02)
 
     def start(self):
         command = [sys.executable, "-m", "arena", "serve", "--home", str(self.directory), "--port", str(self.port)]
@@ -78,12 +86,7 @@ def arena(tmp_path, port):
     arena = Arena(tmp_path / "home", port)
     arena.executor.allow(6)
     arena.playing.start()
-    with ArenaHome(arena.directory):
-        pass
-    while True:
-        with contextlib.suppress(Exception):
-            if arena.recorded() == 6:
-                break
+    arena.wait_until_recorded(6)
     arena.start()
     built(f"{arena.address}/tournaments/league")
     yield arena
@@ -154,8 +157,7 @@ def test_a_part_in_which_text_is_selected_waits(arena, page):
 def test_without_a_network_it_waits_and_then_has_everything(arena, page, context):
     context.set_offline(True)
     arena.executor.allow(5)
-    while arena.recorded() < 11:
-        pass
+    arena.wait_until_recorded(11)
     expect(page.locator("html")).to_have_attribute("data-stream", "lost")
     assert "6 of" in matches_told(page).inner_text()
     context.set_offline(False)
@@ -172,8 +174,7 @@ def test_after_half_a_minute_without_a_network_it_shows_what_a_fresh_load_shows(
     expect(page.locator("html")).to_have_attribute("data-stream", "open")
     context.set_offline(True)
     arena.executor.allow(7)
-    while arena.recorded() < 13:
-        pass
+    arena.wait_until_recorded(13)
     page.clock.run_for(30_000)
     expect(page.locator("html")).to_have_attribute("data-stream", "lost")
     assert "6 of" in matches_told(page).inner_text()
@@ -189,8 +190,7 @@ def test_a_server_that_was_away_sends_what_was_missed(arena, page):
     arena.stop()
     expect(page.locator("html")).to_have_attribute("data-stream", "lost")
     arena.executor.allow(4)
-    while arena.recorded() < 10:
-        time.sleep(0.05)  # the tournament is played by a thread of this process
+    arena.wait_until_recorded(10)
     arena.start()
     wait_for(page, 10)
 

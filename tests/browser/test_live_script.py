@@ -13,10 +13,12 @@ START, PAUSED = "2026-11-22T12:00:00Z", "2026-11-22T13:00:00Z"
 SERVER = """
 window.asked = 0;
 window.answers = [];
+window.streams = [];
 window.fetch = async (address, { signal }) => {
   const stopped = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   if (String(address).startsWith("/events")) {
     if (window.isAway) throw new TypeError("away");
+    streams.push(new URL(address, location).searchParams.get("topics"));
     return new Response(new ReadableStream({ start: (stream) => {
       window.stream = stream;
       stopped.catch((reason) => stream.error(reason));
@@ -190,6 +192,13 @@ def test_a_stream_that_says_nothing_is_opened_again(live):
     assert live.asked == 1
     live.wait(45, is_silent=True)
     assert live.asked == 2
+
+
+def test_events_that_come_while_a_tab_joins_do_not_put_it_off(live):
+    live.page.evaluate("new BroadcastChannel('arena').postMessage({ tab: 'other', topics: ['arena'] })")
+    for _ in range(100):
+        live.wait(0.02)
+    assert live.page.evaluate("streams") == ["tournaments/t", "tournaments/t,arena"]
 
 
 def test_while_the_server_is_away_it_is_asked_more_and_more_rarely(live):

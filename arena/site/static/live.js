@@ -7,7 +7,7 @@
   const shared = navigator.locks && window.BroadcastChannel && new BroadcastChannel("arena");
   const tabs = new Map(), isSeen = () => document.visibilityState === "visible";
   let isAsking = false, isNews = false, isOver = false, asking = null, waits = 0;
-  let leave = null, stream = null, connecting = null, tries = 0;
+  let leave = null, stream = null, connecting = null, isJoined = false, tries = 0;
 
   // the page
 
@@ -74,7 +74,7 @@
     for (let text = ""; ; ) {
       const { value, done } = await reader.read();
       if (done) return;
-      connect(40);
+      if (!isJoined) connect(40); // a tab that has just come waits for its own
       const blocks = (text + value).split("\n\n");
       text = blocks.pop();
       for (const block of blocks) {
@@ -89,6 +89,7 @@
     stream?.abort();
     const own = (stream = new AbortController());
     let seconds = 0;
+    isJoined = false;
     connect(40); // if nothing comes for longer than two heartbeats
     try {
       await read(own.signal);
@@ -120,6 +121,7 @@
     if (!stream || !tab) return;
     if (!wanted) return tabs.delete(tab);
     tabs.set(tab, wanted);
+    isJoined = true;
     connect(0.05);
   }
 
