@@ -119,8 +119,8 @@ def test_a_table_that_is_too_wide_has_a_shadow_until_its_end_is_seen(chromium, s
 def out_of_sight(table):
     """Return how many columns of a table end behind the right edge of their region."""
     box = table.bounding_box()
-    ends = [one["x"] + one["width"] for one in map(lambda th: th.bounding_box(), table.locator("thead th").all())]
-    return sum(end > box["x"] + box["width"] + 1 for end in ends)
+    boxes = [heading.bounding_box() for heading in table.locator("thead th").all()]
+    return sum(one["x"] + one["width"] > box["x"] + box["width"] + 1 for one in boxes)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
