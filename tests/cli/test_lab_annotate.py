@@ -327,7 +327,7 @@ def test_bots_whose_accuracy_is_malformed_are_left_out_and_named(arena, home):
     code, out, err = arena(*table)
     assert (code, json.loads(out)) == (0, [one for one in whole if one["bot"] in "cd"])
     assert err == (
-        "arena: the accuracy of a and b is not shown: that of match 3 is malformed; to make it anew:"
+        "arena: the accuracy of a and b is not shown: that of match 3 is malformed; to annotate it again:"
         " arena lab annotate 'four of/3'\n"
     )
     assert "Accuracy" in arena("stats", "four of")[1]
