@@ -64,8 +64,8 @@ def say_left_out(accuracy: TournamentAccuracy, tournament: str, names: Mapping[s
     for match in sorted(set(accuracy.left_out.values())):
         bots = all_of([names.get(bot, bot) for bot, first in accuracy.left_out.items() if first == match])
         again = f"arena lab annotate {shlex.quote(f'{tournament}/{match}')}"
-        note = f"arena: the accuracy of {bots} is not shown: that of match {match} is malformed; to annotate it again: {again}"
-        click.echo(printable(note), err=True)
+        note = f"the accuracy of {bots} is not shown: that of match {match} is malformed; to annotate it again: {again}"
+        click.echo(printable(f"arena: {note}"), err=True)
 
 
 def _kept(bot: BotAccuracy, formatted: bool) -> object:

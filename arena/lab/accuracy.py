@@ -251,7 +251,7 @@ class TournamentAccuracy:
 
     Attributes:
         bots: those that keep most first.
-        left_out: of each bot whose accuracy can't be told, the first match where what is stored of it is malformed.
+        left_out: of each bot whose accuracy is not known, the first match where what is stored of it is malformed.
     """
 
     bots: tuple[BotAccuracy, ...]
