@@ -226,7 +226,7 @@ def _table(game: Game[Any], library: ctypes.CDLL, root: Any) -> _Table | None:
 
 
 def _table_states(game: Game[Any], root: Any) -> int:
-    """Return how many states a table has: ways to put marks on the free squares, sets of lines, or pairs of lists."""
+    """Return how many states a table has: sets of lines, pairs of lists, or ways to put marks on the squares left."""
     if isinstance(game, Plaid):
         drawn = len(root.vertical) + len(root.horizontal)
         most = _most_lines(game.width, game.height, game.options["lines"])
@@ -235,7 +235,7 @@ def _table_states(game: Game[Any], root: Any) -> int:
     if isinstance(game, Plusminus) and game.is_predicting(root):
         return 1 << (2 * game.size - 2)
     free: int = root.heights.count(0)
-    return sum(comb(free, marks) ** 2 * factorial(marks) for marks in range(free + 1))
+    return sum(comb(free, marks) ** 2 * factorial(marks) for marks in range(free + 1)) if free else 0
 
 
 @cache
