@@ -23,7 +23,7 @@ SOLVERS = [
     ("solve_integers.h", "multiplication"),
     ("marking.h", "multiplication"),
     ("byte_marking.h", "differences"),
-    ("levels.h", "multiplication"),
+    ("levels.h", "plusminus"),
     ("lattice.h", "multiplication"),
 ]
 """What finds the value of best play of two, and a game that is solved by it. The small boards of differences are draws,
