@@ -7,6 +7,7 @@
         ``DefinitionError``     a tournament file
         ``BotDefinitionError``  a ``bot.toml``, or a path that is no bot
         ``UploadError``         an archive or a file that was handed in
+        ``InvitationError``     a link of an invitation that can't be used
         ``GameError``           the rules of a game: they raised, or returned what a game must not return
         ``StoreError``          the database: newer, read-only, full, in use
         ``SiteError``           the site of an arena refuses, or is no such site
@@ -88,6 +89,16 @@ class BotDefinitionError(UsageError):
 
 class UploadError(UsageError):
     """An archive or a file that was handed in is refused; nothing of it is kept."""
+
+
+class InvitationError(UsageError):
+    """A link of an invitation can't be used: it was, it has expired, or nobody made it, which is always one text."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this invitation was used, or has expired, or there never was one; sign in if you have used it, or ask for"
+            " another"
+        )
 
 
 class GameError(UsageError):

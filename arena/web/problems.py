@@ -9,6 +9,7 @@ from arena.errors import (
     ChangedMeanwhileError,
     DatabaseError,
     GameError,
+    InvitationError,
     NoHomeError,
     OptionError,
     StoreError,
@@ -90,6 +91,8 @@ def problem_of(error: Exception) -> Problem:
     match error:
         case ProblemError():
             return error.problem
+        case InvitationError():
+            return _problem(404, "This link can’t be used", text_of(error))
         case UnknownNameError() | OptionError():
             return _problem(404, "Not found", text_of(error))
         case DatabaseError() | NoHomeError():

@@ -6,7 +6,7 @@ may not do something learns nothing about it: the same response, whether it exis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from math import ceil
 from typing import Any
@@ -145,8 +145,8 @@ class Gate:
             visit, result = await self._do(request, operation, actor, sent, received)
         except (UsageError, ValidationError) as error:
             if operation.form and not wants_json(request):
-                return await self._form_again(request, operation, actor, sent, _problem(error))
-            raise ProblemError(_problem(error)) from error
+                return await self._form_again(request, operation, actor, sent, _problem(error, request.path_params))
+            raise ProblemError(_problem(error, request.path_params)) from error
         finally:
             if received is not None:
                 await anyio.to_thread.run_sync(self._remove_unless_kept, received, limiter=self._threads)
@@ -257,14 +257,22 @@ def _endpoint(path: str, handler: Any, by_method: Mapping[str, Operation]) -> En
     )
 
 
-def _problem(error: UsageError | ValidationError) -> Problem:
-    """Return the problem for what was sent. It does not repeat values: one of them may be a password."""
+def _problem(error: UsageError | ValidationError, in_path: Collection[str]) -> Problem:
+    """Return the problem for what was sent. It does not repeat values: one of them may be a password.
+
+    Args:
+        error: what is wrong.
+        in_path: the names of the fields in the path: with one that is malformed, it is the address of nothing.
+    """
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         name = shortened_text(".".join(map(str, first["loc"])))
+        if name in in_path:
+            return Problem(status=404, title="Not found", error="There is nothing at this address.")
         problem = Problem(status=400, title="Not done", error=f"{name!r}: {first['msg'][:1].lower()}{first['msg'][1:]}")
     else:
-        problem = problem_of(error).model_copy(update={"title": "Not done"})
+        problem = problem_of(error)
+        problem = problem.model_copy(update={"title": "Not done"} if problem.status == 400 else {})
     sentence = problem.error[:1].upper() + problem.error[1:]
     sentence = sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
     return problem.model_copy(update={"error": sentence})
