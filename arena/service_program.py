@@ -5,6 +5,7 @@ It ends quietly on SIGTERM, and continues when what it needs was away.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import logging
@@ -95,6 +96,18 @@ def keep_trying(
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
     raise TerminatedError
+
+
+def end_now(code: int) -> NoReturn:
+    """End this process as ``sys.exit`` does, but without taking its modules apart, which takes longer than all else.
+
+    Whoever has asked it to end waits for it: the site, or systemd.
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # closed, or nobody reads it
+            stream.flush()
+    os._exit(code)
 
 
 def end_with(parent: int, number: signal.Signals) -> None:

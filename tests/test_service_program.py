@@ -1,6 +1,7 @@
 """A program continues when what it needs was away, and does not fill its log meanwhile."""
 
 import logging
+import os
 import subprocess
 import sys
 
@@ -61,6 +62,44 @@ def test_a_reason_is_logged_again_after_the_program_has_worked(caplog):
 def test_a_defect_ends_the_program(caplog):
     with pytest.raises(ZeroDivisionError):
         Program((0, ZeroDivisionError())).run(caplog)
+
+
+ENDS_NOW = """
+import atexit, sys, tempfile
+from arena.service_program import end_now
+
+class Module:
+    def __del__(self):
+        print("taken apart")
+
+module = Module()
+kept = tempfile.TemporaryDirectory(dir=sys.argv[1])
+atexit.register(print, "at exit")
+print("worked")
+end_now(7)
+"""
+
+
+@pytest.mark.processes
+def test_it_does_what_is_to_be_done_at_its_end_and_is_not_taken_apart(tmp_path):
+    done = subprocess.run([sys.executable, "-c", ENDS_NOW, tmp_path], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "worked\nat exit\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.processes
+def test_it_ends_quietly_though_nobody_reads_what_it_says():
+    with subprocess.Popen(
+        [sys.executable, "-c", "from arena.service_program import end_now\ninput()\nprint('worked')\nend_now(3)"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+    ) as program:
+        program.stdout.close()
+        program.stdin.write(b"\n")
+        program.stdin.close()
+        assert (program.wait(60), program.stderr.read()) == (3, b"")
 
 
 TERMINATED_AGAIN = """

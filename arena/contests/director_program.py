@@ -18,10 +18,10 @@ from arena.contests.work import has_work
 from arena.directors.leaving import Leaving
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestPhase, phase_of
-from arena.service_program import keep_trying, service_program
+from arena.service_program import end_now, keep_trying, service_program
 
 PAUSE_SECONDS = 1.0
-LEAVING_SECONDS = 8.0
+LEAVING_SECONDS = 4.0
 AGAIN_SECONDS = 5.0
 """Before the process of a contest that has ended is started again."""
 NICENESS = 2
@@ -117,7 +117,8 @@ def _play(parent: int, directory: str, name: str) -> None:
                 leaving.sleep(pause_seconds)
         finally:
             contest.close()
+    end_now(0)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end_now(main(sys.argv[1:]))

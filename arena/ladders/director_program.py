@@ -15,7 +15,7 @@ from arena.home import ArenaHome, open_people
 from arena.ladders.kept_ladder import LOOK_SECONDS, KeptLadder
 from arena.ladders.open_ladder import OpenLadder
 from arena.people.directing import LADDER, DirectorState
-from arena.service_program import keep_trying, service_program
+from arena.service_program import end_now, keep_trying, service_program
 from arena.store.commit_signal import Commits
 
 NICENESS = 2
@@ -60,4 +60,4 @@ def _keep_going(directory: str, path: str, leaving: Leaving) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end_now(main(sys.argv[1:]))

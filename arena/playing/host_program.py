@@ -16,7 +16,7 @@ from arena.executors.cores import available_cores
 from arena.home import ArenaHome, open_people
 from arena.playing.host import Host
 from arena.playing.menu import MenuMaker
-from arena.service_program import keep_trying, service_program
+from arena.service_program import end_now, keep_trying, service_program
 from arena.store.commit_signal import Commits
 from arena.uploads.containment import can_contain_uploads
 
@@ -71,4 +71,4 @@ def _run(directory: str, slots: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end_now(main(sys.argv[1:]))

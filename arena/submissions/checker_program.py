@@ -11,7 +11,7 @@ import sys
 import time
 
 from arena.home import ArenaHome, open_people, uploads_path
-from arena.service_program import keep_trying, service_program
+from arena.service_program import end_now, keep_trying, service_program
 from arena.store.commit_signal import Commits
 from arena.submissions.checker import Checker
 from arena.submissions.containment_note import note_containment
@@ -68,4 +68,4 @@ def _check_all(checker: Checker) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end_now(main(sys.argv[1:]))
