@@ -39,7 +39,7 @@ UNCERTAIN = 0.7
 
 MAX_ROUNDS_WAITING = 3
 MAX_LEAST_CERTAIN = 16
-"""Of whom visitors are told the rating after each round: it is written every second."""
+"""Of those whose ratings visitors see after each round: they are written every second."""
 
 DRAWS_ESTIMATED_EVERY = 8
 """Rounds between two estimates of the draw probability: it hardly changes, and an estimate takes several fits."""
