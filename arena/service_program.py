@@ -21,6 +21,7 @@ from typing import NoReturn
 from arena.errors import UsageError
 from arena.log_lines import set_up_logging
 from arena.systemd import notify
+from arena.trouble_note import TroubleNote
 
 ALONE = 0
 """In place of the process that started a program."""
@@ -67,6 +68,7 @@ def keep_trying(
     work: Callable[[], None],
     log: logging.Logger,
     complaint: str,
+    note: TroubleNote,
     *,
     is_over: Callable[[], bool] = lambda: False,
     sleep: Callable[[float], None] = time.sleep,
@@ -74,24 +76,36 @@ def keep_trying(
 ) -> None:
     """Do the work of a program, and begin again a little later whenever it can't be done; each reason is logged once.
 
+    The work clears the note when it continues.
+
     Args:
         work: continues until it can't.
         log: says why it can't.
         complaint: the beginning of that sentence.
+        note: has that sentence, too, as long as it is so, and that of the defect by which the program ends.
         is_over: whether the program is to end.
         sleep: waits for some seconds.
         now: the clock.
     """
     said = ""
-    while not is_over():
-        began_at = now()
-        try:
-            work()
-        except UsageError as error:
-            if str(error) != said or now() - began_at > STEADY_SECONDS:
-                log.error("%s: %s", complaint, error)
-            said = str(error)
-            sleep(AWAY_SECONDS)
+    try:
+        while not is_over():
+            began_at = now()
+            try:
+                work()
+            except UsageError as error:
+                if str(error) != said or now() - began_at > STEADY_SECONDS:
+                    log.error("%s: %s", complaint, error)
+                said = str(error)
+                note.say(f"{complaint}: {error}")
+                sleep(AWAY_SECONDS)
+    except Exception as error:
+        note.say(f"{complaint}, by a defect of the arena that the log has: {type(error).__name__}")
+        raise
+    except KeyboardInterrupt:
+        note.clear()
+        raise
+    note.clear()
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
