@@ -5,8 +5,10 @@
         ``OptionError``         an option of a game (also a ``ValueError``)
         ``UnknownNameError``    a name that is not in a table; suggests the nearest
         ``DefinitionError``     a tournament file
+            ``ContestError``        a contest
         ``BotDefinitionError``  a ``bot.toml``, or a path that is no bot
         ``UploadError``         an archive or a file that was handed in
+        ``InvitationError``     a link of an invitation that can't be used
         ``GameError``           the rules of a game: they raised, or returned what a game must not return
         ``StoreError``          the database: newer, read-only, full, in use
         ``SiteError``           the site of an arena refuses, or is no such site
@@ -24,9 +26,13 @@ A bot's fault is data, a failure of the arena is an exception: no ``BotError`` l
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from arena.enums import FaultKind
+
+if TYPE_CHECKING:
+    from arena.mistake import Mistake
 
 MAX_EXCEPTION_CHARACTERS = 200
 """Of the text of an exception that a game has raised."""
@@ -82,12 +88,39 @@ class DefinitionError(UsageError):
     """A tournament definition is refused; each fault is named with its place, value and what is accepted."""
 
 
+class ContestError(DefinitionError):
+    """A contest is refused.
+
+    Attributes:
+        where: it comes from.
+        mistakes: all that is wrong with it.
+    """
+
+    def __init__(self, where: str, mistakes: Sequence[Mistake]) -> None:
+        super().__init__(f"{where}: " + "; ".join(dict.fromkeys(one.text for one in mistakes)))
+        self.where = where
+        self.mistakes = tuple(mistakes)
+
+    def __reduce__(self) -> tuple[type[ContestError], tuple[str, Sequence[Mistake]]]:
+        return type(self), (self.where, self.mistakes)
+
+
 class BotDefinitionError(UsageError):
     """A ``bot.toml`` is refused, or a path holds no bot."""
 
 
 class UploadError(UsageError):
     """An archive or a file that was handed in is refused; nothing of it is kept."""
+
+
+class InvitationError(UsageError):
+    """A link of an invitation can't be used: it was, it has expired, or nobody made it, which is always one text."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this invitation was used, or has expired, or there never was one; sign in if you have used it, or ask for"
+            " another"
+        )
 
 
 class GameError(UsageError):

@@ -13,7 +13,7 @@ from arena.definition import Definition, GameChoice
 from arena.enums import Termination
 from arena.games import make_game
 from arena.home import ArenaHome
-from arena.lab.accuracy import accuracy_of_bots, played_seats
+from arena.lab.accuracy import accuracy_of_tournament
 from arena.lab.annotated_tournament import TournamentAnnotator
 from arena.lab.kernels.loading import load
 from arena.lab.limits import Limits, free_memory_bytes
@@ -83,7 +83,7 @@ def main():
         for name, options in GAMES:
             ends = [time.process_time(), *(time.process_time() for _ in annotator.annotate(name))]
             count = len(ends) - 1
-            kept = accuracy_of_bots(played_seats(home.store, stored, name))[0].kept
+            kept = accuracy_of_tournament(home.store, stored, name).bots[0].kept
             shown = f"{100 * kept.value:.0f} %" if kept else "–"
             board = f"{name}, {next(iter(options))} = {next(iter(options.values()))}"
             print(

@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from benchmarks.authors import Authors, make_ladder, remove_bots
 from benchmarks.site import HOST, PAGES, Server, asked_for, first_event, idle
@@ -29,6 +30,10 @@ OPEN_PAGES = ("/submissions", "/ladders", "/contests", "/play", "/log")
 """Which are made anew for everybody who asks."""
 PARTS = [("no load", False, False), ("load", True, False), ("load and authors", True, True)]
 LEFT_SECONDS = 20.0
+BUILD_SECONDS = 120.0
+"""For a page to be built the first time; those of a bot with a million matches around it take some ten seconds."""
+PLAYING_SECONDS = 120.0
+UNBUILT = (HTTPStatus.ACCEPTED, HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 @dataclass
@@ -92,12 +97,20 @@ class Arena:
         return cpu_of([web]), cpu_of(others), time.process_time()
 
     async def until_playing(self):
-        """Wait until the ladder records matches, and nothing that was handed in is left to be checked."""
-        before = self.recorded()
-        while self.recorded() < before + 3:
-            await asyncio.sleep(0.2)
-        while (await ask_json(HOST, self.server.port, "/submissions"))[1]["waiting"]:
-            await asyncio.sleep(0.5)
+        """Wait until the ladder records matches, and nothing that was handed in is left to be checked.
+
+        Ends the program with a sentence if that takes too long.
+        """
+        before, waited_for = self.recorded(), "the ladder did not record three matches"
+        try:
+            async with asyncio.timeout(PLAYING_SECONDS):
+                while self.recorded() < before + 3:
+                    await asyncio.sleep(0.2)
+                waited_for = "what was handed in was not checked"
+                while (await ask_json(HOST, self.server.port, "/submissions"))[1]["waiting"]:
+                    await asyncio.sleep(0.5)
+        except TimeoutError:
+            sys.exit(f"{waited_for} within {PLAYING_SECONDS:g} s")
 
     def paths(self):
         """Return what is asked for, in turn."""
@@ -135,16 +148,24 @@ async def part(arena, options, has_load, has_authors):
     return seen
 
 
-def build_pages(arena):
-    """Ask for every page until it is there: the first time is what `benchmarks.site` measures."""
-    for path in set(arena.paths()):
-        while arena.server.ask(path).status in (202, 503):
+def build_pages(server, paths, within_seconds=BUILD_SECONDS):
+    """Ask for every page until it is there: the first time is what `benchmarks.site` measures.
+
+    Ends the program with a sentence if a page is not there in time, or can't be had at all.
+    """
+    for path in sorted(set(paths)):
+        until = time.monotonic() + within_seconds
+        while (status := server.ask(path).status) in UNBUILT:
+            if time.monotonic() > until:
+                sys.exit(f"{path}: expected the page within {within_seconds:g} s, but its status is still {status}")
             time.sleep(0.05)
+        if status != HTTPStatus.OK:
+            sys.exit(f"{path}: expected the page, but its status is {status}")
 
 
 def measure(arena, options):
     """Print what is seen in each round, and then of all."""
-    build_pages(arena)
+    build_pages(arena.server, arena.paths())
     seen = {name: [] for name, *_ in PARTS}
     for number in range(options.rounds):
         turned = PARTS[number % len(PARTS) :] + PARTS[: number % len(PARTS)]

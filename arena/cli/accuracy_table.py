@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from arena.report.tables import Column, Row
+import click
+
+from arena.report.tables import Column, Row, printable
+from arena.text import all_of
 
 if TYPE_CHECKING:
-    from arena.lab.accuracy import BotAccuracy
+    from arena.lab.accuracy import BotAccuracy, TournamentAccuracy
 
 COLUMNS = [
     Column("bot", "bot", is_number=False),
@@ -53,6 +57,15 @@ def accuracy_table(
         }
         for bot in bots
     ]
+
+
+def say_left_out(accuracy: TournamentAccuracy, tournament: str, names: Mapping[str, str]) -> None:
+    """Say on stderr which bots are not in the table of a tournament, and how to have them in it."""
+    for match in sorted(set(accuracy.left_out.values())):
+        bots = all_of([names.get(bot, bot) for bot, first in accuracy.left_out.items() if first == match])
+        again = f"arena lab annotate {shlex.quote(f'{tournament}/{match}')}"
+        note = f"the accuracy of {bots} is not shown: that of match {match} is malformed; to annotate it again: {again}"
+        click.echo(printable(f"arena: {note}"), err=True)
 
 
 def _kept(bot: BotAccuracy, formatted: bool) -> object:

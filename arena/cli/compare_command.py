@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -132,12 +133,19 @@ def _as_text(result: ComparisonResult, names: tuple[str, ...]) -> str:
         f"LLR     {evidence.llr:.2f} in ({low:.2f}, {high:.2f}); Elo {hypotheses.elo0:g} against {hypotheses.elo1:g},"
         f" alpha {hypotheses.alpha:g}, beta {hypotheses.beta:g}",
     ]
+    lines.append(f"faults  {new}: {_faults_text(result.faults[0])}; {old}: {_faults_text(result.faults[1])}")
     if result.duplicate_encounters:
         lines.append(
             f"{counted(result.duplicate_encounters, 'more encounter')} only repeated earlier ones and did not count:"
             " both bots always play the same, and the openings have run out; try more --opening-plies"
         )
     return "\n".join([*lines, conclusions[result.verdict.decision]])
+
+
+def _faults_text(faults: Mapping[str, int]) -> str:
+    """Return how many faults a bot had, and of which kinds."""
+    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(faults.items()))
+    return f"{sum(faults.values()):,} ({kinds})" if kinds else "none"
 
 
 def _as_json(result: ComparisonResult, names: tuple[str, ...]) -> dict[str, Any]:
@@ -149,6 +157,7 @@ def _as_json(result: ComparisonResult, names: tuple[str, ...]) -> dict[str, Any]
         "decision": "undecided" if result.verdict.decision is Decision.OPEN else result.verdict.decision,
         "encounters": evidence.encounters,
         "repeats": result.duplicate_encounters,
+        "faults": {"new": dict(result.faults[0]), "old": dict(result.faults[1])},
         "score": evidence.score,
         "elo": elo,
         "elo_95": [low_elo, high_elo],

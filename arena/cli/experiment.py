@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -95,12 +95,22 @@ def check_programs(bots: tuple[str, ...], use: str) -> None:
         raise UsageError(f"bot 'human': {use} takes hundreds of matches; expected a program")
 
 
-def played(definition: Definition, arena_home: ArenaHome, quiet: bool, label: str = "") -> Progress:
-    """Play a tournament, or the rest of it, and show its progress; Ctrl-C raises KeyboardInterrupt."""
+def played(
+    definition: Definition, arena_home: ArenaHome, quiet: bool, label: str = "", notes: Sequence[str] = ()
+) -> Progress:
+    """Play a tournament, or the rest of it, and show its progress; Ctrl-C raises KeyboardInterrupt.
+
+    Args:
+        definition: of the tournament.
+        arena_home: where it is.
+        quiet: whether to show nothing.
+        label: what is being played; by default the tournament's name.
+        notes: what is known of it, to be shown in place of a table of ratings.
+    """
     from arena.cli.progress import make_progress
     from arena.tournament.director import run_tournament
 
-    display = make_progress(definition, quiet, label)
+    display = make_progress(definition, quiet, label, notes)
     with display:
         return run_tournament(
             definition, arena_home.store, log_path=arena_home.log_path(definition.name), listener=display.update

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.accuracy_table import accuracy_table
+from arena.cli.accuracy_table import accuracy_table, say_left_out
 from arena.cli.common import match_of, open_home, print_json, print_table, sentences_text
 from arena.cli.duration import within_option
 from arena.cli.group import FAILED, OK
@@ -128,12 +128,13 @@ def _show_reasons(refused: list[NotAnnotated]) -> None:
 def _show_tournament(
     arena_home: ArenaHome, stored: StoredTournament, game: str | None, refused: list[NotAnnotated], as_json: bool
 ) -> None:
-    from arena.lab.accuracy import accuracy_of_bots, played_seats
+    from arena.lab.accuracy import accuracy_of_tournament
 
-    bots = accuracy_of_bots(played_seats(arena_home.store, stored, game))
+    accuracy = accuracy_of_tournament(arena_home.store, stored, game)
     annotated = arena_home.store.annotations.count(stored)
     names = stored.definition.shown_names
-    columns, rows = accuracy_table(bots, names, formatted=not as_json)
+    columns, rows = accuracy_table(accuracy.bots, names, formatted=not as_json)
+    say_left_out(accuracy, stored.name, names)
     if as_json:
         reasons = [{"match": one.match, "reason": one.reason} for one in refused]
         print_json({"tournament": stored.name, "annotated": annotated, "refused": reasons, "bots": rows})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -43,17 +44,18 @@ class ProgressDisplay(Protocol):
         """Show new results."""
 
 
-def make_progress(definition: Definition, quiet: bool, label: str = "") -> ProgressDisplay:
+def make_progress(definition: Definition, quiet: bool, label: str = "", notes: Sequence[str] = ()) -> ProgressDisplay:
     """Return the display for this stderr: live in a terminal, plain lines elsewhere, or none.
 
     Args:
         definition: of the tournament.
         quiet: whether to show nothing.
         label: what is being played; by default the tournament's name.
+        notes: what is known of it, to be shown in place of a table of ratings.
     """
     if quiet:
         return Silent()
-    return Live(definition, label) if sys.stderr.isatty() else PlainLines(definition, label)
+    return (Live if sys.stderr.isatty() else PlainLines)(definition, label, notes)
 
 
 class Silent:
@@ -72,8 +74,9 @@ class Silent:
 class PlainLines(Silent):
     """A line on stderr for each tenth of the matches, and every ten seconds."""
 
-    def __init__(self, definition: Definition, label: str = "") -> None:
+    def __init__(self, definition: Definition, label: str = "", notes: Sequence[str] = ()) -> None:
         self._label = label or definition.name
+        self._notes = notes
         self._started = time.monotonic()
         self._printed_at = self._started
         self._printed = -1
@@ -85,6 +88,8 @@ class PlainLines(Silent):
         is_due = steps >= PLAIN_SHARE * total_matches(progress) or now - self._printed_at > PLAIN_SECONDS
         if steps == 0 or not (is_due or self._printed < 0 or progress.is_complete):
             return
+        for note in self._notes if self._printed < 0 else ():
+            click.echo(printable(f"{self._label}: {note}"), err=True)
         self._printed, self._printed_at = progress.recorded, now
         elapsed_seconds = now - self._started
         left = time_left(progress, elapsed_seconds)
@@ -93,9 +98,9 @@ class PlainLines(Silent):
 
 
 class Live:
-    """A progress bar with rate, time left and the top of the table, a few times a second."""
+    """A progress bar with rate, time left and the top of the table, or what is known instead, a few times a second."""
 
-    def __init__(self, definition: Definition, label: str = "") -> None:
+    def __init__(self, definition: Definition, label: str = "", notes: Sequence[str] = ()) -> None:
         from rich.console import Console
         from rich.live import Live as RichLive
         from rich.progress import BarColumn, TextColumn
@@ -103,6 +108,7 @@ class Live:
 
         self._entrants = [bot.label for bot in definition.entrants]
         self._names = definition.shown_names
+        self._notes = notes
         self._bar = Bar(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=None),
@@ -132,7 +138,7 @@ class Live:
         self._progress = progress
         self._results.update((row.game, row.bots, row.ranks) for row in progress.new)
         now = time.monotonic()
-        if now >= self._next_rating_at and self._results:
+        if now >= self._next_rating_at and self._results and not self._notes:
             self._rate()
             took = time.monotonic() - now
             self._next_rating_at = now + max(0.5, took / RATING_SHARE)
@@ -162,7 +168,8 @@ class Live:
             score = "-" if line.score_share is None else f"{100 * line.score_share:.1f}"
             name = Text(printable(line.bot))
             table.add_row(str(line.rank), name, f"{line.rating.exposure:.2f}", str(line.matches), score)
-        return Group(self._bar, *self._lines(), *([table] if self._top else []))
+        notes = [Text(printable(note)) for note in self._notes]
+        return Group(self._bar, *self._lines(), *notes, *([table] if self._top else []))
 
     def _lines(self) -> list[Any]:
         """Update the bar, and return the lines below it."""

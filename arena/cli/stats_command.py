@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.accuracy_table import ABOUT, TITLE, accuracy_table
+from arena.cli.accuracy_table import ABOUT, TITLE, accuracy_table, say_left_out
 from arena.cli.common import (
     load_standings,
     named_or_latest,
@@ -42,7 +42,7 @@ def command(tournament: str | None, game: str | None, table: str | None, table_f
     from arena.analysis.bot_times import bot_times
     from arena.analysis.encounters import count_encounters
     from arena.analysis.game_statistics import cross_check, game_statistics
-    from arena.lab.accuracy import accuracy_of_bots, played_seats
+    from arena.lab.accuracy import accuracy_of_tournament
     from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 
     if table is None and table_format not in ("text", "json"):
@@ -54,13 +54,15 @@ def command(tournament: str | None, game: str | None, table: str | None, table_f
         standings = load_standings(arena_home, stored.name, game)
         missing = no_result_sentences(arena_home.store.reasons_without_result(stored))
         times = bot_times(arena_home.store.records(stored, game)) if table in (None, "times") else []
-        accuracy = accuracy_of_bots(played_seats(arena_home.store, stored, game))
+        accuracy = accuracy_of_tournament(arena_home.store, stored, game)
     check = cross_check(encounters, standings)
     formatted = table_format not in ("json", "csv")
     tables: dict[str, tuple[list[Column], list[Row]]] = stats_tables(
         standings, game_statistics(encounters), check, times, formatted
     )
-    tables["accuracy"] = accuracy_table(accuracy, standings.shown_names, formatted)
+    tables["accuracy"] = accuracy_table(accuracy.bots, standings.shown_names, formatted)
+    if table in (None, "accuracy"):
+        say_left_out(accuracy, stored.name, standings.shown_names)
     if table is not None:
         print_table(*tables[table], table_format)
     elif table_format == "json":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +19,7 @@ from arena.cli.common import (
 from arena.cli.experiment import Experiment, check_programs, experiment_options, played, say_stopped
 from arena.cli.group import INTERRUPTED
 from arena.cli.options import WholeNumber, json_option, quiet_option
-from arena.cli.tuning_text import check_plot, draw_tuning, show_tuning, tuning_json
+from arena.cli.tuning_text import check_plot, draw_tuning, round_label, round_notes, show_tuning, tuning_json
 from arena.errors import UsageError
 from arena.text import counted
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from arena.definition import Definition
     from arena.home import ArenaHome
     from arena.records import Bot
-    from arena.tournament.tuning import Play, TuningPlan, Values
+    from arena.tournament.tuning import Play, TuningPlan, TuningRound, Values
 
 BETTER, WORSE, OPEN = 0, 1, 3
 
@@ -165,13 +164,15 @@ class _Rounds:
         """Return what plays a round, or finds it in the home."""
         from arena.tournament.tuning_rounds import START, check_start, named_variant, scores_of, trials_definition
 
-        def play(number: int, variants: Mapping[Values, int], encounters: int) -> list[list[float]]:
+        def play(upcoming: TuningRound) -> list[list[float]]:
             start = named_variant(self.variant(self.plan.start), (START,))
-            bots = [named_variant(self.variant(values), values) for values in variants]
-            drawn = list(variants.values())
-            definition = trials_definition(base, number, self.plan.rounds, [start, *bots], encounters, drawn)
-            label = "test" if number > self.plan.rounds else f"round {number} of {self.plan.rounds}"
-            progress = played(definition, arena_home, self.is_quiet, label)
+            bots = [named_variant(self.variant(values), values) for values in upcoming.variants]
+            drawn = list(upcoming.variants.values())
+            definition = trials_definition(
+                base, upcoming.number, self.plan.rounds, [start, *bots], upcoming.encounters_each, drawn
+            )
+            label, notes = round_label(self.plan, upcoming), round_notes(self.plan, upcoming)
+            progress = played(definition, arena_home, self.is_quiet, label, notes)
             stored = arena_home.store.tournament(definition.name)
             if stored.recorded < stored.scheduled:
                 warn_of_given_up(progress)

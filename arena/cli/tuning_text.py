@@ -15,7 +15,7 @@ from arena.report.tables import printable
 from arena.text import counted
 
 if TYPE_CHECKING:
-    from arena.tournament.tuning import TuningResult, Values
+    from arena.tournament.tuning import TuningPlan, TuningResult, TuningRound, Values
 
 
 NOTHING_CHANGED = "Each variant scored one half, as if nothing had changed: does the bot take these arguments?"
@@ -28,16 +28,35 @@ def check_plot(path: Path | None) -> None:
     check_directories(path)
 
 
-def _setting(result: TuningResult, values: Values) -> str:
-    pairs = zip(result.plan.parameters, values, strict=True)
+def round_label(plan: TuningPlan, upcoming: TuningRound) -> str:
+    """Return which round is played."""
+    return "test" if upcoming.number > plan.rounds else f"round {upcoming.number} of {plan.rounds}"
+
+
+def round_notes(plan: TuningPlan, upcoming: TuningRound) -> tuple[str, ...]:
+    """Return what is known while a round is played: its encounters, those before it, and the estimate from these."""
+    encounters = upcoming.encounters_each * sum(upcoming.variants.values())
+    before = counted(upcoming.trials_before, "encounter")
+    if upcoming.number > plan.rounds:
+        values = _setting(plan, upcoming.estimate or plan.start)
+        return (f"{counted(encounters, 'fresh encounter')} of the start with the result, {values}",)
+    kinds = counted(len(upcoming.variants), "variant")
+    note = f"{counted(encounters, 'encounter')} of the start with {kinds}, after {before} in earlier rounds"
+    if upcoming.estimate is None:
+        return (note, "no estimate yet")
+    return (note, f"estimate from earlier rounds: {_setting(plan, upcoming.estimate)}")
+
+
+def _setting(plan: TuningPlan, values: Values) -> str:
+    pairs = zip(plan.parameters, values, strict=True)
     return ", ".join(f"{one.name} = {value}" for one, value in pairs)
 
 
 def show_tuning(name: str, result: TuningResult) -> None:
     """Print what was found, on how many encounters it rests, and whether it is better than the start."""
     plan = result.plan
-    print_wrapped("start   ", 8, _setting(result, plan.start))
-    print_wrapped("result  ", 8, _setting(result, result.values))
+    print_wrapped("start   ", 8, _setting(plan, plan.start))
+    print_wrapped("result  ", 8, _setting(plan, result.values))
     trials, rounds = counted(len(result.trials), "encounter"), counted(plan.rounds, "round")
     print_wrapped("trials  ", 8, f"{trials} in {rounds}, which count as {result.effective:.0f}: poor values weigh less")
     if result.trials and all(trial.score == 0.5 for trial in result.trials):

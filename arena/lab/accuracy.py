@@ -12,7 +12,7 @@ best play would have taken them from it, and it got them only through an action 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ from arena.stored import from_json_text, from_stored, is_whole, list_of
 
 if TYPE_CHECKING:
     from arena.lab.annotating import Annotated
+    from arena.store.annotations import StoredAccuracy
     from arena.store.store import Store
     from arena.store.values import StoredTournament
 
@@ -244,12 +245,39 @@ def kept_interval(sums: Sequence[tuple[int, float]]) -> Share | None:
     return Share(mean, max(0.0, mean - half), min(1.0, mean + half))
 
 
-def played_seats(store: Store, tournament: StoredTournament, game: str | None = None) -> Iterator[PlayedSeat]:
-    """Yield how well each seat of each annotated match of a tournament played.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentAccuracy:
+    """How well the bots of a tournament play.
 
-    Raises:
-        StoreError: if what is stored is malformed.
+    Attributes:
+        bots: those that keep most first.
+        left_out: of each bot whose accuracy is not known, the first match where what is stored of it is malformed.
     """
+
+    bots: tuple[BotAccuracy, ...]
+    left_out: Mapping[str, int]
+
+
+def accuracy_of_tournament(store: Store, tournament: StoredTournament, game: str | None = None) -> TournamentAccuracy:
+    """Return how well each bot played in the annotated matches of a tournament, or of one of its games."""
+    played: list[PlayedSeat] = []
+    left_out: dict[str, int] = {}
     for stored in store.annotations.accuracy(tournament, game):
-        for bot, accuracy in zip(stored.bots, seats_from_text(stored.accuracy), strict=True):
-            yield PlayedSeat(encounter=(tournament.number, stored.encounter), bot=bot, accuracy=accuracy)
+        try:
+            played += _played_seats(tournament.number, stored)
+        except StoreError:
+            left_out = dict.fromkeys(stored.bots, stored.match) | left_out
+    bots = accuracy_of_bots(one for one in played if one.bot not in left_out)
+    return TournamentAccuracy(bots=tuple(bots), left_out=left_out)
+
+
+def _played_seats(tournament: int, stored: StoredAccuracy) -> list[PlayedSeat]:
+    """Return how well each seat of a match played; StoreError if what is stored is malformed."""
+    seats = seats_from_text(stored.accuracy)
+    if len(stored.bots) != len(seats):
+        raise StoreError("the accuracy of a match is malformed: it is of another number of seats")
+    encounter = (tournament, stored.encounter)
+    return [
+        PlayedSeat(encounter=encounter, bot=bot, accuracy=accuracy)
+        for bot, accuracy in zip(stored.bots, seats, strict=True)
+    ]

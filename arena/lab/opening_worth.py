@@ -19,7 +19,7 @@ from arena.lab.worth import Outcome
 
 _OUTCOMES = {1: Outcome.WIN, 0: Outcome.DRAW, -1: Outcome.LOSS}
 
-_FEW_STATES = 5_000
+_MOST_STATES_BY_RULES = 5_000
 """After an opening, without a kernel: that many are solved in less than a second."""
 
 
@@ -59,7 +59,7 @@ class OpeningWorth:
         is_fast = isinstance(game, Game) and has_kernel(game) and is_built(game)
         self._game = game
         self._deadline = deadline
-        self._most_states = MOST_STATES if is_fast else _FEW_STATES
+        self._most_states = MOST_STATES if is_fast else _MOST_STATES_BY_RULES
         self._oracle = Oracle(game, path, Limits(deadline=deadline))
 
     def outcome(self, opening: Sequence[Any]) -> Outcome | None:

@@ -85,12 +85,14 @@ class ComparisonResult:
         hypotheses: what was tested.
         duplicate_encounters: encounters that repeated an earlier one and did not count.
         players: in each match.
+        faults: by kind, of the new and of the old bot, in all matches that were played.
     """
 
     verdict: Verdict
     hypotheses: Hypotheses
     duplicate_encounters: int
     players: int
+    faults: tuple[Mapping[str, int], Mapping[str, int]]
 
 
 def comparison_result(store: Store, tournament: StoredTournament) -> ComparisonResult:
@@ -100,4 +102,8 @@ def comparison_result(store: Store, tournament: StoredTournament) -> ComparisonR
     comparison = Comparison(field)
     for results in store.results_by_round(tournament):
         comparison.add_results(meetings(results, definition))
-    return ComparisonResult(comparison.verdict, field.settings, comparison.duplicate_encounters, field.players)
+    counts = store.fault_counts(tournament)
+    new, old = (counts.get(bot, {}) for bot in field.bots)
+    return ComparisonResult(
+        comparison.verdict, field.settings, comparison.duplicate_encounters, field.players, (new, old)
+    )

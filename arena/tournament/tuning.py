@@ -28,10 +28,28 @@ MIN_TEST_ENCOUNTERS = 8
 Values = tuple[str, ...]
 """A value of each parameter, as in the arguments of the bot."""
 
-Play = Callable[[int, Mapping[Values, int], int], Sequence[Sequence[float]]]
-"""Plays a round, given its number from 1, how often each variant was drawn, and how many encounters it has against the
-start each time; returns for each variant its share of the points of each encounter. The round after the last is the
-final test."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuningRound:
+    """What is to be played next, and what is known before it.
+
+    Attributes:
+        number: from 1; the round after the last is the final test.
+        variants: how often each was drawn.
+        encounters_each: how many encounters a variant has against the start each time.
+        trials_before: encounters of the rounds before.
+        estimate: the values that are estimated to be best; None before the first trial.
+    """
+
+    number: int
+    variants: Mapping[Values, int]
+    encounters_each: int
+    trials_before: int
+    estimate: Values | None
+
+
+Play = Callable[[TuningRound], Sequence[Sequence[float]]]
+"""Plays a round; returns for each variant its share of the points of each encounter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +177,14 @@ def tune(plan: TuningPlan, play: Play) -> TuningResult:
         points = _points(plan, trials, random.Random(derived_seed("tuning", plan.rng_seed, number)))
         variants = Counter(map(plan.values_at, points))
         del variants[plan.start]
-        scores = play(number, variants, plan.encounters_each) if variants else []
+        upcoming = TuningRound(
+            number=number,
+            variants=variants,
+            encounters_each=plan.encounters_each,
+            trials_before=len(trials),
+            estimate=plan.values_at(_optimum(plan, trials).centre) if trials else None,
+        )
+        scores = play(upcoming) if variants else []
         for values, of_variant in zip(variants, scores, strict=True):
             trials += [Trial(round=number, values=values, score=score) for score in of_variant]
     if not trials:
@@ -168,7 +193,14 @@ def tune(plan: TuningPlan, play: Play) -> TuningResult:
     best = plan.values_at(optimum.centre)
     test = None
     if best != plan.start:
-        (scores_of_best,) = play(plan.rounds + 1, {best: 1}, plan.test_encounters)
+        upcoming = TuningRound(
+            number=plan.rounds + 1,
+            variants={best: 1},
+            encounters_each=plan.test_encounters,
+            trials_before=len(trials),
+            estimate=best,
+        )
+        (scores_of_best,) = play(upcoming)
         test = final_test(scores_of_best)
     return TuningResult(plan=plan, trials=tuple(trials), values=best, effective=optimum.effective, test=test)
 

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 import html5lib
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from arena.site.links import address_of
 from arena.site.pages import PAGE_BY_NAME
@@ -113,6 +114,43 @@ def test_a_table_that_is_too_wide_has_a_shadow_until_its_end_is_seen(chromium, s
     paper = {"x": 2, "y": edge["y"], "width": 2, "height": 2}
     assert page.screenshot(clip=edge) == page.screenshot(clip=paper)
     context.close()
+
+
+def out_of_sight(table):
+    """Return how many columns of a table end behind the right edge of their region."""
+    box = table.bounding_box()
+    boxes = [heading.bounding_box() for heading in table.locator("thead th").all()]
+    return sum(one["x"] + one["width"] > box["x"] + box["width"] + 1 for one in boxes)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_table_says_how_many_columns_are_out_of_sight(window, site, width):
+    address = f"{site}/tournaments/league"
+    built(address)
+    window.set_viewport_size({"width": width, "height": 900})
+    window.goto(address)
+    table = window.locator("#standings .scroll")
+    count = out_of_sight(table)
+    assert (count > 0) == (width <= 768)
+    said = f"scroll for {count} more column{'s' * (count > 1)} →" if count else ""
+    expect(table).to_have_attribute("data-hidden", said)
+    line = table.evaluate("(table) => getComputedStyle(table, '::after').content")
+    assert said in line
+    height = table.bounding_box()["height"]
+    table.evaluate("(table) => table.scrollTo(table.scrollWidth, 0)")
+    expect(table).to_have_attribute("data-hidden", "")
+    assert table.bounding_box()["height"] == height
+
+
+def test_the_marks_of_actions_are_explained_where_there_are_any(window, site):
+    address = f"{site}/tournaments/league/matches/1"
+    built(address)
+    window.goto(address)
+    legend = window.locator(".actions + .marks")
+    expect(legend).to_be_hidden()
+    window.evaluate("document.querySelector('#actions b').insertAdjacentHTML('afterend', '<em>??</em>')")
+    expect(legend).to_be_visible()
+    expect(legend).to_contain_text("?? changes the outcome")
 
 
 @pytest.mark.parametrize("address", PAGES)

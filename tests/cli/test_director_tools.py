@@ -208,6 +208,17 @@ def test_bots_that_always_play_the_same_are_not_counted_again_and_again(arena, t
     assert "28 more encounters only repeated earlier ones" in out
 
 
+def test_a_comparison_says_how_many_faults_each_side_had(arena, tmp_path):
+    """It dies before it says hello in every match; the other one does nothing wrong."""
+    dies = tmp_path / "dies.py"
+    dies.write_text("raise SystemExit(1)\n")
+    command = ["compare", dies, BOTS / "minimal", "--game", "differences", "-o", "size=4", "--limit", "2", "-q"]
+    code, out, _ = arena(*command)
+    assert code == 3
+    assert "\nfaults  dies: 4 (start 4); minimal: none\n" in out
+    assert json.loads(arena(*command, "--json")[1])["faults"] == {"new": {"start": 4}, "old": {}}
+
+
 def test_a_comparison_of_three_lets_the_old_one_sit_twice(arena):
     game = ["--game", "multiplication", "--option", "players=3", "--option", "size=10"]
     code, out, _ = arena(

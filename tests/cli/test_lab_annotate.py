@@ -13,7 +13,7 @@ from arena.lab.limits import Limits
 from arena.lab.retrograde import paranoid_of, shares_of
 from arena.lab.state_graph import explore
 from arena.ranking import points_of
-from arena.records import SeatReport
+from arena.records import Bot, SeatReport
 from arena.store.rows import row_of
 from tests.cli.calls import calling
 from tests.lab.games import plain_value
@@ -304,6 +304,37 @@ def test_stats_have_a_table_of_accuracy_once_matches_are_annotated(arena):
     bots = json.loads(arena("lab", "annotate", "t", "--json")[1])["bots"]
     assert json.loads(arena("stats", "t", "--table", "accuracy", "--format", "json")[1]) == bots
     assert "Accuracy. By annotated matches" in arena("stats", "t")[1]
+
+
+def test_bots_whose_accuracy_is_malformed_are_left_out_and_named(arena, home):
+    """The others keep their lines; the two that met in the torn match have none until it is annotated once more."""
+    seated = {match: ("a@1", "b@1") if match in (3, 5) else ("c@1", "d@1") for match in MATCHES}
+    with ArenaHome(home) as opened:
+        games = (GameChoice(game="plusminus", options=OPTIONS, players=2),)
+        entrants = tuple(Bot(name=name, version="1", command=(name,), directory="") for name in "abcd")
+        planned = definition(name="four of", games=games, entrants=entrants)
+        four = opened.store.create_tournament(planned, [line(match) for match in MATCHES])
+        made = {"tournament": "four of"}
+        rows = [record_of("plusminus", OPTIONS, at_random(k), match=k, bots=seated[k], **made) for k in MATCHES]
+        opened.store.record(four, [row_of(record) for record in rows])
+    table = ("stats", "four of", "--table", "accuracy", "--format", "json")
+    whole = json.loads(arena("lab", "annotate", "four of", "--json")[1])["bots"]
+    with ArenaHome(home) as opened:
+        for torn, match in (("[", 3), ("[]", 5)):
+            row = f'tournament_id = {four.number} AND "match" = {match}'
+            update = f"UPDATE annotations SET accuracy = '{torn}' WHERE {row}"
+            opened.store._database.write(lambda connection, update=update: connection.exec_driver_sql(update))
+    code, out, err = arena(*table)
+    assert (code, json.loads(out)) == (0, [one for one in whole if one["bot"] in "cd"])
+    assert err == (
+        "arena: the accuracy of a and b is not shown: that of match 3 is malformed; to annotate it again:"
+        " arena lab annotate 'four of/3'\n"
+    )
+    assert "Accuracy" in arena("stats", "four of")[1]
+    assert arena("stats", "four of", "--table", "seats")[2] == ""
+    for match in (3, 5):
+        assert arena("lab", "annotate", f"four of/{match}")[::2] == (0, "")
+    assert json.loads(arena(*table)[1]) == whole
 
 
 def test_records_of_annotated_matches_are_verified_as_before(arena):

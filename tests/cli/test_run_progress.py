@@ -3,6 +3,7 @@
 import io
 import random
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -15,6 +16,7 @@ from arena.records import Bot
 from arena.tournament.formats import StopLimits
 from arena.tournament.progress import Progress, TimeLeft, time_left
 from tests.conftest import BOTS
+from tests.store.samples import record
 from tests.tournament.test_formats import made, played
 
 
@@ -117,6 +119,25 @@ def test_the_live_display_fits_the_terminal(monkeypatch, width):
     assert lines[0].startswith("[bold]a t")
     assert lines[0].rstrip().endswith(" left")
     assert "widest ± 1.90, stops at ± 1.0" in "\n".join(lines[1:])
+
+
+def test_notes_take_the_place_of_the_ratings(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "40")
+    notes = ("12 encounters of the start with 3 variants", "estimate\x1b: a = 2")
+    progress = replace(ladder(1, 1, matches=10), new=[record(1, bots=["ada@1", "bob@1"])])
+    for kind in (Live, PlainLines):
+        for given in (notes, ()):
+            display = kind(definition("climb"), "round 1 of 2", given)
+            display.update(progress)
+            if kind is Live:
+                console = Console(width=40, file=io.StringIO())
+                console.print(display._draw())
+                shown = console.file.getvalue()
+                assert ("exposure" in shown) == (not given)
+            else:
+                shown = capsys.readouterr().err
+            assert ("estimate\\x1b: a = 2" in shown) == bool(given)
+            assert max(map(len, shown.splitlines())) <= 40 or kind is PlainLines
 
 
 @pytest.mark.processes

@@ -54,6 +54,19 @@ def test_rounds_are_named_in_the_progress(tune):
     assert list(dict.fromkeys(shown)) == ["round 1 of 2", "round 2 of 2", "test"]
 
 
+def test_what_is_known_is_said_before_each_round(tune):
+    """Every variant that can be drawn, 2 and 3, wins all against the start: the estimate lies between these."""
+    _, out, err = tune(MCTS, *QUICK[:-1], "2", "--test-encounters", "8", "--rng-seed", "3")
+    lines = err.splitlines()
+    assert lines[0].startswith("round 1 of 2: ") and " of the start with " in lines[0]
+    assert lines[0].endswith(", after 0 encounters in earlier rounds")
+    assert lines[1] == "round 1 of 2: no estimate yet"
+    notes = [line for line in lines if line.startswith("round 2 of 2: estimate from earlier rounds: rollouts = ")]
+    assert len(notes) == 1 and notes[0][-1] in "123"
+    result = out.splitlines()[1].removeprefix("result  ")
+    assert f"test: 8 fresh encounters of the start with the result, {result}" in lines
+
+
 def test_a_bot_that_has_changed_is_refused_in_a_short_sentence(tune, tmp_path):
     bot = tmp_path / "mine.py"
     bot.write_text("print('one')\n")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.contests.apart import read_contest_apart
-from arena.contests.contest_file import instants, read_contest
+from arena.contests.apart import read_apart
+from arena.contests.contest_file import instants, read_contest, reading_of
 from arena.contests.contest_text import contest_text
 from arena.errors import DefinitionError
 from arena.people.contest import ContestEntrants, ContestResults
@@ -223,12 +223,13 @@ def test_gaps_and_folds(local, zone, found):
 
 @pytest.mark.processes
 def test_a_process_of_its_own_reads_the_same():
-    assert read_contest_apart(text_of()) == read_contest(text_of())
-    for text in (text_of(title="''"), "a = ", "\udcff", "a" * 70_000):
+    for text in (text_of(), text_of(title="''", options="{ size = 600 }"), ""):
+        assert read_apart(text, "form") == reading_of(text, "form")
+    for text in ("a = ", "\udcff", "a" * 70_000):
         with pytest.raises(DefinitionError) as here:
-            read_contest(text, "form")
+            reading_of(text, "form")
         with pytest.raises(DefinitionError) as apart:
-            read_contest_apart(text, "form")
+            read_apart(text, "form")
         assert str(apart.value) == str(here.value)
 
 

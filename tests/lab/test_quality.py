@@ -302,6 +302,16 @@ def test_a_comparison_marks_what_is_more_than_chance():
     assert clear.conclusion().endswith("not known without votes (194 for 80% power at 60:40).")
 
 
+def test_points_are_offered_only_where_scores_are_points():
+    """Both boards are won by seat 0 by one; in the first, other play would have lost by three."""
+    for positions, said in (
+        (((0, (1, 2)), (None, (1, 0)), (None, (0, 3))), "seat 0 wins by 1 (table); a komi of 1 for seat 1"),
+        (((0, (1, 2)), (None, (1, 0)), (None, (0, 1))), "seat 0 wins (table)."),
+    ):
+        report = survey_quality(table_game(positions), PATH, Plan(encounters=10, doublings=0), Limits())
+        assert said in answers_of(report)[0].paragraphs[0]
+
+
 def test_of_three_seats_the_shares_are_named_and_no_size_is_said_to_be_fair():
     game = table_game(((0, (1, 2)), (None, (0, 1, 2)), (None, (3, 3, 0))), players=3)
     report = survey_quality(game, PATH, Plan(encounters=10, doublings=0), Limits())

@@ -34,7 +34,8 @@ def tuned(strength, *params, seed=1, **plan):
     made = TuningPlan(parameters=tuple(map(parse_parameter, params)), rng_seed=seed, **plan)
     rng = random.Random(seed)
 
-    def play(_number, variants, encounters):
+    def play(upcoming):
+        variants, encounters = upcoming.variants, upcoming.encounters_each
         chances = {values: 1 / (1 + exp(strength(made.start) - strength(values))) for values in variants}
         return [
             [sum(rng.random() < chances[values] for _ in range(2)) / 2 for _ in range(encounters * times)]
@@ -70,7 +71,8 @@ def rounds_asked_for(*params, score=lambda _: 0.5, **plan):
     """Tune with variants of a given score; return the result, and number, variants and encounters of each round."""
     asked = []
 
-    def play(number, variants, encounters):
+    def play(upcoming):
+        number, variants, encounters = upcoming.number, upcoming.variants, upcoming.encounters_each
         asked.append((number, list(variants.elements() if number <= made.rounds else variants), encounters))
         return [[score(values)] * encounters * times for values, times in variants.items()]
 

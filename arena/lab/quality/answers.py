@@ -14,6 +14,9 @@ from arena.text import all_of
 
 EVEN = 0.5
 
+_ERROR = 1e-9
+"""Of a sum of two means."""
+
 
 class Answer(NamedTuple):
     """A question and what is known of it.
@@ -90,10 +93,22 @@ def _value_sentence(report: QualityReport) -> str:
     if not margin:
         return f"With best play, yes: it is a draw ({board.known})."
     winner, loser = (0, 1) if margin > 0 else (1, 0)
+    if _scores_say_only_who_wins(report):
+        return f"With best play, no: seat {winner} wins ({board.known})."
     komi = f"{abs(margin):.2f}".rstrip("0").rstrip(".")
     return (
         f"With best play, no: seat {winner} wins by {komi} ({board.known});"
         f" a komi of {komi} for seat {loser} would make it a draw."
+    )
+
+
+def _scores_say_only_who_wins(report: QualityReport) -> bool:
+    """Return whether each match that was played was drawn or won by one, as where scores count rivals that are out."""
+    rows = report.measure("draws_and_margins").rows
+    values = {(row.name, row.at): row.estimate.value for row in rows}
+    drawn = {at: value for (name, at), value in values.items() if name == "draws" and value is not None}
+    return bool(drawn) and all(
+        abs((values.get(("margin of the first", at)) or 0.0) - (1 - share)) < _ERROR for at, share in drawn.items()
     )
 
 

@@ -141,8 +141,9 @@ def _note(key: str, found: Findings) -> str:
 
 ABOUT = {
     "value": (
-        "Value and komi by size",
-        "The margin of seat 0 with best play of all: points that seat 1 would have to get for a draw.",
+        "Value by size",
+        "The margin of seat 0 with best play of all; where scores are points, it is the komi: those that seat 1 would"
+        " have to get for a draw.",
     ),
     "first_seat": ("First seat", "What seat 0 takes of each match between equals, a draw counting half."),
     "draws_and_margins": (

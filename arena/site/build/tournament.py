@@ -10,7 +10,7 @@ from arena.analysis.schedule_balance import schedule_balance
 from arena.analysis.standings import Standings
 from arena.definition import Definition
 from arena.home import ArenaHome
-from arena.lab.accuracy import accuracy_of_bots, played_seats
+from arena.lab.accuracy import accuracy_of_tournament
 from arena.report.corrections_table import corrections_table
 from arena.site.build.findings import findings
 from arena.site.build.progress import progress_of
@@ -160,7 +160,7 @@ def _accuracy(store: Store, tournament: StoredTournament) -> tuple[PlayedAccurac
             earned=one.earned,
             lucky=one.lucky,
         )
-        for one in accuracy_of_bots(played_seats(store, tournament))[:MAX_LINES]
+        for one in accuracy_of_tournament(store, tournament).bots[:MAX_LINES]
     )
 
 

@@ -1,6 +1,7 @@
 "use strict";
 // Headings of tables with the class "sortable" become buttons that sort by their column; without this file a page has none
 // that do nothing. A table that a live page has replaced (event "replaced" at the document) is sorted again as it was.
+// A region whose table is too wide for it says how many columns are out of sight.
 
 const orders = new Map();
 
@@ -49,5 +50,25 @@ function prepare() {
   }
 }
 
-document.addEventListener("replaced", prepare);
-prepare();
+function sayWhatIsHidden(region) {
+  const isAtEnd = region.scrollLeft + region.clientWidth >= region.scrollWidth - 1;
+  const edge = region.getBoundingClientRect().right + 1;
+  const hidden = isAtEnd ? [] : [...region.querySelectorAll("thead tr:last-child > *")].filter((one) => one.getBoundingClientRect().right > edge);
+  const columns = hidden.length ? `${hidden.length} more column${hidden.length > 1 ? "s" : ""}` : "more";
+  region.dataset.hidden = isAtEnd ? "" : `scroll for ${columns} →`;
+}
+
+const regionSizes = new ResizeObserver((entries) => entries.forEach(({ target }) => sayWhatIsHidden(target)));
+
+function prepareRegions() {
+  for (const region of document.querySelectorAll(".scroll:not([data-hidden])")) {
+    region.addEventListener("scroll", () => sayWhatIsHidden(region), { passive: true });
+    regionSizes.observe(region);
+    sayWhatIsHidden(region);
+  }
+}
+
+for (const begin of [prepare, prepareRegions]) {
+  document.addEventListener("replaced", begin);
+  begin();
+}

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, delete, select, type_coerce
 
-from arena.errors import UsageError
+from arena.errors import InvitationError, UsageError
 from arena.people.roles import Role
 from arena.people.secret import digest_of, new_secret
 from arena.people.values import Invitation, Person
@@ -18,10 +18,6 @@ from arena.store.people.schema import invitations, people, sessions
 from arena.store.people.times import DAY_SECONDS, Clock
 
 MAX_DAYS = 60
-
-USED = (
-    "this invitation was used, or has expired, or there never was one; sign in if you have used it, or ask for another"
-)
 
 
 class Invitations:
@@ -98,7 +94,7 @@ class Invitations:
         """Return an invitation that can be used.
 
         Raises:
-            UsageError: if it can't; for every reason the same.
+            InvitationError: if it can't; for every reason the same.
         """
         return _invitation_of(self._database.read(lambda connection: self._open(connection, secret)))
 
@@ -111,8 +107,8 @@ class Invitations:
             password_hash: of the password that was chosen.
 
         Raises:
-            UsageError: if the invitation can't be used, also because somebody has just used it; or the name is refused,
-                and the invitation can still be used.
+            InvitationError: if the invitation can't be used, also because somebody has just used it.
+            UsageError: if the name is refused; the invitation can still be used.
         """
         now = self._clock.text()
 
@@ -120,7 +116,7 @@ class Invitations:
             row = self._open(connection, secret)
             is_free = (invitations.c.id == row.id) & invitations.c.used_at.is_(None)
             if connection.execute(invitations.update().where(is_free).values(used_at=now)).rowcount != 1:
-                raise UsageError(USED)
+                raise InvitationError
             if row.person_id is None:
                 return insert_person(connection, name, row.role, now, password_hash)
             mine = people.c.id == row.person_id
@@ -135,7 +131,7 @@ class Invitations:
         query = self._usable().where(invitations.c.digest == digest_of(secret))
         row = connection.execute(query).one_or_none()
         if row is None:
-            raise UsageError(USED)
+            raise InvitationError
         return row
 
     def _usable(self) -> Select[Any]:

@@ -136,6 +136,8 @@ def _refusals(operation: Operation) -> dict[int, str]:
         421: "The request names a host that is not this one.",
         503: "The database can't be read, or too many ask; `Retry-After` says when to ask again.",
     }
+    if _is_in_path(operation, "secret"):
+        found[404] = "The link can't be used: it was, it has expired, or nobody made it; always the same sentence."
     if operation.method != "GET":
         found |= {
             408: "What is sent takes too long.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from arena.errors import UsageError
+from arena.errors import InvitationError, UsageError
 from arena.people.passwords import ACCEPTED as PASSWORD_RULE
 from arena.people.passwords import check_password, hash_password
 from arena.people.person_name import ACCEPTED as NAME_RULE
@@ -12,7 +12,6 @@ from arena.people.person_name import is_person_name
 from arena.people.roles import Permission, Role
 from arena.people.secret import is_secret
 from arena.site.models.people import InvitationPage, NewInvitationPage
-from arena.store.people.invitations import USED
 from arena.store.people.rates import Rate
 from arena.web.people.directory import check_may_moderate, roles_to_give
 from arena.web.people.operation import Done, Fields, Numbered, Operation, Visit, Who
@@ -58,7 +57,7 @@ def show_invitation(visit: Visit) -> InvitationPage:
     """Return the form by which an invitation is used."""
     secret = visit.fields.secret
     if not is_secret(secret):
-        raise UsageError(USED)
+        raise InvitationError
     found = visit.people.invitations.find(secret)
     return InvitationPage(
         secret=secret,
@@ -75,11 +74,12 @@ def accept(visit: Visit) -> Done:
     """Open the account, and sign in.
 
     Raises:
-        UsageError: if the invitation can't be used, or the name or the password is refused.
+        InvitationError: if the invitation can't be used.
+        UsageError: if the name or the password is refused.
     """
     sent: Acceptance = visit.fields
     if not is_secret(sent.secret):
-        raise UsageError(USED)
+        raise InvitationError
     found = visit.people.invitations.find(sent.secret)
     name = found.person or sent.name.strip()
     if not is_person_name(name):

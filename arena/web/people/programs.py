@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from arena.errors import UsageError
 from arena.people.roles import Scope
 from arena.people.secret import is_secret
 from arena.site.models.people import ProgramPage, ProgramRequest, ProgramToken
 from arena.store.people.device_logins import UNKNOWN_CODE, WAITING_SECONDS
 from arena.store.people.rates import Rate
 from arena.web.people.operation import Done, Fields, Operation, Visit, Who
-from arena.web.problems import Problem, ProblemError
 
 REQUESTS = Rate(200, 600.0)
 """A whole class may sit behind one address."""
@@ -57,10 +57,10 @@ def ask(visit: Visit) -> ProgramToken:
     """Return the token of a program, once; without one as long as nobody has typed its code.
 
     Raises:
-        ProblemError: if it does not wait any more.
+        UsageError: if it does not wait any more.
     """
     if not is_secret(visit.fields.secret):
-        raise ProblemError(Problem(status=404, title="Not found", error=f"{UNKNOWN_CODE}."))
+        raise UsageError(UNKNOWN_CODE)
     return ProgramToken(token=visit.people.device_logins.take(visit.fields.secret))
 
 

@@ -1,13 +1,14 @@
 """What people do, from the first link to the last page: in a browser, and as JSON."""
 
 import re
+from urllib.parse import quote
 
 import httpx
 import pytest
 
 from arena.people.roles import Role, Scope
 from arena.people.secret import is_token
-from tests.web.people.conftest import COOKIE, JSON, PASSWORD
+from tests.web.people.conftest import COOKIE, HTML, JSON, PASSWORD
 
 pytestmark = pytest.mark.anyio
 
@@ -119,14 +120,43 @@ async def test_a_director_invites_and_the_invited_opens_an_account(world):
     assert "<h1>newcomer</h1>" in (await newcomer.get("/account")).text
     assert (await sign_in(world.client(), "newcomer", NEW_PASSWORD)).status_code == 303
     for again in (await newcomer.get(link), await newcomer.post(link, data={"name": "x2", "password": NEW_PASSWORD})):
-        assert again.status_code == 400
+        assert again.status_code == 404
         assert "was used, or has expired" in again.text
 
 
 async def test_an_invitation_expires(world):
     secret = world.store.invitations.invite(Role.AUTHOR, "dora", 1)
     world.now.seconds += 86_401
-    assert (await world.client().get(f"/invitations/{secret}")).status_code == 400
+    assert (await world.client().get(f"/invitations/{secret}")).status_code == 404
+
+
+async def test_links_that_cannot_be_used_are_answered_alike(world):
+    invitations = world.store.invitations
+    used, expired, ended = (invitations.invite(Role.AUTHOR, "dora", days) for days in (9, 1, 9))
+    replaced, open_one = (invitations.invite_person("ann", "dora", 9) for _ in range(2))
+    invitations.accept(used, "newcomer", "$argon2")
+    invitations.end(next(one.number for one in invitations.all() if one.person is None), "dora")
+    world.now.seconds += 86_401
+    dead = [used, expired, ended, replaced, "x" * 43, "x", "<b>", "x" * 44]
+    fields = {"name": "other", "password": NEW_PASSWORD, "again": NEW_PASSWORD}
+    assert (await world.client().get(f"/invitations/{open_one}")).status_code == 200
+    for accept in (HTML, JSON):
+        client = world.client(accept=accept)
+        answers = [await client.get(f"/invitations/{quote(one)}") for one in dead]
+        answers += [await client.post(f"/invitations/{quote(one)}", data=fields) for one in dead]
+        assert {(one.status_code, one.content, one.headers["cache-control"]) for one in answers} == {
+            (404, answers[0].content, "no-store")
+        }
+    for one in ("x" * 3000, "%00", "%0a"):
+        assert (await world.client().get(f"/invitations/{one}")).status_code == 404
+
+
+async def test_a_secret_that_no_program_has_is_refused_whatever_its_form(world):
+    program = world.client(accept=JSON)
+    answers = [await program.post("/programs/tokens", json={"secret": one}) for one in ("x" * 43, "x", "")]
+    assert {(one.status_code, one.json()["error"]) for one in answers} == {
+        (400, "There is no such code, or it has expired; run the command again for another.")
+    }
 
 
 async def test_open_invitations_are_listed_and_ended(world):
@@ -138,7 +168,7 @@ async def test_open_invitations_are_listed_and_ended(world):
     assert "Open invitations" in (await dora.get("/people")).text
     response = await dora.post(f"/people/invitations/{line['number']}/end")
     assert (response.status_code, response.headers["location"]) == (303, "/people")
-    assert (await world.client().get(link)).status_code == 400
+    assert (await world.client().get(link)).status_code == 404
     assert "ended an invitation for <b>a new author</b>" in (await world.client().get("/log")).text
 
 
@@ -199,7 +229,7 @@ async def test_changing_the_password_keeps_this_browser_alone(world):
     assert (await there.get("/account")).status_code == 303
     assert (await sign_in(world.client(), "ann")).status_code == 400
     assert (await sign_in(world.client(), "ann", NEW_PASSWORD)).status_code == 303
-    assert (await world.client().get(f"/invitations/{link}")).status_code == 400, "a link from before ends"
+    assert (await world.client().get(f"/invitations/{link}")).status_code == 404, "a link from before ends"
 
 
 async def test_a_token_is_shown_once_used_and_ended(world):
