@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from arena.errors import NoHomeError, StoreError, UsageError
 from arena.names import as_file_name
+from arena.systemd import credential
 from arena.text import shortened_text
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ CONTESTS_DIRECTORY = "contests"
 HOME_VARIABLE = "ARENA_HOME"
 STORE_VARIABLE = "ARENA_STORE"
 PEOPLE_VARIABLE = "ARENA_PEOPLE"
+STORE_CREDENTIAL = "arena.store-url"
+PEOPLE_CREDENTIAL = "arena.people-url"
+"""What systemd gives to services in place of these variables: a file that neither bots nor ``/proc`` show."""
 
 
 def home_path(directory: str | os.PathLike[str] | None = None) -> Path:
@@ -36,8 +40,26 @@ def home_path(directory: str | os.PathLike[str] | None = None) -> Path:
     return Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
 
 
+def store_url() -> str | None:
+    """Return the URL of the database of results: $ARENA_STORE, or a credential; None for a file in the home.
+
+    Raises:
+        UsageError: if the credential can't be read.
+    """
+    return os.environ.get(STORE_VARIABLE) or credential(STORE_CREDENTIAL) or None
+
+
+def people_url() -> str | None:
+    """Return the URL of the database of people: $ARENA_PEOPLE, or a credential; None for a file in the home.
+
+    Raises:
+        UsageError: if the credential can't be read.
+    """
+    return os.environ.get(PEOPLE_VARIABLE) or credential(PEOPLE_CREDENTIAL) or None
+
+
 def open_people(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
-    """Open the database of people: $ARENA_PEOPLE, the URL of a PostgreSQL database, or a file in a home.
+    """Open the database of people: a PostgreSQL database if ``people_url`` has its URL, or a file in a home.
 
     Args:
         directory: of the home.
@@ -47,12 +69,12 @@ def open_people(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
     """
     from arena.store.people.people_store import PeopleStore
 
-    return PeopleStore(os.environ.get(PEOPLE_VARIABLE) or home_path(directory).resolve() / PEOPLE_FILE)
+    return PeopleStore(people_url() or home_path(directory).resolve() / PEOPLE_FILE)
 
 
 def has_people(directory: str | os.PathLike[str] | None = None) -> bool:
     """Return whether a home has people: ``open_people`` would make the database."""
-    return bool(os.environ.get(PEOPLE_VARIABLE)) or (home_path(directory) / PEOPLE_FILE).exists()
+    return people_url() is not None or (home_path(directory) / PEOPLE_FILE).exists()
 
 
 def uploads_path(directory: str | os.PathLike[str] | None = None) -> Path:
@@ -79,8 +101,8 @@ class ArenaHome:
 
         Args:
             directory: by default $ARENA_HOME, or ``.arena`` in the working directory.
-            store: address of a PostgreSQL database, or the path of a file; by default $ARENA_STORE, or a file in the
-                directory.
+            store: address of a PostgreSQL database, or the path of a file; by default as ``store_url`` says,
+                or a file in the directory.
             must_exist: raise an error instead of creating it, for commands that only read.
 
         Raises:
@@ -96,7 +118,7 @@ class ArenaHome:
         except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a ring of links
             reason = getattr(error, "strerror", None) or "this is no path"
             raise StoreError(f"home {shortened_text(str(place))!r}: {reason}") from error
-        server = store or os.environ.get(STORE_VARIABLE)
+        server = store or store_url()
         if must_exist and not server and not is_there:
             raise NoHomeError(f"{self.directory}: there is no tournament yet; begin one with: arena run FILE")
         self.store = Store(server or path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +13,13 @@ from pydantic import ValidationError
 
 from arena.checked import mistakes_of, parse_toml, read_toml
 from arena.contests.contest_keys import FIRST_YEAR, ContestKeys, StageKeys
+from arena.contests.stage_checks import (
+    challenger_mistakes,
+    game_mistakes,
+    opening_plies,
+    stage_mistakes,
+    tells_most,
+)
 from arena.definition import GameChoice
 from arena.enums import OpeningChoice
 from arena.errors import DefinitionError, OptionError, UsageError
@@ -22,10 +29,7 @@ from arena.people.contest import Contest, ContestEntrants, ContestResults, Stage
 from arena.people.contest_reading import ContestReading
 from arena.records import Limits, TimeControl
 from arena.stored import is_text
-from arena.text import any_of, shortened_text, toml_value
-from arena.tournament.definition import check_ply_limit
-from arena.tournament.formats import FORMATS, table_key
-from arena.tournament.opening_information import check_information
+from arena.text import toml_value
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_DAYS = 400
@@ -237,16 +241,20 @@ class _Builder:
             yield self._stage(QUALIFICATION, keys.qualification, keys.qualification.places)
         yield self._stage("final", keys.final, None)
 
-    def _opening_mistakes(self, keys: StageKeys) -> Iterator[Mistake]:
-        if _tells_most(keys) and self._choice is not None:
-            try:
-                check_information(self._choice, _opening_plies(keys))
-            except DefinitionError as error:
-                yield Mistake("openings", str(error).removeprefix("openings: "))
+    def _stage_mistakes(self, keys: StageKeys, places: int | None) -> Iterator[Mistake]:
+        yield from stage_mistakes(keys, is_final=places is None)
+        if self._are_right("house_bots"):
+            yield from challenger_mistakes(keys, self._keys.house_bots)
+        if self._choice is None:
+            return
+        yield from game_mistakes(keys, self._choice)
+        players, house = self._choice.players, len(self._keys.house_bots)
+        if places is not None and self._are_right("house_bots") and places + house < players:
+            yield Mistake("places", f"expected at least {players - house}, for a match of {players}", str(places))
 
     def _stage(self, place: str, keys: StageKeys, places: int | None) -> StageRules:
         if self._are_right(place):
-            found = (*_stage_mistakes(keys, is_final=places is None), *self._opening_mistakes(keys))
+            found = self._stage_mistakes(keys, places)
             self.mistakes += [replace(one, place=f"{place}.{one.place}") for one in found]
         settings = keys.settings()
         if keys.format == KNOCKOUT and settings.get("seeding") is None:  # else it needs a power of two
@@ -256,41 +264,11 @@ class _Builder:
             format=keys.format,
             places=places,
             encounters=keys.encounters,
-            opening_plies=_opening_plies(keys),
-            opening_choice=OpeningChoice.INFORMATION if _tells_most(keys) else None,
+            opening_plies=opening_plies(keys),
+            opening_choice=OpeningChoice.INFORMATION if tells_most(keys) else None,
             ply_limit=keys.ply_limit,
             settings=settings,
         )
-
-
-def _opening_plies(keys: StageKeys) -> int:
-    return keys.opening_plies if keys.openings is None else keys.openings.plies
-
-
-def _tells_most(keys: StageKeys) -> bool:
-    return keys.openings is not None and keys.openings.choose == "information"
-
-
-def _stage_mistakes(keys: StageKeys, *, is_final: bool) -> Iterator[Mistake]:
-    closed = [name for name, kind in FORMATS.items() if not kind.open_entry]
-    accepted: Sequence[str] = closed if is_final else list(FORMATS)
-    if keys.format not in accepted:
-        yield Mistake("format", f"expected {any_of(accepted)}", shortened_text(repr(keys.format)))
-    for name in FORMATS:
-        if name != keys.format and getattr(keys, table_key(name)) is not None:
-            sentence = f"this table belongs to format = {name!r}, but format = {keys.format!r}"
-            yield Mistake(table_key(name), sentence)
-    if keys.format in FORMATS and keys.format not in closed:
-        settings = keys.settings()
-        if "matches" in settings:
-            sentence = "those who come late would play none; expected margin_95, and hours if you like"
-            yield Mistake("ladder.matches", sentence)
-        if "margin_95" not in settings:
-            yield Mistake("ladder.margin_95", "missing (expected a number, at which the qualification ends)")
-    try:
-        check_ply_limit(keys.ply_limit, _opening_plies(keys))
-    except DefinitionError as error:
-        yield Mistake("ply_limit", str(error).partition(": ")[2], str(keys.ply_limit))
 
 
 def instants(local: datetime, time_zone: str) -> list[datetime]:

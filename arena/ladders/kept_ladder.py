@@ -20,7 +20,7 @@ from arena.tournament.progress import Progress
 
 ASK_SECONDS = 0.5
 """Between two looks whether anything was committed."""
-LOOK_SECONDS = 2.5
+LOOK_SECONDS = 5.0
 """Between two looks at what is wanted and at who has entered, if nothing was."""
 FIRST_REST_SECONDS = 5.0
 LONGEST_REST_SECONDS = 600.0

@@ -36,8 +36,8 @@ MAX_BODY_BYTES = 4 * MAX_TEXT_CHARACTERS
 """A form writes a character as three and more."""
 
 GAMES = ("differences", "plaid", "plusminus", "coprimality", "multiplication")
-FINAL_FORMATS = ("round-robin", "swiss", "knockout", "gauntlet")
-"""Both by name: who answers requests loads neither."""
+FINAL_FORMATS = ("round-robin", "swiss", "knockout")
+"""Both by name: who answers requests loads neither. A gauntlet needs challengers, which the form has no field for."""
 
 
 class Cancellation(ContestNamed):

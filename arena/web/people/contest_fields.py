@@ -31,33 +31,33 @@ class WhichTemplate(Fields):
 
 
 class NewContest(WhichTemplate):
-    """A new contest: its text in TOML, or what the fields of the form have. All of it is checked as the text is."""
+    """A new contest: the fields of the form in its order, or the text in TOML. All of it is checked as the text is."""
 
     model_config = ConfigDict(str_max_length=MAX_TEXT_CHARACTERS)
     SEVERAL_LINES: ClassVar[tuple[str, ...]] = ("text", "description", "invited")
 
-    text: str = Field("", title="The contest")
-    name: str = Field("", title="Name, for addresses")
     title: str = Field("", title="Title")
+    name: str = Field("", title="Name, for addresses")
     description: str = Field("", title="Description")
-    game: str = Field("", title="Game")
-    options: str = Field("", title="Options, as JSON")
     opens_at: str = Field("", title="Opens")
     deadline_at: str = Field("", title="Deadline")
     time_zone: str = Field("", title="Time zone")
     entrants: str = Field("", title="Who may enter")
-    invited: str = Field("", title="Invited, by name")
     bots_per_author: str = Field("", title="Bots of each author")
-    house_bots: Annotated[Texts, Field(title="House bots that play along", max_length=50)] = ()
-    results: str = Field("", title="Results are")
-    frozen_hours: str = Field("", title="How many last hours before the deadline")
-    reveal_at: str = Field("", title="Revealed at; by a director if empty")
+    invited: str = Field("", title="Invited, by name")
+    game: str = Field("", title="Game")
+    options: str = Field("", title="Options, as JSON")
     per_action_seconds: str = Field("", title="Seconds for an action")
     memory_mib: str = Field("", title="Memory of a bot, in MiB")
+    house_bots: Annotated[Texts, Field(title="House bots that play along", max_length=50)] = ()
     qualification: str = Field("", title="Qualification")
     places: str = Field("", title="How many go on from it")
     final: str = Field("", title="Format of the final, or of everything")
     encounters: str = Field("", title="Encounters of each pairing")
+    results: str = Field("", title="Results are")
+    frozen_hours: str = Field("", title="How many last hours before the deadline")
+    reveal_at: str = Field("", title="Revealed at; by a director if empty")
+    text: str = Field("", title="The contest")
 
 
 class Change(ContestNamed):
@@ -81,6 +81,7 @@ def titles_of(form: type[Fields]) -> dict[str, str]:
 
 
 TITLES = titles_of(NewContest) | {"reason": REASON_TITLE}
+"""In the order of the forms."""
 _OF_KEYS = {
     "time_control": "per_action_seconds",
     "limits": "memory_mib",
@@ -103,7 +104,7 @@ def fields_refused(error: UsageError, sent: Mapping[str, Any], is_program: bool)
     has_text = isinstance(text, str) and bool(text.strip())
     if isinstance(error, ContestError):
         found = _of_text(error) if has_text else _of_fields(error, is_program)
-        return tuple(found)
+        return tuple(sorted(found, key=lambda one: [*TITLES, ""].index(one.field)))
     if isinstance(error, DefinitionError) and has_text:
         return (FieldProblem(field="text", title=TITLES["text"], error=str(error)),)
     return ()
