@@ -118,6 +118,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.records import SeatReport as SeatReport
     from arena.records import TimeControl as TimeControl
     from arena.report.board import Board as Board
+    from arena.results import EntrantRating as EntrantRating
     from arena.results import StoredResult as StoredResult
     from arena.store.addition import Addition as Addition
     from arena.store.annotations import AnnotationRow as AnnotationRow
@@ -206,7 +207,7 @@ _MODULE_OF = {
         "arena.ratings.field_fit": "FittedEncounters",
         "arena.records": "Bot Fault Limits MatchRecord MatchSpec ScheduledMatch SeatReport TimeControl",
         "arena.report.board": "Board",
-        "arena.results": "StoredResult",
+        "arena.results": "EntrantRating StoredResult",
         "arena.store.addition": "Addition",
         "arena.store.annotations": "AnnotationRow Annotations StoredAccuracy",
         "arena.store.correction": "Correction CorrectionDetails",

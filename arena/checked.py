@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.errors import UsageError, suggestion
+from arena.mistake import Mistake
 from arena.text import any_of, toml_value
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
+    from pydantic import BaseModel, ValidationError
 
     ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -119,25 +120,28 @@ def check_model(model: type[ModelT], values: dict[str, Any], where: Path | str, 
     try:
         return model.model_validate(values)
     except ValidationError as failure:
-        faults = [_sentence(model, dict(fault)) for fault in failure.errors(include_url=False)]
-        raise error(f"{where}: " + "; ".join(dict.fromkeys(faults))) from failure
+        texts = [one.text for one in mistakes_of(model, failure)]
+        raise error(f"{where}: " + "; ".join(dict.fromkeys(texts))) from failure
 
 
-def _sentence(model: type[BaseModel], fault: dict[str, Any]) -> str:
+def mistakes_of(model: type[BaseModel], failure: ValidationError) -> list[Mistake]:
+    """Return what is wrong with values that a model has refused."""
+    return [_mistake(model, dict(fault)) for fault in failure.errors(include_url=False)]
+
+
+def _mistake(model: type[BaseModel], fault: dict[str, Any]) -> Mistake:
     location: Sequence[str | int] = [part for part in fault["loc"] if not str(part).startswith("function-")]
     place = _place(location)
     if fault["type"] == "extra_forbidden":
-        return f"{place}: unknown key; {suggestion(str(location[-1]), _keys_at(model, location[:-1]))}"
+        return Mistake(place, f"unknown key; {suggestion(str(location[-1]), _keys_at(model, location[:-1]))}")
     if fault["type"] == "missing":
-        return f"{place}: missing (expected {accepted_at(model, location)})"
+        return Mistake(place, f"missing (expected {accepted_at(model, location)})")
     if fault["type"] == "value_error":  # one of ours, in our words
         sentence = str(fault["ctx"]["error"])
         is_of_a_table = isinstance(fault["input"], dict)
     else:
         sentence, is_of_a_table = f"expected {accepted_at(model, location)}", False
-    if is_of_a_table:
-        return f"{place}: {sentence}" if place else sentence
-    return f"{place} = {toml_value(fault['input'])}: {sentence}"
+    return Mistake(place, sentence, "" if is_of_a_table else toml_value(fault["input"]))
 
 
 def accepted_at(model: type[BaseModel], location: Sequence[str | int]) -> str:

@@ -5,6 +5,7 @@
         ``OptionError``         an option of a game (also a ``ValueError``)
         ``UnknownNameError``    a name that is not in a table; suggests the nearest
         ``DefinitionError``     a tournament file
+            ``ContestError``        a contest
         ``BotDefinitionError``  a ``bot.toml``, or a path that is no bot
         ``UploadError``         an archive or a file that was handed in
         ``InvitationError``     a link of an invitation that can't be used
@@ -25,9 +26,13 @@ A bot's fault is data, a failure of the arena is an exception: no ``BotError`` l
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from arena.enums import FaultKind
+
+if TYPE_CHECKING:
+    from arena.mistake import Mistake
 
 MAX_EXCEPTION_CHARACTERS = 200
 """Of the text of an exception that a game has raised."""
@@ -81,6 +86,23 @@ class UnknownNameError(UsageError, LookupError):
 
 class DefinitionError(UsageError):
     """A tournament definition is refused; each fault is named with its place, value and what is accepted."""
+
+
+class ContestError(DefinitionError):
+    """A contest is refused.
+
+    Attributes:
+        where: it comes from.
+        mistakes: all that is wrong with it.
+    """
+
+    def __init__(self, where: str, mistakes: Sequence[Mistake]) -> None:
+        super().__init__(f"{where}: " + "; ".join(dict.fromkeys(one.text for one in mistakes)))
+        self.where = where
+        self.mistakes = tuple(mistakes)
+
+    def __reduce__(self) -> tuple[type[ContestError], tuple[str, Sequence[Mistake]]]:
+        return type(self), (self.where, self.mistakes)
 
 
 class BotDefinitionError(UsageError):

@@ -7,6 +7,12 @@ from arena.names import is_visible_text
 from arena.text import shortened_text
 
 MAX_REASON_CHARACTERS = 500
+ACCEPTED = f"expected 1 to {MAX_REASON_CHARACTERS} visible characters on one line"
+
+
+def is_reason(text: str) -> bool:
+    """Return whether somebody could read it: it is not empty, not too long, and has no invisible characters."""
+    return bool(text.strip()) and len(text) <= MAX_REASON_CHARACTERS and is_visible_text(text)
 
 
 def check_reason(reason: str) -> None:
@@ -15,7 +21,5 @@ def check_reason(reason: str) -> None:
     Raises:
         UsageError: if it is empty, too long, or has invisible characters.
     """
-    if not reason.strip() or len(reason) > MAX_REASON_CHARACTERS or not is_visible_text(reason):
-        raise UsageError(
-            f"reason {shortened_text(reason)!r}: expected 1 to {MAX_REASON_CHARACTERS} visible characters on one line"
-        )
+    if not is_reason(reason):
+        raise UsageError(f"reason {shortened_text(reason)!r}: {ACCEPTED}")

@@ -3,7 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntrantRating:
+    """How a format rates an entrant so far.
+
+    Attributes:
+        bot: ``name@version``.
+        mu: the rating.
+        margin_95: half the width of its 95 % interval.
+    """
+
+    bot: str
+    mu: float
+    margin_95: float
 
 
 class StoredResult(NamedTuple):

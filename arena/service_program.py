@@ -5,6 +5,7 @@ It ends quietly on SIGTERM, and continues when what it needs was away.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import logging
@@ -20,6 +21,7 @@ from typing import NoReturn
 from arena.errors import UsageError
 from arena.log_lines import set_up_logging
 from arena.systemd import notify
+from arena.trouble_note import TroubleNote
 
 ALONE = 0
 """In place of the process that started a program."""
@@ -66,6 +68,7 @@ def keep_trying(
     work: Callable[[], None],
     log: logging.Logger,
     complaint: str,
+    note: TroubleNote,
     *,
     is_over: Callable[[], bool] = lambda: False,
     sleep: Callable[[float], None] = time.sleep,
@@ -73,28 +76,52 @@ def keep_trying(
 ) -> None:
     """Do the work of a program, and begin again a little later whenever it can't be done; each reason is logged once.
 
+    The work clears the note when it continues.
+
     Args:
         work: continues until it can't.
         log: says why it can't.
         complaint: the beginning of that sentence.
+        note: has that sentence, too, as long as it is so, and that of the defect by which the program ends.
         is_over: whether the program is to end.
         sleep: waits for some seconds.
         now: the clock.
     """
     said = ""
-    while not is_over():
-        began_at = now()
-        try:
-            work()
-        except UsageError as error:
-            if str(error) != said or now() - began_at > STEADY_SECONDS:
-                log.error("%s: %s", complaint, error)
-            said = str(error)
-            sleep(AWAY_SECONDS)
+    try:
+        while not is_over():
+            began_at = now()
+            try:
+                work()
+            except UsageError as error:
+                if str(error) != said or now() - began_at > STEADY_SECONDS:
+                    log.error("%s: %s", complaint, error)
+                said = str(error)
+                note.say(f"{complaint}: {error}")
+                sleep(AWAY_SECONDS)
+    except Exception as error:
+        note.say(f"{complaint}, by a defect of the arena that the log has: {type(error).__name__}")
+        raise
+    except KeyboardInterrupt:
+        note.clear()
+        raise
+    note.clear()
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
     raise TerminatedError
+
+
+def end_now(code: int) -> NoReturn:
+    """End this process as ``sys.exit`` does, but without taking its modules apart, which takes longer than all else.
+
+    Whoever has asked it to end waits for it: the site, or systemd.
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # closed, or nobody reads it
+            stream.flush()
+    os._exit(code)
 
 
 def end_with(parent: int, number: signal.Signals) -> None:

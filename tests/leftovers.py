@@ -4,6 +4,7 @@ import os
 import time
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
+from pathlib import Path
 
 from arena.isolation import reaper
 from arena.isolation.launcher_client import open_launcher
@@ -21,8 +22,18 @@ def no_process_left():
     yield
     deadline = time.monotonic() + SECONDS_TO_END
     while left := _left(others) - launcher.server_pids:
-        assert time.monotonic() < deadline, left
+        assert time.monotonic() < deadline, [_said_of(pid) for pid in left]
         time.sleep(0.02)
+
+
+def _said_of(pid):
+    """Return what a process is: its line, its state and its parent."""
+    try:
+        line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return f"{pid} has ended"
+    return f"{pid}: {line}", [row for row in status.splitlines() if row.startswith(("State", "PPid"))]
 
 
 def _left(others):

@@ -1,22 +1,36 @@
 """A program continues when what it needs was away, and does not fill its log meanwhile."""
 
 import logging
+import os
 import subprocess
 import sys
 
 import pytest
 
 from arena.errors import DatabaseError, UsageError
-from arena.service_program import AWAY_SECONDS, STEADY_SECONDS, keep_trying
+from arena.service_program import AWAY_SECONDS, STEADY_SECONDS, TerminatedError, keep_trying
 
 LOG = logging.getLogger("arena.test")
+
+
+class Note:
+    """What a program has noted, in order; nothing for well."""
+
+    def __init__(self):
+        self.sentences = []
+
+    def say(self, sentence):
+        self.sentences.append(sentence)
+
+    def clear(self):
+        self.sentences.append("")
 
 
 class Program:
     """Raises one thing after the other, each after some seconds of work."""
 
-    def __init__(self, *ends):
-        self.ends = list(ends)
+    def __init__(self, *ends, note=None):
+        self.ends, self.note = list(ends), note or Note()
         self.seconds = 0.0
         self.sleeps = []
 
@@ -34,6 +48,7 @@ class Program:
             self.work,
             LOG,
             "nothing is done now",
+            self.note,
             is_over=lambda: not self.ends,
             sleep=self.sleep,
             now=lambda: self.seconds,
@@ -58,9 +73,61 @@ def test_a_reason_is_logged_again_after_the_program_has_worked(caplog):
     assert len(program.run(caplog)) == 2
 
 
-def test_a_defect_ends_the_program(caplog):
+def test_a_defect_ends_the_program_and_is_noted(caplog):
+    program = Program((0, ZeroDivisionError("secret")))
     with pytest.raises(ZeroDivisionError):
-        Program((0, ZeroDivisionError())).run(caplog)
+        program.run(caplog)
+    assert program.note.sentences == [
+        "nothing is done now, by a defect of the arena that the log has: ZeroDivisionError"
+    ]
+
+
+def test_why_nothing_is_done_is_noted_until_the_program_is_to_end(caplog):
+    program = Program((0, DatabaseError("it is away")), (0, None))
+    program.run(caplog)
+    assert program.note.sentences == ["nothing is done now: it is away", ""]
+    ended = Program((0, TerminatedError()))
+    with pytest.raises(TerminatedError):
+        ended.run(caplog)
+    assert ended.note.sentences == [""]
+
+
+ENDS_NOW = """
+import atexit, sys, tempfile
+from arena.service_program import end_now
+
+class Module:
+    def __del__(self):
+        print("taken apart")
+
+module = Module()
+kept = tempfile.TemporaryDirectory(dir=sys.argv[1])
+atexit.register(print, "at exit")
+print("worked")
+end_now(7)
+"""
+
+
+@pytest.mark.processes
+def test_it_does_what_is_to_be_done_at_its_end_and_is_not_taken_apart(tmp_path):
+    done = subprocess.run([sys.executable, "-c", ENDS_NOW, tmp_path], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "worked\nat exit\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.processes
+def test_it_ends_quietly_though_nobody_reads_what_it_says():
+    with subprocess.Popen(
+        [sys.executable, "-c", "from arena.service_program import end_now\ninput()\nprint('worked')\nend_now(3)"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+    ) as program:
+        program.stdout.close()
+        program.stdin.write(b"\n")
+        program.stdin.close()
+        assert (program.wait(60), program.stderr.read()) == (3, b"")
 
 
 TERMINATED_AGAIN = """

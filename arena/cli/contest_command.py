@@ -106,13 +106,13 @@ def new(template: str, name: str, time_zone: str) -> None:
 def add(file: Path) -> None:
     """Announce the contest of FILE."""
     from arena.contests.announcing import announce
-    from arena.contests.contest_file import read_contest_file
+    from arena.contests.contest_file import reading_of_file
     from arena.home import ArenaHome
 
-    contest = read_contest_file(file)
+    new = reading_of_file(file)
     with ArenaHome(global_option("home"), store=global_option("store")) as home, opened_people() as people:
-        stored = announce(home.store, people, COMMAND_LINE, contest)
-    opens_at, deadline_at = (_shown(stored, at) for at in (contest.opens_at, contest.deadline_at))
+        stored = announce(home.store, people, COMMAND_LINE, new)
+    opens_at, deadline_at = (_shown(stored, at) for at in (stored.contest.opens_at, stored.contest.deadline_at))
     click.echo(printable(f"{stored.name} is announced: bots can be handed in from {opens_at} to {deadline_at}."))
 
 
@@ -144,13 +144,13 @@ def change(contest: str, file: Path, reason: str) -> None:
     logged.
     """
     from arena.contests import announcing
-    from arena.contests.contest_file import read_contest_file
+    from arena.contests.contest_file import reading_of_file
     from arena.home import ArenaHome
 
-    changed = read_contest_file(file)
+    new = reading_of_file(file)
     with ArenaHome(global_option("home"), store=global_option("store")) as home, opened_people() as people:
         before = people.contests.get(contest).contest
-        announcing.change(home.store, people, COMMAND_LINE, contest, changed, reason)
+        changed = announcing.change(home.store, people, COMMAND_LINE, contest, new, reason).contest
     if before == changed:
         click.echo(printable(f"Nothing in {file} is different: {contest} stays as it is."))
         return

@@ -173,7 +173,12 @@ def command(
         beside_site = None
         if beside_listening is not None:
             state = StateMetrics(
-                home, _directory(), site.builders, lambda: site.event_readers, people.store if people else None
+                home,
+                _directory(),
+                site.builders,
+                lambda: site.event_readers,
+                people.store if people is not None else None,
+                people.troubles if people is not None else tuple,
             )
             metrics_host = beside_listening.getsockname()[0]
             app = metrics_app(Hosts(metrics_host, allowed_hosts), requests.metrics, state.metrics)

@@ -8,21 +8,21 @@ from dataclasses import asdict
 from multiprocessing.connection import Connection
 
 from arena.errors import DefinitionError, UsageError
-from arena.people.contest import Contest
+from arena.people.contest_reading import ContestReading
 from arena.stored import from_json_text, from_stored, mapping_of
 
 TIMEOUT_SECONDS = 20.0
 
 
-def read_contest_apart(text: str, where: str = "contest") -> Contest:
-    """Return the contest of a TOML text.
+def read_apart(text: str, where: str = "contest") -> ContestReading:
+    """Return what can be read of the TOML text of a contest, and every mistake in it.
 
     Args:
         text: the text.
-        where: it comes from; begins the message.
+        where: it comes from; begins messages.
 
     Raises:
-        DefinitionError: with every mistake.
+        DefinitionError: if it is no TOML, or too long.
         UsageError: if it can't be read now.
     """
     context = multiprocessing.get_context("spawn")
@@ -43,15 +43,15 @@ def read_contest_apart(text: str, where: str = "contest") -> Contest:
     answer = mapping_of(from_json_text(data.decode(), where), where)
     if "refusal" in answer:
         raise DefinitionError(str(answer["refusal"]))
-    return from_stored(Contest, answer["contest"], where)
+    return from_stored(ContestReading, answer["reading"], where)
 
 
 def _read(text: str, where: str, sending: Connection) -> None:
     """Read a text and send what it means, or what is wrong, as JSON. Runs in the process."""
-    from arena.contests.contest_file import read_contest
+    from arena.contests.contest_file import reading_of
 
     try:
-        answer: dict[str, object] = {"contest": asdict(read_contest(text, where))}
+        answer: dict[str, object] = {"reading": asdict(reading_of(text, where))}
     except DefinitionError as error:
         answer = {"refusal": str(error)}
     sending.send_bytes(json.dumps(answer).encode())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,24 +11,31 @@ from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 
-from arena.checked import check_model, parse_toml, read_toml
+from arena.checked import mistakes_of, parse_toml, read_toml
 from arena.contests.contest_keys import FIRST_YEAR, ContestKeys, StageKeys
+from arena.contests.stage_checks import (
+    challenger_mistakes,
+    game_mistakes,
+    opening_plies,
+    stage_mistakes,
+    tells_most,
+)
 from arena.definition import GameChoice
 from arena.enums import OpeningChoice
 from arena.errors import DefinitionError, OptionError, UsageError
 from arena.games import make_game
+from arena.mistake import Mistake
 from arena.people.contest import Contest, ContestEntrants, ContestResults, StageRules, utc_text
+from arena.people.contest_reading import ContestReading
 from arena.records import Limits, TimeControl
 from arena.stored import is_text
-from arena.text import any_of, shortened_text, toml_value
-from arena.tournament.definition import check_ply_limit
-from arena.tournament.formats import FORMATS, table_key
-from arena.tournament.opening_information import check_information
+from arena.text import toml_value
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_DAYS = 400
 DEFAULT_FROZEN_HOURS = 4.0
-KNOCKOUT = "knockout"
+KNOCKOUT, QUALIFICATION = "knockout", "qualification"
+_SOME_TIME = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)
 
 
 def read_contest(text: str, where: str = "contest") -> Contest:
@@ -40,48 +48,56 @@ def read_contest(text: str, where: str = "contest") -> Contest:
     Raises:
         DefinitionError: with every mistake, each with its place, value and what is accepted.
     """
+    return reading_of(text, where).check()
+
+
+def reading_of(text: str, where: str = "contest") -> ContestReading:
+    """Return what can be read of the TOML text of a contest, and every mistake in it.
+
+    Args:
+        text: the text.
+        where: it comes from; begins messages.
+
+    Raises:
+        DefinitionError: if it is no TOML, or too long.
+    """
     if not is_text(text):
         raise DefinitionError(f"{where}: expected a text that can be written in UTF-8, without halves of characters")
     data = text.encode()
     if len(data) > MAX_TEXT_BYTES:
         raise DefinitionError(f"{where}: more than {MAX_TEXT_BYTES // 1024} KiB")
-    return _contest_of(parse_toml(data, Path(where), DefinitionError), where)
+    return _reading_of(parse_toml(data, Path(where), DefinitionError), where)
 
 
-def read_contest_file(path: Path) -> Contest:
-    """Return the contest of a TOML file.
+def reading_of_file(path: Path) -> ContestReading:
+    """Return what can be read of the TOML file of a contest, and every mistake in it.
 
     Raises:
-        DefinitionError: if it can't be read, or with every mistake.
+        DefinitionError: if it can't be read, or is no TOML.
     """
-    return _contest_of(read_toml(path, DefinitionError), str(path))
+    return _reading_of(read_toml(path, DefinitionError), str(path))
 
 
-def _contest_of(values: dict[str, Any], where: str) -> Contest:
-    try:
-        keys = check_model(ContestKeys, values, where, DefinitionError)
-    except DefinitionError as error:
-        others = _other_faults(values)
-        raise DefinitionError("; ".join([str(error), *others])) from error
-    builder = _Builder(keys)
+def _reading_of(values: dict[str, Any], where: str) -> ContestReading:
+    keys, wrong, mistakes = _keys_of(values)
+    builder = _Builder(keys, wrong)
     contest = builder.build()
-    if builder.faults or contest is None:
-        raise DefinitionError(f"{where}: " + "; ".join(builder.faults))
-    return contest
+    return ContestReading(
+        contest=contest, where=where, mistakes=(*mistakes, *builder.mistakes), wrong=tuple(sorted(builder.wrong))
+    )
 
 
-def _other_faults(values: dict[str, Any]) -> list[str]:
-    """Return what is wrong with the keys together that are right by themselves, where some others are not."""
+def _keys_of(values: dict[str, Any]) -> tuple[ContestKeys, set[str], list[Mistake]]:
+    """Return the keys with others in place of those that are wrong by themselves, which these are, and why."""
     try:
-        ContestKeys.model_validate(values)
+        return ContestKeys.model_validate(values), set(), []
     except ValidationError as error:
         wrong = {str(fault["loc"][0]) for fault in error.errors(include_url=False) if fault["loc"]}
-    else:
-        return []
+        mistakes = mistakes_of(ContestKeys, error)
     right = {key: value for key, value in values.items() if key not in wrong}
-    builder = _Builder(ContestKeys.model_validate(_IN_PLACE_OF_WRONG | right), wrong)
-    builder.build()
-    return builder.faults
+    if QUALIFICATION in wrong:
+        right[QUALIFICATION] = {"places": 2}  # it has a tournament with a name
+    return ContestKeys.model_validate(_IN_PLACE_OF_WRONG | right), wrong, mistakes
 
 
 _IN_PLACE_OF_WRONG = {
@@ -95,11 +111,22 @@ _IN_PLACE_OF_WRONG = {
 """Values of keys without a default; nothing is said about them."""
 
 
+_ATTRIBUTES = {
+    "game": ("game", "options", "players"),
+    "options": ("options", "players"),
+    "time_zone": ("time_zone", "opens_at", "deadline_at", "reveal_at"),
+    QUALIFICATION: ("stages",),
+    "final": ("stages",),
+}
+"""What else of a contest is not as it was written if a key is wrong."""
+
+
 class _Builder:
     """Makes a contest of keys, each of which is right by itself, and collects what is wrong with them together.
 
     Attributes:
-        faults: what is wrong, in sentences.
+        mistakes: what is wrong.
+        wrong: the attributes of the contest that are not what was written.
     """
 
     def __init__(self, keys: ContestKeys, wrong: Collection[str] = ()) -> None:
@@ -110,7 +137,8 @@ class _Builder:
             wrong: keys whose values are not those that were written; what depends on them is not checked.
         """
         self._keys, self._wrong = keys, wrong
-        self.faults: list[str] = []
+        self.mistakes: list[Mistake] = []
+        self.wrong = {attribute for key in wrong for attribute in _ATTRIBUTES.get(key, (key,))}
         self._choice: GameChoice | None = None
 
     @property
@@ -120,15 +148,13 @@ class _Builder:
     def _are_right(self, *keys: str) -> bool:
         return not any(key in self._wrong for key in keys)
 
-    def build(self) -> Contest | None:
+    def build(self) -> Contest:
         keys = self._keys
         opens_at, deadline_at, reveal_at = map(self._instant, ("opens_at", "deadline_at", "reveal_at"))
         players, options = self._game()
         stages = tuple(self._stages())
-        self.faults += self._contradictions()
-        if opens_at is None or deadline_at is None:
-            return None
-        self.faults += self._order(opens_at, deadline_at, reveal_at)
+        self.mistakes += self._contradictions()
+        self.mistakes += self._order(opens_at, deadline_at, reveal_at)
         return Contest(
             name=keys.name,
             title=keys.title,
@@ -136,8 +162,8 @@ class _Builder:
             game=keys.game,
             options=options,
             players=players,
-            opens_at=utc_text(opens_at),
-            deadline_at=utc_text(deadline_at),
+            opens_at=utc_text(opens_at or _SOME_TIME),
+            deadline_at=utc_text(deadline_at or _SOME_TIME),
             time_zone=keys.time_zone,
             entrants=keys.entrants,
             invited=tuple(dict.fromkeys(keys.invited)),
@@ -160,39 +186,38 @@ class _Builder:
         if len(times) == 1:
             return times[0]
         why = "twice, for the clocks are put back" if times else "never, for the clocks are put forward"
-        self.faults.append(
-            f"{key} = {local.isoformat()}: in {self._keys.time_zone} this time comes {why};"
-            " expected one that comes once"
-        )
+        sentence = f"in {self._keys.time_zone} this time comes {why}; expected one that comes once"
+        self.mistakes.append(Mistake(key, sentence, local.isoformat()))
+        self.wrong.add(key)
         return None
 
-    def _order(self, opens_at: datetime, deadline_at: datetime, reveal_at: datetime | None) -> Iterator[str]:
+    def _order(
+        self, opens_at: datetime | None, deadline_at: datetime | None, reveal_at: datetime | None
+    ) -> Iterator[Mistake]:
         keys = self._keys
-        if not opens_at < deadline_at <= opens_at + timedelta(days=MAX_DAYS):
-            yield (
-                f"deadline_at = {keys.deadline_at.isoformat()}: expected a time after opens_at, and at most {MAX_DAYS}"
-                " days after it"
-            )
-        hours = (deadline_at - opens_at) / timedelta(hours=1)
-        is_frozen = keys.results is ContestResults.FROZEN and self._are_right("results", "frozen_hours")
-        if is_frozen and self._frozen_hours > hours > 0:
-            yield (
-                f"frozen_hours = {self._frozen_hours:g}: expected at most {hours:.8g}, the hours from opens_at to"
-                " deadline_at"
-            )
-        if reveal_at is not None and reveal_at < deadline_at:
-            yield f"reveal_at = {toml_value(keys.reveal_at)}: expected a time that is not before deadline_at"
+        if opens_at is not None and deadline_at is not None:
+            if not opens_at < deadline_at <= opens_at + timedelta(days=MAX_DAYS):
+                sentence = f"expected a time after {{opens_at}}, and at most {MAX_DAYS} days after it"
+                yield Mistake("deadline_at", sentence, keys.deadline_at.isoformat())
+            hours = (deadline_at - opens_at) / timedelta(hours=1)
+            is_frozen = keys.results is ContestResults.FROZEN and self._are_right("results", "frozen_hours")
+            if is_frozen and self._frozen_hours > hours > 0:
+                sentence = f"expected at most {hours:.8g}, the hours from {{opens_at}} to {{deadline_at}}"
+                yield Mistake("frozen_hours", sentence, f"{self._frozen_hours:g}")
+        if reveal_at is not None and deadline_at is not None and reveal_at < deadline_at:
+            sentence = "expected a time that is not before {deadline_at}"
+            yield Mistake("reveal_at", sentence, toml_value(keys.reveal_at))
 
-    def _contradictions(self) -> Iterator[str]:
+    def _contradictions(self) -> Iterator[Mistake]:
         keys = self._keys
         if keys.invited and keys.entrants is not ContestEntrants.INVITED and self._are_right("entrants"):
-            yield f"invited: only with entrants = 'invited', but entrants = {str(keys.entrants)!r}"
+            yield Mistake("invited", f"only with entrants = 'invited', but entrants = {str(keys.entrants)!r}")
         if not self._are_right("results"):
             return
         if keys.frozen_hours is not None and keys.results is not ContestResults.FROZEN:
-            yield f"frozen_hours: only with results = 'frozen', but results = {str(keys.results)!r}"
+            yield Mistake("frozen_hours", f"only with results = 'frozen', but results = {str(keys.results)!r}")
         if keys.reveal_at is not None and keys.results is ContestResults.OPEN:
-            yield "reveal_at: only with results = 'frozen' or 'sealed', but results = 'open'"
+            yield Mistake("reveal_at", "only with results = 'frozen' or 'sealed', but results = 'open'")
 
     def _game(self) -> tuple[int, dict[str, Any]]:
         """Return how many players the game has, and all its options."""
@@ -201,31 +226,36 @@ class _Builder:
         try:
             game = make_game(self._keys.game, **self._keys.options)
         except OptionError as error:
-            self.faults.append(f"options.{error.option} = {toml_value(error.value)}: {error.accepted}")
+            self.mistakes.append(Mistake(f"options.{error.option}", error.accepted, toml_value(error.value)))
         except UsageError as error:
-            self.faults.append(f"game: {error}")
+            self.mistakes.append(Mistake("game", str(error)))
         else:
             self._choice = GameChoice(game=self._keys.game, options=game.options, players=game.players)
             return game.players, dict(game.options)
+        self.wrong |= {"options", "players"}
         return 0, {}
 
     def _stages(self) -> Iterator[StageRules]:
         keys = self._keys
         if keys.qualification is not None:
-            yield self._stage("qualification", keys.qualification, keys.qualification.places)
+            yield self._stage(QUALIFICATION, keys.qualification, keys.qualification.places)
         yield self._stage("final", keys.final, None)
 
-    def _opening_faults(self, keys: StageKeys) -> Iterator[str]:
-        if _tells_most(keys) and self._choice is not None:
-            try:
-                check_information(self._choice, _opening_plies(keys))
-            except DefinitionError as error:
-                yield str(error)
+    def _stage_mistakes(self, keys: StageKeys, places: int | None) -> Iterator[Mistake]:
+        yield from stage_mistakes(keys, is_final=places is None)
+        if self._are_right("house_bots"):
+            yield from challenger_mistakes(keys, self._keys.house_bots)
+        if self._choice is None:
+            return
+        yield from game_mistakes(keys, self._choice)
+        players, house = self._choice.players, len(self._keys.house_bots)
+        if places is not None and self._are_right("house_bots") and places + house < players:
+            yield Mistake("places", f"expected at least {players - house}, for a match of {players}", str(places))
 
     def _stage(self, place: str, keys: StageKeys, places: int | None) -> StageRules:
         if self._are_right(place):
-            self.faults += [f"{place}.{fault}" for fault in _stage_faults(keys, is_final=places is None)]
-            self.faults += [f"{place}.{fault}" for fault in self._opening_faults(keys)]
+            found = self._stage_mistakes(keys, places)
+            self.mistakes += [replace(one, place=f"{place}.{one.place}") for one in found]
         settings = keys.settings()
         if keys.format == KNOCKOUT and settings.get("seeding") is None:  # else it needs a power of two
             is_ranked = places is None and self._keys.qualification is not None
@@ -234,39 +264,11 @@ class _Builder:
             format=keys.format,
             places=places,
             encounters=keys.encounters,
-            opening_plies=_opening_plies(keys),
-            opening_choice=OpeningChoice.INFORMATION if _tells_most(keys) else None,
+            opening_plies=opening_plies(keys),
+            opening_choice=OpeningChoice.INFORMATION if tells_most(keys) else None,
             ply_limit=keys.ply_limit,
             settings=settings,
         )
-
-
-def _opening_plies(keys: StageKeys) -> int:
-    return keys.opening_plies if keys.openings is None else keys.openings.plies
-
-
-def _tells_most(keys: StageKeys) -> bool:
-    return keys.openings is not None and keys.openings.choose == "information"
-
-
-def _stage_faults(keys: StageKeys, *, is_final: bool) -> Iterator[str]:
-    closed = [name for name, kind in FORMATS.items() if not kind.open_entry]
-    accepted: Sequence[str] = closed if is_final else list(FORMATS)
-    if keys.format not in accepted:
-        yield f"format = {shortened_text(repr(keys.format))}: expected {any_of(accepted)}"
-    for name in FORMATS:
-        if name != keys.format and getattr(keys, table_key(name)) is not None:
-            yield f"{table_key(name)}: this table belongs to format = {name!r}, but format = {keys.format!r}"
-    if keys.format in FORMATS and keys.format not in closed:
-        settings = keys.settings()
-        if "matches" in settings:
-            yield "ladder.matches: those who come late would play none; expected margin_95, and hours if you like"
-        if "margin_95" not in settings:
-            yield "ladder.margin_95: missing (expected a number, at which the qualification ends)"
-    try:
-        check_ply_limit(keys.ply_limit, _opening_plies(keys))
-    except DefinitionError as error:
-        yield str(error)
 
 
 def instants(local: datetime, time_zone: str) -> list[datetime]:

@@ -18,10 +18,11 @@ from arena.contests.work import has_work
 from arena.directors.leaving import Leaving
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestPhase, phase_of
-from arena.service_program import keep_trying, service_program
+from arena.service_program import STEADY_SECONDS, end_now, keep_trying, service_program
+from arena.trouble_note import TroubleNote
 
 PAUSE_SECONDS = 1.0
-LEAVING_SECONDS = 8.0
+LEAVING_SECONDS = 4.0
 AGAIN_SECONDS = 5.0
 """Before the process of a contest that has ended is started again."""
 NICENESS = 2
@@ -37,22 +38,24 @@ def main(arguments: list[str]) -> int:
         arguments: the process that started this one, 0 if it runs alone; and the home.
     """
     parent, directory = arguments
+    note = TroubleNote(directory, "contests")
     with service_program(int(parent), NICENESS):
         processes = _Processes(directory)
         try:
-            keep_trying(lambda: _keep_going(directory, processes), _log, "contests can't be played now")
+            keep_trying(lambda: _keep_going(directory, processes, note), _log, "contests can't be played now", note)
         finally:
             processes.close()
     return 0
 
 
-def _keep_going(directory: str, processes: _Processes) -> None:
+def _keep_going(directory: str, processes: _Processes, note: TroubleNote) -> None:
     _remove_what_is_left(directory)
     with open_people(directory) as people:
         while True:
             for stored in people.contests.all():
                 if has_work(stored, people):
                     processes.start(stored.name)
+            note.clear()
             time.sleep(PAUSE_SECONDS)
 
 
@@ -71,16 +74,24 @@ class _Processes:
         self._directory = directory
         self._running: dict[str, SpawnProcess] = {}
         self._not_before: dict[str, float] = {}
+        self._notes: dict[str, TroubleNote] = {}
 
     def start(self, name: str) -> None:
         """Start the process of a contest, unless it runs, or has ended just now."""
         process = self._running.get(name)
+        note = self._notes.setdefault(name, TroubleNote(self._directory, "contests", name))
         if process is not None:
             if process.is_alive():
+                if time.monotonic() > self._not_before.get(name, 0.0) + STEADY_SECONDS:
+                    note.clear()
                 return
             if process.exitcode:
-                _log.error("the process of contest %s has ended (%s); it is started again", name, process.exitcode)
+                sentence = f"the process of contest {name} has ended ({process.exitcode}); it is started again"
+                _log.error("%s", sentence)
+                note.say(sentence)
                 self._not_before[name] = time.monotonic() + AGAIN_SECONDS
+            else:
+                note.clear()
             process.close()
             del self._running[name]
         if time.monotonic() >= self._not_before.get(name, 0.0):
@@ -117,7 +128,8 @@ def _play(parent: int, directory: str, name: str) -> None:
                 leaving.sleep(pause_seconds)
         finally:
             contest.close()
+    end_now(0)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end_now(main(sys.argv[1:]))

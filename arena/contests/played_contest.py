@@ -96,6 +96,8 @@ class PlayedContest:
     def _note(self, note: str) -> None:
         stored = self._people.contests.get(self._name)
         if stored.stage_note != note:
+            if note:
+                _log.error("contest %s does not go on: %s", stored.name, note)
             self._people.contests.set_stage(stored, stored.stage, note)
 
     # the three stages

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from math import comb
+from typing import Any
 
 from arena.analysis.standings_cache import standings_of
 from arena.contests.entrants import ISOLATION
@@ -55,10 +58,26 @@ def definition_of(stored: StoredContest, rules: StageRules, name: str, bots: Seq
         limits=contest.limits,
         rng_seed=stored.rng_seed_of(name),
         isolation=ISOLATION,
-        settings=rules.settings,
+        settings=_fitted_settings(rules, bots, contest.players),
     )
     format_of(definition)
     return definition
+
+
+def _fitted_settings(rules: StageRules, bots: Sequence[Bot], players: int) -> Mapping[str, Any]:
+    """Return the settings of a format for those who play, whose number nobody knew when they were written."""
+    settings = dict(rules.settings)
+    if settings.get("rounds") is not None:  # without repeating a pairing
+        settings["rounds"] = min(settings["rounds"], len(bots) - 1 + len(bots) % 2)
+    if settings.get("groups") is not None:
+        settings["groups"] = min(settings["groups"], comb(len(bots), players))
+    if settings.get("challengers"):
+        last = {bot.name: bot for bot in bots}  # those of the house come last
+        names = Counter(bot.name for bot in bots)
+        settings["challengers"] = [
+            name if names[name] == 1 or name not in last else last[name].label for name in settings["challengers"]
+        ]
+    return settings
 
 
 def ladder_until(definition: Definition, hours: float | None) -> Definition:

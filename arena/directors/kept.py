@@ -20,6 +20,8 @@ ASK_SECONDS = 0.5
 """Between two times that the database is asked what is wanted."""
 SAY_SECONDS = 5.0
 """Between two times that the program says how far it is."""
+SAY_AGAIN_SECONDS = 10.0
+"""Between two times that it says that it still waits: whatever is written wakes the other programs."""
 
 _ORDERS = {Wish.PLAY: Order.PLAY, Wish.PAUSE: Order.STOP, Wish.DRAIN: Order.DRAIN}
 LISTED = 50
@@ -114,7 +116,8 @@ class KeptTournament(RunControl):
 
     def say(self, state: DirectorState, sentence: str = "") -> None:
         """Say what the program is doing, if that has changed or was not said for long."""
-        if (state, sentence) == self._said and self._now() - self._said_at < SAY_SECONDS:
+        pause_seconds = SAY_SECONDS if state is DirectorState.PLAYING else SAY_AGAIN_SECONDS
+        if (state, sentence) == self._said and self._now() - self._said_at < pause_seconds:
             return
         self._said, self._said_at = (state, sentence), self._now()
         try:

@@ -11,8 +11,10 @@ from types import FrameType
 
 from arena.service_program import TerminatedError
 
-LEAVING_SECONDS = 4.0
-"""How long matches that are being played may still take; what then has no record is played by the next run."""
+LEAVING_SECONDS = 0.75
+"""How long matches that are being played may still take; what then has no record is played by the next run. Whoever
+upgrades or restarts the arena waits for it.
+"""
 
 
 class Leaving:

@@ -21,6 +21,7 @@ from arena.isolation.launcher_client import close_launcher, open_launcher
 from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.records import Limits, MatchSpec
+from arena.service_program import end_now
 from arena.store.rows import row_of
 
 log = logging.getLogger("arena.worker")
@@ -70,6 +71,7 @@ def run_worker(
             signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is ending anyway, and nothing is left to interrupt
     close_launcher()
     log.info("worker %d ends", os.getpid())
+    end_now(0)
 
 
 def _play_what_arrives(pipe: Connection[Any, Any], watched: Connection[Any, Any], settings: WorkerSettings) -> None:

@@ -15,8 +15,9 @@ from arena.home import ArenaHome, open_people
 from arena.ladders.kept_ladder import LOOK_SECONDS, KeptLadder
 from arena.ladders.open_ladder import OpenLadder
 from arena.people.directing import LADDER, DirectorState
-from arena.service_program import keep_trying, service_program
+from arena.service_program import end_now, keep_trying, service_program
 from arena.store.commit_signal import Commits
+from arena.trouble_note import TroubleNote
 
 NICENESS = 2
 """The site comes first."""
@@ -31,20 +32,22 @@ def main(arguments: list[str]) -> int:
         arguments: the process that started this one, 0 if it runs alone; the home, and the ladder's file.
     """
     parent, directory, path = arguments
+    note = TroubleNote(directory, "ladder", path)
     with service_program(int(parent), NICENESS):
         leaving = Leaving()
         leaving.on_sigterm()
         keep_trying(
-            lambda: _keep_going(directory, path, leaving),
+            lambda: _keep_going(directory, path, leaving, note),
             _log,
             f"{path} can't be played now",
+            note,
             is_over=lambda: leaving.is_asked,
             sleep=leaving.sleep,
         )
     return 0
 
 
-def _keep_going(directory: str, path: str, leaving: Leaving) -> None:
+def _keep_going(directory: str, path: str, leaving: Leaving, note: TroubleNote) -> None:
     with (
         ArenaHome(directory) as home,
         open_people(directory) as people,
@@ -53,11 +56,11 @@ def _keep_going(directory: str, path: str, leaving: Leaving) -> None:
         ladder = OpenLadder(path, home)
         kept = KeptTournament(ladder.name, LADDER, home, people, leaving)
         try:
-            KeptLadder(ladder, kept, home).keep_going(leaving, commits)
+            KeptLadder(ladder, kept, home, note.clear).keep_going(leaving, commits)
         except UsageError as error:
             kept.say(DirectorState.UNABLE, f"{error}")
             raise
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end_now(main(sys.argv[1:]))

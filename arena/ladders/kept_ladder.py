@@ -16,10 +16,11 @@ from arena.store.commit_signal import Commits
 from arena.store.values import StoredTournament
 from arena.text import all_of, counted, duration_text
 from arena.tournament.director import run_tournament
+from arena.tournament.progress import Progress
 
 ASK_SECONDS = 0.5
 """Between two looks whether anything was committed."""
-LOOK_SECONDS = 2.5
+LOOK_SECONDS = 5.0
 """Between two looks at what is wanted and at who has entered, if nothing was."""
 FIRST_REST_SECONDS = 5.0
 LONGEST_REST_SECONDS = 600.0
@@ -36,6 +37,7 @@ class KeptLadder:
         ladder: OpenLadder,
         kept: KeptTournament,
         home: ArenaHome,
+        note_success: Callable[[], None] = lambda: None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Prepare.
@@ -44,9 +46,11 @@ class KeptLadder:
             ladder: who is in it.
             kept: what directors want of it.
             home: where it is.
+            note_success: called again and again while it plays or waits.
             now: the clock.
         """
         self._ladder, self._kept, self._home = ladder, kept, home
+        self._note_success = note_success
         self._is_up_to_date = False
         self._is_drained = False
         self._corrections = 0
@@ -65,6 +69,7 @@ class KeptLadder:
         """
         while not leaving.is_asked:
             look_at = self._now() + self.step()
+            self._note_success()
             while not leaving.is_asked and (left := look_at - self._now()) > 0 and not commits.are_new():
                 leaving.sleep(min(left, ASK_SECONDS))
 
@@ -130,7 +135,7 @@ class KeptLadder:
             self._home.store,
             workers=definition.workers or max(1, len(available_cores()) - 1),
             log_path=self._home.log_path(definition.name),
-            listener=self._kept.listen,
+            listener=self._listen,
             refresh=self._ladder.refresh,
             control=self._kept,
         )
@@ -141,6 +146,10 @@ class KeptLadder:
         if progress.given_up or self._kept.turns.is_storm:
             self._rest(len(progress.given_up))
         return 0.0
+
+    def _listen(self, progress: Progress) -> None:
+        self._note_success()
+        self._kept.listen(progress)
 
     def _rest(self, given_up: int) -> None:
         """Try again later, and each time later still until a match is recorded."""

@@ -15,7 +15,6 @@ from arena.players.human import HumanPlayer
 from arena.players.off_turn import RunningBots
 from arena.players.process_player import ProcessPlayer
 from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec
-from arena.service_program import TerminatedError
 
 KEPT_BOTS = 16
 """Bots that stay alive between matches; of more, those idle the longest are ended."""
@@ -67,7 +66,7 @@ class BotPool:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
+        self.close(is_interrupted=isinstance(error, KeyboardInterrupt))
 
     def play(
         self,
@@ -101,13 +100,9 @@ class BotPool:
         try:
             self.referee = Referee(spec, seated, self._label(spec), observer, before_asking)
             record = self.referee.play()
-        except TerminatedError:  # whoever ends this program doesn't wait for a bot that thinks
+        except BaseException as error:
             for player in bots.values():
-                player.close(grace_seconds=0)
-            raise
-        except BaseException:
-            for player in bots.values():
-                player.close()
+                _close(player, is_interrupted=isinstance(error, KeyboardInterrupt))
             raise
         finally:
             self.referee = None
@@ -140,7 +135,19 @@ class BotPool:
         while len(self.players) > max(KEPT_BOTS, len(players)):
             self.players.pop(next(iter(self.players))).close()
 
-    def close(self) -> None:
-        """End every bot."""
+    def close(self, *, is_interrupted: bool = False) -> None:
+        """End every bot.
+
+        Args:
+            is_interrupted: whether this program is to end at once; then no bot is waited for.
+        """
         while self.players:
-            self.players.popitem()[1].close()
+            _close(self.players.popitem()[1], is_interrupted)
+
+
+def _close(player: ProcessPlayer | FunctionPlayer, is_interrupted: bool) -> None:
+    """End a bot; whoever ends this program doesn't wait for one that thinks."""
+    if is_interrupted:
+        player.close(grace_seconds=0)
+    else:
+        player.close()

@@ -33,7 +33,6 @@ from arena.records import (
     MatchSpec,
     TimeControl,
 )
-from arena.service_program import TerminatedError
 from arena.text import counted
 
 
@@ -158,7 +157,7 @@ def ask_bot(
         answer = player.ask(
             build_request(rules, state, player.wants, clock, len(actions), actions, control.margin_seconds)
         )
-    except TerminatedError:
+    except KeyboardInterrupt:  # whoever ends this program doesn't wait for a bot that thinks
         player.close(grace_seconds=0)
         raise
     finally:

@@ -10,6 +10,11 @@ from arena.names import as_file_name
 from arena.store.lock import FileLock
 
 
+def lock_path(directory: Path, name: str) -> Path:
+    """Return the file of a lock."""
+    return directory / "parts" / f"{as_file_name(name)}.lock"
+
+
 @contextmanager
 def locked_parts(directory: Path, names: Iterable[str]) -> Iterator[None]:
     """Hold the locks of parts, and of the ladders that are played.
@@ -23,6 +28,7 @@ def locked_parts(directory: Path, names: Iterable[str]) -> Iterator[None]:
     """
     with ExitStack() as locks:
         for name in names:
-            path = directory / "parts" / f"{as_file_name(name)}.lock"
-            locks.enter_context(FileLock(path, f"{directory}: another arena serve runs its {name}"))
+            locks.enter_context(
+                FileLock(lock_path(directory, name), f"{directory}: another arena serve runs its {name}")
+            )
         yield

@@ -16,8 +16,9 @@ from arena.executors.cores import available_cores
 from arena.home import ArenaHome, open_people
 from arena.playing.host import Host
 from arena.playing.menu import MenuMaker
-from arena.service_program import keep_trying, service_program
+from arena.service_program import end_now, keep_trying, service_program
 from arena.store.commit_signal import Commits
+from arena.trouble_note import TroubleNote
 from arena.uploads.containment import can_contain_uploads
 
 PAUSE_SECONDS = 0.05
@@ -39,9 +40,10 @@ def main(arguments: list[str]) -> int:
         arguments: the process that started this one, the home, and how many may play at once.
     """
     parent, directory, slots = arguments
+    note = TroubleNote(directory, "play")
     with service_program(int(parent), NICENESS):
         _keep_to_own_cores()
-        keep_trying(lambda: _run(directory, int(slots)), _log, "nobody can play now")
+        keep_trying(lambda: _run(directory, int(slots), note), _log, "nobody can play now", note)
     return 0
 
 
@@ -53,10 +55,11 @@ def _keep_to_own_cores() -> None:
         os.sched_setaffinity(0, cores[-own:])
 
 
-def _run(directory: str, slots: int) -> None:
+def _run(directory: str, slots: int, note: TroubleNote) -> None:
     containment = can_contain_uploads()
-    if not containment.is_enough:
-        _log.error("only example bots can be played against: %s", containment.reason)
+    uncontained = "" if containment.is_enough else f"only example bots can be played against: {containment.reason}"
+    if uncontained:
+        _log.error("%s", uncontained)
     isolation = "auto" if containment.isolation is None else containment.isolation.label
     with (
         open_people(directory) as people,
@@ -67,8 +70,9 @@ def _run(directory: str, slots: int) -> None:
     ):
         while True:
             host.step()
+            note.say(uncontained) if uncontained else note.clear()
             time.sleep(PAUSE_SECONDS if host.is_used else UNUSED_PAUSE_SECONDS)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end_now(main(sys.argv[1:]))

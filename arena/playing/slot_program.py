@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import threading
@@ -10,10 +9,9 @@ import time
 
 from arena.errors import DatabaseError
 from arena.home import ArenaHome, open_people
-from arena.isolation.launcher_client import close_launcher
 from arena.isolation.levels import choose_isolation
 from arena.playing.slot import Slot
-from arena.service_program import TerminatedError, service_program
+from arena.service_program import TerminatedError, end_now, service_program
 from arena.store.people.match_claim import CLAIM_SECONDS, MatchClaim
 
 
@@ -27,9 +25,7 @@ def main(arguments: list[str]) -> None:
     parent, directory, isolation, number = arguments
     with service_program(int(parent), 0):
         _play(directory, isolation, int(number))
-    close_launcher()
-    logging.shutdown()
-    os._exit(0)  # to take all modules apart takes as long as everything else, and the play host waits
+    end_now(0)
 
 
 def _play(directory: str, isolation: str, number: int) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from arena.site.models.model import Model, Parameters
@@ -48,6 +48,8 @@ class Page:
         template: the file in ``templates``.
         room: the page in the site's navigation that it belongs to.
         topics: what must have changed for the page to change, as paths with fields in braces.
+        freshener: the function that brings a model up to date by a few look-ups, as ``module:function``; empty without
+            one. While a page rests, it is shown with what that finds.
         has_feed: whether there is a feed of its results, at ``feed.atom`` behind its address.
     """
 
@@ -61,6 +63,7 @@ class Page:
     template: str
     room: str = ""
     topics: tuple[str, ...] = ()
+    freshener: str = ""
     has_feed: bool = False
 
     @property
@@ -78,9 +81,18 @@ class Page:
 
     def function(self) -> Callable[[ArenaHome, Parameters], Model]:
         """Return the function that builds the page."""
-        module, _, name = self.builder.partition(":")
-        function: Callable[[ArenaHome, Parameters], Model] = getattr(import_module(module), name)
+        function: Callable[[ArenaHome, Parameters], Model] = _named(self.builder)
         return function
+
+    def freshened(self, home: ArenaHome, model: Model) -> Model:
+        """Return what the page shows, brought up to date by a few look-ups; the same model if nothing is new."""
+        function: Callable[[ArenaHome, Model], Model] = _named(self.freshener)
+        return function(home, model)
+
+
+def _named(path: str) -> Any:
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
 
 
 @lru_cache(maxsize=2000)

@@ -81,6 +81,7 @@ PAGES: tuple[Page, ...] = (
         template="bot_profile.html.jinja",
         room="bots",
         topics=("bots/{bot}",),
+        freshener="arena.site.build.first_ratings:with_first_ratings",
         has_feed=True,
     ),
     Page(

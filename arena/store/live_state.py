@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, select
 
 from arena.live_match import LiveMatch, LiveSummary
+from arena.results import EntrantRating
 from arena.store.connection import Database
 from arena.store.events import advance, live_topic
 from arena.store.rows import as_json
@@ -53,6 +54,7 @@ class RunProgress:
         seconds_left: estimated; None if nothing can be said.
         playing: the matches that are being played and have lasted a moment.
         status: the state of the tournament in a few words, from its format.
+        least_certain: the ratings of those who are rated least certainly, which are the newcomers; from its format.
         shows_matches: whether it is known which matches are being played, and they can be watched.
     """
 
@@ -63,6 +65,7 @@ class RunProgress:
     seconds_left: float | None = None
     playing: tuple[PlayedNow, ...] = ()
     status: str = ""
+    least_certain: tuple[EntrantRating, ...] = ()
     shows_matches: bool = True
 
 

@@ -68,6 +68,16 @@ class Checker:
         if claim.submission.tries > MAX_TRIES:
             self._give_up(claim)
             return True
+        try:
+            self._check_claimed(claim)
+        except KeyboardInterrupt:  # this checker is to end: the next one begins at once
+            with contextlib.suppress(DatabaseError):  # then it begins when the claim has run out
+                claim.release()
+            raise
+        return True
+
+    def _check_claimed(self, claim: Claim) -> None:
+        """Check a submission, and decide about it."""
         with _kept_up(claim, str(self._home.directory)) as report:
             try:
                 with stoppable() as report.stop:
@@ -78,13 +88,12 @@ class Checker:
             except (UsageError, VoidMatchError, OSError):
                 _log.exception("submission %d could not be checked", claim.submission.number)
                 if claim.submission.tries < MAX_TRIES:
-                    return True  # it waits until the claim has run out, and is checked again
+                    return  # it waits until the claim has run out, and is checked again
                 state, reason = SubmissionState.FAILED, _OUR_FAILURE
         if not claim.finish(state, report.text(), reason, report.bot, report.copy_bytes):
             _log.warning("submission %d was decided otherwise while it was checked", claim.submission.number)
             self._forget(claim, report)
         self._release_name(claim, report.bot)
-        return True
 
     def _stopped(self, claim: Claim, report: _Report) -> tuple[SubmissionState, str]:
         """Return what becomes of a submission whose check was stopped; if it was withdrawn, nothing does."""

@@ -11,11 +11,12 @@ import sys
 import time
 
 from arena.home import ArenaHome, open_people, uploads_path
-from arena.service_program import keep_trying, service_program
+from arena.service_program import end_now, keep_trying, service_program
 from arena.store.commit_signal import Commits
 from arena.submissions.checker import Checker
 from arena.submissions.containment_note import note_containment
 from arena.submissions.upload_directory import CHECKING, UploadDirectory
+from arena.trouble_note import TroubleNote
 from arena.uploads.containment import can_contain_uploads
 
 PAUSE_SECONDS = 0.5
@@ -35,17 +36,19 @@ def main(arguments: list[str]) -> int:
         arguments: the process that started this one, 0 if it runs alone; and the home.
     """
     parent, directory = arguments
+    note = TroubleNote(directory, "checker")
     with service_program(int(parent), NICENESS):
         while not (containment := can_contain_uploads()).is_enough:
             note_containment(directory, containment.reason)
             _log.error("nothing is checked: %s", containment.reason)
+            note.say(f"nothing is checked: {containment.reason}")
             time.sleep(UNCONTAINED_SECONDS)
         note_containment(directory, "")
-        keep_trying(lambda: _run(directory), _log, "nothing can be checked now")
+        keep_trying(lambda: _run(directory, note), _log, "nothing can be checked now", note)
     return 0
 
 
-def _run(directory: str) -> None:
+def _run(directory: str, note: TroubleNote) -> None:
     with (
         ArenaHome(directory) as home,
         open_people(directory) as people,
@@ -55,6 +58,7 @@ def _run(directory: str) -> None:
         uploads.remove_unfinished(CHECKING)
         checker = Checker(home, people, uploads)
         while True:
+            note.clear()
             if not (commits.are_new() and _check_all(checker)):
                 time.sleep(PAUSE_SECONDS)
 
@@ -68,4 +72,4 @@ def _check_all(checker: Checker) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end_now(main(sys.argv[1:]))

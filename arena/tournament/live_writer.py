@@ -141,6 +141,7 @@ class LiveWriter:
                 if time.time() - since >= MOMENT_SECONDS
             ),
             status=progress.status,
+            least_certain=progress.least_certain,
             shows_matches=self._executor.shows_matches,
         )
 

@@ -14,6 +14,9 @@ from arena.seeds import pick_below
 TRIES = 200
 """Openings drawn before it is assumed that no new one exists."""
 
+SAME_TRIES = 20
+"""Matches that all end at the same ply show how long a match is."""
+
 MAX_REMEMBERED = 10_000
 """How many openings are remembered to keep later ones different; after that many a repetition does no harm."""
 
@@ -38,8 +41,8 @@ def openings(game: Game[Any], plies: int, rng_seed: int) -> Iterator[Opening]:
     looks_for_new = plies > 0
     for number in count():
         fresh = None
-        fitting = (_random_actions(game, plies, (rng_seed, game.name, number, attempt)) for attempt in range(TRIES))
-        drawn = (opening for opening in fitting if opening is not None)
+        tries = (_random_actions(game, plies, (rng_seed, game.name, number, attempt)) for attempt in range(TRIES))
+        drawn = (opening for opening in tries if len(opening) == plies)
         first = next(drawn, None)
         if first is None:
             raise DefinitionError(
@@ -53,16 +56,33 @@ def openings(game: Game[Any], plies: int, rng_seed: int) -> Iterator[Opening]:
         yield fresh or first
 
 
-def _random_actions(game: Game[Any], plies: int, seed: tuple[object, ...]) -> Opening | None:
-    """Return random legal actions, or None if they end the match or eliminate a seat."""
+def has_opening(game: Game[Any], plies: int) -> bool:
+    """Return whether an opening of that many plies leaves everybody in the match, as far as chance finds one.
+
+    Args:
+        game: its rules.
+        plies: the length of an opening.
+    """
+    lengths = []
+    for attempt in range(TRIES):
+        lengths.append(len(_random_actions(game, plies, ("check", attempt))))
+        if lengths[-1] == plies:
+            return True
+        if len(lengths) == SAME_TRIES and len(set(lengths)) == 1:
+            break
+    return False
+
+
+def _random_actions(game: Game[Any], plies: int, seed: tuple[object, ...]) -> Opening:
+    """Return random legal actions; fewer than ``plies`` if one more ends the match or eliminates a seat."""
     state = game.initial_state()
     actions = []
     for ply in range(plies):
         legal = game.legal_actions(state)
         action = legal[pick_below(len(legal), "opening", *seed, ply)]
         check_action(game, action)
-        actions.append(action)
         state = game.apply(state, action)
         if game.is_over(state) or game.seats_out(state):
-            return None
+            break
+        actions.append(action)
     return tuple(actions)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from arena.errors import GameError
+from arena.results import EntrantRating
 from arena.store.rows import RecordRow
 from arena.text import duration_text
 from arena.tournament.formats import StopLimits
@@ -21,6 +22,7 @@ class Progress:
         expected: matches in the whole tournament; None if their number is not known.
         status: the state of the tournament in a few words, from its format.
         stop_limits: what ends a tournament without a fixed number of rounds, such as a ladder.
+        least_certain: the ratings of those who are rated least certainly, which are the newcomers; from its format.
         is_finished: whether no round follows.
         is_stopped: whether the run was stopped before everything was played.
         played: matches recorded in this run.
@@ -35,6 +37,7 @@ class Progress:
     expected: int | None = None
     status: str = ""
     stop_limits: StopLimits | None = None
+    least_certain: tuple[EntrantRating, ...] = ()
     is_finished: bool = False
     is_stopped: bool = False
     played: int = 0

@@ -9,7 +9,7 @@ from arena.definition import Definition
 from arena.errors import DefinitionError
 from arena.ranking import competition_ranks
 from arena.records import ScheduledMatch
-from arena.results import StoredResult
+from arena.results import EntrantRating, StoredResult
 from arena.store.correction import out_of_table
 from arena.store.store import Store
 from arena.store.values import StoredTournament
@@ -106,6 +106,11 @@ class TournamentRounds:
     def stop_limits(self) -> StopLimits | None:
         """What ends the tournament, if it has no fixed number of rounds."""
         return self._format.stop_limits()
+
+    @property
+    def least_certain(self) -> tuple[EntrantRating, ...]:
+        """The ratings of those who are rated least certainly, if the format rates anybody."""
+        return self._format.least_certain()
 
     @property
     def status(self) -> str:

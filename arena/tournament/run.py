@@ -102,6 +102,7 @@ class Run:
         matches = self._next_round()
         again = self._tries.due()
         self.progress.status, self.progress.stop_limits = self._rounds.status, self._rounds.stop_limits
+        self.progress.least_certain = self._rounds.least_certain
         if not (matches or again) or self._rounds.should_stop(elapsed_seconds):
             self.progress.is_finished = True
             return

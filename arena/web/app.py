@@ -15,6 +15,7 @@ from arena.site.links import ServedLinks
 from arena.site.page import Lane, Page
 from arena.site.pages import PAGES
 from arena.site.render import asset, asset_digests
+from arena.trouble_note import Trouble
 from arena.web import openapi
 from arena.web.addresses import Addresses, query_of
 from arena.web.builders import Builders
@@ -57,7 +58,7 @@ class Site:
         end_streams: Callable[[], None] | None = None,
         end: Callable[[], Awaitable[None]] | None = None,
         store: str | None = None,
-        troubles: Callable[[], tuple[str, ...]] = tuple,
+        troubles: Callable[[], tuple[Trouble, ...]] = tuple,
         observers: Sequence[Observer] = (),
     ) -> None:
         """Prepare to answer.
@@ -73,7 +74,7 @@ class Site:
             end_streams: ends the streams of the endpoints.
             end: ends what the endpoints have started.
             store: the URL of its database; None for a file in the home.
-            troubles: returns what is wrong with programs of other parts, for the page of health.
+            troubles: returns what is wrong with the parts of the site, for the page of health.
             observers: are called with every request when its answer begins.
         """
         self._events, self._services, self._end = events, services, end

@@ -11,6 +11,7 @@ import anyio.to_thread
 from arena.errors import ArenaError
 from arena.site.models.health import BuilderHealth, HealthPage
 from arena.site.page import Lane
+from arena.trouble_note import Trouble
 from arena.version import __version__
 from arena.web.builders import Builders
 from arena.web.csp_reports import CspReports
@@ -33,7 +34,7 @@ class Health:
         csp_reports: CspReports,
         events: Events | None = None,
         now: Callable[[], float] = time.monotonic,
-        troubles: Callable[[], tuple[str, ...]] = tuple,
+        troubles: Callable[[], tuple[Trouble, ...]] = tuple,
     ) -> None:
         self._home, self._versions, self._builders, self._csp_reports = home, versions, builders, csp_reports
         self._events, self._now = events, now
@@ -65,7 +66,8 @@ class Health:
         """Return what is wrong with programs; it is read in a thread, once for all who ask."""
         async with self._reading:
             if self._now() - self._troubles_at >= TROUBLES_SECONDS:
-                self._troubles = await anyio.to_thread.run_sync(self._read_troubles)
+                found = await anyio.to_thread.run_sync(self._read_troubles)
+                self._troubles = tuple(one.sentence for one in found)
                 self._troubles_at = self._now()
             return self._troubles
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from arena.errors import text_of
+from arena.errors import ArenaError, text_of
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
 from arena.web.page_value import LATE_SECONDS, Value, rest_seconds
@@ -36,6 +36,9 @@ module is there at last: in seconds while something it shows is being played, in
 each that it takes to build. Looking again costs at most a twentieth of a core.
 """
 
+
+FRESHEN_SECONDS = 0.5
+"""Between two times that a value which rests is brought up to date by a few look-ups."""
 
 FAILURE_SECONDS = 1.0
 SLOW_FAILURE_SECONDS = 30.0
@@ -80,9 +83,16 @@ class _Entry:
     loading: asyncio.Task[None] | None = None
     building: asyncio.Task[None] | None = None
     began_at: float = 0.0
+    freshening: asyncio.Task[None] | None = None
+    freshen_at: float = 0.0
     failure: Problem | None = None
     failed_until: float = 0.0
     size_bytes: int = 0
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing is being done for it."""
+        return self.building is None and self.loading is None and self.freshening is None
 
 
 class PageCache:
@@ -135,16 +145,39 @@ class PageCache:
                 return self._late(entry, version, corrections)
             if entry.building is None:
                 if self._now() < (entry.value.rests_until(corrections) if entry.value else 0.0):
+                    await self._freshened(entry, page)
                     return self._late(entry, version, corrections)
                 stamp = _Stamp(version, progress, corrections)
                 entry.building = asyncio.create_task(self._build(entry, page, parameters, stamp))
             seconds = deadline - self._now()
             if seconds <= 0:
+                await self._freshened(entry, page)
                 return self._late(entry, version, corrections)
             await asyncio.wait({entry.building}, timeout=seconds)
         entry.current_at = self._now()
         self._weigh(entry)
         return Found(value=entry.value, is_current=True)
+
+    async def _freshened(self, entry: _Entry, page: Page) -> None:
+        """Bring a value that rests up to date by a few look-ups, now and then."""
+        is_due = entry.freshening is None and bool(page.freshener) and self._now() >= entry.freshen_at
+        if is_due and entry.value is not None:
+            entry.freshen_at = self._now() + FRESHEN_SECONDS
+            entry.freshening = asyncio.create_task(self._freshen(entry, page, entry.value))
+        if entry.freshening is not None:
+            await asyncio.shield(entry.freshening)
+
+    async def _freshen(self, entry: _Entry, page: Page, value: Value) -> None:
+        try:
+            json = await self._builder.freshened(page, value.json)
+        except ArenaError as error:
+            _log.warning("the page %s is not brought up to date: %s", page.name, text_of(error))
+        else:
+            if entry.value is value and json != value.json:
+                entry.value = value.saying(json)
+        finally:
+            entry.freshening = None
+            self._weigh(entry)
 
     def _patience_seconds(
         self, entry: _Entry, page: Page, corrections: str, first_seconds: float, late_seconds: float
@@ -255,13 +288,18 @@ class PageCache:
         for key, oldest in list(self._entries.items()):
             if self._bytes <= self._max_bytes:
                 return
-            if oldest is not entry and oldest.building is None and oldest.loading is None:
+            if oldest is not entry and oldest.is_at_rest:
                 del self._entries[key]
                 self._bytes -= oldest.size_bytes
 
     async def close(self) -> None:
         """Stop building."""
-        tasks = [task for entry in self._entries.values() for task in (entry.building, entry.loading) if task]
+        tasks = [
+            task
+            for entry in self._entries.values()
+            for task in (entry.building, entry.loading, entry.freshening)
+            if task
+        ]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

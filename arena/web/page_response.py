@@ -9,6 +9,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cached_property, partial
 from math import ceil
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -149,7 +150,10 @@ class PageResponses:
         if problem.retry_after_seconds is not None:
             headers["retry-after"] = str(problem.retry_after_seconds)
         if suffix or _wants_json(request) or request.scope["path"].endswith((".json", ".csv")):
-            body = json.dumps({"error": problem.error, "status": problem.status, "title": problem.title})
+            shown: dict[str, Any] = {"error": problem.error, "status": problem.status, "title": problem.title}
+            if problem.fields:
+                shown["fields"] = [one.model_dump() for one in problem.fields]
+            body = json.dumps(shown)
             return response_of(rendered(body.encode(), JSON), request.headers, headers, problem.status)
         setting = Setting(links=self._links)
         values = {"room": "", "twin": None, "title": problem.title, "sentence": problem.error}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from arena.web.rendered import Rendered
 
@@ -92,6 +92,10 @@ class Value:
         if self.is_before(corrections):
             return 0.0
         return self.built_at + rest_seconds(self.build_seconds, self.cpu_seconds)
+
+    def saying(self, json: bytes) -> Value:
+        """Return the same with something newer that did not take a build."""
+        return replace(self, json=json, _rendering={})
 
     def take_over(self, earlier: Value) -> None:
         """Keep what was made of an earlier value that says the same."""

@@ -23,6 +23,25 @@ from arena.text import shortened_text
 MAX_SENTENCE_CHARACTERS = 1000
 
 
+class FieldProblem(Model):
+    """What is wrong with a field of what was sent.
+
+    Attributes:
+        field: its name; "" if it is about none that there is.
+        title: as pages call it; "" if they don't.
+        error: what is wrong, and what is accepted.
+    """
+
+    field: str
+    title: str
+    error: str
+
+    @property
+    def sentence(self) -> str:
+        """The whole, as pages say it."""
+        return f"{self.title}: {self.error}" if self.title else self.error
+
+
 class Problem(Model):
     """What is wrong.
 
@@ -32,6 +51,7 @@ class Problem(Model):
         error: the same, in a sentence.
         retry_after_seconds: when to ask again; None if that won't help.
         is_store_away: whether the store can't be read, so that what it said before is worth showing.
+        fields: what is wrong with each field of what was sent.
     """
 
     status: int
@@ -39,6 +59,7 @@ class Problem(Model):
     error: str
     retry_after_seconds: int | None = None
     is_store_away: bool = False
+    fields: tuple[FieldProblem, ...] = ()
 
 
 class ProblemError(Exception):

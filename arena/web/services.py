@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -59,7 +60,11 @@ class Service:
 
     async def _run_once(self) -> int:
         command = [sys.executable, "-m", self._module, str(os.getpid()), *self._arguments]
-        self._process = await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.DEVNULL)
+        self._process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the web process, also while a program is still starting
+        )
         return await self._process.wait()
 
     async def close(self) -> None:
@@ -70,13 +75,22 @@ class Service:
         [failed] = await asyncio.gather(self._task, return_exceptions=True)
         if not isinstance(failed, asyncio.CancelledError):
             _log.error("%s was no longer kept running", self._module, exc_info=failed)
-        if self._process is None or self._process.returncode is not None:
+        if self._process is None:
             return
-        with contextlib.suppress(ProcessLookupError):
-            self._process.terminate()
+        _signal(self._process, signal.SIGTERM)
         try:
             await asyncio.wait_for(self._process.wait(), LEAVING_SECONDS)
         except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+            _signal(self._process, signal.SIGKILL)
             await self._process.wait()
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    """Send a signal to a process, unless it has ended.
+
+    ``Process.terminate`` and ``Process.kill`` look before whether it has, and whoever sees that takes its exit status
+    away from asyncio, which waits for it in a thread: "Unknown child process pid".
+    """
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, number)

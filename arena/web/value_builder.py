@@ -92,6 +92,20 @@ class ValueBuilder:
         json = read_whole(lambda: page.build(self._home(), parameters)).model_dump_json().encode()
         return BuiltValue(json, time.monotonic() - started, time.thread_time() - worked)
 
+    async def freshened(self, page: Page, json: bytes) -> bytes:
+        """Return the value of a page that rests, with what a few look-ups find.
+
+        Raises:
+            ArenaError: if the store can't be read.
+        """
+
+        def freshen() -> bytes:
+            model = page.model.model_validate_json(json)
+            newer = read_whole(lambda: page.freshened(self._home(), model))
+            return json if newer is model else newer.model_dump_json().encode()
+
+        return await self._in_thread(freshen)
+
     async def earlier(self, page: Page, parameters: Parameters) -> tuple[str, BuiltValue] | None:
         """Return the version and the value of a page that an earlier server has kept."""
         snapshots = self._snapshots

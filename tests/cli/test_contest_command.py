@@ -145,6 +145,25 @@ def test_a_contest_with_its_own_tournament_can_be_changed(arena, file, home, peo
     assert arena("contest", "change", "autumn", file, "--reason", "Words.")[0] == 0
 
 
+def test_all_that_is_wrong_is_said_at_once(arena, file, home):
+    with ArenaHome(home, store=home / "arena.sqlite3") as opened:
+        opened.store.create_tournament(definition(name="autumn"), [line(1)])
+    long_ago = datetime.now() - timedelta(days=400)
+    text = template_text("class", "autumn", "UTC", long_ago).replace('"everybody"', '"invited"\ninvited = ["nobody1"]')
+    file.write_text(text.replace("bots_per_author = 1", "bots_per_author = 0"))
+    code, _, errors = arena("contest", "add", file)
+    passed = (long_ago + timedelta(days=8)).strftime("%Y-%m-%d 23:59:59")
+    assert (code, errors.removeprefix("arena: ").strip().split("; ")) == (
+        2,
+        [
+            f"{file}: bots_per_author = 0: expected a whole number from 1 to 10",
+            "name: there is a tournament 'autumn' already",
+            f"deadline_at = {passed}: it has passed already (UTC)",
+            "invited = 'nobody1': nobody has an account of this name",
+        ],
+    )
+
+
 def test_a_deadline_that_has_passed_is_refused(arena, file):
     long_ago = datetime.now() - timedelta(days=400)
     file.write_text(template_text("class", "old", "UTC", long_ago))

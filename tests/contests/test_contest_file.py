@@ -9,12 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.contests.apart import read_contest_apart
-from arena.contests.contest_file import instants, read_contest
+from arena.contests.apart import read_apart
+from arena.contests.contest_file import instants, read_contest, reading_of
 from arena.contests.contest_text import contest_text
 from arena.errors import DefinitionError
+from arena.games import make_game
+from arena.games.checked_game import checked_game
 from arena.people.contest import ContestEntrants, ContestResults
 from arena.records import Limits, TimeControl
+from arena.tournament.openings import has_opening, openings
 from tests.contests.samples import LINES, OPEN, SEALED, contest_of, text_of
 
 MEBIBYTE = 2**20
@@ -51,7 +54,7 @@ def test_without_a_qualification_there_is_one_tournament():
         OPEN,
         SEALED | {"reveal_at": "2027-01-21T12:00:00"},
         {"qualification": None, "final": '{ format = "knockout", encounters = 3, ply_limit = 80 }'},
-        {"final": '{ openings = { plies = 3, choose = "information" } }'},
+        {"final": '{ openings = { plies = 2, choose = "information" } }'},
         {"entrants": '"invited"', "invited": '["ada", "Bob"]', "bots_per_author": "3", "title": '"\\"quoted\\" \\\\"'},
         {"time_control": '{ bank_seconds = 60, increment_seconds = 0.5, clock = "cpu" }', "time_zone": '"Asia/Tokyo"'},
     ],
@@ -111,6 +114,11 @@ FAULTS = {
         ("{ openings = 'book.toml' }", "expected a table"),
         ("{ openings = { plies = 3 }, opening_plies = 3 }", "opening_plies and openings: expected one of them"),
         ("{ openings = { plies = 3, choose = 'best' } }", "expected 'random' or 'information'"),
+        ("{ opening_plies = 3 }", "final.opening_plies = 3: no random opening of that many plies leaves every seat in"),
+        ("{ openings = { plies = 3 } }", "final.openings.plies = 3: no random opening"),
+        ("{ round_robin = { groups = 3 } }", "final.round_robin.groups: only for games of three or more players"),
+        ("{ format = 'gauntlet' }", "final.gauntlet.challengers: missing .expected names of house_bots, such as"),
+        ("{ format = 'gauntlet', gauntlet = { challengers = ['ada'] } }", "challengers = .'ada'.: expected names of"),
         ("{ swiss = { rounds = 3 } }", "final.swiss: this table belongs to format = 'swiss'"),
         ("{ format = 'swiss', swiss = { round = 3 } }", "unknown key"),
         ("{ entrants = [] }", "unknown key"),
@@ -223,12 +231,13 @@ def test_gaps_and_folds(local, zone, found):
 
 @pytest.mark.processes
 def test_a_process_of_its_own_reads_the_same():
-    assert read_contest_apart(text_of()) == read_contest(text_of())
-    for text in (text_of(title="''"), "a = ", "\udcff", "a" * 70_000):
+    for text in (text_of(), text_of(title="''", options="{ size = 600 }"), ""):
+        assert read_apart(text, "form") == reading_of(text, "form")
+    for text in ("a = ", "\udcff", "a" * 70_000):
         with pytest.raises(DefinitionError) as here:
-            read_contest(text, "form")
+            reading_of(text, "form")
         with pytest.raises(DefinitionError) as apart:
-            read_contest_apart(text, "form")
+            read_apart(text, "form")
         assert str(apart.value) == str(here.value)
 
 
@@ -243,13 +252,48 @@ def test_a_server_can_write_and_show_contests_without_loading_what_rates():
 
 
 def test_openings_that_tell_most_are_for_games_of_two():
-    rules = contest_of(final='{ openings = { plies = 3, choose = "information" } }').final
-    assert (rules.opening_plies, rules.opening_choice) == (3, "information")
-    rules = contest_of(final="{ openings = { plies = 3 } }").final
-    assert (rules.opening_plies, rules.opening_choice) == (3, None)
+    rules = contest_of(final='{ openings = { plies = 2, choose = "information" } }').final
+    assert (rules.opening_plies, rules.opening_choice) == (2, "information")
+    rules = contest_of(final="{ openings = { plies = 1 } }").final
+    assert (rules.opening_plies, rules.opening_choice) == (1, None)
     final = '{ openings = { plies = 3, choose = "information" } }'
     with pytest.raises(DefinitionError, match=r'final\.openings: choose = "information" is for games of two'):
         contest_of(game='"coprimality"', options="{ players = 3 }", final=final)
+
+
+def test_what_could_not_be_played_after_the_deadline_is_refused_before():
+    three = {"game": '"multiplication"', "options": "{ size = 10, players = 3 }", "house_bots": None}
+    for format_ in ("knockout", "swiss"):
+        with pytest.raises(DefinitionError, match=f"final.format = '{format_}': expected a format for 3 players"):
+            contest_of(**three, qualification=None, final=f'{{ format = "{format_}" }}')
+    few = '{ format = "round-robin", places = 2 }'
+    with pytest.raises(DefinitionError, match=r"places = 2: expected at least 3, for a match of 3"):
+        contest_of(**three, qualification=few)
+    assert contest_of(**three | {"house_bots": '["arena:greedy"]'}, qualification=few).qualification.places == 2
+    league = contest_of(**three, qualification=None, final="{ round_robin = { groups = 3 } }")
+    assert league.final.settings == {"groups": 3}
+    gauntlet = "{ format = 'gauntlet', gauntlet = { challengers = ['greedy'] } }"
+    assert contest_of(final=gauntlet).final.settings == {"challengers": ["greedy"]}
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "most"),
+    [
+        ("differences", {"size": 5}, 4),  # a match has 5 plies
+        ("plusminus", {"size": 3}, 6),  # 2 signs each, then 3 marks
+        ("multiplication", {"size": 7}, 12),  # 7 marks, then 6 numbers
+        ("plaid", {"width": 4, "height": 4, "lines": 6}, 5),  # the sheet is full with 6 lines
+    ],
+)
+def test_there_are_openings_up_to_one_ply_before_the_end_of_a_match(game, options, most):
+    assert has_opening(make_game(game, **options), most)
+    assert not has_opening(make_game(game, **options), most + 1)
+
+
+def test_where_matches_differ_in_length_an_opening_is_looked_for_as_often_as_when_it_is_drawn():
+    game = make_game("coprimality", size=4)
+    drawn = openings(checked_game(game, "coprimality"), 5, 1)
+    assert has_opening(game, 5) == (next(drawn) is not None)
 
 
 def test_openings_that_tell_most_are_refused_on_a_board_with_too_many_states_as_in_a_tournament_file():

@@ -1,10 +1,12 @@
 """A ladder that is kept going, as its program does it: paused, drained, resumed, corrected."""
 
+import logging
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -13,14 +15,19 @@ from arena.directors.kept import KeptTournament
 from arena.directors.leaving import Leaving
 from arena.enums import CorrectionKind
 from arena.home import open_people
+from arena.ladders import director_program
 from arena.ladders.kept_ladder import KeptLadder
 from arena.ladders.open_ladder import OpenLadder
+from arena.operating.troubles import troubles
 from arena.people.directing import DirectorState, RequestState, Wish
+from arena.service_program import keep_trying
+from arena.trouble_note import TroubleNote
 from tests.ladders.conftest import LADDER
 
 pytestmark = pytest.mark.processes
 
 DEADLINE_SECONDS = 60.0
+LOG = logging.getLogger("arena.ladder")
 
 
 @pytest.fixture
@@ -56,6 +63,38 @@ def test_it_plays_while_there_is_something_to_learn_and_then_waits(kept, people,
     assert state(people) is DirectorState.IDLE
     report = people.directors.report("open").figures
     assert (report.recorded, report.scheduled, report.playing) == (6, 6, 0)
+
+
+def test_files_that_differ_from_what_was_recorded_are_a_trouble_that_names_them(home, people, file, caplog):
+    definition = OpenLadder(file, home).definition()
+    first, *others = definition.entrants
+    other_files = replace(definition, entrants=(replace(first, digest="0" * 64), *others))
+    stored = home.store.create_tournament(other_files, [])
+    leaving, note = Leaving(), TroubleNote(home.directory, "ladder", str(file))
+    seen = []
+
+    def work():
+        director_program._keep_going(str(home.directory), str(file), leaving, note)
+
+    def see(_):
+        seen.extend(troubles(home.directory, people))
+        leaving.is_asked = True
+
+    keep_trying(work, LOG, f"{file} can't be played now", note, is_over=lambda: leaving.is_asked, sleep=see)
+    [trouble] = seen
+    assert trouble.part == "ladder"
+    for text in (str(file), "tournament 'open' is in the store", f"the bot '{first.label}'"):
+        assert text in trouble.sentence
+    assert trouble.sentence in caplog.text
+    assert state(people) is DirectorState.UNABLE
+    assert stored.recorded == 0
+
+
+def test_that_it_goes_on_is_noted_while_it_plays(home, people, file):
+    noted = []
+    kept = KeptTournament("open", "ladder", home, people, Leaving())
+    KeptLadder(OpenLadder(file, home), kept, home, lambda: noted.append(recorded(home))).step()
+    assert noted[0] == 0
 
 
 def test_a_paused_ladder_plays_nothing_also_after_a_restart_and_continues_when_it_is_resumed(kept, people, home, file):

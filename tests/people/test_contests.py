@@ -7,6 +7,7 @@ from threading import Event, Thread
 import pytest
 
 from arena.errors import UnknownNameError, UsageError
+from arena.mistake import Mistake
 from arena.people.contest import ContestPhase, ContestStage, phase_of
 from arena.people.roles import Role
 from arena.people.secret import new_secret
@@ -85,23 +86,26 @@ def test_everything_that_only_the_arena_knows_is_said_at_once(store, spring, now
     now.seconds = DEADLINE
     guests = {"entrants": '"invited"', "invited": '["ADA", "bob", "eve"]'}
     with pytest.raises(UsageError) as refused:
-        store.contests.add("dora", contest_of(**guests), ["there is a tournament 'spring' already"])
+        store.contests.add("dora", contest_of(**guests), [Mistake("name", "there is a tournament 'spring' already")])
     assert str(refused.value).split("; ") == [
-        "contest 'spring': there is a tournament 'spring' already",
-        "deadline_at = 2027-01-20T22:59:59+00:00: it has passed already",
-        "the contest 'spring' has a tournament 'spring-qualification' already",
-        "the contest 'spring' has a tournament 'spring' already",
+        "contest 'spring': name: there is a tournament 'spring' already",
+        "deadline_at = 2027-01-20 23:59:59: it has passed already (Europe/Berlin)",
+        "name: the contest 'spring' has a tournament 'spring-qualification' already",
+        "name: the contest 'spring' has a tournament 'spring' already",
         "invited = 'bob': nobody has an account of this name",
         "invited = 'eve': nobody has an account of this name",
     ]
     now.seconds = OPENS
     with pytest.raises(UsageError) as refused:
         changed = contest_of(name='"summer"', deadline_at="2027-01-19T00:00:00", **guests)
-        store.contests.change("dora", "spring", changed, "why", ["there is a tournament 'summer' already"])
+        taken = Mistake("name", "there is a tournament 'summer' already")
+        store.contests.change("dora", "spring", changed, "why", [taken])
     assert str(refused.value).split("; ") == [
-        "contest 'spring': there is a tournament 'summer' already",
-        "entrants and name can't be changed any more: after the opening, only title, description, reveal_at, a later"
-        " deadline_at and more who are invited can be changed",
+        "contest 'summer': name: there is a tournament 'summer' already",
+        "entrants: this can't be changed any more",
+        "name: this can't be changed any more",
+        "after the opening, only title, description, reveal_at, a later deadline_at and more who are invited can be"
+        " changed",
         "deadline_at = 2027-01-19 00:00:00: after the opening, the deadline can only become later than it is,"
         " 2027-01-20 23:59:59 (Europe/Berlin)",
         "invited = 'bob': nobody has an account of this name",
@@ -131,13 +135,13 @@ def test_before_the_opening_all_but_the_name_can_be_changed(store, spring):
     changed = store.contests.change("dora", "spring", contest_of(game='"plaid"', options="{}", **SEALED), "a mistake")
     assert (changed.contest.game, changed.contest.results, changed.freeze_at) == ("plaid", "sealed", None)
     assert log_of(store)[0] == ("dora", "changed the contest", "spring", "a mistake")
-    with pytest.raises(UsageError, match="name can't be changed"):
+    with pytest.raises(UsageError, match="name: this can't be changed any more; the name of a contest stays"):
         store.contests.change("dora", "spring", contest_of(name='"summer"'), "a mistake")
 
 
 def test_after_the_opening_the_rules_stay_and_the_deadline_can_only_become_later(store, spring, now):
     now.seconds = OPENS
-    with pytest.raises(UsageError, match="game and options can't be changed any more"):
+    with pytest.raises(UsageError, match=r"game: this can't .* more; options: this can't"):
         store.contests.change("dora", "spring", contest_of(game='"plaid"', options="{}"), "a mistake")
     with pytest.raises(UsageError, match="can only become later than it is, 2027-01-20 23:59:59"):
         store.contests.change("dora", "spring", contest_of(deadline_at="2027-01-20T23:59:58"), "hurry")
@@ -158,7 +162,7 @@ def test_what_is_frozen_stays_so_with_a_later_deadline(store, spring, now):
 
 def test_after_the_deadline_words_can_be_changed_and_when_it_is_revealed(store, spring, now):
     now.seconds = DEADLINE + 1
-    with pytest.raises(UsageError, match="deadline_at can't be changed any more"):
+    with pytest.raises(UsageError, match="deadline_at: this can't be changed any more"):
         store.contests.change("dora", "spring", contest_of(deadline_at="2027-01-25T23:59:59"), "too late")
     at = "2027-01-25T12:00:00"
     changed = store.contests.change("dora", "spring", contest_of(title='"Spring"', reveal_at=at), "a date")

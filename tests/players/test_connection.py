@@ -95,7 +95,8 @@ def test_each_fault_is_told_apart_and_forfeits(pool, name, kind, says):
     assert record.seats[0].exit != "running"
 
 
-def test_no_bot_is_given_time_to_leave_when_the_program_is_ended(pool, monkeypatch):
+@pytest.mark.parametrize("error", [KeyboardInterrupt, TerminatedError])
+def test_no_bot_is_given_time_to_leave_when_the_program_is_ended(pool, monkeypatch, error):
     graces = []
     end = BotConnection.end
 
@@ -104,16 +105,20 @@ def test_no_bot_is_given_time_to_leave_when_the_program_is_ended(pool, monkeypat
         return end(connection, last_words, grace_seconds)
 
     def terminate(*_):
-        raise TerminatedError
+        raise error
 
     monkeypatch.setattr(BotConnection, "end", noted_end)
-    with pytest.raises(TerminatedError):
+    with pytest.raises(error):
         pool.play(spec(good_bot(), good_bot()), before_asking=terminate)
     assert graces == [0, 0]
+    with pytest.raises(error), pool:
+        pool.play(spec(good_bot(), good_bot()))
+        terminate()  # while both are idle
+    assert graces == [0, 0, 0, 0]
     monkeypatch.setattr(ProcessPlayer, "ask", terminate)
-    with pytest.raises(TerminatedError):
+    with pytest.raises(error):
         ask_bot(good_bot(), "differences", {"size": 4}, [], isolation="limits")
-    assert graces == [0, 0, 0]
+    assert graces == [0, 0, 0, 0, 0]
 
 
 def test_a_full_pipe_does_not_block_us(pool):

@@ -9,7 +9,11 @@ import pytest
 from arena.corrections import void_matches
 from arena.errors import UnknownNameError
 from arena.home import ArenaHome
+from arena.results import EntrantRating
 from arena.site.build import bot_profile as builder
+from arena.site.models.bot_profile import BotParameters
+from arena.site.pages import PAGE_BY_NAME
+from arena.store.live_state import RunProgress
 from arena.store.values import StoredBot
 from tests.site.duels import bot, duels, tell
 from tests.site.parsed import Parsed, html_of, model_of
@@ -47,6 +51,49 @@ def test_the_first_sentence_says_how_good_it_is(home):
     assert line.seat_percent == (100, 100)
     assert found.verdict.text == f"a is number 1 of 2 in differences (rating {line.mu:.1f} ± {line.margin_95:.1f})."
     assert page_of(home, "b@1").all("a", href="/leaderboards/differences")
+
+
+@pytest.fixture
+def newcomer(home):
+    """A ladder whose director rates c@1, which no leaderboard has yet, and a@1, which one has."""
+    tournament = tell(home, duels("a@1", "b@1", "w" * 4), entrants=("a@1", "b@1", "c@1"))
+    ratings = (
+        EntrantRating(bot="c@1", mu=26.04, margin_95=9.96),
+        EntrantRating(bot="a@1", mu=30.0, margin_95=5.0),
+    )
+    progress = RunProgress(recorded=4, scheduled=4, least_certain=ratings)
+    home.store.live_state(tournament).write_progress(progress)
+    with home.store.lock(tournament.name):
+        yield tournament.name
+
+
+def test_a_newcomer_is_rated_by_its_director_until_a_leaderboard_has_it(home, newcomer):
+    found = profile(home, "c")
+    (rating,) = found.first_ratings
+    assert (rating.bot, rating.tournament, rating.mu, rating.margin_95) == ("c@1", newcomer, 26.04, 9.96)
+    assert found.verdict.text == f"c@1 is rated 26.0 ± 10.0 so far, after its first matches in {newcomer}."
+    assert "is rated 26.0 ± 10.0 so far" in page_of(home, "c@1").text
+    assert (profile(home, "a").first_ratings, profile(home, "b").first_ratings) == ((), ())
+
+
+def test_a_page_is_brought_up_to_date_without_its_leaderboards(home, newcomer, monkeypatch):
+    parameters = BotParameters(bot="c")
+    old = builder.build_bot_profile(home, parameters).model_copy(update={"first_ratings": ()})
+    monkeypatch.setattr(builder, "leaderboard", lambda *_: pytest.fail("a leaderboard was computed"))
+    page = PAGE_BY_NAME["bot"]
+    new = page.freshened(home, old)
+    assert [one.bot for one in new.first_ratings] == ["c@1"]
+    assert page.freshened(home, new) is new
+
+
+def test_what_a_killed_director_has_left_rates_nobody(home, newcomer):
+    stored = home.store.tournament(newcomer)
+    tell(home, duels("a@1", "b@1", "w"), entrants=("a@1", "b@1", "d@1"), name="killed")
+    ratings = (EntrantRating(bot="d@1", mu=26.0, margin_95=9.0),)
+    left = RunProgress(recorded=1, scheduled=1, least_certain=ratings)
+    home.store.live_state(home.store.tournament("killed")).write_progress(left)
+    assert profile(home, "d").first_ratings == ()
+    assert stored.name == newcomer
 
 
 def test_rivals_lead_to_the_page_of_the_two(home):

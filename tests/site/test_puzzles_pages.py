@@ -54,7 +54,7 @@ def test_the_list_leads_to_each_puzzle(home):
         (2, 1, "win", 16, 1, 3),
     ]
     html = html_of("puzzles", page, parameters)
-    assert '<a href="/tournaments/league/puzzles/2">2</a>' in html
+    assert '<a href="/tournaments/league/puzzles/2">seat 1 to act and win</a>' in html
     assert "b2" not in html
 
 

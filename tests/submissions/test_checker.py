@@ -14,7 +14,7 @@ from arena.home import ArenaHome
 from arena.people.roles import Role
 from arena.people.submission import SubmissionState
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.submission_claims import CLAIM_SECONDS
+from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
 from arena.submissions import checker as checker_module
 from arena.submissions.checker import MAX_TRIES, Checker
 from arena.submissions.upload_directory import UploadDirectory
@@ -207,6 +207,40 @@ def test_what_has_ended_three_checkers_is_given_up_unless_its_bot_is_listed(aren
     assert one.state is (SubmissionState.ACCEPTED if was_listed else SubmissionState.FAILED)
     assert arena.bots() == ["first@1"] * was_listed
     assert not arena.checker.check_next()
+
+
+def test_a_check_that_is_interrupted_is_begun_again_at_once_however_often(arena, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    number = arena.hand_in(GOOD)
+    with monkeypatch.context() as patched:
+        patched.setattr(checker_module, "submit", interrupt)
+        for _ in range(MAX_TRIES + 1):
+            with pytest.raises(KeyboardInterrupt):
+                arena.checker.check_next()
+            assert arena.people.submissions.find(number).state is SubmissionState.WAITING
+    assert arena.checker.check_next()
+    assert arena.people.submissions.find(number).state is SubmissionState.ACCEPTED
+
+
+def test_a_check_that_is_interrupted_when_the_database_is_away_is_begun_again_later(arena, monkeypatch):
+    def interrupt(*_, **__):
+        monkeypatch.setattr(Claim, "release", away)
+        raise KeyboardInterrupt
+
+    def away(_):
+        raise DatabaseError("it is away")
+
+    number = arena.hand_in(GOOD)
+    with monkeypatch.context() as patched:
+        patched.setattr(checker_module, "submit", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            arena.checker.check_next()
+    assert not arena.checker.check_next()
+    arena.now.seconds += CLAIM_SECONDS
+    assert arena.checker.check_next()
+    assert arena.people.submissions.find(number).state is SubmissionState.ACCEPTED
 
 
 def test_a_file_that_is_gone_is_our_failure(arena):

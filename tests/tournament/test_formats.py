@@ -541,6 +541,24 @@ def test_a_newcomer_plays_in_every_round_until_it_is_known():
         grown.add_results([played(p, rng) for p in upcoming.pairings])
 
 
+def test_a_ladder_says_how_it_rates_those_it_is_least_certain_of():
+    """Twenty are known well, and of three newcomers two have met each other and drawn."""
+    rng = random.Random(6)
+    grown = made("ladder", 23, matches=10_000)
+    for _ in range(60):
+        pairing = tuple(sorted(rng.sample(range(20), 2)))
+        grown.add_results([played(pairing, rng)])
+    assert all(one.bot not in grown.field.bots[20:] for one in grown.least_certain())
+    results = [StoredResult(1, 1, "g", (grown.field.bots[20], grown.field.bots[21]), (1, 1), "", "")]
+    grown.add_results([Meeting((20, 21), tuple(results))])
+    found = grown.least_certain()
+    assert len(found) == 16
+    assert {one.bot for one in found[:2]} == set(grown.field.bots[20:22])
+    assert [one.margin_95 for one in found] == sorted((one.margin_95 for one in found), reverse=True)
+    assert found[0].mu == pytest.approx(found[1].mu)
+    assert made("round-robin", 4).least_certain() == ()
+
+
 def test_those_who_are_known_still_play_now_and_then():
     """Two newcomers among eight who are known well: the newcomers play always, and nobody waits longer than a while."""
     rng = random.Random(4)

@@ -16,6 +16,7 @@ from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
 from arena.records import Bot
+from arena.results import EntrantRating
 from arena.store.live_state import LiveState
 from arena.store.rows import row_of
 from arena.tournament.director import run_tournament
@@ -126,6 +127,12 @@ def test_progress_says_the_rate_of_late_and_the_time_left(writer, state, clock):
         writer.update(Progress(scheduled=1000, recorded=100 + 4 * second, expected=1000, played=60 + 4 * second))
     seen = state.progress().progress
     assert (seen.matches_per_second, seen.seconds_left) == (4.0, 840 / (120 / 75))
+
+
+def test_progress_says_how_newcomers_are_rated(writer, state):
+    ratings = (EntrantRating(bot="a@1", mu=25.5, margin_95=8.25), EntrantRating(bot="b@1", mu=24.5, margin_95=8.0))
+    writer.update(Progress(scheduled=10, recorded=2, least_certain=ratings))
+    assert state.progress().progress.least_certain == ratings
 
 
 def test_the_rate_of_slow_matches_is_that_of_the_last_ten(writer, state, clock):

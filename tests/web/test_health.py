@@ -5,6 +5,7 @@ import threading
 import anyio
 import pytest
 
+from arena.trouble_note import Trouble
 from arena.web.csp_reports import CspReports
 from arena.web.health import TROUBLES_SECONDS, Health
 from arena.web.opened_home import OpenedHome
@@ -17,7 +18,7 @@ async def test_troubles_are_read_in_a_thread_and_once_a_second(directory, versio
 
     def troubles():
         threads.append(threading.get_ident())
-        return (f"trouble {len(threads)}",)
+        return (Trouble("checker", f"trouble {len(threads)}"),)
 
     home = OpenedHome(directory)
     health = Health(home, versions, {}, CspReports(), now=lambda: now[0], troubles=troubles)

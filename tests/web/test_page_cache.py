@@ -1,6 +1,7 @@
 """Values of pages: built once, shown when they are late, and never for longer than they are true."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -28,6 +29,7 @@ class FakeBuilder:
     def __init__(self):
         self.built, self.kept, self.first, self.seconds, self.busy_lanes = 0, [], [], 0.0, set()
         self.answer = lambda: b"%d" % self.built
+        self.freshened_at, self.fresh = [], lambda json: json
         self.may_build = asyncio.Event()
         self.may_build.set()
 
@@ -39,6 +41,10 @@ class FakeBuilder:
         self.first.append(is_first)
         await self.may_build.wait()
         return BuiltValue(self.answer(), self.seconds)
+
+    async def freshened(self, page, json):
+        self.freshened_at.append(page.name)
+        return self.fresh(json)
 
     async def earlier(self, page, parameters):
         return None
@@ -163,6 +169,65 @@ async def test_a_page_that_takes_long_rests_before_it_is_built_again(pages):
     await pages.find()
     await pages.built()
     assert (await pages.find()).value.json == b"2"
+
+
+FRESHENED = replace(PAGE, freshener="some.module:function")
+
+
+@pytest.fixture
+async def resting(pages):
+    """Pages of which one rests for 50 s after something has happened."""
+    pages.builder.seconds = 5.0
+    await pages.find(FRESHENED)
+    pages.now += 1.0
+    pages.versions.version = "2"
+    return pages
+
+
+async def test_a_page_that_rests_shows_what_a_few_look_ups_find(resting):
+    resting.builder.fresh = lambda json: json + b" and rated"
+    late = await resting.find(FRESHENED)
+    assert (late.value.json, late.is_current, late.ready_seconds) == (b"1 and rated", False, 54.0)
+    resting.now += 60.0
+    await resting.find(FRESHENED)
+    await resting.built()
+    assert ((await resting.find(FRESHENED)).value.json, resting.builder.built) == (b"2", 2)
+
+
+async def test_a_page_that_rests_is_looked_up_twice_a_second_whoever_asks(resting):
+    before = (await resting.find(FRESHENED)).value
+    for _ in range(10):  # a second
+        await asyncio.gather(*(resting.find(FRESHENED) for _ in range(20)))
+        resting.now += 0.1
+    assert len(resting.builder.freshened_at) == 2
+    assert (await resting.find(FRESHENED)).value is before  # and what was made of it is kept
+
+
+async def test_a_page_that_others_have_to_wait_for_shows_what_a_few_look_ups_find(resting):
+    resting.now += 60.0
+    resting.builder.busy_lanes = {FRESHENED.lane}
+    resting.builder.may_build.clear()
+    resting.builder.fresh = lambda json: json + b" and rated"
+    assert (await resting.find(FRESHENED)).value.json == b"1 and rated"
+    resting.builder.may_build.set()
+    await resting.built()
+    assert (await resting.find(FRESHENED)).value.json == b"2"
+
+
+async def test_a_page_that_rests_is_shown_as_it_was_if_the_store_is_away(resting):
+    def away(json):
+        raise StoreAwayError("it is away")
+
+    resting.builder.fresh = away
+    assert (await resting.find(FRESHENED)).value.json == b"1"
+
+
+async def test_only_pages_that_can_be_freshened_are(pages):
+    pages.builder.seconds = 5.0
+    await pages.find()
+    pages.versions.version = "2"
+    await pages.find()
+    assert (PAGE.freshener, pages.builder.freshened_at) == ("", [])
 
 
 async def test_a_quick_page_is_not_built_at_each_of_many_events(pages):

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,30 @@ async def test_one_that_does_not_want_to_end_is_killed(tmp_path, monkeypatch):
         await asyncio.sleep(0.01)
     await service.close()
     assert service.pid is None
+
+
+@pytest.mark.parametrize("text", ["import time\ntime.sleep(1000)\n", STUBBORN], ids=["quick", "stubborn"])
+async def test_nobody_but_the_loop_asks_whether_it_has_ended(tmp_path, monkeypatch, text):
+    """Else the loop may be too late: "Unknown child process pid"."""
+    monkeypatch.setattr(services, "LEAVING_SECONDS", 0.2)
+    asked, poll = [], subprocess.Popen.poll
+    service = Service(program(tmp_path, monkeypatch, text), (str(tmp_path / "ready"),))
+    service.start()
+    pid = await running(service)
+    while text is STUBBORN and not (tmp_path / "ready").exists():
+        await asyncio.sleep(0.01)
+    monkeypatch.setattr(subprocess.Popen, "poll", lambda process: asked.append(process.pid) or poll(process))
+    await service.close()
+    assert service.pid is None
+    assert pid not in asked
+
+
+async def test_ctrl_c_is_for_the_web_process_also_while_a_program_starts(tmp_path, monkeypatch):
+    service = Service(program(tmp_path, monkeypatch, "import time\ntime.sleep(1000)\n"), ())
+    service.start()
+    pid = await running(service)
+    assert os.getpgid(pid) == pid  # a terminal sends SIGINT to the group of the web process
+    await service.close()
 
 
 async def test_one_that_was_not_started_is_closed_quietly():

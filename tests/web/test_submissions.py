@@ -9,6 +9,7 @@ from arena.people.roles import Role, Scope
 from arena.people.submission import SubmissionState
 from arena.store.people.people_store import PeopleStore
 from arena.submissions import upload_directory
+from arena.trouble_note import TroubleNote
 from arena.uploads.containment import Containment
 from arena.web.people import upload
 from arena.web.people.opened_people import OpenedPeople
@@ -242,7 +243,7 @@ async def test_an_odd_number_is_no_submission(world, number):
     assert answer.json()["error"]
 
 
-async def test_health_says_what_is_wrong_with_ladders_and_nothing_of_contests(directory, monkeypatch):
+async def test_health_says_what_is_wrong_with_parts_and_nothing_of_what_a_contest_hides(directory, monkeypatch):
     enough = Containment(True, "of a test", None)
     monkeypatch.setattr("arena.web.people.opened_people.can_contain_uploads", lambda: enough)
     opened = OpenedPeople(directory)
@@ -250,7 +251,10 @@ async def test_health_says_what_is_wrong_with_ladders_and_nothing_of_contests(di
     say("calm", "ladder", DirectorState.PLAYING)
     say("stormy", "ladder", DirectorState.RESTING, "3 matches stayed void")
     say("secret", "contest", DirectorState.UNABLE, "secret")
+    TroubleNote(directory, "checker").say("nothing is checked: no <b>room</b>")
     async with client_of(directory, troubles=opened.troubles) as client:
-        assert (await client.get("/health.json")).json()["troubles"] == ["stormy: 3 matches stayed void"]
+        found = (await client.get("/health.json")).json()["troubles"]
+        assert found == ["nothing is checked: no <b>room</b>", "stormy: 3 matches stayed void"]
+        assert "no &lt;b&gt;room" in (await client.get("/health")).text
         assert "3 matches stayed void" in (await client.get("/health")).text
     opened.close()

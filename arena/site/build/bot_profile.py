@@ -13,6 +13,7 @@ from arena.enums import FaultKind
 from arena.home import ArenaHome
 from arena.records import Bot, MatchRecord
 from arena.report.corrections_table import correction_text
+from arena.site.build.first_ratings import with_first_ratings
 from arena.site.build.rated import rated_tournament
 from arena.site.build.rating_points import MAX_HISTORY_MATCHES, rating_point
 from arena.site.build.reading import Reading
@@ -81,7 +82,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
     for profile in profiles:
         kinds.update(profile.fault_kinds)
     entered = versions.tournaments()
-    return BotProfilePage(
+    page = BotProfilePage(
         bot=parameters.bot,
         verdict=_verdict(parameters.bot, labels, ratings),
         shown=shown.label if shown else labels[0],
@@ -98,6 +99,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         corrections=tuple(correction for profile in profiles for correction in _corrections(profile)),
         left_out=reading.left_out,
     )
+    return with_first_ratings(home, page)
 
 
 class _Versions:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from arena.enums import FaultKind
 from arena.report.tables import Column, Row
+from arena.site.models.first_rating import FirstRating
 from arena.site.models.model import Model, Name, Parameters, Table
 from arena.site.models.rating_point import RatingPoint
 from arena.site.models.results import ListedResult
@@ -198,6 +199,7 @@ class BotProfilePage(Model):
         shown: the version that rivals are of: the latest one that has played.
         versions: the latest first.
         ratings: on the leaderboard of each game, the latest version first.
+        first_ratings: of versions that are on no leaderboard yet, from the ladders that are played now.
         history: on the leaderboard of each game after each tournament that the bot entered; of the latest versions, and
             the latest tournaments.
         rivals: of the version that is shown, the one with the best score first.
@@ -226,6 +228,7 @@ class BotProfilePage(Model):
     results: tuple[ListedResult, ...]
     corrections: tuple[BotCorrection, ...]
     left_out: tuple[str, ...] = ()
+    first_ratings: tuple[FirstRating, ...] = ()
 
     @property
     def charted(self) -> dict[str, list[RatingPoint]]:

@@ -126,6 +126,7 @@ class ContestChanges(Model):
         text: the contest as TOML.
         time_zone: of the times in the form.
         fields: what a form has in its fields at first.
+        titles: what these are called.
         note: why it does not go on; "" while it does.
         may_reveal: whether there is something to be revealed.
         is_reveal_asked: whether that was asked for already.
@@ -136,6 +137,7 @@ class ContestChanges(Model):
     text: str
     time_zone: str
     fields: Mapping[str, str]
+    titles: Mapping[str, str]
     note: str
     may_reveal: bool
     is_reveal_asked: bool
@@ -266,6 +268,7 @@ class NewContestPage(Model):
         template: which template it begins with.
         templates: all of them.
         fields: what is in the fields of the form at first.
+        titles: what its fields are called.
         games: the names of the games.
         formats: those of the formats of a final.
         house_bots: the bots that can play along.
@@ -277,6 +280,7 @@ class NewContestPage(Model):
     template: str
     templates: tuple[ContestTemplate, ...]
     fields: Mapping[str, str]
+    titles: Mapping[str, str]
     games: tuple[str, ...]
     formats: tuple[str, ...]
     house_bots: tuple[str, ...]

@@ -35,7 +35,7 @@ class HealthPage(Model):
         event_readers: how many streams of events are open.
         last_change_seconds: since when nothing has changed in the store; None if nothing has since the server runs.
         csp_reports: how often browsers reported that something was not allowed to run.
-        troubles: what is wrong with ladders that are kept going, a sentence each.
+        troubles: what is wrong with the parts of the site, a sentence each.
     """
 
     is_store_readable: bool

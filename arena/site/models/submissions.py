@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arena.people.submission import SubmissionState
+from arena.site.models.first_rating import FirstRating
 from arena.site.models.model import Model
 
 
@@ -57,11 +58,15 @@ class SubmissionPage(Model):
         line: what everybody sees of it.
         ahead: how many are checked before it; None if it does not wait.
         details: what only its author sees; None for others.
+        ratings: of the bot, in the ladders that are played now and whose director is still uncertain of it.
+        is_awaited: whether it was accepted a moment ago, so that it may soon be rated.
     """
 
     line: SubmissionLine
     ahead: int | None
     details: SubmissionDetails | None
+    ratings: tuple[FirstRating, ...] = ()
+    is_awaited: bool = False
 
 
 class SubmissionDetails(Model):

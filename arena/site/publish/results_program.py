@@ -15,11 +15,12 @@ from arena.contests.visibility import visible
 from arena.errors import ArenaError, DatabaseError
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestPhase, StoredContest, phase_of
-from arena.service_program import keep_trying, service_program
+from arena.service_program import end_now, keep_trying, service_program
 from arena.site.publish.contest_results import current_version, make_result, version_of
 from arena.site.publish.result_place import result_path
 from arena.store.people.people_store import PeopleStore
 from arena.store.values import StoredTournament
+from arena.trouble_note import TroubleNote
 
 PAUSE_SECONDS = 2.0
 AGAIN_SECONDS = 60.0
@@ -37,16 +38,17 @@ def main(arguments: list[str]) -> int:
         arguments: the process that started this one, 0 if it runs alone; and the home.
     """
     parent, directory = arguments
-    maker = ResultMaker()
+    maker, note = ResultMaker(), TroubleNote(directory, "results")
     with service_program(int(parent), NICENESS):
-        keep_trying(lambda: _run(directory, maker), _log, "no results can be made now")
+        keep_trying(lambda: _run(directory, maker, note), _log, "no results can be made now", note)
     return 0
 
 
-def _run(directory: str, maker: ResultMaker) -> None:
+def _run(directory: str, maker: ResultMaker, note: TroubleNote) -> None:
     with ArenaHome(directory) as home, open_people(directory) as people:
         while True:
             maker.make_results(home, people)
+            note.clear()
             time.sleep(PAUSE_SECONDS)
 
 
@@ -91,6 +93,7 @@ class ResultMaker:
             return
         if failure is not None and failure.version == version and self._seconds() < failure.again_at:
             return
+        note = TroubleNote(home.directory, "results", contest)
         try:
             make_result(home, contest, tournaments)
         except DatabaseError:
@@ -99,9 +102,11 @@ class ResultMaker:
             if failure is None or (failure.version, failure.sentence) != (version, str(error)):
                 is_ours = not isinstance(error, (ArenaError, OSError))
                 _log.error("the result of contest %s can't be made: %s", contest, error, exc_info=is_ours)
+            note.say(f"the result of contest {contest} can't be made: {error}")
             self._failures[contest] = _Failure(version, str(error), self._seconds() + AGAIN_SECONDS)
         else:
             self._failures.pop(contest, None)
+            note.clear()
 
 
 def _is_over(stored: StoredContest, now: str) -> bool:
@@ -110,4 +115,4 @@ def _is_over(stored: StoredContest, now: str) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end_now(main(sys.argv[1:]))

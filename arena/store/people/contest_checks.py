@@ -6,38 +6,45 @@ from collections.abc import Collection, Iterable, Iterator
 
 from sqlalchemy import Connection, select
 
-from arena.people.contest import Contest, StoredContest
+from arena.mistake import Mistake
+from arena.people.contest import StoredContest
+from arena.people.contest_reading import ContestReading
 from arena.store.people.schema import people
 
 MAX_LISTED = 20
 """Of those who are invited without an account."""
 
 
-def tournament_faults(contest: Contest, others: Iterable[StoredContest]) -> Iterator[str]:
+def tournament_mistakes(new: ContestReading, others: Iterable[StoredContest]) -> Iterator[Mistake]:
     """Yield which tournaments of a contest another one has.
 
     Args:
-        contest: what was written.
+        new: what was written.
         others: all contests but the one that becomes this.
     """
+    if not new.has_right("name"):
+        return
     for other in others:
-        for name in contest.tournaments:
+        for name in new.contest.tournaments:
             if name in other.contest.tournaments:
-                yield f"the contest {other.name!r} has a tournament {name!r} already"
+                yield Mistake("name", f"the contest {other.name!r} has a tournament {name!r} already")
 
 
-def invitation_faults(connection: Connection, contest: Contest, invited_before: Collection[str] = ()) -> Iterator[str]:
+def invitation_mistakes(
+    connection: Connection, new: ContestReading, invited_before: Collection[str] = ()
+) -> Iterator[Mistake]:
     """Yield who is invited without an account.
 
     Args:
         connection: to the database.
-        contest: what was written.
+        new: what was written.
         invited_before: who stays invited without an account: it was erased.
     """
     names = {name.lower() for name in connection.execute(select(people.c.name)).scalars()}
     names |= {name.lower() for name in invited_before}
-    missing = [name for name in contest.invited if name.lower() not in names]
+    invited = new.contest.invited if new.has_right("invited") else ()
+    missing = [name for name in invited if name.lower() not in names]
     for name in missing[:MAX_LISTED]:
-        yield f"invited = {name!r}: nobody has an account of this name"
+        yield Mistake("invited", "nobody has an account of this name", repr(name))
     if len(missing) > MAX_LISTED:
-        yield f"invited: {len(missing) - MAX_LISTED} more have no account"
+        yield Mistake("invited", f"{len(missing) - MAX_LISTED} more have no account")

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, select
 
 from arena.errors import UsageError
+from arena.mistake import Mistake
 from arena.people.contest import (
     Contest,
     ContestEntrants,
@@ -19,11 +20,12 @@ from arena.people.contest import (
     StoredContest,
     phase_of,
 )
-from arena.people.contest_change import change_faults, deadline_faults, differences
+from arena.people.contest_change import change_mistakes, deadline_mistakes, differences
+from arena.people.contest_reading import ContestReading, read_of
 from arena.people.submission import UNFINISHED, SubmissionState
-from arena.reason import check_reason
+from arena.reason import ACCEPTED, check_reason, is_reason
 from arena.store.connection import Database
-from arena.store.people.contest_checks import invitation_faults, tournament_faults
+from arena.store.people.contest_checks import invitation_mistakes, tournament_mistakes
 from arena.store.people.contest_schema import contest_entries, contests
 from arena.store.people.public_log import add_line
 from arena.store.people.schema import people, submissions
@@ -37,6 +39,7 @@ from arena.store.people.stored_contests import (
 )
 from arena.store.people.submissions import end_submitting
 from arena.store.people.times import Clock
+from arena.text import shortened_text
 
 MAX_NOTE_CHARACTERS = 1000
 
@@ -51,19 +54,21 @@ class Contests:
         """Return the time, as it is stored."""
         return self._clock.text()
 
-    def add(self, by: str, contest: Contest, faults: Sequence[str] = ()) -> StoredContest:
+    def add(self, by: str, written: Contest | ContestReading, faults: Sequence[Mistake] = ()) -> StoredContest:
         """Announce a contest.
 
         Args:
             by: who announces it.
-            contest: what was written.
-            faults: what else is wrong with it, in sentences; it is refused with these, too.
+            written: what was written.
+            faults: what else is wrong with it; it is refused with these, too.
 
         Raises:
-            UsageError: with everything that is wrong: another contest has one of its tournaments, its deadline has
-                passed, or who is invited has no account.
+            ContestError: with everything that is wrong: in what was written, and another contest has one of its
+                tournaments, its deadline has passed, or who is invited has no account.
         """
         now = self._clock.text()
+        new = read_of(written)
+        contest = new.contest
         row = {
             "name": contest.name,
             "contest": stored_form(contest),
@@ -78,11 +83,8 @@ class Contests:
 
         def add(connection: Connection) -> StoredContest:
             add_line(connection, now, by, "announced the contest", contest.name, "")  # which lets others wait
-            others, invited = (
-                tournament_faults(contest, all_contests(connection)),
-                invitation_faults(connection, contest),
-            )
-            _refuse(contest.name, [*faults, *deadline_faults(contest, now), *others, *invited])
+            others = tournament_mistakes(new, all_contests(connection))
+            new.check(*faults, *deadline_mistakes(new, now), *others, *invitation_mistakes(connection, new))
             connection.execute(contests.insert(), row)
             return find_contest(connection, contest.name)
 
@@ -106,34 +108,40 @@ class Contests:
         """Return all contests, the latest first."""
         return self._database.read(all_contests)
 
-    def change(self, by: str, name: str, contest: Contest, reason: str, faults: Sequence[str] = ()) -> StoredContest:
+    def change(
+        self, by: str, name: str, written: Contest | ContestReading, reason: str, faults: Sequence[Mistake] = ()
+    ) -> StoredContest:
         """Change what can still be changed of a contest. If nothing is different, nothing is done.
 
         Args:
             by: who changes it.
             name: of the contest.
-            contest: what it becomes.
+            written: what it becomes.
             reason: why.
-            faults: what else is wrong with it, in sentences; it is refused with these, too.
+            faults: what else is wrong with it; it is refused with these, too.
 
         Raises:
-            UsageError: if there is no such contest; or with everything that is wrong: something else would be changed,
-                or ``add`` would refuse it.
+            UsageError: if there is no such contest.
+            ContestError: with everything that is wrong: something else would be changed, the reason is missing or too
+                long, or ``add`` would refuse it.
         """
-        check_reason(reason)
+        new = read_of(written)
+        contest = new.contest
+        if not is_reason(reason):
+            faults = (*faults, Mistake("reason", ACCEPTED, repr(shortened_text(reason))))
 
         def change(connection: Connection) -> StoredContest:
             now = self._clock.text()
             stored = locked_contest(connection, name)
-            if stored.contest == contest:
+            if stored.contest == contest and not (new.mistakes or faults):
                 return stored
             details = "; ".join(differences(stored.contest, contest))
             line = (now, by, "changed the contest", name, reason)
             add_line(connection, *line, details=details)  # which lets others wait
             others = [one for one in all_contests(connection) if one.number != stored.number]
-            invited = invitation_faults(connection, contest, stored.contest.invited)
-            changes, taken = change_faults(stored, contest, now), tournament_faults(contest, others)
-            _refuse(name, [*faults, *changes, *taken, *invited])
+            invited = invitation_mistakes(connection, new, stored.contest.invited)
+            changes, taken = change_mistakes(stored, new, now), tournament_mistakes(new, others)
+            new.check(*faults, *changes, *taken, *invited)
             has_begun = stored.contest.opens_at <= now
             is_frozen = has_begun and stored.freeze_at is not None and stored.freeze_at <= now
             values = {
@@ -281,11 +289,6 @@ class Contests:
         )
         rows = self._database.read(lambda connection: connection.execute(query).all())
         return [entry_of(row) for row in rows]
-
-
-def _refuse(name: str, faults: Sequence[str]) -> None:
-    if faults:
-        raise UsageError(f"contest {name!r}: " + "; ".join(faults))
 
 
 def _counts(contest: Contest) -> ColumnElement[bool]:

@@ -60,6 +60,12 @@ class Claim:
         known = {"bot": bot, "copy_bytes": copy_bytes}
         return self._change(values | {name: value for name, value in known.items() if value is not None})
 
+    def release(self) -> bool:
+        """Let it wait again, as if nobody had begun to check it; return whether the claim held until now."""
+        return self._change(
+            {"state": SubmissionState.WAITING, "tries": self.submission.tries - 1, "turn": None, "claim": None}
+        )
+
     def _change(self, values: dict[str, Any]) -> bool:
         own = (submissions.c.id == self.submission.number) & (submissions.c.claim == self._secret)
         change = submissions.update().where(own).values(values)

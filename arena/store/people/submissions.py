@@ -204,6 +204,14 @@ class Submissions(BotNames):
 
         return self._database.read(read)
 
+    def seconds_since(self, at: str) -> float:
+        """Return how many seconds ago something was.
+
+        Args:
+            at: when, as it is stored.
+        """
+        return self._clock.between(at, self._clock.text())
+
     def seconds_to_check(self) -> list[float]:
         """Return how long the latest checks took, without the time before they began."""
         query = (

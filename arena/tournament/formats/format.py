@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from arena.definition import Absence
 from arena.errors import DefinitionError
-from arena.results import StoredResult, points_of
+from arena.results import EntrantRating, StoredResult, points_of
 
 ANY_NUMBER = range(2, sys.maxsize)
 FOR_TWO = range(2, 3)
@@ -241,6 +241,10 @@ class Format(ABC, Generic[SettingsT]):
     def stop_limits(self) -> StopLimits | None:
         """Return what ends the tournament, if it has no fixed number of rounds; None otherwise."""
         return None
+
+    def least_certain(self) -> tuple[EntrantRating, ...]:
+        """Return the ratings of those who are rated least certainly, the newcomers; empty if it rates nobody."""
+        return ()
 
     def ranking(self) -> list[Placing] | None:
         """Return the format's own table, the best entrant first; None if only ratings rank."""

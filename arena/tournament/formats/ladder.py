@@ -20,12 +20,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Annotated
 
 from annotated_types import Ge, Gt, Le
 
+from arena.results import EntrantRating
 from arena.seeds import derived_seed
 from arena.text import counted, duration_text
 from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Round, StopLimits
@@ -37,6 +38,9 @@ UNCERTAIN = 0.7
 """The share of the widest sigma from which on an entrant plays in every round."""
 
 MAX_ROUNDS_WAITING = 3
+MAX_LEAST_CERTAIN = 16
+"""Of those whose ratings visitors see after each round: they are written every second."""
+
 DRAWS_ESTIMATED_EVERY = 8
 """Rounds between two estimates of the draw probability: it hardly changes, and an estimate takes several fits."""
 
@@ -169,6 +173,16 @@ class Ladder(Format[LadderSettings]):
             margin_95=settings.margin_95,
             hours=settings.hours,
             widest_margin=self._widest_margin(self._present()) if have_all_played else None,
+        )
+
+    def least_certain(self) -> tuple[EntrantRating, ...]:
+        """Return the ratings of those present who are rated least certainly, as of the last round."""
+        from arena.ratings.environment import CONFIDENCE_95
+
+        rated = [(bot, self._ratings[bot]) for k in self._present() if (bot := self.field.bots[k]) in self._ratings]
+        return tuple(
+            EntrantRating(bot=bot, mu=rating.mu, margin_95=CONFIDENCE_95 * rating.sigma)
+            for bot, rating in nlargest(MAX_LEAST_CERTAIN, rated, key=lambda one: one[1].sigma)
         )
 
     def plan(self) -> str:

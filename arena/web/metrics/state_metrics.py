@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from arena.errors import ArenaError
 from arena.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
+from arena.operating.parts import PARTS
 from arena.people.directing import LADDER, DirectorState
 from arena.people.submission import FINAL, SubmissionState
 from arena.site.page import Lane
 from arena.store.people.people_store import PeopleStore
+from arena.trouble_note import Trouble
 from arena.version import __version__
 from arena.web.builders import Builders
 from arena.web.metrics.exposition import Metric, MetricKind, Sample
@@ -39,6 +41,7 @@ class StateMetrics:
         builders: Mapping[Lane, Builders],
         readers: Callable[[], int],
         people: PeopleStore | None = None,
+        troubles: Callable[[], Sequence[Trouble]] = tuple,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Prepare.
@@ -49,9 +52,11 @@ class StateMetrics:
             builders: by lane.
             readers: returns how many streams of events are open.
             people: the database of people, where they may enter.
+            troubles: returns what is wrong with the parts of the site.
             now: the clock.
         """
         self._home, self._directory, self._people = home, directory, people
+        self._troubles = troubles
         self._builders, self._readers, self._now = builders, readers, now
         self._started_at = now()
         self._sizes: dict[str, int] = {}
@@ -66,6 +71,7 @@ class StateMetrics:
         yield from self._readable("results", self._of_results)
         if self._people is not None:
             yield from self._readable("people", partial(self._of_people, self._people))
+            yield from self._of_troubles()
         yield from self._readable("disk", self._of_disk)
 
     def _readable(self, what: str, read: Callable[[], Iterator[Metric]]) -> Iterator[Metric]:
@@ -121,6 +127,11 @@ class StateMetrics:
         states = Counter(SILENT if people.directors.is_silent(one) else str(one.state) for one in reports)
         samples = [Sample(states[state], {"state": state}) for state in (*map(str, DirectorState), SILENT)]
         yield _gauge("arena_ladders", "Ladders by what their programs do.", samples)
+
+    def _of_troubles(self) -> Iterator[Metric]:
+        counts = Counter(one.part for one in self._troubles())
+        samples = [Sample(counts[part.name], {"part": part.name}) for part in PARTS]
+        yield _gauge("arena_troubles", "What is wrong with the parts, as /health says in sentences.", samples)
 
     def _of_disk(self) -> Iterator[Metric]:
         if self._measured_at is None or self._now() - self._measured_at >= MEASURE_SECONDS:

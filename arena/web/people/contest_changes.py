@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import cache
-from typing import Annotated, ClassVar
 from urllib.parse import quote
 from zoneinfo import available_timezones
 
-from pydantic import BeforeValidator, ConfigDict, Field
-
 from arena.contests.announcing import announce, change
-from arena.contests.apart import read_contest_apart
+from arena.contests.apart import read_apart
 from arena.contests.contest_text import contest_text
 from arena.contests.template_texts import template_names, template_summary
 from arena.errors import UsageError
@@ -19,73 +16,28 @@ from arena.people.roles import Permission
 from arena.shipped import PREFIX, example_bots
 from arena.site.models.contests import ContestTemplate, NewContestPage
 from arena.store.people.rates import Rate
+from arena.web.people.contest_fields import (
+    MAX_TEXT_CHARACTERS,
+    Change,
+    ContestNamed,
+    NewContest,
+    WhichTemplate,
+    fields_refused,
+    titles_of,
+)
 from arena.web.people.contest_form import VALUES, changed_text, form_template, form_text
-from arena.web.people.contests import ContestNamed, found_contest
-from arena.web.people.operation import Done, Fields, Operation, Reason, Visit
+from arena.web.people.contests import found_contest
+from arena.web.people.operation import Done, Operation, Reason, Visit
 from arena.web.problems import bad_address
 
 CHANGES = Rate(120, 3600.0)
 """Each starts a process that reads the text."""
-MAX_TEXT_CHARACTERS = 64 * 1024
 MAX_BODY_BYTES = 4 * MAX_TEXT_CHARACTERS
 """A form writes a character as three and more."""
 
 GAMES = ("differences", "plaid", "plusminus", "coprimality", "multiplication")
-FINAL_FORMATS = ("round-robin", "swiss", "knockout", "gauntlet")
-"""Both by name: who answers requests loads neither."""
-
-Texts = Annotated[tuple[str, ...], BeforeValidator(lambda sent: (sent,) if isinstance(sent, str) else sent)]
-
-
-class WhichTemplate(Fields):
-    """What the form of a new contest begins with."""
-
-    template: str = Field("class", max_length=64)
-
-
-class NewContest(WhichTemplate):
-    """A new contest: its text in TOML, or what the fields of the form have. All of it is checked as the text is."""
-
-    model_config = ConfigDict(str_max_length=MAX_TEXT_CHARACTERS)
-    SEVERAL_LINES: ClassVar[tuple[str, ...]] = ("text", "description", "invited")
-
-    text: str = ""
-    name: str = ""
-    title: str = ""
-    description: str = ""
-    game: str = ""
-    options: str = ""
-    opens_at: str = ""
-    deadline_at: str = ""
-    time_zone: str = ""
-    entrants: str = ""
-    invited: str = ""
-    bots_per_author: str = ""
-    house_bots: Annotated[Texts, Field(max_length=50)] = ()
-    results: str = ""
-    frozen_hours: str = ""
-    reveal_at: str = ""
-    per_action_seconds: str = ""
-    memory_mib: str = ""
-    qualification: str = ""
-    places: str = ""
-    final: str = ""
-    encounters: str = ""
-
-
-class Change(ContestNamed):
-    """What becomes different; the whole text in TOML, or some of what can be changed after the opening."""
-
-    model_config = ConfigDict(str_max_length=MAX_TEXT_CHARACTERS)
-    SEVERAL_LINES: ClassVar[tuple[str, ...]] = ("text", "description", "invited")
-
-    reason: Reason
-    text: str = ""
-    title: str | None = None
-    description: str | None = None
-    deadline_at: str | None = None
-    reveal_at: str | None = None
-    invited: str | None = None
+FINAL_FORMATS = ("round-robin", "swiss", "knockout")
+"""Both by name: who answers requests loads neither. A gauntlet needs challengers, which the form has no field for."""
 
 
 class Cancellation(ContestNamed):
@@ -111,6 +63,7 @@ def show_new(visit: Visit) -> NewContestPage:
         template=name,
         templates=tuple(ContestTemplate(name=one, summary=template_summary(one)) for one in names),
         fields=template.fields,
+        titles=titles_of(NewContest),
         games=GAMES,
         formats=FINAL_FORMATS,
         house_bots=tuple(PREFIX + bot for bot in example_bots()),
@@ -135,9 +88,8 @@ def add_contest(visit: Visit) -> Done:
         if not sent.name:
             raise UsageError("name: missing; expected the fields of the form, or a contest as TOML in text")
         text = form_text(sent.model_dump(exclude={"text", "template", "house_bots"}), sent.house_bots)
-    contest = read_contest_apart(text)
-    announce(visit.homes.public().store, visit.people, visit.person.name, contest)
-    return _done(contest.name, f"announced the contest {contest.name}")
+    stored = announce(visit.homes.public().store, visit.people, visit.person.name, read_apart(text))
+    return _done(stored.name, f"announced the contest {stored.name}")
 
 
 def change_contest(visit: Visit) -> Done:
@@ -148,10 +100,10 @@ def change_contest(visit: Visit) -> Done:
     if not text.strip():
         given = sent.model_dump(include=set(VALUES), exclude_none=True)
         text = changed_text(contest_text(stored.contest), {key: VALUES[key](value) for key, value in given.items()})
-    contest = read_contest_apart(text)
-    if contest == stored.contest:
+    new = read_apart(text)
+    if new.contest == stored.contest and not new.mistakes:
         raise UsageError(f"contest {stored.name!r}: nothing is different")
-    change(visit.homes.public().store, visit.people, visit.person.name, stored.name, contest, sent.reason)
+    change(visit.homes.public().store, visit.people, visit.person.name, stored.name, new, sent.reason)
     return _done(stored.name, f"changed the contest {stored.name}")
 
 
@@ -183,6 +135,7 @@ OPERATIONS = (
         handler=add_contest,
         fields=NewContest,
         form="/contests/new",
+        fields_refused=fields_refused,
         rate=CHANGES,
         max_body_bytes=MAX_BODY_BYTES,
     ),
@@ -205,6 +158,7 @@ OPERATIONS = (
         handler=change_contest,
         fields=Change,
         form="/contests/{name}",
+        fields_refused=fields_refused,
         rate=CHANGES,
         max_body_bytes=MAX_BODY_BYTES,
     ),

@@ -18,7 +18,8 @@ from arena.site.page import Page
 from arena.site.pages import PAGE_BY_NAME
 from arena.site.publish.signature import signing_key
 from arena.site.render import asset_digests
-from arena.web.people.contests import ContestNamed, found_contest
+from arena.web.people.contest_fields import ContestNamed
+from arena.web.people.contests import found_contest
 from arena.web.people.grades import grade_lines, home_of, played_pages
 from arena.web.people.homes import HomePlace
 from arena.web.people.operation import Document, Download, Handler, NoFields, OfHome, Operation, ToBuild, Visit, Who

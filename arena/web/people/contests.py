@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from pydantic import Field
-
 from arena.contests.contest_text import contest_text
 from arena.contests.visibility import ContestHome, Visibility, visible
 from arena.people.contest import Contest, ContestEntrants, ContestEntry, ContestPhase, ContestResults, StoredContest
@@ -20,6 +18,7 @@ from arena.site.models.contests import (
 )
 from arena.site.models.model import Model
 from arena.site.models.tournament import TournamentPage
+from arena.web.people.contest_fields import Change, ContestNamed, titles_of
 from arena.web.people.contest_form import changeable_fields
 from arena.web.people.contest_view import (
     CAN_BE_ENTERED,
@@ -29,15 +28,9 @@ from arena.web.people.contest_view import (
     rules_of,
 )
 from arena.web.people.grades import final_result, played_pages
-from arena.web.people.operation import Fields, Operation, ToShow, Visit, Who
+from arena.web.people.operation import Operation, ToShow, Visit, Who
 from arena.web.problems import bad_address
 from arena.web.topics import CONTESTS
-
-
-class ContestNamed(Fields):
-    """Which contest."""
-
-    name: str = Field(min_length=1, max_length=64)
 
 
 def show_contests(visit: Visit) -> ContestsPage:
@@ -171,6 +164,7 @@ def _changes(visit: Visit, stored: StoredContest, phase: ContestPhase) -> Contes
         text=contest_text(contest),
         time_zone=contest.time_zone,
         fields=changeable_fields(contest),
+        titles=titles_of(Change),
         note=stored.stage_note,
         may_reveal=stored.revealed_at is None
         and contest.results is not ContestResults.OPEN

@@ -6,7 +6,7 @@ may not do something learns nothing about it: the same response, whether it exis
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from math import ceil
 from typing import Any
@@ -22,7 +22,7 @@ from arena.people.roles import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
 from arena.site.links import ServedLinks
 from arena.store.people.people_store import PeopleStore
 from arena.submissions.upload_directory import Received, UploadDirectory
-from arena.text import counted, shortened_text
+from arena.text import counted
 from arena.web.addresses import query_of
 from arena.web.endpoint import Endpoint
 from arena.web.observation import ACTOR
@@ -32,6 +32,7 @@ from arena.web.people.client_address import address_of, network_of
 from arena.web.people.description import description_of
 from arena.web.people.followed_matches import HEADERS, FollowedMatches
 from arena.web.people.homes import HomeBuilders, Homes
+from arena.web.people.mistaken import problem_of_sent
 from arena.web.people.operation import (
     Document,
     Done,
@@ -47,6 +48,7 @@ from arena.web.people.operation import (
 )
 from arena.web.people.origin import check_encryption, check_origin, site_of
 from arena.web.people.responses import (
+    Refusal,
     document_response,
     done_response,
     download_response,
@@ -56,7 +58,7 @@ from arena.web.people.responses import (
     wants_json,
 )
 from arena.web.people.upload import receive_upload
-from arena.web.problems import Problem, ProblemError, problem_of
+from arena.web.problems import Problem, ProblemError
 
 THREADS = 4
 PASSWORDS_AT_A_TIME = 2
@@ -144,9 +146,10 @@ class Gate:
             sent |= request.path_params
             visit, result = await self._do(request, operation, actor, sent, received)
         except (UsageError, ValidationError) as error:
+            problem = problem_of_sent(request, operation, sent, error)
             if operation.form and not wants_json(request):
-                return await self._form_again(request, operation, actor, sent, _problem(error, request.path_params))
-            raise ProblemError(_problem(error, request.path_params)) from error
+                return await self._form_again(request, operation, actor, sent, problem)
+            raise ProblemError(problem) from error
         finally:
             if received is not None:
                 await anyio.to_thread.run_sync(self._remove_unless_kept, received, limiter=self._threads)
@@ -213,7 +216,8 @@ class Gate:
             visit, model = await self._do(request, page, actor, known)
         except (UsageError, ValidationError) as error:
             raise ProblemError(problem) from error
-        return page_response(request, page, self._links, visit.actor, model, problem, sent)
+        refusal = Refusal(problem=problem, sent=sent, action=operation.path.rpartition("/")[2])
+        return page_response(request, page, self._links, visit.actor, model, refusal)
 
     def _admit(self, request: Request, operation: Operation) -> Actor | None:
         """Return who may do it; None for a visitor who has to sign in first.
@@ -255,27 +259,6 @@ def _endpoint(path: str, handler: Any, by_method: Mapping[str, Operation]) -> En
         methods=tuple(by_method),
         descriptions=lambda: {method: description_of(operation) for method, operation in by_method.items()},
     )
-
-
-def _problem(error: UsageError | ValidationError, in_path: Collection[str]) -> Problem:
-    """Return the problem for what was sent. It does not repeat values: one of them may be a password.
-
-    Args:
-        error: what is wrong.
-        in_path: the names of the fields in the path: with one that is malformed, it is the address of nothing.
-    """
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        name = shortened_text(".".join(map(str, first["loc"])))
-        if name in in_path:
-            return Problem(status=404, title="Not found", error="There is nothing at this address.")
-        problem = Problem(status=400, title="Not done", error=f"{name!r}: {first['msg'][:1].lower()}{first['msg'][1:]}")
-    else:
-        problem = problem_of(error)
-        problem = problem.model_copy(update={"title": "Not done"} if problem.status == 400 else {})
-    sentence = problem.error[:1].upper() + problem.error[1:]
-    sentence = sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
-    return problem.model_copy(update={"error": sentence})
 
 
 def _refusal(actor: Actor, role: Role, operation: Operation) -> str:

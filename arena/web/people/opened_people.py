@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable
 from functools import cache
 
-from arena.errors import ArenaError
-from arena.home import open_people, uploads_path
-from arena.people.directing import LADDER, DirectorState
+from arena.home import home_path, open_people, uploads_path
+from arena.operating.troubles import troubles
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
 from arena.submissions.upload_directory import RECEIVING, UploadDirectory
+from arena.trouble_note import Trouble
 from arena.uploads.containment import can_contain_uploads
 from arena.web.endpoint import Endpoint
 from arena.web.opened_home import OpenedHome
@@ -22,7 +22,6 @@ from arena.web.people.homes import Homes
 from arena.web.people.table import OPERATIONS
 
 ACCOUNT = "/account"
-IN_TROUBLE = (DirectorState.SHORT, DirectorState.RESTING, DirectorState.UNABLE)
 
 
 class OpenedPeople:
@@ -52,6 +51,7 @@ class OpenedPeople:
             StoreError: if it can't be opened.
         """
         self._home = OpenedHome(directory, store)
+        self._directory = home_path(directory)
         self.store = open_people(directory)
         uploads = UploadDirectory(uploads_path(directory), why_not or cache(_refusal))
         uploads.remove_unfinished(RECEIVING)
@@ -65,19 +65,9 @@ class OpenedPeople:
         """Take what is shown of public pages from those that the site has built."""
         self._homes.pages = cache
 
-    def troubles(self) -> tuple[str, ...]:
-        """Return what is wrong with ladders; nothing about contests, of which not everybody may know."""
-        try:
-            ladders = self.store.directors.reports(LADDER)
-        except ArenaError as error:
-            return (f"the database of people can't be read: {error}",)
-        found = []
-        for one in ladders:
-            if self.store.directors.is_silent(one):
-                found.append(f"{one.tournament}: its program does not run")
-            elif one.state in IN_TROUBLE:
-                found.append(f"{one.tournament}: {one.sentence or one.state}")
-        return tuple(found)
+    def troubles(self) -> tuple[Trouble, ...]:
+        """Return what is wrong with the parts of the site, as everybody may know it."""
+        return tuple(troubles(self._directory, self.store))
 
     def end_streams(self) -> None:
         """End the streams of who follows a match; in the loop of events."""

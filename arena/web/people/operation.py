@@ -12,6 +12,7 @@ from unicodedata import category
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from arena.errors import UsageError
 from arena.people.roles import Permission
 from arena.people.unrated_match import Shown
 from arena.people.values import Person
@@ -25,6 +26,7 @@ from arena.submissions.upload_directory import Received, UploadDirectory
 from arena.web.people.actor import Actor
 from arena.web.people.body import MAX_BODY_BYTES
 from arena.web.people.homes import HomePlace, Homes
+from arena.web.problems import FieldProblem
 
 
 class Who(StrEnum):
@@ -63,7 +65,8 @@ class Fields(BaseModel):
         return value
 
 
-Reason = Annotated[str, Field(min_length=1, max_length=MAX_REASON_CHARACTERS)]
+REASON_TITLE = "Why, for the public log"
+Reason = Annotated[str, Field(title=REASON_TITLE, min_length=1, max_length=MAX_REASON_CHARACTERS)]
 """Why something is done, for others to read."""
 
 
@@ -231,6 +234,10 @@ def _never(_: Any) -> bool:
     return False
 
 
+def _no_fields(_: UsageError, __: Mapping[str, Any], ___: bool) -> tuple[FieldProblem, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """Something that people do, or a page for a person.
@@ -248,6 +255,8 @@ class Operation:
         rate: how often for one person; from one network, if anybody may.
         form: the path of the page that has its form, on which a browser sees what is wrong with what it sent; "" for
             a page that says only that.
+        fields_refused: returns which fields a refusal is about, from the error, what was sent, and whether a program
+            did; none if that is not known.
         takes_password: whether a password is hashed, which takes long.
         takes_upload: whether a file is sent with it.
         only_in_browser: whether no token is good for it.
@@ -270,6 +279,7 @@ class Operation:
     room: str = "account"
     rate: Rate | None = None
     form: str = ""
+    fields_refused: Callable[[UsageError, Mapping[str, Any], bool], tuple[FieldProblem, ...]] = _no_fields
     takes_password: bool = False
     takes_upload: bool = False
     only_in_browser: bool = False

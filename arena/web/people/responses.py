@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -21,6 +23,29 @@ HTML, JSON = "text/html; charset=utf-8", "application/json"
 MAX_PLACE_CHARACTERS = 500
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """What was sent with a form, and why it was refused.
+
+    Attributes:
+        problem: what is wrong.
+        sent: to be shown again.
+        action: the end of the address it was sent to, where a page has several forms.
+    """
+
+    problem: Problem
+    sent: Mapping[str, Any]
+    action: str
+
+    @property
+    def wrong(self) -> dict[str, str]:
+        """What is wrong with each field, by its name."""
+        found: dict[str, list[str]] = {}
+        for one in self.problem.fields:
+            found.setdefault(one.field, []).append(one.error)
+        return {field: "; ".join(errors) for field, errors in found.items() if field}
+
+
 def wants_json(request: Request) -> bool:
     """Return whether a program asks."""
     accepted = request.headers.get("accept", "").lower()
@@ -33,8 +58,7 @@ def page_response(
     links: ServedLinks,
     actor: Actor,
     model: Any,
-    problem: Problem | None = None,
-    sent: dict[str, Any] | None = None,
+    refusal: Refusal | None = None,
 ) -> Response:
     """Return what an operation shows.
 
@@ -44,8 +68,7 @@ def page_response(
         links: the addresses in the page.
         actor: who asks.
         model: what is shown.
-        problem: what is wrong with what was sent; None if nothing is.
-        sent: what was sent with a form, to be shown again.
+        refusal: of what was sent with a form on it; None if nothing was.
     """
     headers = {"cache-control": NOT_KEPT} | ({"retry-after": "1"} if operation.is_late(model) else {})
     if wants_json(request) or not operation.template:
@@ -53,15 +76,18 @@ def page_response(
     else:
         html = render_template(
             operation.template,
-            _setting(links, operation, model) if problem is None else Setting(links=links),
+            _setting(links, operation, model) if refusal is None else Setting(links=links),
             room=operation.room,
             twin=None,
             model=model,
             actor=actor,
-            error=problem.error if problem is not None else "",
-            sent=sent or {},
+            error=refusal.problem.error if refusal is not None else "",
+            sent=refusal.sent if refusal is not None else {},
+            action=refusal.action if refusal is not None else "",
+            problems=refusal.problem.fields if refusal is not None else (),
+            wrong=refusal.wrong if refusal is not None else {},
         )
-        status = problem.status if problem is not None else 200
+        status = refusal.problem.status if refusal is not None else 200
         response = response_of(rendered(html.encode(), HTML), request.headers, headers, status)
     response.headers["vary"] += ", Cookie, Authorization"
     return response

@@ -9,6 +9,7 @@ from pydantic import Field
 from arena.people.roles import Permission
 from arena.people.submission import HINT, UNFINISHED, ListedSubmission, Submission, SubmissionState
 from arena.records import MEBIBYTE
+from arena.site.build.first_ratings import first_ratings
 from arena.site.models.submissions import SubmissionDetails, SubmissionLine, SubmissionPage, SubmissionsPage
 from arena.store.people.rates import Rate
 from arena.submissions.upload_directory import MAX_UPLOAD_BYTES
@@ -17,6 +18,8 @@ from arena.web.problems import bad_address
 
 UPLOADS = Rate(60, 3600.0)
 """Also of what is refused after it has come."""
+AWAITED_SECONDS = 120.0
+"""How long the page of a submission that was accepted is loaded again and again, until it is rated."""
 MAX_KEPT_BYTES = 256 * MEBIBYTE
 """Of a person: of older submissions the upload is removed, and what the arena copied of an accepted bot stays."""
 
@@ -63,11 +66,21 @@ def show_submission(visit: Visit) -> SubmissionPage:
     one = own or visit.people.submissions.find_listed(number)
     if one is None:
         raise bad_address(f"There is no submission {number}.", 404)
+    is_accepted = one.state is SubmissionState.ACCEPTED
+    ratings = first_ratings(visit.homes.public().store, {one.bot}) if is_accepted and one.bot is not None else ()
     return SubmissionPage(
         line=line_of(one, visit),
         ahead=visit.people.submissions.ahead_of(number),
         details=details_of(own) if own is not None and _may_see_details(visit) else None,
+        ratings=ratings,
+        is_awaited=is_accepted and not ratings and _is_fresh(one, visit),
     )
+
+
+def _is_fresh(one: ListedSubmission, visit: Visit) -> bool:
+    """Return whether a submission was decided a moment ago."""
+    submissions = visit.people.submissions
+    return one.finished_at is not None and submissions.seconds_since(one.finished_at) < AWAITED_SECONDS
 
 
 def withdraw(visit: Visit) -> Done:

@@ -9,9 +9,11 @@ import httpx
 import pytest
 
 from arena.home import ArenaHome, open_people
+from arena.operating.parts import PARTS
 from arena.people.directing import DirectorState
 from arena.people.roles import Role
 from arena.site.page import Lane
+from arena.trouble_note import Trouble
 from arena.web.hosts import Hosts
 from arena.web.metrics.exposition import CONTENT_TYPE, Metric, MetricKind, Sample, exposition
 from arena.web.metrics.metrics_app import metrics_app
@@ -105,10 +107,12 @@ def builder(**values):
 def state(directory, tmp_path):
     clock = FakeClock()
     with ArenaHome(directory) as home, open_people(directory) as people:
+        found = []
         builders = {Lane.RATINGS: builder(processes=(1, 2), busy=1, waiting=5, refused=3), Lane.BOARDS: builder()}
         yield SimpleNamespace(
-            metrics=StateMetrics(lambda: home, directory, builders, lambda: 42, people, clock),
+            metrics=StateMetrics(lambda: home, directory, builders, lambda: 42, people, lambda: found, clock),
             people=people,
+            troubles=found,
             home=home,
             clock=clock,
             directory=directory,
@@ -135,6 +139,21 @@ def test_the_state_is_read_when_it_is_asked_for(state):
     assert values["arena_submissions_finished_total", "accepted"] == 0
     assert 0 <= values["arena_submission_oldest_seconds",] < 60
     assert [values[f"arena_{what}_readable",] for what in ("results", "people", "disk")] == [1, 1, 1]
+    assert "canary" not in exposition(state.metrics.metrics())
+
+
+def test_troubles_are_counted_by_part_without_their_sentences(state):
+    state.troubles += [Trouble("ladder", "canary"), Trouble("ladder", "canary"), Trouble("checker", "canary")]
+    values = values_of(state)
+    counts = [values["arena_troubles", part.name] for part in PARTS]
+    assert dict(zip([part.name for part in PARTS], counts, strict=True)) == {
+        "web": 0,
+        "checker": 1,
+        "contests": 0,
+        "ladder": 2,
+        "results": 0,
+        "play": 0,
+    }
     assert "canary" not in exposition(state.metrics.metrics())
 
 

@@ -1,11 +1,12 @@
 """Contests in the browser: making, changing, cancelling, revealing; what is wrong; what others may not."""
 
+import html
 import re
 from datetime import UTC, datetime
 
 import pytest
 
-from arena.contests.apart import read_contest_apart
+from arena.contests.apart import read_apart
 from arena.contests.contest_file import read_contest
 from arena.contests.contest_text import contest_text
 from arena.contests.template_texts import template_names, template_text
@@ -16,6 +17,7 @@ from arena.people.roles import Scope
 from arena.shipped import PREFIX, example_bots
 from arena.tournament.formats import FORMATS
 from arena.web.people import contest_changes
+from arena.web.people.contest_fields import NewContest
 from arena.web.people.contest_form import form_template, form_text
 from tests.report.tournaments import play
 from tests.web.people.conftest import JSON
@@ -97,9 +99,8 @@ async def test_a_template_with_a_title_and_times_is_a_contest(world, dora, templ
 
 def test_the_form_offers_what_there_is():
     assert sorted(contest_changes.GAMES) == sorted(GAMES)
-    assert sorted(contest_changes.FINAL_FORMATS) == sorted(
-        name for name, kind in FORMATS.items() if not kind.open_entry
-    )
+    closed = {name for name, kind in FORMATS.items() if not kind.open_entry}
+    assert {*contest_changes.FINAL_FORMATS} == closed - {"gauntlet"}
     known = {PREFIX + bot for bot in example_bots()}
     now = datetime.now(UTC)
     assert all(known >= set(form_template(name, now).house_bots) for name in template_names())
@@ -115,35 +116,125 @@ def test_a_template_is_the_same_contest_from_the_form_and_from_the_command_line(
 
 
 WRONG = {
-    "deadline_at": ("2027-03-01", "deadline_at = '2027-03-01'"),
-    "opens_at": ("2027-03-28T02:30", "in Europe/Berlin this time comes never, for the clocks are put forward"),
-    "time_zone": ("Europe/Nowhere", "expected a time zone of the IANA database"),
-    "options": ('{"size": nan}', "a JSON object such as"),
-    "name": ("../etc", "lower-case letters"),
-    "title": ("a\x7fb", "control characters"),
-    "encounters": ("10; drop", "encounters"),
-    "per_action_seconds": ("1\n[limits]", "control characters"),
-    "memory_mib": ("-1", "memory_bytes"),
-    "game": ("chess", "game = 'chess'"),
-    "results": ("secret", "results = 'secret'"),
-    "places": ("0x10", "places"),
-    "house_bots": (["arena:greedy", "/etc/passwd"], "expected an example bot"),
-    "final": ("ladder", "final.format = 'ladder'"),
+    "deadline_at": ("2027-03-01", "Deadline: expected a date and time"),
+    "opens_at": ("2027-03-28T02:30", "Opens: in Europe/Berlin this time comes never, for the clocks are put forward"),
+    "reveal_at": ("2027-03-02T12:00", "Revealed at; by a director if empty: expected a time that is not before"),
+    "time_zone": ("Europe/Nowhere", "Time zone: expected a time zone of the IANA database"),
+    "options": ('{"size": nan}', "Options, as JSON: expected a table such as { size = 6 }; in a form, a JSON object"),
+    "name": ("../etc", "Name, for addresses: expected 1 to 48 lower-case letters"),
+    "title": ("a\x7fb", "Title: expected text in one line, without control characters"),
+    "invited": ("ada, y!", "Invited, by name: 'y!': expected 2 to 32 letters"),
+    "bots_per_author": ("1.5", "Bots of each author: expected a whole number from 1 to 10"),
+    "encounters": ("10; drop", "Encounters of each pairing: expected a whole number from 1 to 100,000"),
+    "per_action_seconds": ("1\n[limits]", "Seconds for an action: expected text in one line, without control"),
+    "memory_mib": ("-1", "Memory of a bot, in MiB: expected a whole number from 16 to 1,073,741,824"),
+    "game": ("chess", "Game: expected 'plusminus'"),
+    "entrants": ("nobody", "Who may enter: expected 'everybody' or 'invited'"),
+    "results": ("secret", "Results are: expected 'open', 'frozen' or 'sealed'"),
+    "frozen_hours": ("500", "How many last hours before the deadline: expected at most 183.99972, the hours"),
+    "places": ("0x10", "How many go on from it: expected a whole number from 2 to 1,000"),
+    "qualification": ("chess", "Qualification: format = 'chess': expected 'round-robin'"),
+    "house_bots": (["arena:greedy", "/etc/passwd"], "House bots that play along: '/etc/passwd': expected an"),
+    "final": ("ladder", "Format of the final, or of everything: format = 'ladder': expected 'round-robin'"),
 }
+WITH = {
+    "places": {"qualification": "swiss"},
+    "invited": {"entrants": "invited"},
+    "frozen_hours": {"results": "frozen"},
+}
+"""What else is sent so that a field means something."""
+
+
+def said(response):
+    """Return what the notice above a form says, a line for each mistake, and the fields that it leads to."""
+    assert response.status_code == 400
+    alert = re.search(r'role="alert" id="error">(.*?)</div>', response.text, re.S)[1]
+    lines = [html.unescape(re.sub("<.*?>", "", one)) for one in re.findall("<li>(.*?)</li>", alert)]
+    return lines, re.findall('<li><a href="#(.*?)-wrong">', alert)
 
 
 @pytest.mark.parametrize("field", WRONG)
 async def test_the_form_comes_back_with_what_is_wrong_and_what_was_sent(world, dora, field):
     value, sentence = WRONG[field]
-    changes = {field: value} | ({"qualification": "swiss"} if field == "places" else {})
     before = world.contents()
-    response = await dora.post("/contests", data=FORM | changes)
-    assert response.status_code == 400
-    shown = re.sub(r"&#(\d+);", lambda found: chr(int(found[1])), response.text).replace("&gt;", ">")
-    assert sentence in re.search(r'role="alert" id="error">(.*?)</p>', shown, re.S)[1]
+    response = await dora.post("/contests", data=FORM | {field: value} | WITH.get(field, {}))
+    lines, fields = said(response)
+    assert [one for one in lines if one.startswith(sentence)]
+    assert fields == [field] * len(lines)
+    marked = re.search(f'<(?:input|select|textarea|fieldset)[^>]* id="{field}-wrong"[^>]*>', response.text, re.S)[0]
+    assert 'aria-invalid="true"' in marked
+    assert re.search(f'aria-describedby="[^"]*{field}-why"', marked)
+    why = html.unescape(re.search(f'id="{field}-why">(.*?)<', response.text, re.S)[1])
+    assert sentence.partition(": ")[2] in why
+    assert response.text.count("aria-invalid") == 1
     assert 'value="Spring contest"' in response.text or field == "title"
     assert re.search(r'value="arena:greedy" checked', response.text)
     assert world.contents() == before
+
+
+def test_each_field_has_a_mistake_here():
+    assert {*WRONG, "template", "text", "description"} == NewContest.model_fields.keys()
+
+
+SEVERAL_WRONG = {"deadline_at": "2027-01-14T00:00:00", "encounters": "0", "invited": "nobody1", "entrants": "invited"}
+
+
+async def test_what_is_wrong_by_itself_and_what_only_the_arena_knows_is_said_at_once(world, dora):
+    await announced(dora)
+    lines, fields = said(await dora.post("/contests", data=FORM | SEVERAL_WRONG))
+    assert lines == [
+        "Name, for addresses: the contest 'spring' has a tournament 'spring' already",
+        "Deadline: expected a time after “Opens”, and at most 400 days after it",
+        "Deadline: it has passed already (Europe/Berlin)",
+        "Invited, by name: 'nobody1': nobody has an account of this name",
+        "Encounters of each pairing: expected a whole number from 1 to 100,000",
+    ], "in the order of the form"
+    assert fields == ["name", "deadline_at", "deadline_at", "invited", "encounters"]
+    program = world.program("dora", Scope.DIRECT)
+    answer = (await program.post("/contests", json=FORM | SEVERAL_WRONG)).json()
+    assert [(one["field"], one["title"]) for one in answer["fields"]] == [(one, one) for one in fields]
+    assert "expected a time after opens_at" in answer["error"]
+
+
+async def test_all_that_is_wrong_with_a_text_is_said_at_once_in_its_keys(world, dora):
+    await announced(dora)
+    sent = {key: value for key, value in (FORM | SEVERAL_WRONG).items() if key not in ("template", "house_bots")}
+    response = await dora.post(
+        "/contests", data={"template": "class", "text": form_text(sent | {"description": ""}, ())}
+    )
+    lines, fields = said(response)
+    assert [one.partition(": ")[2] for one in lines] == [
+        "final.encounters = 0: expected a whole number from 1 to 100,000",
+        "deadline_at = 2027-01-14T00:00:00: expected a time after opens_at, and at most 400 days after it",
+        "deadline_at = 2027-01-14 00:00:00: it has passed already (Europe/Berlin)",
+        "name: the contest 'spring' has a tournament 'spring' already",
+        "invited = 'nobody1': nobody has an account of this name",
+    ]
+    assert set(fields) == {"text"}
+    assert "<details open><summary>Or as TOML" in response.text
+    lines, fields = said(await dora.post("/contests", data={"template": "class", "text": "a = "}))
+    assert (len(lines), fields) == (1, ["text"])
+    assert lines[0].startswith("The contest: contest: not valid TOML")
+
+
+async def test_a_change_says_all_that_is_wrong_beside_its_own_form(world, dora):
+    address = await announced(dora, opens_at="2027-01-14T08:00")
+    sent = {"title": "", "deadline_at": "2027-03-05T00:00:00", "reveal_at": "later", "reason": " "}
+    response = await dora.post(f"{address}/change", data=sent)
+    lines, fields = said(response)
+    assert lines == [
+        "Title: expected a text of at most 100 characters",
+        "Deadline: after the opening, the deadline can only become later than it is, 2027-03-08 23:59:59"
+        " (Europe/Berlin)",
+        "Revealed at; by a director if empty: expected a date and time of the years 2000 to 2999, to the second, such"
+        " as 2026-12-01T23:59:59",
+        "Why, for the public log: expected 1 to 500 visible characters on one line",
+    ]
+    assert fields == ["title", "deadline_at", "reveal_at", "reason"]
+    assert [response.text.count(f'id="{one}-wrong"') for one in fields] == [1, 1, 1, 1]
+    assert response.text.count('aria-invalid="true"') == 4
+    lines, fields = said(await dora.post(f"{address}/cancel", data={"reason": ""}))
+    assert (lines, fields) == (["Why, for the public log: this is empty"], ["reason"])
 
 
 @pytest.mark.parametrize("sent", [{"house_bots": 5}, {"title": 5}, {"name": ["a"]}, {"invited": {}}, {"template": []}])
@@ -173,7 +264,7 @@ async def test_a_change_has_its_reason_in_the_log(world, dora):
     assert log_of(world)[0] == ("dora", "changed the contest", "spring", "snow")
     refused = await dora.post(f"{address}/change", data={"deadline_at": "soon", "reason": "snow"})
     assert refused.status_code == 400
-    assert "deadline_at" in refused.text
+    assert "Deadline</a>: expected a date and time" in refused.text
     assert 'value="soon"' in refused.text
 
 
@@ -276,4 +367,4 @@ def test_a_forged_field_is_named_and_never_a_line_of_a_file_that_nobody_has_seen
 
 def test_half_a_character_is_refused_before_a_process_is_started():
     with pytest.raises(DefinitionError, match=r"expected a text that can be written in UTF-8"):
-        read_contest_apart('name = "\ud800"')
+        read_apart('name = "\ud800"')

@@ -1,0 +1,116 @@
+"""The whole of ``arena serve --open-to authors`` ends while everything is busy: nothing waits, and nothing is lost."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from arena.home import ArenaHome, open_people
+from arena.isolation import reaper
+from arena.people.roles import Role
+from arena.people.submission import SubmissionState
+from arena.people.unrated_match import Choices, MatchState
+from arena.submissions.upload_directory import UploadDirectory
+from tests.executors.test_conformance import wait_for_the_end_of
+
+pytestmark = pytest.mark.processes
+
+NEVER_ANSWERS = """from arena.botkit import run
+import time
+
+
+def choose(game, state, clock):
+    time.sleep(1_000_000)
+
+
+run(choose)
+"""
+NEVER_BUILT = """name = "built"
+version = "1"
+command = ["python3", "bot.py"]
+build = ["sleep", "1000000"]
+"""
+
+
+class BusySite:
+    """A site with a match in which a bot thinks, and a build that goes on."""
+
+    def __init__(self, directory, people):
+        self.people = people
+        with ArenaHome(directory) as home:
+            file = directory / "thinker.py"
+            file.write_text(NEVER_ANSWERS)
+            bot = home.bots.copy_in(file)
+            home.bots.add(bot)
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("bot.toml", NEVER_BUILT)
+            archive.writestr("bot.py", "")
+        with UploadDirectory(directory / "uploads").receive() as receiving:
+            receiving.write(packed.getvalue())
+            came = receiving.keep()
+        ada = people.accounts.add("ada", Role.AUTHOR, "test")
+        self.submission = people.submissions.add(ada, came.name, came.digest, came.size_bytes, "built.zip", "").number
+        command = [sys.executable, "-m", "arena", "serve", "--home", str(directory), "--open-to", "authors"]
+        self.process = subprocess.Popen(
+            [*command, "--port", "0"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which is ignored in the background
+        )
+        self._wait_until(lambda: people.unrated_matches.menu() is not None)
+        choices = Choices(
+            game="differences", options='{"size": 4}', seat=1, bot=bot.label, per_action_milliseconds=60_000
+        )
+        self.match = people.unrated_matches.begin(choices, None, "192.0.2.1")
+        self._wait_until(lambda: self.found_match().position.state is MatchState.BOT)
+        self._wait_until(lambda: any(b"1000000" in _command_line(pid) for pid in self.processes()))
+
+    def _wait_until(self, is_so):
+        deadline = time.monotonic() + 120
+        while not is_so():
+            assert time.monotonic() < deadline
+            assert self.process.poll() is None, self.process.communicate()
+            time.sleep(0.05)
+
+    def found_match(self):
+        return self.people.unrated_matches.find(self.match.secret)
+
+    def processes(self):
+        return reaper.descendants(self.process.pid)
+
+
+def _command_line(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_it_ends_quietly_leaves_no_process_and_what_was_begun_is_begun_again_at_once(tmp_path, number, code):
+    with open_people(tmp_path) as people:
+        site = BusySite(tmp_path, people)
+        processes = site.processes()
+        try:
+            if number == signal.SIGTERM:
+                site.process.terminate()
+            else:
+                os.killpg(site.process.pid, number)  # as a terminal does
+            _, errors = site.process.communicate(timeout=60)
+        finally:
+            site.process.kill()
+            site.process.wait()
+        assert (site.process.returncode, errors) == (code, "")
+        wait_for_the_end_of(processes)
+        assert people.submissions.find(site.submission).state is SubmissionState.WAITING
+        assert site.found_match().is_waiting
+        assert people.unrated_matches.claim(site.match.number) is not None
