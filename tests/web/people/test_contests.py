@@ -139,7 +139,7 @@ WRONG = {
 }
 LEFT_OUT = {
     "invited": (
-        "ada",
+        "ann",
         "Invited, by name: only with “Who may enter: who is invited”, but “Who may enter: everybody with",
     ),
     "reveal_at": ("2027-03-09T08:00", "but “Results are: always shown”"),
