@@ -4,6 +4,7 @@ server that several machines use ($ARENA_STORE).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -13,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from arena.errors import NoHomeError, StoreError, UsageError
+from arena.known_server import PEOPLE, RESULTS, note_server, noted_server, reminder
 from arena.names import as_file_name
+from arena.systemd import credential
 from arena.text import shortened_text
 
 if TYPE_CHECKING:
@@ -29,6 +32,9 @@ CONTESTS_DIRECTORY = "contests"
 HOME_VARIABLE = "ARENA_HOME"
 STORE_VARIABLE = "ARENA_STORE"
 PEOPLE_VARIABLE = "ARENA_PEOPLE"
+STORE_CREDENTIAL = "arena.store-url"
+PEOPLE_CREDENTIAL = "arena.people-url"
+"""What systemd gives to services in place of these variables: a file that neither bots nor ``/proc`` show."""
 
 
 def home_path(directory: str | os.PathLike[str] | None = None) -> Path:
@@ -36,23 +42,49 @@ def home_path(directory: str | os.PathLike[str] | None = None) -> Path:
     return Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
 
 
+def store_url() -> str | None:
+    """Return the URL of the database of results: $ARENA_STORE, or a credential; None for a file in the home.
+
+    Raises:
+        UsageError: if the credential can't be read.
+    """
+    return os.environ.get(STORE_VARIABLE) or credential(STORE_CREDENTIAL) or None
+
+
+def people_url() -> str | None:
+    """Return the URL of the database of people: $ARENA_PEOPLE, or a credential; None for a file in the home.
+
+    Raises:
+        UsageError: if the credential can't be read.
+    """
+    return os.environ.get(PEOPLE_VARIABLE) or credential(PEOPLE_CREDENTIAL) or None
+
+
 def open_people(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
-    """Open the database of people: $ARENA_PEOPLE, the URL of a PostgreSQL database, or a file in a home.
+    """Open the database of people: a PostgreSQL database if ``people_url`` has its URL, or a file in a home.
 
     Args:
         directory: of the home.
 
     Raises:
-        StoreError: if it can't be opened.
+        StoreError: if it can't be opened, or there is no such file and the people were on a server.
     """
     from arena.store.people.people_store import PeopleStore
 
-    return PeopleStore(os.environ.get(PEOPLE_VARIABLE) or home_path(directory).resolve() / PEOPLE_FILE)
+    place = home_path(directory).resolve()
+    url, file = people_url(), place / PEOPLE_FILE
+    if url is None and not file.exists() and (known := noted_server(place, PEOPLE)):
+        raise StoreError(reminder(place, PEOPLE, known))
+    people = PeopleStore(url or file)
+    if people.server is not None:
+        note_server(place, PEOPLE, people.server)
+    return people
 
 
 def has_people(directory: str | os.PathLike[str] | None = None) -> bool:
-    """Return whether a home has people: ``open_people`` would make the database."""
-    return bool(os.environ.get(PEOPLE_VARIABLE)) or (home_path(directory) / PEOPLE_FILE).exists()
+    """Return whether a home has people: without, ``open_people`` would make the database."""
+    place = home_path(directory)
+    return people_url() is not None or (place / PEOPLE_FILE).exists() or noted_server(place, PEOPLE) != ""
 
 
 def uploads_path(directory: str | os.PathLike[str] | None = None) -> Path:
@@ -66,6 +98,7 @@ class ArenaHome:
     Attributes:
         directory: where it is.
         store: its database.
+        other_server: where its results have been as well, if they are read from its file; "" if nowhere else.
     """
 
     def __init__(
@@ -79,12 +112,13 @@ class ArenaHome:
 
         Args:
             directory: by default $ARENA_HOME, or ``.arena`` in the working directory.
-            store: address of a PostgreSQL database, or the path of a file; by default $ARENA_STORE, or a file in the
-                directory.
+            store: address of a PostgreSQL database, or the path of a file; by default as ``store_url`` says,
+                or a file in the directory.
             must_exist: raise an error instead of creating it, for commands that only read.
 
         Raises:
-            StoreError: if its database can't be opened, or does not exist although it must.
+            StoreError: if its database can't be opened, does not exist although it must, or has been on a server that
+                is not named.
         """
         from arena.store.store import Store
 
@@ -96,10 +130,21 @@ class ArenaHome:
         except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a ring of links
             reason = getattr(error, "strerror", None) or "this is no path"
             raise StoreError(f"home {shortened_text(str(place))!r}: {reason}") from error
-        server = store or os.environ.get(STORE_VARIABLE)
+        server = store or store_url()
+        known = "" if server else noted_server(self.directory, RESULTS)
+        if known and not is_there:
+            raise StoreError(reminder(self.directory, RESULTS, known))
         if must_exist and not server and not is_there:
             raise NoHomeError(f"{self.directory}: there is no tournament yet; begin one with: arena run FILE")
+        self.other_server = known
         self.store = Store(server or path)
+        if self.store.server is not None and not must_exist:  # who only looks need not be reminded
+            self._note(self.store.server)
+
+    def _note(self, server: str) -> None:
+        with contextlib.suppress(OSError):
+            self.directory.mkdir(parents=True, exist_ok=True)
+        note_server(self.directory, RESULTS, server)
 
     def __getattr__(self, name: str) -> NoReturn:
         """Raise AttributeError; for what the store has, lead there."""

@@ -1,4 +1,4 @@
-"""What systemd gives to a service, and what it is sent: sockets, readiness, the watchdog, the journal."""
+"""What systemd gives to a service, and what it is sent: sockets, credentials, readiness, the watchdog, the journal."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from arena.errors import UsageError
 
 FIRST_DESCRIPTOR = 3
 VARIABLES = ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES")
+CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
+"""Where the files with the credentials of a service are, for its own processes alone; bots are not given it."""
+MAX_CREDENTIAL_BYTES = 4096
 
 
 def take_inherited_socket() -> socket.socket | None:
@@ -37,6 +40,30 @@ def take_inherited_socket() -> socket.socket | None:
     listening.set_inheritable(False)
     listening.setblocking(False)
     return listening
+
+
+def credential(name: str) -> str:
+    """Return a credential in one line that the service manager gives to this service; "" if it gives none.
+
+    Raises:
+        UsageError: if it can't be read, or is no text in one line. The sentence has nothing of it.
+    """
+    directory = os.environ.get(CREDENTIALS_VARIABLE)
+    if not directory:
+        return ""
+    try:
+        with open(os.path.join(directory, name), "rb") as file:  # noqa: PTH118, PTH123 - pathlib takes long to import
+            data = file.read(MAX_CREDENTIAL_BYTES + 1)
+        text = data.decode().strip()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise UsageError(f"credential {name}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError:
+        text = "\0"
+    if len(text) > MAX_CREDENTIAL_BYTES or not text.isprintable():
+        raise UsageError(f"credential {name}: expected one line of text, of at most {MAX_CREDENTIAL_BYTES} bytes")
+    return text
 
 
 def notify(state: str) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,9 +54,9 @@ class TroubleNote:
             return
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("wb", dir=self._path.parent, delete=False) as file:
-                file.write(sentence.encode("utf-8", "replace"))
-            Path(file.name).replace(self._path)
+            unfinished = self._path.with_suffix(".new")
+            unfinished.write_bytes(sentence.encode("utf-8", "replace"))
+            unfinished.replace(self._path)
             self._said = sentence
 
     def clear(self) -> None:

@@ -8,13 +8,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from arena import known_server
 from arena.backup.contents import DATABASES, PEOPLE, RESULTS, TREES, Tree, hidden_databases
 from arena.backup.disk import REMOVAL_SECONDS, require_space
 from arena.backup.manifest import KeptFile
 from arena.backup.reading import BackupReader
 from arena.errors import StoreError, UsageError
 from arena.isolation.removal import remove_tree
-from arena.store.connection import reason_of
+from arena.store.connection import reason_of, shown_url
 from arena.store.foreign import check_copy
 from arena.store.people.people_store import PeopleStore
 from arena.store.store import Store
@@ -159,9 +160,14 @@ def _take_databases(staging: Path, backup: Path, target: Target) -> bool:
         with PeopleStore(staging / PEOPLE) as people:
             if target.people is not None:
                 people.fill(target.people)
-    for name, server in ((RESULTS, target.store), (PEOPLE, target.people)):
+    servers = (
+        (RESULTS, target.store, known_server.RESULTS),
+        (PEOPLE, target.people if has_people else None, known_server.PEOPLE),
+    )
+    for name, server, what in servers:
         if server is not None:
-            (staging / name).unlink(missing_ok=True)
+            (staging / name).unlink()
+            known_server.note_server(staging, what, shown_url(server))
     return has_people
 
 

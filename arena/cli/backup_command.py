@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -94,15 +93,15 @@ def restore(folder: Path, digest: str | None, as_json: bool) -> None:
     Whoever has made a backup decides who signs in at what is restored from it: take your own, or compare the digest.
     """
     from arena.backup.restoring import Target, restore_backup
-    from arena.home import PEOPLE_VARIABLE, STORE_VARIABLE, home_path
+    from arena.home import home_path, people_url, store_url
 
     if digest is not None and not DIGEST.fullmatch(digest):
         raise UsageError(f"--digest {digest!r:.90}: expected 64 digits and letters a-f, as arena backup make prints")
     home = home_path(global_option("home"))
     target = Target(
         home,
-        global_option("store") or os.environ.get(STORE_VARIABLE) or None,
-        os.environ.get(PEOPLE_VARIABLE) or None,
+        global_option("store") or store_url(),
+        people_url(),
     )
     restored = restore_backup(folder, target, digest)
     if as_json:

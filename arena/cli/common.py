@@ -48,8 +48,13 @@ def open_home(must_exist: bool = False) -> ArenaHome:
         must_exist: whether to fail instead of creating it, for commands that only read.
     """
     from arena.home import ArenaHome
+    from arena.known_server import RESULTS, reminder
 
-    return ArenaHome(global_option("home"), must_exist, store=global_option("store"))
+    arena_home = ArenaHome(global_option("home"), must_exist, store=global_option("store"))
+    if arena_home.other_server:
+        sentence = reminder(arena_home.directory, RESULTS, arena_home.other_server)
+        click.echo(printable(f"arena: this shows a file in the home; {sentence}"), err=True)
+    return arena_home
 
 
 def named_or_latest(arena_home: ArenaHome, tournament: str | None) -> StoredTournament:

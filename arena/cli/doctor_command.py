@@ -17,7 +17,7 @@ from arena.cli.options import WholeNumber, json_option
 from arena.cli.serve_options import host_option, port_option
 from arena.enums import IsolationLevel
 from arena.errors import UsageError
-from arena.home import STORE_VARIABLE, home_path
+from arena.home import home_path, store_url
 from arena.isolation.levels import PREFERRED, ProbeResult, probe_level
 from arena.isolation.sandbox_policy import has_own_file_systems
 from arena.report.tables import Column, printable
@@ -66,7 +66,7 @@ def _show_what_can_be_served(host: str, port: int, as_json: bool) -> int:
 
     divide_delegated_group()  # as the parts do
     directory = home_path(global_option("home")).resolve()
-    found = findings(look_at(directory, global_option("store") or os.environ.get(STORE_VARIABLE), host, port))
+    found = findings(look_at(directory, global_option("store") or store_url(), host, port))
     to_mend = len(list(must_be_mended(found)))
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in found]))

@@ -15,7 +15,8 @@ from arena.games import make_game
 from arena.lab.kernels.encoding import KERNEL_NAMES
 from arena.lab.kernels.kernel import Kernel
 from arena.lab.kernels.loading import KernelStatus, kernel_status, load
-from arena.lab.kernels.sameness import USUAL, Compared, compare
+from arena.lab.kernels.sameness import USUAL, Compared
+from arena.lab.kernels.self_test import compare_all
 from arena.lab.kernels.speed import playouts_per_second
 from arena.report.tables import Column
 
@@ -82,7 +83,7 @@ def _row(name: str, builds: bool, checks: bool) -> _Row:
     if library is None or not checks:
         return row
     try:
-        compared = compare(name, library, USUAL)
+        compared = compare_all(name, library, USUAL)
     except KernelError as error:
         return replace(row, problem=str(error), is_faulty=True)
     return replace(

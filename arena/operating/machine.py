@@ -16,7 +16,7 @@ from pathlib import Path
 
 from arena.errors import ArenaError, NoHomeError
 from arena.executors.cores import available_cores
-from arena.home import DATABASE_FILE, PEOPLE_FILE, PEOPLE_VARIABLE, ArenaHome, open_people
+from arena.home import DATABASE_FILE, PEOPLE_FILE, ArenaHome, has_people, open_people
 from arena.operating.parts import WEB
 from arena.people.roles import Role
 from arena.store.lock import is_file_locked
@@ -129,9 +129,9 @@ def _home_problem(directory: Path, store: str | None) -> str:
 
 
 def _people(directory: Path) -> tuple[str, int | None, tuple[str, ...]]:
-    if not os.environ.get(PEOPLE_VARIABLE) and not (directory / PEOPLE_FILE).exists():
-        return "", None, ()
     try:
+        if not has_people(directory):
+            return "", None, ()
         with open_people(directory) as people:
             everybody = people.accounts.all()
     except ArenaError as error:

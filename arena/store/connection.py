@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, Select, Table, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, Select, Table, create_engine, event, make_url
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
@@ -33,6 +33,9 @@ BUSY_SECONDS = 0.01
 FEW_ROWS = 20
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 SNAPSHOT = MappingProxyType({"isolation_level": "REPEATABLE READ", "postgresql_readonly": True})
+
+PASSWORDS = ("password", "sslpassword")
+"""That may stand behind the question mark of a URL."""
 
 DRIVER_ERRORS = (DBAPIError, sqlite3.Error)
 """What connections raise, through SQLAlchemy and as the driver knows them."""
@@ -200,13 +203,18 @@ def _sqlite_engine(path: Path, max_value_bytes: int | None) -> Engine:
     return engine
 
 
+def shown_url(url: URL | str) -> str:
+    """Return a URL as messages show it, without the passwords that it may have."""
+    return make_url(url).difference_update_query(PASSWORDS).render_as_string(hide_password=True)
+
+
 def _server(text: str) -> tuple[str, Engine]:
     """Return the name of a server in messages, and an engine for it."""
     try:
         url = make_url(text)
     except ArgumentError:
         raise StoreError(f"store {text!r}: expected a URL such as postgresql://user@host/database") from None
-    shown = url.render_as_string(hide_password=True)
+    shown = shown_url(url)
     if url.get_backend_name() != "postgresql":
         raise StoreError(f"store {shown!r}: expected a URL such as postgresql://user@host/database")
     try:

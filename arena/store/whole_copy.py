@@ -15,7 +15,7 @@ from urllib.parse import quote
 from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, select, text
 
 from arena.errors import StoreError
-from arena.store.connection import BUSY_TIMEOUT_SECONDS, FEW_ROWS, Database, reason_of
+from arena.store.connection import BUSY_TIMEOUT_SECONDS, FEW_ROWS, Database, reason_of, shown_url
 
 _COUNTERS = "sqlite_sequence"
 """Where SQLite keeps the last number of each table, so that it gives none a second time."""
@@ -102,7 +102,7 @@ def _create_and_fill(source: Connection, target: Connection, metadata: MetaData)
 
 
 def _shown(connection: Connection) -> str:
-    return connection.engine.url.render_as_string(hide_password=True)
+    return shown_url(connection.engine.url)
 
 
 def _last_number(connection: Connection, table: Table, counter: Column[Any]) -> int:

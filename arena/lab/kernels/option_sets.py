@@ -28,12 +28,18 @@ class OptionSets:
         usual: traces and lines are compared.
         refused: numbers of options beyond the bounds, each in one option.
         large: the bounds of sizes and players, where a trace by the rules takes long: a few.
+        solved: for two, besides those of small: what best play is worth is compared.
+        largest: for two, that a solver takes though it may last for hours.
+        unsolved: that no solver takes.
     """
 
     small: tuple[dict[str, Any], ...]
     usual: tuple[dict[str, Any], ...]
     large: tuple[dict[str, Any], ...]
     refused: tuple[tuple[int, ...], ...]
+    solved: tuple[dict[str, Any], ...]
+    largest: dict[str, Any]
+    unsolved: tuple[dict[str, Any], ...]
 
 
 _SETS = {
@@ -42,6 +48,9 @@ _SETS = {
         usual=({}, {"grid_first": 2}, {"size": 2, "grid_first": 2}, {"size": 5}),
         large=({"size": 67}, {"size": 100, "grid_first": 2}),
         refused=((101, 0),),
+        solved=({"size": 4},),
+        largest={"size": 9},
+        unsolved=({"size": 10},),
     ),
     "plaid": OptionSets(
         small=(
@@ -66,6 +75,16 @@ _SETS = {
             {"width": 32, "height": 32, "lines": 62, "players": 64},
         ),
         refused=((65, 60, 60, 12), (2, 1001, 60, 12), (2, 60, 1001, 12)),
+        solved=(
+            {"width": 4, "height": 4, "lines": 5},
+            {"width": 6, "height": 3, "lines": 4},
+            {"width": 3, "height": 6, "lines": 1},
+            {"width": 5, "height": 4, "lines": 7},
+            {"width": 1, "height": 18, "lines": 2},
+            {"width": 2, "height": 1, "lines": 1},
+        ),
+        largest={"width": 14, "height": 14, "lines": 12},
+        unsolved=({}, {"width": 4, "height": 3, "lines": 3, "players": 3}),
     ),
     "coprimality": OptionSets(
         small=(
@@ -84,18 +103,34 @@ _SETS = {
         ),
         large=({"size": 100, "players": 64}, {"size": 20, "players": 64}, {"size": 12, "players": 63}),
         refused=((65, 12, 10), (2, 101, 10)),
+        solved=(
+            {"size": 3, "max_grids": 1},
+            {"size": 4, "max_grids": 1},
+            {"size": 5, "max_grids": 3},
+            {"size": 6, "max_grids": 1},
+            {"size": 6, "max_grids": 2},
+            {"size": 9, "max_grids": 2},
+        ),
+        largest={"size": 40},
+        unsolved=({"players": 3},),
     ),
     "differences": OptionSets(
         small=({"size": 2}, {"size": 3, "scoring": "once"}, {"size": 4}, {"size": 4, "scoring": "once"}),
         usual=({}, {"scoring": "once"}, {"size": 9}, {"size": 5, "scoring": "once"}, {"size": 2}),
         large=({"size": 67}, {"size": 100, "scoring": "once"}),
         refused=((101, 0),),
+        solved=({"size": 5},),
+        largest={"size": 12},
+        unsolved=({"size": 13},),
     ),
     "multiplication": OptionSets(
         small=({"size": 3}, {"size": 4, "players": 3}, {"size": 5}),
         usual=({}, {"size": 7}, {"size": 10, "players": 3}, {"size": 13, "players": 4}),
         large=({"size": 67, "players": 3}, {"size": 100, "players": 33}, {"size": 41}),
         refused=((65, 67), (2, 101)),
+        solved=({"size": 2}, {"size": 4}),
+        largest={"size": 12},
+        unsolved=({"size": 13}, {"size": 4, "players": 3}),
     ),
 }
 assert _SETS.keys() == set(KERNEL_NAMES)
@@ -103,8 +138,28 @@ assert _SETS.keys() == set(KERNEL_NAMES)
 
 def small_games(name: str) -> Iterable[Game[Any]]:
     """Yield the game with each of its small options."""
-    for options in _SETS[name].small:
-        yield _MultiplicationOfAnySize(**options) if name == "multiplication" else make_game(name, **options)
+    return (_game(name, options) for options in _SETS[name].small)
+
+
+def solved_games(name: str) -> Iterable[Game[Any]]:
+    """Yield the game for two with all options with which solutions are compared."""
+    options_of = _SETS[name]
+    games = (_game(name, options) for options in (*options_of.small, *options_of.solved))
+    return (game for game in games if game.players == 2)
+
+
+def largest_game(name: str) -> Game[Any]:
+    """Return the game with the largest options that a solver takes, or nearly so."""
+    return _game(name, _SETS[name].largest)
+
+
+def unsolved_games(name: str) -> Iterable[Game[Any]]:
+    """Yield the game with options that no solver takes."""
+    return (_game(name, options) for options in _SETS[name].unsolved)
+
+
+def _game(name: str, options: dict[str, Any]) -> Game[Any]:
+    return _MultiplicationOfAnySize(**options) if name == "multiplication" else make_game(name, **options)
 
 
 def usual_games(name: str) -> Iterable[Game[Any]]:

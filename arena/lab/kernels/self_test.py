@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from pathlib import Path
 
 from arena.errors import KernelError
 from arena.lab.kernels.loading import open_library
-from arena.lab.kernels.sameness import SELF_TEST, compare
+from arena.lab.kernels.sameness import SELF_TEST, Compared, Effort, compare
 from arena.lab.kernels.share_sameness import compare_shares
 from arena.lab.kernels.slip_sameness import compare_slips
+from arena.lab.kernels.solver_refusals import check_refusals
 from arena.lab.kernels.solver_sameness import compare_solutions
 
 
@@ -21,14 +23,24 @@ def main(arguments: list[str]) -> int:
     """
     name, path = arguments
     try:
-        library = open_library(Path(path))
-        compare(name, library, SELF_TEST)
-        compare_solutions(name, library)
-        compare_shares(name, library)
-        compare_slips(name, library)
+        compare_all(name, open_library(Path(path)), SELF_TEST)
     except KernelError as error:
         sys.exit(str(error))
     return 0
+
+
+def compare_all(name: str, library: ctypes.CDLL, effort: Effort) -> Compared:
+    """Compare all that a kernel does with the rules; return how much was compared of the rules themselves.
+
+    Raises:
+        KernelError: with the first difference.
+    """
+    compared = compare(name, library, effort)
+    check_refusals(name, library)
+    compare_solutions(name, library)
+    compare_shares(name, library)
+    compare_slips(name, library)
+    return compared
 
 
 if __name__ == "__main__":

@@ -41,38 +41,30 @@ static int outcome_from(grid_search *task) {
     return best;
 }
 
-/* The outcome of the grid after so many, if the one after it has an outcome. */
+/* The outcome of the first grid, if the one after it has an outcome. */
 static int grid_outcome(grid_search *task, int after_grid) {
     start(task->rules, &task->now);
-    task->grids_used = task->now.grids_used = 0;
+    task->grids_used = 0;
     task->after_grid = after_grid;
     return outcome_from(task);
 }
 
+/* Seat 0 acts first (rule 1). */
 static void find_best(grid_search *task, int outcome) {
     undo back;
     start(task->rules, &task->now);
-    int seat = task->now.seat;
     for (int n = 0; n < task->now.choices; n++) {
         int action = nth_action(task->rules, &task->now, n);
         make(task->rules, &task->now, action, &back);
-        int after = outcome_from(task);
+        task->found->best[action] = outcome_from(task) >= outcome;
         unmake(task->rules, &task->now, &back);
-        task->found->best[action] = seat == 0 ? after >= outcome : after <= outcome;
     }
 }
 
-/* The outcome of the first of so many grids. It is worth the same whichever it is, given the outcome after it: at most
- * three are searched. */
-static int outcome_of_grids(grid_search *task, int grids) {
-    int known[3] = {2, 2, 2}, outcome = 0;
-    for (int grid = 0; grid < grids && !*task->found->stop; grid++) {
-        int *found = &known[outcome + 1];
-        if (*found == 2) *found = grid_outcome(task, outcome);
-        outcome = *found;
-    }
-    return outcome;
-}
+/* The outcome of the first of so many grids, all empty: none is worth a draw. A better outcome after a grid makes that of
+ * the grid no worse, so a grid that is won, or lost, before a draw is so before a won, or lost, one as well: any number of
+ * grids is worth the same as one. */
+static int outcome_of_grids(grid_search *task, int grids) { return grids > 0 ? grid_outcome(task, 0) : 0; }
 
 static int solve(const game *rules, job *found) {
     grid_search *task = malloc(sizeof *task);

@@ -33,8 +33,17 @@ static lanes numbering_value(int size, const lanes *values, const lanes *jumps, 
     return most;
 }
 
+/* How many states the numbering of a full grid has: a set of marks with its last one, and one with the leftmost alone. */
+static int64_t states_of_numbering(int size) { return ((int64_t)(size - 1) << (size - 2)) + 1; }
+
+/* How many actions these states have, all together: the last and the next mark are any two, and the set has any others. */
+static int64_t edges_of_numbering(int size) {
+    int64_t marks = size - 1;
+    return marks + (marks * (marks - 1) << marks) / 4;
+}
+
 /* The margins of a number of full grids, all columns of which are marked in these rows. */
-static lanes solve_numbering(int size, const int16_t (*heights)[LANES], lanes *values, job *task) {
+static lanes solve_numbering(int size, const int16_t (*heights)[LANES], lanes *values) {
     lanes jumps[MAX_SOLVED * MAX_SOLVED];
     int everything = (1 << (size - 1)) - 1;
     for (int from = 0; from < size; from++)
@@ -42,13 +51,10 @@ static lanes solve_numbering(int size, const int16_t (*heights)[LANES], lanes *v
             for (int k = 0; k < LANES; k++)
                 jumps[from * size + to][k] = (int16_t)(abs(from - to) * abs(heights[from][k] - heights[to][k]));
     for (int last = 1; last < size; last++) values[everything * size + last] = (lanes){0};
-    for (int numbered = everything - 1; numbered > 0; numbered--) {
-        int count = __builtin_popcount((unsigned)numbered);
-        task->edges += LANES * count * (size - 1 - count);
+    for (int numbered = everything - 1; numbered > 0; numbered--)
         for (int last = 1; last < size; last++)
             if (numbered >> (last - 1) & 1)
                 values[numbered * size + last] = numbering_value(size, values, jumps, numbered, last);
-    }
     return numbering_value(size, values, jumps, 0, 0);
 }
 
@@ -58,7 +64,7 @@ static int write_ends(const game *rules, const state *root, const lattice *all, 
     int16_t rows[MAX_SOLVED][LANES];
     uint8_t order[MAX_SOLVED];
     grid marks = root->marks;
-    lanes *values = aligned_alloc(64, (size_t)numbering_states(size) * sizeof *values + 64);
+    lanes *values = aligned_alloc(64, (size_t)numbering_states(size) * sizeof *values);
     if (!values) return NO_MEMORY;
     for (int k = 0; k < all->size; k++) order[k] = (uint8_t)k;
     while (is_more && !*task->stop) {
@@ -66,8 +72,10 @@ static int write_ends(const game *rules, const state *root, const lattice *all, 
         for (int column = 0; column < size; column++) rows[column][filled] = marks.heights[column];
         is_more = next_permutation(order, all->size);
         if (++filled < LANES && is_more) continue;
-        lanes found = solve_numbering(size, (const int16_t(*)[LANES])rows, values, task);
+        lanes found = solve_numbering(size, (const int16_t(*)[LANES])rows, values);
         for (int k = 0; k < filled; k++) *margins++ = found[k];
+        task->states += filled * states_of_numbering(size);
+        task->edges += filled * edges_of_numbering(size);
         filled = 0;
     }
     free(values);
@@ -77,11 +85,10 @@ static int write_ends(const game *rules, const state *root, const lattice *all, 
 #include "marking.h"
 #include "solve_integers.h"
 
-/* With one number more, one state for each set of marks and its last one; the marking adds its own. */
+/* A full grid is the first state of its numbering. */
 static int64_t solver_states(const game *rules) {
-    int64_t orders = 1, size = rules->size;
-    for (int k = 2; k <= size; k++) orders *= k;
-    return states_of_size(rules->size) + orders * ((size - 1) << (size - 2));
+    int64_t grids = states_of_level(rules->size, rules->size);
+    return states_of_size(rules->size) + grids * (states_of_numbering(rules->size) - 1);
 }
 
 static int plan_table(const game *rules, const state *root, table_plan *plan) {

@@ -155,7 +155,7 @@ class KernelSolver(Kernel):
         Raises:
             KernelError: if there is no memory.
         """
-        stop = ctypes.c_int32(0)
+        stop = ctypes.c_int32(time.monotonic() >= deadline)
         problems: list[Exception] = []
 
         def decide_near_tie(lines: Any, count: int) -> int:

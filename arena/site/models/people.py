@@ -93,6 +93,7 @@ class AccountPage(Model):
         tokens: of their programs, the latest first.
         scopes: that a token of theirs can have.
         may_manage: whether they may invite and moderate.
+        may_submit: whether they may hand in bots.
         password_rule: which passwords are accepted.
         has_signed_in: whether they have just signed in a program, which takes its token within seconds.
     """
@@ -104,6 +105,7 @@ class AccountPage(Model):
     tokens: tuple[TokenLine, ...]
     scopes: tuple[Scope, ...]
     may_manage: bool
+    may_submit: bool
     password_rule: str
     has_signed_in: bool
 

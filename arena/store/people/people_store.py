@@ -35,6 +35,7 @@ class PeopleStore(Copyable):
     """A database of people. A context manager, or closed with ``close``.
 
     Attributes:
+        server: the URL of its server, without the password; None for a file.
         accounts: who there is.
         sessions: browsers in which somebody is signed in.
         tokens: what programs sign in with.
@@ -66,6 +67,7 @@ class PeopleStore(Copyable):
         if isinstance(place, Path):
             _create_file(place)
         self._database = Database(place)
+        self.server = self._database.shown if self._database.is_server else None
         self._database.overwrite_deleted()  # whoever leaves is erased
         clock = Clock(now)
         self.accounts = Accounts(self._database, clock)

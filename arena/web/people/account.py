@@ -67,6 +67,7 @@ def account_page(visit: Visit, *, has_signed_in: bool = False) -> AccountPage:
         tokens=tuple(_token(token, visit) for token in visit.people.tokens.all(person)),
         scopes=scopes_of(person.role),
         may_manage=Permission.MODERATE_AUTHORS in visit.actor.permissions,
+        may_submit=Permission.SUBMIT in visit.actor.permissions,
         password_rule=PASSWORD_RULE,
         has_signed_in=has_signed_in,
     )

@@ -41,7 +41,7 @@ class HomePlace:
     Attributes:
         directory: of the home.
         store: the URL of its database; None for a file in the directory.
-        is_apart: whether it is a file there, whatever $ARENA_STORE says.
+        is_apart: whether it is a file there, whatever ``store_url`` says.
     """
 
     directory: Path

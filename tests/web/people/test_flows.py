@@ -1,5 +1,6 @@
 """What people do, from the first link to the last page: in a browser, and as JSON."""
 
+import asyncio
 import re
 from urllib.parse import quote
 
@@ -392,3 +393,12 @@ async def test_a_token_works_wherever_a_session_may(world):
     assert [line["name"] for line in (await program.get("/people")).json()["people"]] == sorted(
         person.name for person in world.store.accounts.all()
     )
+
+
+async def test_everybody_finds_where_bots_are_handed_in(world):
+    visitor = world.client()
+    while (page := await visitor.get("/")).status_code == httpx.codes.ACCEPTED:
+        await asyncio.sleep(0.05)
+    assert '<a class="button" href="/submissions">Hand in a bot</a>' in page.text
+    assert "arena new mybot" in (await visitor.get("/submissions")).text
+    assert 'href="/submissions">Hand in a bot</a>' in (await world.browser("ann").get("/account")).text

@@ -1,0 +1,139 @@
+"""Solvers against what is not theirs: all lines of play written out, the samples of the designer, published numbers."""
+
+import ctypes
+import random
+from itertools import pairwise
+
+import pytest
+
+from arena.games import make_game
+from arena.lab.kernels.loading import solver_of
+from arena.lab.kernels.option_sets import solved_games
+from tests import needs
+from tests.lab import brute_force
+
+pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
+
+PARTIAL_PERMUTATIONS = [2, 7, 34, 209, 1546, 13327, 130922, 1441729, 17572114, 234662231, 3405357682, 53334454417]
+"""Of sets of 1, 2, … elements: sequence A002720 of the OEIS."""
+
+STRIPS = [1, 2, 3, 6, 10, 20, 36, 72]
+"""Rows of 1, 2, … beads of two colours, up to turning them round and swapping colours: A005418 of the OEIS."""
+
+
+def table_of(game, state):
+    """Return the kernel in a state, and its table of what can follow; None if it needs none."""
+    kernel = solver_of(game)
+    kernel.set_state(state)
+    plan = kernel.table_plan()
+    if plan is None:
+        return None, None
+    values = (ctypes.c_int64 * (plan.table_bytes // 8 + 1))()
+    assert kernel.fill(values)
+    return kernel, values
+
+
+def looked_up(game, table, state):
+    kernel = solver_of(game)
+    kernel.set_state(state)
+    root, values = table
+    return kernel.look_up(root, values and ctypes.addressof(values))
+
+
+def marks_of(state):
+    return tuple((column, row - 1) for column, row in enumerate(state.heights) if row)
+
+
+def differences(game, state):
+    return brute_force.differences(game.size, game.options["scoring"] == "once", marks_of(state))
+
+
+def plusminus(game, state):
+    lists = tuple(signs.replace("-", "<").replace("+", ">") for signs in state.predictions)
+    return brute_force.plusminus(game.size, game.options["grid_first"] - 1, lists, marks_of(state))
+
+
+def plaid(game, state):
+    lines = {*(("v", x) for x in state.vertical), *(("h", y) for y in state.horizontal)}
+    return brute_force.plaid(*(game.options[name] for name in ("width", "height", "lines")), frozenset(lines))
+
+
+def multiplication(game, state):
+    marks = marks_of(state)
+    path = tuple(marks[column - 1] for column in state.numbered)
+    jumps = [abs(a[0] - b[0]) * abs(a[1] - b[1]) for a, b in pairwise(path)]
+    return brute_force.multiplication(game.size, marks, path, sum(jumps[::2]) - sum(jumps[1::2]))
+
+
+CASES = {
+    "differences": (differences, 2),
+    "plusminus": (plusminus, 1),
+    "plaid": (plaid, 2),
+    "multiplication": (multiplication, 2),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_positions_are_worth_what_all_lines_of_play_say(name):
+    """After random actions: the first state of most boards is a draw, which says little."""
+    worth, plies = CASES[name]
+    generator, seen = random.Random(name), set()
+    for game in (game for game in solved_games(name) for _ in range(12)):
+        state = game.initial_state()
+        predicted = 2 * (game.size - 1) if name == "plusminus" else 0
+        for _ in range(predicted + generator.randint(plies, plies + 3)):
+            if not game.is_over(state):
+                last, state = state, game.apply(state, generator.choice(list(game.legal_actions(state))))
+        state = last if game.is_over(state) else state
+        parts = 10**9 if name == "plaid" else 1
+        found = looked_up(game, table_of(game, state), state)
+        expected = [worth(game, game.apply(state, action)) for action in game.legal_actions(state)]
+        assert [outcome for outcome, _ in found] == [(margin > 0) - (margin < 0) for margin in expected]
+        assert [margin / parts for _, margin in found] == [
+            pytest.approx(float(margin), abs=2e-9) for margin in expected
+        ]
+        seen.update(outcome for outcome, _ in found)
+    assert seen == {-1, 0, 1}
+
+
+def test_coprimality_is_worth_what_all_paths_say():
+    for size in range(3, 25):
+        for grids in (1, 2, 5):
+            game = make_game("coprimality", size=size, max_grids=grids)
+            assert solver_of(game).solve().outcome == brute_force.coprimality(size, grids)
+
+
+SAMPLES = [
+    ("plusminus", {"size": 8}, ("+-+-+-+", "++-++-+"), (1, 8, 4, 2, 3, 5, 6, 7), 4 - 5),
+    ("differences", {"size": 9}, None, (5, 9, 7, 4, 1, 6, 2, 3, 8), 5 - 7),
+    ("differences", {"size": 9, "scoring": "once"}, None, (5, 9, 7, 4, 1, 6, 2, 3, 8), 2 - 6),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "signs", "heights", "margin"), SAMPLES, ids=str)
+def test_the_samples_of_the_designer_end_as_he_says(name, options, signs, heights, margin):
+    """The last mark, whichever it is, is found in a table of all that can follow from half of the marks."""
+    game = make_game(name, **options)
+    first = game.initial_state()
+    first = first if signs is None else first._replace(predictions=signs)
+    columns = random.Random(1).sample(range(len(heights)), len(heights) // 2)
+    table = table_of(game, first._replace(heights=[0 if k in columns else row for k, row in enumerate(heights)]))
+    for column in columns:
+        marked = tuple(0 if k == column else row for k, row in enumerate(heights))
+        assert looked_up(game, table, first._replace(heights=marked)) == [((margin > 0) - (margin < 0), margin)]
+
+
+def test_as_many_states_are_counted_as_was_published():
+    for size, states in enumerate(PARTIAL_PERMUTATIONS[1:], 2):
+        assert solver_of(make_game("differences", size=size)).needs().states == states
+    for size in range(2, 10):
+        pairs, states = 4 ** (size - 1), PARTIAL_PERMUTATIONS[size - 1]
+        needs_ = solver_of(make_game("plusminus", size=size)).needs()
+        assert needs_.states == pairs * states + pairs - 1
+
+
+def test_lists_that_are_the_same_turned_over_are_looked_at_once():
+    """Two margins are tried: the one that is reached, and one more."""
+    for size in range(2, 7):
+        found = solver_of(make_game("plusminus", size=size)).solve()
+        assert found.states == 2 * STRIPS[size - 2] * 2 ** (size - 1) * PARTIAL_PERMUTATIONS[size - 1]
