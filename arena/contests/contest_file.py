@@ -211,13 +211,13 @@ class _Builder:
     def _contradictions(self) -> Iterator[Mistake]:
         keys = self._keys
         if keys.invited and keys.entrants is not ContestEntrants.INVITED and self._are_right("entrants"):
-            yield Mistake("invited", f"only with entrants = 'invited', but entrants = {str(keys.entrants)!r}")
+            yield Mistake("invited", f"only with {{entrants=invited}}, but {{entrants={keys.entrants}}}")
         if not self._are_right("results"):
             return
         if keys.frozen_hours is not None and keys.results is not ContestResults.FROZEN:
-            yield Mistake("frozen_hours", f"only with results = 'frozen', but results = {str(keys.results)!r}")
+            yield Mistake("frozen_hours", f"only with {{results=frozen}}, but {{results={keys.results}}}")
         if keys.reveal_at is not None and keys.results is ContestResults.OPEN:
-            yield Mistake("reveal_at", "only with results = 'frozen' or 'sealed', but results = 'open'")
+            yield Mistake("reveal_at", "only with {results=frozen} or {results=sealed}, but {results=open}")
 
     def _game(self) -> tuple[int, dict[str, Any]]:
         """Return how many players the game has, and all its options."""

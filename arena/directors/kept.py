@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from arena.directors.leaving import Leaving
 from arena.directors.requested import carry_out_requests
@@ -62,7 +63,8 @@ class KeptTournament(RunControl):
         self._order, self._asked_at = Order.PLAY, float("-inf")
         self._said: tuple[DirectorState, str] | None = None
         self._said_at = self._began_at = now()
-        self._figures = RunFigures()
+        report = people.directors.report(tournament)  # what it said last holds until there is something newer
+        self._figures = replace(report.figures, playing=0, sitting_out=()) if report is not None else RunFigures()
         self.turns: Turns = Turns(now)
 
     @property

@@ -97,5 +97,15 @@ def kept_puzzles(directory: Path, tournament: StoredTournament) -> tuple[Puzzle,
     return kept.puzzles if kept.created_at == tournament.created_at else ()
 
 
+def may_have_puzzles(directory: Path, tournament: StoredTournament) -> bool:
+    """Return whether puzzles of a tournament were looked for, without reading them: none may have been found.
+
+    Args:
+        directory: of the home.
+        tournament: the tournament.
+    """
+    return (directory / PUZZLES / _file_name(tournament)).is_file()
+
+
 def _file_name(tournament: StoredTournament) -> str:
     return f"{tournament.number}.json"

@@ -8,8 +8,10 @@ from arena.home import ArenaHome
 from arena.lab.kept_puzzles import keep_puzzles
 from arena.lab.oracle import Oracle
 from arena.site.build.puzzles import build_puzzle, build_puzzles
+from arena.site.build.tournament import build_tournament
 from arena.site.links import ServedLinks
 from arena.site.models.puzzles import PuzzleParameters, PuzzlesParameters
+from arena.site.models.tournament import TournamentParameters
 from arena.site.pages import PAGE_BY_NAME
 from arena.site.publish.puzzles_file import puzzles_file
 from arena.site.render import Setting, asset_digests, render
@@ -56,6 +58,14 @@ def test_the_list_leads_to_each_puzzle(home):
     html = html_of("puzzles", page, parameters)
     assert '<a href="/tournaments/league/puzzles/2">seat 1 to act and win</a>' in html
     assert "b2" not in html
+
+
+def test_a_tournament_leads_to_its_puzzles_where_there_are_any(home):
+    play(home, "unsought", ["alpha", "beta"])
+    for name, has_link in (("league", True), ("unsought", False)):
+        parameters = TournamentParameters(tournament=name)
+        html = html_of("tournament", build_tournament(home, parameters), parameters)
+        assert (f'href="/tournaments/{name}/puzzles"' in html) == has_link
 
 
 def test_without_puzzles_the_page_says_how_they_are_made(home):

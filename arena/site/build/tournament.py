@@ -11,6 +11,7 @@ from arena.analysis.standings import Standings
 from arena.definition import Definition
 from arena.home import ArenaHome
 from arena.lab.accuracy import accuracy_of_tournament
+from arena.lab.kept_puzzles import may_have_puzzles
 from arena.report.corrections_table import corrections_table
 from arena.site.build.findings import findings
 from arena.site.build.progress import progress_of
@@ -76,6 +77,7 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
     return TournamentPage(
         name=tournament.name,
         state=state_of(tournament, store.directors()),
+        may_have_puzzles=may_have_puzzles(home.directory, tournament),
         format=tournament.format,
         games=tuple(PlayedGame(game=g.game, options=dict(g.options), players=g.players) for g in definition.games),
         entrants=len(definition.entrants),

@@ -269,6 +269,7 @@ class NewContestPage(Model):
         templates: all of them.
         fields: what is in the fields of the form at first.
         titles: what its fields are called.
+        choices: the values of some of them, each with what it is called.
         games: the names of the games.
         formats: those of the formats of a final.
         house_bots: the bots that can play along.
@@ -281,6 +282,7 @@ class NewContestPage(Model):
     templates: tuple[ContestTemplate, ...]
     fields: Mapping[str, str]
     titles: Mapping[str, str]
+    choices: Mapping[str, tuple[tuple[str, str], ...]]
     games: tuple[str, ...]
     formats: tuple[str, ...]
     house_bots: tuple[str, ...]

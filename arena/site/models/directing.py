@@ -107,6 +107,7 @@ class DirectingPage(Model):
         requests: the latest, the latest first.
         entrants: the bots that can be corrected, as ``name@version``; none before the tournament has begun.
         replacements: the submitted bots of the arena, the latest first, as ``name@version``; none for a ladder.
+        may_annul: whether the matches of who is disqualified can count for nobody.
         is_finished: whether all of it is played; never so of a ladder.
         contest: of which contest it is; "" if of none.
         is_hidden: whether only directors see its results.
@@ -117,6 +118,7 @@ class DirectingPage(Model):
     requests: tuple[RequestLine, ...]
     entrants: tuple[str, ...]
     replacements: tuple[str, ...]
+    may_annul: bool
     is_finished: bool
     contest: str
     is_hidden: bool

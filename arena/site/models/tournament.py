@@ -196,6 +196,7 @@ class TournamentPage(Model):
         balance: how even the schedule is; empty for very large ones.
         corrections: the log, the oldest first.
         disqualified: the bots that are, as ``name@version``; they have no line in the standings.
+        may_have_puzzles: whether puzzles were looked for in its matches.
     """
 
     name: str
@@ -230,6 +231,7 @@ class TournamentPage(Model):
     balance: tuple[BalanceRow, ...]
     corrections: tuple[LoggedCorrection, ...]
     disqualified: tuple[str, ...] = ()
+    may_have_puzzles: bool = False
 
     def tables(self) -> Mapping[str, Table]:
         """Return the tables of the page."""

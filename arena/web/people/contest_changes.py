@@ -17,6 +17,7 @@ from arena.shipped import PREFIX, example_bots
 from arena.site.models.contests import ContestTemplate, NewContestPage
 from arena.store.people.rates import Rate
 from arena.web.people.contest_fields import (
+    CHOICES,
     MAX_TEXT_CHARACTERS,
     Change,
     ContestNamed,
@@ -64,6 +65,7 @@ def show_new(visit: Visit) -> NewContestPage:
         templates=tuple(ContestTemplate(name=one, summary=template_summary(one)) for one in names),
         fields=template.fields,
         titles=titles_of(NewContest),
+        choices=CHOICES,
         games=GAMES,
         formats=FINAL_FORMATS,
         house_bots=tuple(PREFIX + bot for bot in example_bots()),

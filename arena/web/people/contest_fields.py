@@ -82,6 +82,22 @@ def titles_of(form: type[Fields]) -> dict[str, str]:
 
 TITLES = titles_of(NewContest) | {"reason": REASON_TITLE}
 """In the order of the forms."""
+CHOICES = {
+    "entrants": (("everybody", "everybody with an account"), ("invited", "who is invited")),
+    "qualification": (
+        ("none", "none"),
+        ("ladder", "a ladder from the opening on"),
+        ("round-robin", "round robin after the deadline"),
+        ("swiss", "Swiss after the deadline"),
+    ),
+    "results": (
+        ("open", "always shown"),
+        ("frozen", "hidden for the last hours, until revealed"),
+        ("sealed", "hidden until revealed"),
+    ),
+}
+"""The values of fields, and what pages call them."""
+
 _OF_KEYS = {
     "time_control": "per_action_seconds",
     "limits": "memory_mib",
@@ -124,8 +140,12 @@ def _of_fields(error: ContestError, is_program: bool) -> Iterator[FieldProblem]:
 
 
 def _problem_of(mistake: Mistake, is_program: bool) -> FieldProblem:
-    def named(key: str) -> str:
-        return field_of(key) or key if is_program else f"“{TITLES.get(field_of(key), key)}”"
+    def named(key: str, value: str) -> str:
+        field = field_of(key) or key
+        if is_program:
+            return f"{field} = {value!r}" if value else field
+        called = dict(CHOICES.get(field, ())).get(value, value)
+        return f"“{TITLES.get(field, field)}{f': {called}' if called else ''}”"
 
     field = field_of(mistake.place)
     sentence = mistake.sentence_with(named)

@@ -99,13 +99,13 @@ def _form_lines(sent: Mapping[str, str], house_bots: tuple[str, ...]) -> Iterato
     yield f"options = {_options(sent['options'])}"
     for key in ("opens_at", "deadline_at"):
         yield f"{key} = {time_value(sent[key])}"
-    if sent["entrants"] == ContestEntrants.INVITED:
+    if sent["entrants"] == ContestEntrants.INVITED or sent["invited"].strip():
         yield f"invited = {names_value(sent['invited'])}"
     yield f"bots_per_author = {_number(sent['bots_per_author'])}"
     yield f"house_bots = {toml_text(house_bots)}"
     if sent["results"] == ContestResults.FROZEN:
         yield f"frozen_hours = {_number(sent['frozen_hours'])}"
-    if sent["reveal_at"] and sent["results"] != ContestResults.OPEN:
+    if sent["reveal_at"]:
         yield f"reveal_at = {time_value(sent['reveal_at'])}"
     yield from ("[time_control]", f"per_action_seconds = {_number(sent['per_action_seconds'])}")
     yield from ("[limits]", f"memory_bytes = {_mebibytes(sent['memory_mib'])}")
@@ -132,13 +132,16 @@ def changed_text(text: str, changes: Mapping[str, str]) -> str:
 
 def changeable_fields(contest: Contest) -> dict[str, str]:
     """Return what the form that changes a contest has in its fields at first."""
-    return {
+    fields = {
         "title": contest.title,
         "description": contest.description,
         "deadline_at": _local(contest, contest.deadline_at),
-        "reveal_at": _local(contest, contest.reveal_at) if contest.reveal_at is not None else "",
-        "invited": ", ".join(contest.invited),
     }
+    if contest.results is not ContestResults.OPEN:
+        fields["reveal_at"] = _local(contest, contest.reveal_at) if contest.reveal_at is not None else ""
+    if contest.entrants is ContestEntrants.INVITED:
+        fields["invited"] = ", ".join(contest.invited)
+    return fields
 
 
 VALUES: Mapping[str, Callable[[str], str]] = {

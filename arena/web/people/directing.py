@@ -31,13 +31,17 @@ MAX_REPLACEMENTS = 500
 REQUESTS = Rate(120, 3600.0)
 PAGE = "/tournaments/{tournament}/direct"
 
-Bot = Annotated[str, Len(1, 130)]
+Bot = Annotated[str, Len(1, 130), Field(title="Entrant")]
 """``name`` or ``name@version``."""
 
 
 def _numbers(sent: object) -> object:
     """Return the numbers in what a form sends as text."""
     return sent.replace(",", " ").split() if isinstance(sent, str) else sent
+
+
+WITH_LATER_STAGES = ("knockout",)
+"""Formats by name: who answers requests loads none."""
 
 
 class Directed(Fields):
@@ -69,7 +73,7 @@ class Replacement(Reasoned):
     """Which entrant gets new files: those of which bot of the arena."""
 
     bot: Bot
-    new: Bot
+    new: Bot = Field(title="The bot whose files it gets")
 
 
 class Voiding(Reasoned):
@@ -83,7 +87,7 @@ class Voiding(Reasoned):
 class Undoing(Reasoned):
     """Which correction is undone."""
 
-    correction: int = Field(ge=1, le=2**31 - 1)
+    correction: int = Field(title="Number of the correction", ge=1, le=2**31 - 1)
 
 
 def show_ladders(visit: Visit) -> LaddersPage:
@@ -110,6 +114,7 @@ def show_directing(visit: Visit) -> DirectingPage:
         requests=requests,
         entrants=_entrants(found) if found is not None else (),
         replacements=_replacements(visit) if report.program != LADDER else (),
+        may_annul=found is None or found.definition.format not in WITH_LATER_STAGES,
         is_finished=report.program != LADDER  # which others may still enter
         and found is not None
         and found.finished_at is not None

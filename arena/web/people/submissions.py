@@ -19,7 +19,7 @@ from arena.web.problems import bad_address
 UPLOADS = Rate(60, 3600.0)
 """Also of what is refused after it has come."""
 AWAITED_SECONDS = 120.0
-"""How long the page of a submission that was accepted is loaded again and again, until it is rated."""
+"""How long the page of a submission that was accepted is asked for again, until it is rated."""
 MAX_KEPT_BYTES = 256 * MEBIBYTE
 """Of a person: of older submissions the upload is removed, and what the arena copied of an accepted bot stays."""
 
@@ -181,6 +181,7 @@ OPERATIONS = (
         model=SubmissionPage,
         template="submission.html.jinja",
         is_in_the_open=True,
+        is_asked_for_again=lambda page: page.is_awaited,
     ),
     Operation(
         method="GET",

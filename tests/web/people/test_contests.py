@@ -137,6 +137,32 @@ WRONG = {
     "house_bots": (["arena:greedy", "/etc/passwd"], "House bots that play along: '/etc/passwd': expected an"),
     "final": ("ladder", "Format of the final, or of everything: format = 'ladder': expected 'round-robin'"),
 }
+LEFT_OUT = {
+    "invited": (
+        "ann",
+        "Invited, by name: only with “Who may enter: who is invited”, but “Who may enter: everybody with",
+    ),
+    "reveal_at": ("2027-03-09T08:00", "but “Results are: always shown”"),
+}
+"""What would be left out in silence."""
+
+
+@pytest.mark.parametrize("field", LEFT_OUT)
+async def test_nothing_that_was_filled_in_is_left_out_in_silence(world, dora, field):
+    value, sentence = LEFT_OUT[field]
+    lines, fields = said(await dora.post("/contests", data=FORM | {field: value, "results": "open"}))
+    assert fields == [field]
+    assert sentence in lines[0]
+
+
+async def test_who_is_invited_first_can_be_added_by_the_form(world, dora):
+    address = await announced(dora, entrants="invited")
+    assert 'name="invited"' in (await dora.get(address)).text
+    response = await dora.post(f"{address}/change", data={"invited": "Ann otto", "reason": "two guests"})
+    assert response.status_code == 303
+    assert world.store.contests.get("spring").contest.invited == ("Ann", "otto")
+
+
 WITH = {
     "places": {"qualification": "swiss"},
     "invited": {"entrants": "invited"},

@@ -8,6 +8,8 @@ from arena.home import ArenaHome
 from arena.people.directing import DirectorState, RequestState, RunFigures, SittingOut, Wish
 from arena.people.roles import Scope
 from arena.store.values import StoredBot
+from arena.tournament.formats import FORMATS
+from arena.web.people.directing import WITH_LATER_STAGES
 from tests.store.samples import definition
 from tests.web.people.conftest import JSON
 
@@ -50,6 +52,26 @@ async def test_its_page_asks_again_for_what_changes_but_not_when_it_says_what_wa
     assert "/live.js" not in page
     assert re.findall(r'<div id="(\w+)" data-live>', page) == ["kept", "wishes", "requests"]
     assert "/asking.js" not in (await dora.post(f"{HERE}/pause", data={"reason": ""})).text
+
+
+async def test_in_a_knockout_the_matches_of_who_is_disqualified_count_for_the_rivals(world, directory):
+    assert {name for name, kind in FORMATS.items() if kind.has_later_stages} == {*WITH_LATER_STAGES}
+    dora = world.browser("dora")
+    for name, format_, may_annul in (("cup", "knockout", False), ("league", "round-robin", True)):
+        with ArenaHome(directory) as home:
+            home.store.create_tournament(definition(name=name, format=format_, settings={}), [])
+        world.store.directors.say(name, "contest", DirectorState.PLAYING, "", RunFigures())
+        address = f"/tournaments/{name}/direct"
+        assert (await dora.get(address, headers={"accept": JSON})).json()["may_annul"] is may_annul
+        assert ('value="annul"' in (await dora.get(address)).text) is may_annul
+
+
+async def test_what_is_wrong_is_beside_the_field_of_the_form_that_was_sent(kept):
+    response = await kept.browser("dora").post(f"{HERE}/disqualify", data={"bot": "", "reason": "copied"})
+    assert '<li><a href="#bot-wrong">Entrant</a>: ' in response.text
+    assert response.text.count('aria-invalid="true"') == 1
+    assert "<details open><summary>Disqualify an entrant" in response.text
+    assert response.text.count('value="copied"') == 1
 
 
 async def test_without_a_reason_nothing_is_changed_and_the_form_comes_back(kept):
