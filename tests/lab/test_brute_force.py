@@ -3,6 +3,7 @@
 import ctypes
 import random
 from itertools import pairwise
+from math import comb, factorial
 
 import pytest
 
@@ -130,6 +131,20 @@ def test_as_many_states_are_counted_as_was_published():
         pairs, states = 4 ** (size - 1), PARTIAL_PERMUTATIONS[size - 1]
         needs_ = solver_of(make_game("plusminus", size=size)).needs()
         assert needs_.states == pairs * states + pairs - 1
+
+
+def test_solving_takes_the_memory_of_two_levels_and_of_where_marks_lead():
+    """A way to put k marks is a byte; where one more comes in, there are (k + 1)² places for each order of the k.
+
+    From nine marks on, it is found for one place at a time.
+    """
+    for size in range(2, 13):
+        levels = [comb(size, marks) ** 2 * factorial(marks) for marks in range(size + 1)]
+        orders = [factorial(marks) * ((marks + 1) ** 2 if marks < 9 else 1) for marks in range(size)]
+        solver = solver_of(make_game("differences", size=size))
+        assert solver.needs().memory_bytes == max(levels[::2]) + max(levels[1::2]) + 4 * sum(orders)
+        plan = solver.table_plan()
+        assert (plan.table_bytes, plan.memory_bytes) == (sum(levels), sum(levels) + 4 * sum(orders))
 
 
 def test_lists_that_are_the_same_turned_over_are_looked_at_once():

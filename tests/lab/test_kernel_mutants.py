@@ -24,7 +24,7 @@ SOLVERS = [
     ("marking.h", "multiplication"),
     ("byte_marking.h", "differences"),
     ("levels.h", "plusminus"),
-    ("lattice.h", "multiplication"),
+    ("lattice.h", "plusminus"),
 ]
 """What finds the value of best play of two, and a game that is solved by it. The small boards of differences are draws,
 which says little."""

@@ -101,6 +101,11 @@ static void write_insertions(insertion *into, int at, int unused, int64_t number
     }
 }
 
+static void write_all_insertions(const lattice *all, int marks, int place, int value, uint32_t *numbers) {
+    insertion into = {all, marks, place, value, numbers};
+    write_insertions(&into, 0, (1 << marks) - 1, 0, 0);
+}
+
 static uint32_t *kept_insertions[KEPT_LEVELS][MAX_SOLVED][MAX_SOLVED];   /* the same for all roots, until the end */
 
 /* Insertions that are the same for all roots: other threads may want them at the same time. */
@@ -109,8 +114,7 @@ static const uint32_t *keep_insertions(const lattice *all, int marks, int place,
     if (before) return before;
     uint32_t *found = malloc((size_t)all->factorial[marks] * sizeof *found);
     if (!found) return NULL;
-    insertion into = {all, marks, place, value, found};
-    write_insertions(&into, 0, (1 << marks) - 1, 0, 0);
+    write_all_insertions(all, marks, place, value, found);
     if (__atomic_compare_exchange_n(where, &before, found, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return found;
     free(found);
     return before;
@@ -122,8 +126,7 @@ static const uint32_t *insertions(lattice *all, int marks, int place, int value)
     if (marks < KEPT_LEVELS) return keep_insertions(all, marks, place, value);
     if (!all->once) all->once = malloc((size_t)all->factorial[all->size - 1] * sizeof *all->once);
     if (!all->once) return NULL;
-    insertion into = {all, marks, place, value, all->once};
-    write_insertions(&into, 0, (1 << marks) - 1, 0, 0);
+    write_all_insertions(all, marks, place, value, all->once);
     return all->once;
 }
 
