@@ -177,6 +177,7 @@ EQUAL = {
     r"column »<=« root->size": "beyond the board, nothing is marked",
     r"all->once|seen\[MAX_SOLVED|marks ».*« KEPT_LEVELS": "of boards with ten columns, too large for a self-test",
     r"k »<« size; k\+\+\) all->(factorial|choose)": "the full level has one block, whose number is 0",
+    r"margin = 0, is_reached = »1«": "it is written before it is read",
     r"task->threshold = »1«": "zero is tried once more",
     r"found->stop\) return »1«": "an outcome that is thrown away",
     r"numbered = everything - 1; numbered »>=« 0": "no mark is the last one of none",
