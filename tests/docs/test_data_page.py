@@ -52,6 +52,7 @@ PREPARATIONS = (
     "delete removed --yes",
     "lab annotate faulty -q",
     "lab annotate noted -q",
+    "publish faulty PLACE/checked",
 )
 
 JSON_LINES = {"arena export", "arena export --set-aside", "arena export --whole", "arena check", "arena check --rules"}
@@ -92,7 +93,7 @@ CALLS = {
     "arena disqualify": ["disqualify corrected good_with_note --reason test"],
     "arena undo": ["undo corrected --reason test"],
     "arena verify": ["verify faulty"],
-    "arena verify OUT": ["verify published"],
+    "arena verify OUT": ["verify checked"],
     "arena merge": ["merge other"],
     "arena import": ["import whole.jsonl --name faulty"],
     "arena tournaments": ["tournaments"],
@@ -191,7 +192,8 @@ def directory(tmp_path_factory):
         lines = list(whole_export(home.store.as_source(), home.store.tournament("faulty")))
         (directory / "whole.jsonl").write_text("\n".join(lines) + "\n")
     for text in PREPARATIONS:
-        assert run(["--home", str(directory / "home"), *text.replace("BOTS", str(ROOT / "bots")).split()]) == 0
+        text = text.replace("BOTS", str(ROOT / "bots")).replace("PLACE", str(directory))
+        assert run(["--home", str(directory / "home"), *text.split()]) == 0
     return directory
 
 
