@@ -14,6 +14,7 @@ from arena.isolation.levels import choose_isolation
 from arena.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.records import Bot, Limits
 from tests import needs
+from tests.open_places import open_to_everybody
 
 pytestmark = pytest.mark.processes
 
@@ -37,8 +38,7 @@ def run_bot(directory, file, isolation):
 @pytest.fixture
 def open_path(tmp_path):
     """A directory that bots of another uid can get to."""
-    for place in (tmp_path, *tmp_path.parents[:3]):  # a worker of pytest-xdist has a directory of its own
-        place.chmod(0o755)
+    open_to_everybody(tmp_path)
     return tmp_path
 
 

@@ -25,6 +25,7 @@ from arena.records import DEFAULT_LIMITS, Bot, MatchSpec, TimeControl
 from benchmarks.traces import traces, traces_since
 from benchmarks.zoo_bots import judge, play_zoo_bot
 from tests import needs
+from tests.open_places import open_to_everybody
 
 pytestmark = pytest.mark.processes
 
@@ -44,8 +45,7 @@ def isolation(request):
 @pytest.fixture
 def run(tmp_path):
     """Runs the text of a program as a warm bot and returns the JSON that it prints."""
-    for place in (tmp_path, *tmp_path.parents[:3]):
-        place.chmod(0o755)
+    open_to_everybody(tmp_path)
 
     def run_program(text, isolation, *arguments, name="bot.py"):
         file = tmp_path / name
@@ -163,7 +163,7 @@ def test_bad_bots_come_no_further_when_they_are_warm(name, level):
 
 
 def test_an_uncaught_exception_is_shown_as_by_python(isolation, tmp_path):
-    tmp_path.chmod(0o755)
+    open_to_everybody(tmp_path)
     file = tmp_path / "bot.py"
     file.write_text("def fail():\n    raise ValueError('no idea')\n\n\nfail()\n")
     texts = []
@@ -184,7 +184,7 @@ def test_a_file_that_is_not_there_is_the_bots_fault(isolation, tmp_path):
 
 
 def test_a_killed_warm_server_is_replaced_and_bots_play_on(tmp_path):
-    tmp_path.chmod(0o755)
+    open_to_everybody(tmp_path)
     file = tmp_path / "bot.py"
     file.write_text("from arena.botkit import run\n\nrun(lambda game, state, clock: game.legal_actions(state)[0])\n")
     bot = warm_bot(file)
