@@ -64,7 +64,7 @@ def _verify_home(tournament: str | None, as_json: bool) -> int:
                 verdict = f"all records hold, and so do {held}" if is_settled(arena_home, stored) else UNSETTLED
                 verdict = counted(len(problems), "problem") if problems else verdict
                 matches = counted(stored.scheduled, "match")
-                click.echo(f"{printable(stored.name)}: {checked} of {matches} checked: {verdict}")
+                click.echo(f"{printable(stored.name)}: {checked:,} of {matches} checked: {verdict}")
     if as_json:
         print_json(rows)
     return FAILED if any(row["problems"] for row in rows) else OK

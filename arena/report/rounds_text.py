@@ -146,7 +146,7 @@ def _round_title(played: PlayedRound, has_several_games: bool) -> str:
     game = f", {printable(played.games[0])}" if has_several_games and len(played.games) == 1 else ""
     recorded = sum(meeting.recorded for meeting in played.meetings)
     scheduled = sum(meeting.scheduled for meeting in played.meetings)
-    state = "" if played.is_complete else f": {recorded} of {counted(scheduled, 'match')}"
+    state = "" if played.is_complete else f": {recorded:,} of {counted(scheduled, 'match')}"
     return f"round {played.number}{game}{state}"
 
 

@@ -21,7 +21,7 @@ def standings_footer(table: Standings) -> str:
     corrected = corrections_line(table.corrections)
     if not table.matches:
         return corrected
-    of = f"{table.matches} of " if table.scheduled is not None else ""
+    of = f"{table.matches:,} of " if table.scheduled is not None else ""
     played = of + counted(table.matches if table.scheduled is None else table.scheduled, "match")
     if table.scheduled is not None and (table.matches < table.scheduled or not table.is_finished):
         played += ": the tournament is not complete"

@@ -1,5 +1,7 @@
 """The sentences under standings: where a statistic can't be given, they say what there is and what it takes."""
 
+from dataclasses import replace
+
 import pytest
 
 from arena.analysis.encounters import CountedEncounter, CountedMatch
@@ -55,6 +57,12 @@ def test_with_that_much_there_is_a_test():
     table = standings(met(20, ("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("a", "d")), {})
     assert table.consistency.phi is not None
     assert "Overdispersion" in standings_footer(table)
+
+
+def test_thousands_are_separated_in_both_numbers():
+    table = standings(met(2, ("a", "b")), {})
+    footer = standings_footer(replace(table, matches=1234, rated=1234, scheduled=2000))
+    assert footer.startswith("1,234 of 2,000 matches: the tournament is not complete. ")
 
 
 @pytest.mark.parametrize(("times", "has_interval"), [(1, False), (2, True)])
