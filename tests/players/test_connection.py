@@ -86,7 +86,7 @@ FAULTS = [
 def test_each_fault_is_told_apart_and_forfeits(pool, name, kind, says):
     control = IMPATIENT if kind == "timeout" else PATIENT
     if name == "never_ready":
-        control = TimeControl(per_action_seconds=1.0, startup_seconds=0.5)
+        control = TimeControl(per_action_seconds=1.0, startup_seconds=3.0)  # the other one has to be ready
     record = pool.play(spec(bad_bot(name), good_bot(), time_control=control))
     (fault,) = record.faults
     assert (fault.seat, fault.kind) == (0, kind)
