@@ -33,6 +33,8 @@ pytestmark = pytest.mark.processes
 
 LEVEL = "limits"
 OPTIONS = make_game("differences", size=4).options
+PATIENT = TimeControl(per_action_seconds=20.0)
+"""On a busy machine nobody forfeits by time."""
 MAX_READ_AHEAD = 512
 """Matches that two workers may hold together."""
 
@@ -78,7 +80,9 @@ def executor(request, job):
 
 def spec_of(bots, number, game="differences"):
     seated = (bots[number % 2], bots[1 - number % 2])
-    return MatchSpec(match=number, tournament="t", game=game, options=OPTIONS, bots=seated, rng_seed=number)
+    return MatchSpec(
+        match=number, tournament="t", game=game, options=OPTIONS, bots=seated, rng_seed=number, time_control=PATIENT
+    )
 
 
 def played(executor, queue):
