@@ -12,6 +12,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ AWAY_SECONDS = 5.0
 """Before what can't be done now is tried again."""
 STEADY_SECONDS = 60.0
 """After having worked for so long, a program says again why it can't."""
+AGAIN_SECONDS = 0.01
 
 _PR_SET_PDEATHSIG = 1
 
@@ -49,6 +51,7 @@ def service_program(parent: int, niceness: int) -> Iterator[None]:
         niceness: how far this process stands back behind others.
     """
     set_up_logging(logging.WARNING)  # the log of a run has more, in its own file
+    sys.unraisablehook = _come_again
     signal.signal(signal.SIGTERM, _terminate)
     if parent != ALONE:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -110,6 +113,16 @@ def keep_trying(
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
     raise TerminatedError
+
+
+def _come_again(unraisable: sys.UnraisableHookArgs) -> None:
+    """Let SIGTERM come again that has come where Python drops exceptions, such as in a callback of a weak reference."""
+    if unraisable.exc_type is not TerminatedError:
+        sys.__unraisablehook__(unraisable)
+        return
+    again = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), signal.SIGTERM))
+    again.daemon = True
+    again.start()
 
 
 def end_now(code: int) -> NoReturn:

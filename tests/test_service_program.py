@@ -143,3 +143,24 @@ with service_program(ALONE, 0):
 def test_a_second_sigterm_while_it_ends_is_no_traceback():
     done = subprocess.run([sys.executable, "-c", TERMINATED_AGAIN], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+TERMINATED_IN_A_CALLBACK = """
+import os, signal, threading, weakref
+from arena.service_program import ALONE, service_program
+
+class Thing:
+    pass
+
+with service_program(ALONE, 0):
+    thing = Thing()
+    reference = weakref.ref(thing, lambda _: os.kill(os.getpid(), signal.SIGTERM))
+    del thing
+    threading.Event().wait()
+"""
+
+
+@pytest.mark.processes
+def test_sigterm_ends_it_wherever_it_comes():
+    done = subprocess.run([sys.executable, "-c", TERMINATED_IN_A_CALLBACK], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
