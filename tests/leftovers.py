@@ -2,7 +2,7 @@
 
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from pathlib import Path
 
@@ -37,6 +37,10 @@ def _said_of(pid):
 
 
 def _left(others):
-    """Return the processes below this one, but for these others."""
+    """Return the processes below this one, but for these others; orphans that have ended are reaped."""
     children = set(reaper.children(os.getpid())) - others
+    for pid in children:
+        with suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
+    children &= set(reaper.children(os.getpid()))
     return children.union(*map(reaper.descendants, children))
