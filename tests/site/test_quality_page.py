@@ -100,7 +100,7 @@ def test_few_or_equal_numbers_have_no_plot():
 
 def test_what_comes_from_a_stranger_is_text_on_the_page():
     row = Row(name="margin of seat 0", at="<script>alert(1)</script>", unit=Unit.SCORE, estimate=exactly(1.0))
-    keys = ("value", "first_seat")
+    keys = ("value", "first_seat", "draws_and_margins")
     measures = tuple(
         Measure(key=key, title="<b>", about="&", rows=(row,) * 3 + rows_at(("<i>", 1), ("</svg>", 5), ("c", 7)))
         for key in keys
