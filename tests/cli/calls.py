@@ -3,13 +3,14 @@
 from arena.cli.group import run
 
 
-def calling(home, capsys):
+def called(capture, *arguments):
+    """Run a command and return (exit code, stdout, stderr)."""
+    code = run([*map(str, arguments)])
+    out, err = capture.readouterr()
+    assert "Traceback" not in out + err
+    return code, out, err
+
+
+def calling(home, capture):
     """Return a function that runs a command in a home and returns (exit code, stdout, stderr)."""
-
-    def call(*arguments):
-        code = run([*map(str, arguments), "--home", str(home)])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in out + err
-        return code, out, err
-
-    return call
+    return lambda *arguments: called(capture, *arguments, "--home", home)

@@ -4,13 +4,14 @@ import json
 import shlex
 import shutil
 import subprocess
+from functools import partial
 
 import pytest
 
-from arena.cli.group import run
 from arena.enums import IsolationLevel
 from arena.isolation.levels import choose_isolation, probe_level
 from benchmarks import zoo_bots as zoo
+from tests.cli.calls import called
 
 pytestmark = pytest.mark.processes
 
@@ -20,12 +21,7 @@ def arena(capfd, monkeypatch, tmp_path):
     monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COLUMNS", "200")
 
-    def call(*arguments):
-        code = run([str(argument) for argument in arguments])
-        said = capfd.readouterr()
-        return code, said.out, said.err
-
-    return call
+    return partial(called, capfd)
 
 
 def test_an_honest_bot_passes_every_step(arena):

@@ -2,12 +2,13 @@
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from arena.cli.group import run
 from arena.conformance import rules_process
+from tests.cli.calls import called
 
 pytestmark = pytest.mark.processes
 
@@ -70,12 +71,7 @@ def arena(capfd, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
 
-    def call(*arguments):
-        code = run([str(argument) for argument in arguments])
-        said = capfd.readouterr()
-        return code, said.out, said.err
-
-    return call
+    return partial(called, capfd)
 
 
 @pytest.fixture

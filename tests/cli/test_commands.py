@@ -15,6 +15,7 @@ from arena.cli.group import run
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
+from tests.cli.calls import called
 
 pytestmark = pytest.mark.processes
 
@@ -52,10 +53,7 @@ def arena(home, capsys):
     """Return a function that runs a command and returns (exit code, stdout, stderr)."""
 
     def call(*arguments, with_home=True):
-        code = run([*map(str, arguments), *(["--home", str(home)] if with_home else [])])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in out + err
-        return code, out, err
+        return called(capsys, *arguments, *(["--home", home] if with_home else []))
 
     return call
 

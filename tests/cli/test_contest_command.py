@@ -10,18 +10,7 @@ from arena.contests.template_texts import template_names, template_text
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestResults
 from arena.people.roles import Role
-from tests.cli.calls import calling
 from tests.store.samples import definition, line
-
-
-@pytest.fixture
-def home(tmp_path):
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def arena(home, capsys):
-    return calling(home, capsys)
 
 
 @pytest.fixture

@@ -4,12 +4,13 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
 from arena.cli.command_table import COMMANDS, CommandGroup
-from arena.cli.group import run
 from arena.home import ArenaHome
+from tests.cli.calls import called
 
 
 @pytest.fixture
@@ -18,12 +19,7 @@ def arena(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ARENA_HOME", raising=False)
     monkeypatch.delenv("ARENA_STORE", raising=False)
-
-    def call(*arguments):
-        code = run(list(arguments))
-        return code, *capsys.readouterr()
-
-    return call
+    return partial(called, capsys)
 
 
 @pytest.mark.parametrize("columns", [80, 200])

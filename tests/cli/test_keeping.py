@@ -14,6 +14,7 @@ from arena.cli.group import run
 from arena.home import ArenaHome
 from arena.records import Fault
 from arena.store.values import StoredBot
+from tests.cli.calls import called
 from tests.store.samples import definition, line, record
 
 PATCHED = ("ARENA_HOME", "ARENA_STORE", "COLUMNS")
@@ -44,10 +45,7 @@ def arena(home, capsys, monkeypatch):
 
     def call(*arguments, answer=None):
         monkeypatch.setattr("sys.stdin", io.StringIO() if answer is None else Terminal(answer))
-        code = run(["--home", str(home), *arguments])
-        out, errors = capsys.readouterr()
-        assert "Traceback" not in out + errors
-        return code, out, errors
+        return called(capsys, "--home", home, *arguments)
 
     return call
 

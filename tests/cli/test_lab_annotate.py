@@ -262,11 +262,6 @@ def test_three_seats_are_told_in_eighty_columns(lab):
     assert (code, err.splitlines()[-1]) == (1, "arena: the time is up; allow more, or a smaller board")
 
 
-@pytest.fixture
-def arena(home, capsys):
-    return calling(home, capsys)
-
-
 def test_a_replay_shows_marks_and_worths_of_annotated_matches_only(arena):
     plain = arena("replay", "t/1")[1]
     assert "worth" not in plain

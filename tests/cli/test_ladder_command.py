@@ -6,17 +6,6 @@ import pytest
 
 from arena.home import open_people
 from arena.people.directing import DirectorState, RunFigures, Wish
-from tests.cli.calls import calling
-
-
-@pytest.fixture
-def home(tmp_path):
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def arena(home, capsys):
-    return calling(home, capsys)
 
 
 @pytest.fixture

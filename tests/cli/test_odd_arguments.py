@@ -12,6 +12,7 @@ from arena.cli.command_table import COMMANDS
 from arena.cli.group import LazyGroup, run
 from arena.cli.options import Number, WholeNumber
 from benchmarks import zoo_bots as zoo
+from tests.cli.calls import called
 
 pytestmark = pytest.mark.processes
 
@@ -39,9 +40,7 @@ def arena(home, capfd, monkeypatch):
     monkeypatch.chdir(home.parent)
 
     def call(*arguments):
-        code = run([*arguments, "--home", str(home)])
-        out, errors = capfd.readouterr()
-        assert "Traceback" not in out + errors
+        code, out, errors = called(capfd, *arguments, "--home", home)
         assert "defect" not in errors
         return code, out, errors
 

@@ -7,12 +7,6 @@ import sqlite3
 import pytest
 
 from arena.store.people.people_store import PeopleStore
-from tests.cli.calls import calling
-
-
-@pytest.fixture
-def arena(tmp_path, capsys):
-    return calling(tmp_path / "home", capsys)
 
 
 def people(arena):

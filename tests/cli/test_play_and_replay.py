@@ -25,6 +25,7 @@ from arena.players.manifest import load_bot
 from arena.records import MatchRecord
 from arena.report.text_layout import cell_count
 from benchmarks import zoo_bots as zoo
+from tests.cli.calls import called
 from tests.games.variants import VARIANTS
 
 BOTS = Path(__file__).parents[2] / "bots"
@@ -36,10 +37,7 @@ def play(monkeypatch, capsys, tmp_path):
 
     def call(typed, *arguments):
         monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-        code = run(["play", *map(str, arguments), "--home", str(tmp_path)])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in out + err
-        return code, out, err
+        return called(capsys, "play", *arguments, "--home", tmp_path)
 
     return call
 

@@ -13,7 +13,6 @@ import pytest
 from arena.cli.schedule_command import MAX_MATCHES_PER_GAME, command
 from arena.home import ArenaHome
 from arena.tournament import measurement
-from tests.cli.calls import calling
 from tests.conftest import BOTS
 
 pytestmark = pytest.mark.processes
@@ -32,11 +31,6 @@ def written(tmp_path):
         return path
 
     return write
-
-
-@pytest.fixture
-def arena(tmp_path, capsys):
-    return calling(tmp_path / "home", capsys)
 
 
 def bot_that(tmp_path, name, line):

@@ -8,7 +8,6 @@ import pytest
 
 from arena.corrections import void_matches
 from arena.errors import UnknownNameError
-from arena.home import ArenaHome
 from arena.results import EntrantRating
 from arena.site.build import bot_profile as builder
 from arena.site.models.bot_profile import BotParameters
@@ -17,12 +16,6 @@ from arena.store.live_state import RunProgress
 from arena.store.values import StoredBot
 from tests.site.duels import bot, duels, tell
 from tests.site.parsed import Parsed, html_of, model_of
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as opened:
-        yield opened
 
 
 def profile(home, name="a"):

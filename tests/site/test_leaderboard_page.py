@@ -7,17 +7,10 @@ import itertools
 import pytest
 
 from arena.errors import UnknownNameError
-from arena.home import ArenaHome
 from arena.site.build import bots as bots_builder
 from arena.store.values import StoredBot
 from tests.site.duels import bot, duels, tell
 from tests.site.parsed import Parsed, html_of, model_of
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -1,8 +1,5 @@
 """The first page."""
 
-import pytest
-
-from arena.home import ArenaHome
 from arena.records import Bot
 from arena.store.live_state import PlayedNow, RunProgress
 from tests.report.test_tables import HOSTILE
@@ -10,12 +7,6 @@ from tests.report.tournaments import play
 from tests.site.parsed import Parsed, html_of, model_of
 from tests.site.stories import STORY, tell
 from tests.store.samples import definition, line
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as opened:
-        yield opened
 
 
 def test_an_empty_home_says_how_to_begin(home):

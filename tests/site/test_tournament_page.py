@@ -9,17 +9,10 @@ import pytest
 
 from arena.corrections import void_matches
 from arena.errors import UnknownNameError
-from arena.home import ArenaHome
 from tests.report.test_tables import HOSTILE
 from tests.report.tournaments import play
 from tests.site.parsed import Parsed, html_of, model_of
 from tests.site.stories import STORY, tell
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as opened:
-        yield opened
 
 
 def test_the_standings_count_what_was_played(home):

@@ -6,15 +6,8 @@ import io
 import pytest
 
 from arena.errors import UnknownNameError
-from arena.home import ArenaHome
 from tests.site.duels import duels, tell
 from tests.site.parsed import Parsed, html_of, model_of
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as opened:
-        yield opened
 
 
 def versus(home, bot="a", rival="b"):

@@ -6,15 +6,8 @@ import io
 import pytest
 
 from arena.errors import UnknownNameError
-from arena.home import ArenaHome
 from tests.site.parsed import Parsed, html_of, model_of
 from tests.site.stories import STORY, tell
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as opened:
-        yield opened
 
 
 def test_every_rival_is_listed_with_what_was_scored(home):

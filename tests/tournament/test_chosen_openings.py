@@ -11,7 +11,6 @@ from arena.definition import Definition, GameChoice, GameOpenings
 from arena.enums import OpeningChoice
 from arena.errors import DefinitionError, KernelError, StoreError
 from arena.games import make_game
-from arena.home import ArenaHome
 from arena.lab.kernels import slips
 from arena.lab.kernels.playout_margins import PlayoutMargin
 from arena.records import Bot
@@ -47,12 +46,6 @@ def definition(name="t", openings=CHOSEN, **fields):
 def without_kernels(monkeypatch):
     monkeypatch.setattr(slips, "load", lambda name: KernelError("none in this test"))
     monkeypatch.setattr(opening_information, "ENCOUNTERS", 20)
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as made:
-        yield made
 
 
 def book(

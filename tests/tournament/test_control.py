@@ -6,7 +6,6 @@ import pytest
 
 from arena.executors import Executor, Job, Played, WorkQueue
 from arena.executors.local import LocalExecutor
-from arena.home import ArenaHome
 from arena.match.referee import Referee
 from arena.players.manifest import load_bot
 from arena.players.scripted import ScriptedPlayer
@@ -50,12 +49,6 @@ def run(definition, home, matches, order):
     """Run a tournament that has its order after some matches."""
     executor = Scripted()
     return run_tournament(definition, home.store, executor=executor, control=After(matches, order, executor))
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as opened:
-        yield opened
 
 
 @pytest.fixture

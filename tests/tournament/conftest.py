@@ -1,0 +1,11 @@
+"""A home of its own for each test."""
+
+import pytest
+
+from arena.home import ArenaHome
+
+
+@pytest.fixture
+def home(tmp_path):
+    with ArenaHome(tmp_path / "home") as opened:
+        yield opened
