@@ -1,7 +1,6 @@
 """The oracle bot never gives away an outcome; and only it may read kernels and tables in its sandbox."""
 
 import random
-from functools import cache
 from itertools import count
 
 import pytest
@@ -18,6 +17,7 @@ from arena.lab.state_graph import explore
 from arena.players.manifest import load_bot
 from arena.records import DEFAULT_LIMITS, TimeControl
 from tests import needs
+from tests.best_play import brute_force, result_of
 from tests.bots.test_bots import COUNTED, bot, play
 from tests.bots.test_thinking import module
 from tests.conftest import BOTS
@@ -41,31 +41,12 @@ def forever():
     return Clock(1e6, None, 0.0)
 
 
-def worth_by_the_rules(game):
-    """Return a function that gives a state's outcome and margin for seat 0 by looking at everything."""
-
-    @cache
-    def value(state):
-        seat = game.seat_to_act(state)
-        if seat is None:
-            return result_of(game, state)
-        found = [value(game.apply(state, action)) for action in game.legal_actions(state)]
-        return max(found) if seat == 0 else min(found)
-
-    return value
-
-
-def result_of(game, state):
-    ranks, scores = game.ranks(state), game.scores(state)
-    return (ranks[1] > ranks[0]) - (ranks[0] > ranks[1]), round(scores[0] - scores[1], 9)
-
-
 @pytest.mark.processes
 @pytest.mark.parametrize(("name", "options"), TINY)
 def test_from_random_openings_it_never_gives_anything_away(name, options):
     """A kernel may be built here or not."""
     game, draw = make_game(name, **options), random.Random(1)
-    value = worth_by_the_rules(game)
+    value = brute_force(game)
     for number in range(20):
         state = game.initial_state()
         for ply in count():

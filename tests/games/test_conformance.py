@@ -13,9 +13,18 @@ from arena.games import GAMES, make_game
 from tests.games.reference import REFERENCE
 from tests.games.variants import VARIANTS
 
-pytestmark = pytest.mark.parametrize("variant", VARIANTS)
-
 SEEDS = st.integers(0, 2**32 - 1)
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def variant(request):
+    return VARIANTS[request.param]
+
+
+@pytest.fixture(scope="module")
+def game(variant):
+    name, options = variant
+    return make_game(name, **options)
 
 
 def played(game, seed):
@@ -44,9 +53,7 @@ def candidates(game):
 
 @settings(max_examples=8, deadline=None)
 @given(seed=SEEDS)
-def test_legal_actions_are_exactly_the_accepted_ones(variant, seed):
-    name, options = VARIANTS[variant]
-    game = make_game(name, **options)
+def test_legal_actions_are_exactly_the_accepted_ones(game, seed):
     for state, _ in played(game, seed):
         legal = list(game.legal_actions(state))
         assert len(set(legal)) == len(legal)
@@ -64,9 +71,7 @@ def test_legal_actions_are_exactly_the_accepted_ones(variant, seed):
 
 @settings(max_examples=25, deadline=None)
 @given(seed=SEEDS)
-def test_states_are_immutable_hashable_values(variant, seed):
-    name, options = VARIANTS[variant]
-    game = make_game(name, **options)
+def test_states_are_immutable_hashable_values(game, seed):
     for state, action in played(game, seed):
         before = hash(state), game.render(state), game.observation(state)
         if action is not None:
@@ -78,9 +83,7 @@ def test_states_are_immutable_hashable_values(variant, seed):
 
 @settings(max_examples=25, deadline=None)
 @given(seed=SEEDS)
-def test_an_observation_survives_the_wire_and_rebuilds_the_state(variant, seed):
-    name, options = VARIANTS[variant]
-    game = make_game(name, **options)
+def test_an_observation_survives_the_wire_and_rebuilds_the_state(game, seed):
     for state, _ in played(game, seed):
         over_the_wire = msgpack.unpackb(msgpack.packb(game.observation(state)))
         rebuilt = game.state_from_observation(over_the_wire)
@@ -91,9 +94,7 @@ def test_an_observation_survives_the_wire_and_rebuilds_the_state(variant, seed):
 
 @settings(max_examples=25, deadline=None)
 @given(seed=SEEDS)
-def test_matches_end_and_ranks_agree_with_scores(variant, seed):
-    name, options = VARIANTS[variant]
-    game = make_game(name, **options)
+def test_matches_end_and_ranks_agree_with_scores(game, seed):
     *_, (last, _) = played(game, seed)
     assert game.seat_to_act(last) is None
     assert list(game.legal_actions(last)) == []
@@ -110,9 +111,9 @@ def test_matches_end_and_ranks_agree_with_scores(variant, seed):
 
 @settings(max_examples=15, deadline=None)
 @given(seed=SEEDS)
-def test_a_match_goes_as_the_reference_rules_say(variant, seed):
-    name, options = VARIANTS[variant]
-    game, reference = make_game(name, **options), REFERENCE[name](**options)
+def test_a_match_goes_as_the_reference_rules_say(variant, game, seed):
+    name, options = variant
+    reference = REFERENCE[name](**options)
     history = []
     for state, action in played(game, seed):
         result = reference.result(history)
@@ -128,9 +129,7 @@ def test_a_match_goes_as_the_reference_rules_say(variant, seed):
 
 @settings(max_examples=10, deadline=None)
 @given(seed=SEEDS)
-def test_actions_are_read_back_from_their_text(variant, seed):
-    name, options = VARIANTS[variant]
-    game = make_game(name, **options)
+def test_actions_are_read_back_from_their_text(game, seed):
     for state, _ in played(game, seed):
         for action in game.legal_actions(state):
             text = game.format_action(action)
@@ -143,9 +142,7 @@ def test_actions_are_read_back_from_their_text(variant, seed):
 
 @settings(max_examples=10, deadline=None)
 @given(seed=SEEDS)
-def test_scores_and_drawings_can_be_had_at_any_time(variant, seed):
-    name, options = VARIANTS[variant]
-    game = make_game(name, **options)
+def test_scores_and_drawings_can_be_had_at_any_time(game, seed):
     for state, _ in played(game, seed):
         assert len(game.scores(state)) == game.players
         drawing = game.render(state)
@@ -153,9 +150,7 @@ def test_scores_and_drawings_can_be_had_at_any_time(variant, seed):
         assert not re.search(r"[ \t]+$", drawing, re.MULTILINE)
 
 
-def test_a_refusal_names_a_rule_of_the_rulebook(variant):
-    name, options = VARIANTS[variant]
-    game = make_game(name, **options)
+def test_a_refusal_names_a_rule_of_the_rulebook(game):
     rules = set(re.findall(r"^(\d+)\.", game.rulebook(), re.MULTILINE))
     cited = set()
     for state, _ in played(game, 1):
@@ -168,5 +163,5 @@ def test_a_refusal_names_a_rule_of_the_rulebook(variant):
     assert cited <= rules
 
 
-def test_every_game_is_in_the_table_of_variants(variant):
+def test_every_game_is_in_the_table_of_variants():
     assert {name for name, _ in VARIANTS.values()} == set(GAMES)

@@ -2,7 +2,6 @@
 
 import random
 import warnings
-from functools import cache
 from itertools import combinations, product
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from arena.errors import IllegalActionError, OptionError
 from arena.games import make_game
 from arena.games.conformance import check
+from tests.best_play import brute_force
 from tests.games.examples import EXAMPLES
 
 with warnings.catch_warnings():
@@ -20,20 +20,6 @@ with warnings.catch_warnings():
         pyspiel = None
 
 needs_openspiel = pytest.mark.skipif(pyspiel is None, reason="needs pyspiel")
-
-
-def game_value(game):
-    """Return what seat 0 scores more than seat 1 if both play perfectly, tried by brute force."""
-
-    @cache
-    def value(state):
-        seat = game.seat_to_act(state)
-        if seat is None:
-            mine, theirs = game.scores(state)
-            return mine - theirs
-        return (max if seat == 0 else min)(value(game.apply(state, action)) for action in game.legal_actions(state))
-
-    return value
 
 
 def play_beside(game, state, theirs, action_of, seed):
@@ -71,8 +57,8 @@ def test_an_example_keeps_what_games_promise(path):
 
 def winning_openings(size):
     game = make_game("hex:Hex", size=size, swap="no")
-    value, start = game_value(game), game.initial_state()
-    return {action for action in game.legal_actions(start) if value(game.apply(start, action)) == 1}
+    value, start = brute_force(game), game.initial_state()
+    return {action for action in game.legal_actions(start) if value(game.apply(start, action))[1] == 1}
 
 
 @pytest.mark.parametrize("size", [2, 3])
@@ -82,7 +68,7 @@ def test_hex_is_won_by_the_first_seat_and_with_the_pie_rule_by_the_second(size):
     assert winning
     assert not winning & {(1, size), (size, 1)}
     game = make_game("hex:Hex", size=size)
-    assert game_value(game)(game.initial_state()) == -1
+    assert brute_force(game)(game.initial_state())[1] == -1
 
 
 @needs_openspiel
@@ -164,7 +150,7 @@ def test_reversi_on_four_by_four_is_won_by_the_second_seat_by_eight():
     game = make_game("reversi:Reversi", size=4)
     start = game.initial_state()
     first = game.apply(start, game.legal_actions(start)[0])  # the others are its mirror images
-    assert game_value(game)(first) == -8
+    assert brute_force(game)(first)[1] == -8
 
 
 @needs_openspiel
@@ -244,7 +230,7 @@ def test_a_seat_that_is_taken_out_leaves_its_discs_to_be_won():
 def test_small_sheets_end_as_they_are_known_to(columns, rows, expected):
     """Two by two is won by the first seat, 3 to 1: Berlekamp, Conway and Guy, Winning Ways, chapter 16."""
     game = make_game("dots_and_boxes:DotsAndBoxes", columns=columns, rows=rows)
-    assert game_value(game)(game.initial_state()) == expected
+    assert brute_force(game)(game.initial_state())[1] == expected
 
 
 @needs_openspiel
