@@ -19,6 +19,7 @@ from arena.records import Bot
 from arena.results import EntrantRating
 from arena.store.live_state import LiveState
 from arena.store.rows import row_of
+from arena.tournament import live_writer
 from arena.tournament.director import run_tournament
 from arena.tournament.live_writer import CHARACTERS_PER_SECOND, MAX_TURN_SECONDS, LiveWriter
 from arena.tournament.progress import Progress
@@ -216,20 +217,22 @@ def test_the_more_matches_are_watched_the_less_often_each_is_shown(
     assert [later - earlier for earlier, later in pairwise(written[1:])] == [gap_seconds] * (len(written) - 2)
 
 
-def test_the_states_of_long_matches_are_written_less_often(writer, executor, state, clock):
-    """After one of 10,000 plies the next comes seconds later; small ones come as often as they are there."""
+def test_the_states_of_long_matches_are_written_less_often(writer, executor, state, clock, monkeypatch):
+    """After a large one the next comes seconds later; small ones come as often as they are there."""
+    per_second = CHARACTERS_PER_SECOND / 20
+    monkeypatch.setattr(live_writer, "CHARACTERS_PER_SECOND", per_second)
     written = []
     for tick in range(81):  # ten seconds
         clock.seconds = 100 + tick / 8
-        executor.states = [live(3, 10_000 + tick), live(4, 9_000 + tick)]
+        executor.states = [live(3, 500 + tick), live(4, 450 + tick)]
         writer.update(Progress(scheduled=10, recorded=0))
         plies = state.live_summary(3).summary.plies
-        if plies == 10_000 + tick:
+        if plies == 500 + tick:
             written.append(tick / 8)
-            weight = sum(len(json.dumps(live(*one).to_json())) for one in ((3, plies), (4, plies - 1000)))
+            weight = sum(len(json.dumps(live(*one).to_json())) for one in ((3, plies), (4, plies - 50)))
     gaps = [later - earlier for earlier, later in pairwise(written)]
-    assert weight / CHARACTERS_PER_SECOND > 1
-    assert all(weight / CHARACTERS_PER_SECOND - 1 < gap < weight / CHARACTERS_PER_SECOND + 1 for gap in gaps)
+    assert weight / per_second > 1
+    assert all(weight / per_second - 1 < gap < weight / per_second + 1 for gap in gaps)
     executor.states = []
     writer.update(Progress(scheduled=10, recorded=0), [3])
     assert (state.live_match(3) is None, state.live_match(4) is None) == (True, False)
