@@ -65,26 +65,28 @@ def test_votes_are_kept_in_any_order_of_the_two(tmp_path):
     assert read_votes(tmp_path, DISTINCT, "plaid") == []
 
 
-@pytest.mark.parametrize("line", ["x", "[]", '{"voter": 3}', "[" * 100_000, "\xff"])
-def test_a_malformed_file_is_named_with_its_line(tmp_path, line):
+@pytest.fixture
+def path(tmp_path):
+    """A file with one vote."""
     add_vote(tmp_path, vote())
     (path,) = (tmp_path / "votes").iterdir()
+    return path
+
+
+@pytest.mark.parametrize("line", ["x", "[]", '{"voter": 3}', "[" * 100_000, "\xff"])
+def test_a_malformed_file_is_named_with_its_line(path, tmp_path, line):
     path.write_text(path.read_text() + line, encoding="latin-1")
     with pytest.raises(StoreError, match=r"votes/.*\.jsonl: line 2"):
         read_votes(tmp_path, DISTINCT, ONCE)
 
 
-def test_a_vote_between_others_is_refused(tmp_path):
-    add_vote(tmp_path, vote())
-    (path,) = (tmp_path / "votes").iterdir()
+def test_a_vote_between_others_is_refused(path, tmp_path):
     path.write_text(path.read_text().replace("once", "none"))
     with pytest.raises(StoreError, match="between others"):
         read_votes(tmp_path, DISTINCT, ONCE)
 
 
-def test_a_link_is_not_followed(tmp_path):
-    add_vote(tmp_path, vote())
-    (path,) = (tmp_path / "votes").iterdir()
+def test_a_link_is_not_followed(path, tmp_path):
     path.rename(tmp_path / "elsewhere")
     path.symlink_to(tmp_path / "elsewhere")
     assert read_votes(tmp_path, DISTINCT, ONCE) == []

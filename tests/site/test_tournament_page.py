@@ -15,10 +15,19 @@ from tests.site.parsed import Parsed, html_of, model_of
 from tests.site.stories import STORY, tell
 
 
+def told(home, name="t"):
+    return model_of(home, "tournament", tournament=name)
+
+
+def page_of(home, name="t"):
+    page = Parsed(html_of(home, "tournament", tournament=name))
+    page.check()
+    return page
+
+
 def test_the_standings_count_what_was_played(home):
     tell(home, STORY)
-    page = Parsed(html_of(home, "tournament", tournament="t"))
-    page.check()
+    page = page_of(home)
     rows = page.part("standings").rows()
     by_bot = {row[1].split()[0]: row for row in rows[1:]}
     assert [row[1] for row in rows[1:]] == ["a @1", "b @1", "c @1"]
@@ -32,7 +41,7 @@ def test_the_standings_count_what_was_played(home):
 
 def test_a_cell_of_the_crosstable_is_the_share_of_points(home):
     tell(home, STORY)
-    page = Parsed(html_of(home, "tournament", tournament="t")).part("crosstable")
+    page = page_of(home).part("crosstable")
     assert page.rows()[1:] == [["1 a", "", "100", "100"], ["2 b", "0", "", "75"], ["3 c", "0", "25", ""]]
     assert [cell.get("class") for cell in page.all("td")[1:]] == [
         *(None, "h10", "h10"),
@@ -43,7 +52,7 @@ def test_a_cell_of_the_crosstable_is_the_share_of_points(home):
 
 def test_a_cell_of_the_crosstable_leads_to_the_matches_of_the_pair(home):
     tell(home, STORY)
-    links = Parsed(html_of(home, "tournament", tournament="t")).part("crosstable").all("a")
+    links = page_of(home).part("crosstable").all("a")
     assert len(links) == 6
     address = urlsplit(links[0]["href"])
     assert address.path == "/tournaments/t/matches"
@@ -54,7 +63,7 @@ def test_a_cell_of_the_crosstable_leads_to_the_matches_of_the_pair(home):
 
 def test_the_latest_result_is_first(home):
     tell(home, STORY)
-    latest = model_of(home, "tournament", tournament="t").latest
+    latest = told(home).latest
     assert [(one.match, one.names, one.ranks) for one in latest[:2]] == [
         (6, ("c", "b"), (1, 1)),
         (5, ("b", "c"), (1, 2)),
@@ -63,8 +72,7 @@ def test_the_latest_result_is_first(home):
 
 def test_before_the_first_match_the_page_says_so(home):
     tell(home, "", missing=2)
-    page = Parsed(html_of(home, "tournament", tournament="t"))
-    page.check()
+    page = page_of(home)
     assert "No match has been recorded yet." in page.part("verdict").text
     assert "0 of 2 matches so far" in page.part("progress").text
     assert [link["href"] for link in page.part("standings").all("a")] == ["/bots/a@1", "/bots/b@1", "/bots/c@1"]
@@ -72,14 +80,14 @@ def test_before_the_first_match_the_page_says_so(home):
 
 def test_an_unfinished_tournament_says_how_far_it_has_got(home):
     tell(home, STORY, missing=4)
-    page = Parsed(html_of(home, "tournament", tournament="t"))
+    page = page_of(home)
     assert "6 of 10 matches so far" in page.part("progress").text
     assert page.part("verdict").text.startswith("So far, ")
 
 
 def test_bots_that_have_drawn_everything_cannot_be_told_apart(home):
     tell(home, "a b =\nb a =\n" * 3, names=("a", "b"))
-    page = Parsed(html_of(home, "tournament", tournament="t"))
+    page = page_of(home)
     assert page.part("verdict").text == "a and b can’t be told apart: every match was drawn."
     assert [link["href"] for link in page.part("verdict").all("a")] == ["/bots/a@1", "/bots/b@1"]
     assert "50.0 %" in page.part("standings").text
@@ -88,29 +96,29 @@ def test_bots_that_have_drawn_everything_cannot_be_told_apart(home):
 
 def test_a_thick_line_separates_bots_that_can_be_told_apart(home):
     tell(home, "a b 1\nb a 0\n" * 12, names=("a", "b"))
-    page = Parsed(html_of(home, "tournament", tournament="t"))
+    page = page_of(home)
     assert page.part("verdict").text == "a is clearly better than b."
     assert len(page.part("standings").all("tr", **{"class": "apart"})) == 1
-    assert model_of(home, "tournament", tournament="t").more_encounters is None
+    assert told(home).more_encounters is None
 
 
 def test_of_a_close_lead_it_says_how_many_encounters_would_settle_it(home):
     tell(home, "a b 1\nb a 0\n" * 3 + "a b 0\nb a 1\n" * 1 + "a b 1\nb a 1\n" * 4, names=("a", "b"), encounters=8)
-    found = model_of(home, "tournament", tournament="t")
+    found = told(home)
     assert found.standings[0].same_as_next
     assert found.more_encounters is not None
     more = 8 + found.more_encounters
     again = "a b 1\nb a 0\n" * 3 + "a b 0\nb a 1\n" * 1 + "a b 1\nb a 1\n" * 4
     times = round(more / 8)
     tell(home, again * (times + 1), name="more", names=("a", "b"), encounters=8 * (times + 1))
-    assert not model_of(home, "tournament", tournament="more").standings[0].same_as_next
+    assert not told(home, "more").standings[0].same_as_next
     tell(home, again * max(1, times // 2), name="less", names=("a", "b"), encounters=8 * max(1, times // 2))
-    assert model_of(home, "tournament", tournament="less").standings[0].same_as_next
+    assert told(home, "less").standings[0].same_as_next
 
 
 def test_csv_has_the_tables_of_the_page(home):
     tell(home, STORY)
-    found = model_of(home, "tournament", tournament="t")
+    found = told(home)
     rows = list(csv.DictReader(io.StringIO(found.csv())))
     assert [(row["bot"], row["wins"], row["draws"], row["losses"]) for row in rows] == [
         ("a", "4", "0", "0"),
@@ -131,9 +139,8 @@ def test_a_knockout_has_a_bracket_and_its_own_ranking_first(home):
         encounters=2,
         settings={"seeding": "entrants"},
     )
-    page = Parsed(html_of(home, "tournament", tournament="cup"))
-    page.check()
-    found = model_of(home, "tournament", tournament="cup")
+    page = page_of(home, "cup")
+    found = told(home, "cup")
     winner = found.ranking.lines[0].bot
     assert page.part("verdict").text.startswith(f"{winner} wins the tournament. By the ratings, ")
     assert [stage.name for stage in found.rounds.bracket] == ["quarterfinals", "semifinals", "final"]
@@ -147,22 +154,21 @@ def test_a_knockout_has_a_bracket_and_its_own_ranking_first(home):
 
 def test_a_swiss_has_a_card_for_each_entrant(home):
     play(home, "swiss", ["alpha", "beta", "gamma", "delta", "epsilon"], format="swiss", settings={"rounds": 3})
-    found = model_of(home, "tournament", tournament="swiss")
+    found = told(home, "swiss")
     assert len(found.rounds.cards) == 5
     for card in found.rounds.cards:
         assert len(card.rounds) == 3
         assert card.total == sum(cell.score for cell in card.rounds)
     assert sum(cell.rival is None for card in found.rounds.cards for cell in card.rounds) == 3  # a bye in each round
-    page = Parsed(html_of(home, "tournament", tournament="swiss"))
-    page.check()
+    page = page_of(home, "swiss")
     assert len(page.part("cards").rows()) == 6
 
 
 def test_in_games_of_three_the_table_counts_places(home):
     bots = ["alpha", "beta", "gamma"]
     play(home, "three", bots, game=[("multiplication", {"players": 3, "size": 10})], encounters=2)
-    found = model_of(home, "tournament", tournament="three")
-    heads, *rows = Parsed(html_of(home, "tournament", tournament="three")).part("standings").rows()
+    found = told(home, "three")
+    heads, *rows = page_of(home, "three").part("standings").rows()
     assert heads[6:9] == ["1st", "2nd", "3rd"]
     for row, standing in zip(rows, found.standings, strict=True):
         assert [int(cell) for cell in row[6:9]] == list(standing.finish_counts)
@@ -172,7 +178,7 @@ def test_in_games_of_three_the_table_counts_places(home):
 def test_corrections_are_listed_with_their_reason(home):
     play(home, "t", ["alpha", "beta"], encounters=3)
     void_matches(home.store, "t", [2], reason="the <machine> was asleep")
-    page = Parsed(html_of(home, "tournament", tournament="t"))
+    page = page_of(home)
     row = page.part("corrections").rows()[1]
     assert row[1:3] == ["1 match void: 2", "the <machine> was asleep"]
     assert row[4] == "1"
@@ -180,8 +186,8 @@ def test_corrections_are_listed_with_their_reason(home):
 
 def test_forfeits_are_counted_by_kind(home):
     play(home, "t", ["alpha", "beta", "gamma"], failing=("gamma",), encounters=6)
-    page = Parsed(html_of(home, "tournament", tournament="t"))
-    standing = next(one for one in model_of(home, "tournament", tournament="t").standings if one.bot == "gamma")
+    page = page_of(home)
+    standing = next(one for one in told(home).standings if one.bot == "gamma")
     row = next(row for row in page.part("standings").rows() if row[1].startswith("gamma"))
     assert row[-1] == f"{standing.faults['protocol']} protocol"
 
@@ -200,7 +206,7 @@ def test_hostile_names_do_nothing(home):
 def test_a_name_of_a_tournament_that_is_not_there_is_an_error(home):
     tell(home, STORY)
     with pytest.raises(UnknownNameError, match="tournament 'x'"):
-        model_of(home, "tournament", tournament="x")
+        told(home, "x")
 
 
 def test_a_large_field_has_a_hundred_lines_at_a_time_and_a_small_page(home):
@@ -218,4 +224,4 @@ def test_a_large_field_has_a_hundred_lines_at_a_time_and_a_small_page(home):
     last = Parsed(html_of(home, "tournament", tournament="t", first=201)).part("standings")
     assert len(last.rows()) == 51
     assert [link["href"] for link in last.all("a", rel="prev")] == ["/tournaments/t?first=101"]
-    assert len(list(csv.DictReader(io.StringIO(model_of(home, "tournament", tournament="t").csv())))) == 250
+    assert len(list(csv.DictReader(io.StringIO(told(home).csv())))) == 250

@@ -129,13 +129,6 @@ def test_a_tournament_that_is_not_here_is_taken_whole(here, there):
     assert merged(here, there).has_changed is False
 
 
-def test_a_finished_tournament_is_finished_here(here, there):
-    play_rounds(there.store, SWISS, 3)
-    there.store.set_finished(there.store.tournament("swiss"), True)
-    assert merged(here, there).is_finished
-    assert here.store.tournament("swiss").finished_at == there.store.tournament("swiss").finished_at
-
-
 def test_a_tournament_that_only_says_it_is_finished_is_not(here, there):
     play(there.store, CUP, is_odd)
     there.store.set_finished(there.store.tournament("cup"), True)
@@ -182,13 +175,18 @@ def test_rounds_that_were_played_on_are_taken(here, there, tmp_path):
     assert exported(here.store, "swiss") == exported(there.store, "swiss")
 
 
-def test_that_a_tournament_is_finished_is_taken(here, there):
-    for home in (here, there):
-        play_rounds(home.store, SWISS, 3)
-    assert merged(here, there).is_finished is False
+@pytest.mark.parametrize("is_new", [True, False])
+def test_that_a_tournament_is_finished_is_taken(is_new, here, there):
+    play_rounds(there.store, SWISS, 3)
+    if not is_new:
+        play_rounds(here.store, SWISS, 3)
+        assert merged(here, there).is_finished is False
     there.store.set_finished(there.store.tournament("swiss"), True)
     assert merged(here, there).is_finished
-    assert here.store.tournament("swiss").finished_at is not None
+    finished_at = here.store.tournament("swiss").finished_at
+    assert finished_at is not None
+    if is_new:
+        assert finished_at == there.store.tournament("swiss").finished_at
 
 
 def test_an_earlier_state_brings_nothing_new(here, there):
@@ -466,11 +464,19 @@ def test_a_value_that_no_arena_stores_is_refused(here, there):
     assert "larger than an arena stores" in merged(here, there).refusal
 
 
-def test_a_damaged_schema_is_refused(here, there):
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        lambda data: data.replace(b"CREATE TABLE voids", b"CREATE TABLE \xff\xff\xff\xff\xff"),
+        lambda data: data[:8192] + b"\xff" * 4096 + data[12288:],
+    ],
+    ids=["schema", "page"],
+)
+def test_a_damaged_database_is_refused(damaged, here, there):
     play(there.store, CUP)
     there.close()
     path = there.directory / "arena.sqlite3"
-    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE voids", b"CREATE TABLE \xff\xff\xff\xff\xff"))
+    path.write_bytes(damaged(path.read_bytes()))
     with pytest.raises(StoreError, match="the database is damaged"):
         merge_home(here, there.directory)
 
@@ -481,17 +487,6 @@ def test_pages_that_are_used_twice_are_refused(here, there):
         connection.execute("PRAGMA writable_schema = ON")
         root = "(SELECT rootpage FROM sqlite_master WHERE name = 'skipped')"
         connection.execute(f"UPDATE sqlite_master SET rootpage = {root} WHERE name = 'seasons'")
-    with pytest.raises(StoreError, match="the database is damaged"):
-        merge_home(here, there.directory)
-
-
-def test_a_damaged_database_is_refused(here, there):
-    play(there.store, CUP)
-    there.close()
-    path = there.directory / "arena.sqlite3"
-    data = bytearray(path.read_bytes())
-    data[8192:12288] = b"\xff" * 4096
-    path.write_bytes(data)
     with pytest.raises(StoreError, match="the database is damaged"):
         merge_home(here, there.directory)
 
