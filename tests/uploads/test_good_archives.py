@@ -72,25 +72,23 @@ def unpacked(data, name, tmp_path):
     return tree(tmp_path / "tree")
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_a_zip_by_python(source, tmp_path, method):
-    buffer = io.BytesIO()
+class Pipe(io.BytesIO):
+    """Where a writer of archives can't go back."""
+
+    def seekable(self):
+        return False
+
+    def tell(self):
+        raise OSError
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [(io.BytesIO, zipfile.ZIP_STORED), (io.BytesIO, zipfile.ZIP_DEFLATED), (Pipe, zipfile.ZIP_DEFLATED)],
+)
+def test_a_zip_by_python(source, tmp_path, kind, method):
+    buffer = kind()
     with zipfile.ZipFile(buffer, "w", method) as archive:
-        for path in sorted(source.rglob("*")):
-            archive.write(path, path.relative_to(source))
-    assert unpacked(buffer.getvalue(), "b.zip", tmp_path) == tree(source)
-
-
-def test_a_zip_by_python_into_a_pipe(source, tmp_path):
-    class Pipe(io.BytesIO):
-        def seekable(self):
-            return False
-
-        def tell(self):
-            raise OSError
-
-    buffer = Pipe()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(source.rglob("*")):
             archive.write(path, path.relative_to(source))
     assert unpacked(buffer.getvalue(), "b.zip", tmp_path) == tree(source)
