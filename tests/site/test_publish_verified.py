@@ -12,6 +12,7 @@ from arena.home import ArenaHome
 from arena.site.publish.verification import verify_folder
 from arena.transfer.export_writer import DigestChain
 from tests.cli.calls import calling
+from tests.report.tournaments import play
 from tests.site.folders import content, published, signed_again, two_tournaments
 
 
@@ -25,6 +26,19 @@ def made(tmp_path_factory):
 @pytest.fixture
 def folder(made, tmp_path):
     return shutil.copytree(made, tmp_path / "out")
+
+
+@pytest.fixture(scope="module")
+def small_made(tmp_path_factory):
+    with ArenaHome(tmp_path_factory.mktemp("small")) as home:
+        play(home, "cup", ["alpha", "beta"], encounters=1)
+        yield published(home, tmp_path_factory.mktemp("published") / "out")
+
+
+@pytest.fixture
+def small_folder(small_made, tmp_path):
+    """A folder of two matches, for what needs no more: all of a folder is made again to verify it."""
+    return shutil.copytree(small_made, tmp_path / "small")
 
 
 def test_what_was_published_holds(folder):
@@ -173,28 +187,28 @@ def test_a_folder_of_another_version_has_the_same_numbers(folder):
 @pytest.mark.parametrize(
     "text", ["", "[]", "[" * 200_000, '{"tournaments": 1e999}', '{"tournaments": [], "matches": ' + "9" * 400 + ".0}"]
 )
-def test_a_hostile_twin_is_a_problem_and_nothing_else(folder, text):
-    (folder / "index.json").write_text(text)
-    signed_again(folder)
-    problems = verify_folder(folder).problems
+def test_a_hostile_twin_is_a_problem_and_nothing_else(small_folder, text):
+    (small_folder / "index.json").write_text(text)
+    signed_again(small_folder)
+    problems = verify_folder(small_folder).problems
     assert problems
     assert all(problem.startswith("index.") and len(problem) < 600 for problem in problems)
 
 
 @pytest.mark.parametrize("records", ["index.html", "../secret", "records/../index.json", "records/no.jsonl", ""])
-def test_records_are_only_where_they_belong(folder, records):
-    signed_again(folder, lambda manifest: manifest["tournaments"][0].update(records=records))
-    assert verify_folder(folder).problems
+def test_records_are_only_where_they_belong(small_folder, records):
+    signed_again(small_folder, lambda manifest: manifest["tournaments"][0].update(records=records))
+    assert verify_folder(small_folder).problems
 
 
-def test_as_a_command(folder, tmp_path, capsys):
+def test_as_a_command(small_folder, tmp_path, capsys):
     call = calling(tmp_path / "no-home", capsys)
-    code, out, errors = call("verify", folder)
+    code, out, errors = call("verify", small_folder)
     assert (code, errors) == (0, "")
-    assert out.startswith(f"{folder}: ")
+    assert out.startswith(f"{small_folder}: ")
     assert out.endswith("checked: all of them hold\n")
-    (folder / "index.html").write_text("")
-    code, out, errors = call("verify", folder)
+    (small_folder / "index.html").write_text("")
+    code, out, errors = call("verify", small_folder)
     assert code == 1
     assert "index.html: it has 0 bytes" in errors
     assert not (tmp_path / "no-home").exists()
