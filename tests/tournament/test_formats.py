@@ -70,6 +70,33 @@ def rounds_of(format_, rng, draws=0.3):
     return rounds
 
 
+def played_on(format_, meeting, rounds=None):
+    """Yield each round of a format, or the first ones, and then play it: ``meeting`` returns that of a pairing."""
+    number = 0
+    while number != rounds and (upcoming := format_.next_round()) is not None:
+        yield upcoming
+        format_.add_results([meeting(pairing) for pairing in upcoming.pairings])
+        number += 1
+    assert rounds in (None, number), "there are as many"
+
+
+def resumed(history, *arguments, **options):
+    """A format that has been told the meetings of earlier rounds."""
+    format_ = made(*arguments, **options)
+    for meetings in history:
+        format_.add_results(meetings)
+    return format_
+
+
+def history_of(format_, rounds, rng):
+    """Play some rounds with random results; return their meetings."""
+    history = []
+    for _ in range(rounds):
+        history.append([played(pairing, rng) for pairing in format_.next_round().pairings])
+        format_.add_results(history[-1])
+    return history
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(sorted(FORMATS)), st.integers(2, 17), st.integers(0, 2**63), st.sampled_from([2, 3, 4]))
 def test_every_format_keeps_the_contract(name, entrants, seed, players):
@@ -196,12 +223,9 @@ def test_the_first_round_pairs_the_upper_with_the_lower_half():
 
 def test_entrants_with_equal_scores_meet():
     """Eight entrants and no draws: the winners meet winners in round 2, and in round 3 the two unbeaten meet."""
-    format_ = made("swiss", 8, rounds=3)
     scores = Counter()
-    for _ in range(3):
-        upcoming = format_.next_round()
+    for upcoming in played_on(made("swiss", 8, rounds=3), first_wins):
         assert all(scores[a] == scores[b] for a, b in upcoming.pairings)
-        format_.add_results([first_wins(p) for p in upcoming.pairings])
         scores.update(a for a, _ in upcoming.pairings)
     assert sorted(scores.values()) == [1, 1, 1, 2, 2, 2, 3]
 
@@ -220,13 +244,12 @@ def perfect_matchings(members):
 def test_no_other_pairing_of_a_round_has_smaller_differences_of_score(seed):
     """Eight entrants, three rounds: compared with all 105 ways to pair them."""
     rng, swiss, met = random.Random(seed), made("swiss", 8, rounds=3), set()
-    while (upcoming := swiss.next_round()) is not None:
+    for upcoming in played_on(swiss, lambda pairing: played(pairing, rng)):
         scores = [sum(line.score for line in card) for card in swiss.cards()]
         ways = [way for way in perfect_matchings(range(8)) if met.isdisjoint(map(frozenset, way))]
         least = min(sum((scores[a] - scores[b]) ** 2 for a, b in way) for way in ways)
         assert sum((scores[a] - scores[b]) ** 2 for a, b in upcoming.pairings) == least
         met.update(map(frozenset, upcoming.pairings))
-        swiss.add_results([played(pairing, rng) for pairing in upcoming.pairings])
 
 
 def test_a_thousand_entrants_are_paired_in_their_score_groups():
@@ -242,14 +265,12 @@ def test_the_bye_goes_to_the_lowest_who_has_had_none():
     """Five entrants, the stronger always wins: first the last of the file, then the lowest of the table."""
     format_ = made("swiss", 5, rounds=3)
     had = []
-    for _ in range(3):
+    for upcoming in played_on(format_, strong_wins):
         table = [place.entrant for place in format_.ranking()]
-        upcoming = format_.next_round()
         (bye,) = upcoming.byes
         assert bye == next(k for k in reversed(table) if k not in had)
         had.append(bye)
-        format_.add_results([strong_wins(pairing) for pairing in upcoming.pairings])
-    assert had[0] == 4
+    assert (had[0], len(had)) == (4, 3)
 
 
 def test_more_rounds_than_possible_are_refused():
@@ -422,21 +443,15 @@ def test_a_knockout_ends_with_one_winner_whatever_is_drawn(entrants, best_of, se
 
 def test_the_favourites_reach_the_final():
     format_ = made("knockout", 8, seeding="entrants")
-    while (upcoming := format_.next_round()) is not None:
-        last = upcoming
-        format_.add_results([first_wins(p) for p in upcoming.pairings])
+    *_, last = played_on(format_, first_wins)
     assert last.pairings == ((0, 1),)
     assert [place.entrant for place in format_.ranking()][:4] == [0, 1, 2, 3]
     assert [place.rank for place in format_.ranking()] == [1, 2, 3, 3, 5, 5, 5, 5]
 
 
 def test_a_duel_ends_as_soon_as_it_is_decided():
-    format_ = made("knockout", 4, encounters=5, seeding="entrants")
-    rounds = []
-    while (upcoming := format_.next_round()) is not None:
-        rounds.append(upcoming.pairings)
-        format_.add_results([strong_wins(pairing) for pairing in upcoming.pairings])
-    assert rounds == [((0, 3), (1, 2))] * 3 + [((0, 1),)] * 3
+    rounds = played_on(made("knockout", 4, encounters=5, seeding="entrants"), strong_wins)
+    assert [upcoming.pairings for upcoming in rounds] == [((0, 3), (1, 2))] * 3 + [((0, 1),)] * 3
 
 
 def test_the_bracket_of_six_entrants():
@@ -503,15 +518,14 @@ def test_a_ladder_starves_nobody_and_lets_neighbours_meet(players):
     rng = random.Random(5)
     format_ = made("ladder", 9, players, matches=900)
     waits, apart = Counter(), []
-    for number in range(40):
-        upcoming = format_.next_round()
+    rounds = played_on(format_, lambda p: strong_wins(p) if rng.random() < 0.8 else played(p, rng), rounds=40)
+    for number, upcoming in enumerate(rounds):
         busy = {k for pairing in upcoming.pairings for k in pairing}
         for k in range(9):
             waits[k] = 0 if k in busy else waits[k] + 1
             assert waits[k] <= 5
         if number > 20:
             apart += [abs(a - b) for pairing in upcoming.pairings for a, b in combinations(pairing, 2)]
-        format_.add_results([strong_wins(p) if rng.random() < 0.8 else played(p, rng) for p in upcoming.pairings])
     at_random = (9 + 1) / 3
     assert sum(apart) / len(apart) < 0.9 * at_random
 
@@ -526,19 +540,10 @@ def test_a_ladder_stops_after_so_many_matches_or_when_it_is_sure():
 
 def test_a_newcomer_plays_in_every_round_until_it_is_known():
     rng = random.Random(2)
-    old = made("ladder", 6, matches=10_000)
-    history = []
-    for _ in range(40):
-        upcoming = old.next_round()
-        history.append([played(p, rng) for p in upcoming.pairings])
-        old.add_results(history[-1])
-    grown = made("ladder", 7, matches=10_000)
-    for meetings in history:
-        grown.add_results(meetings)
-    for _ in range(5):
-        upcoming = grown.next_round()
+    history = history_of(made("ladder", 6, matches=10_000), 40, rng)
+    grown = resumed(history, "ladder", 7, matches=10_000)
+    for upcoming in played_on(grown, lambda pairing: played(pairing, rng), rounds=5):
         assert any(6 in pairing for pairing in upcoming.pairings)
-        grown.add_results([played(p, rng) for p in upcoming.pairings])
 
 
 def test_a_ladder_says_how_it_rates_those_it_is_least_certain_of():
@@ -562,23 +567,15 @@ def test_a_ladder_says_how_it_rates_those_it_is_least_certain_of():
 def test_those_who_are_known_still_play_now_and_then():
     """Two newcomers among eight who are known well: the newcomers play always, and nobody waits longer than a while."""
     rng = random.Random(4)
-    old = made("ladder", 8, matches=10_000)
-    history = []
-    for _ in range(60):
-        history.append([played(p, rng) for p in old.next_round().pairings])
-        old.add_results(history[-1])
-    grown = made("ladder", 10, matches=10_000)
-    for meetings in history:
-        grown.add_results(meetings)
+    history = history_of(made("ladder", 8, matches=10_000), 60, rng)
+    grown = resumed(history, "ladder", 10, matches=10_000)
     waits = Counter()
-    for _ in range(12):
-        upcoming = grown.next_round()
+    for upcoming in played_on(grown, lambda p: strong_wins(p) if {8, 9} & {*p} else played(p, rng), rounds=12):
         busy = {k for pairing in upcoming.pairings for k in pairing}
         assert {8, 9} <= busy
         for k in range(8):
             waits[k] = 0 if k in busy else waits[k] + 1
             assert waits[k] <= 4
-        grown.add_results([strong_wins(p) if 8 in p or 9 in p else played(p, rng) for p in upcoming.pairings])
 
 
 def test_a_resumed_ladder_goes_on_alike_and_is_rated_once(monkeypatch):
@@ -587,19 +584,17 @@ def test_a_resumed_ladder_goes_on_alike_and_is_rated_once(monkeypatch):
     monkeypatch.setattr(ratings, "fit_counted", lambda *args, **options: fits.append(1) or fit(*args, **options))
     going_on = made("ladder", 6, matches=10_000)
     for number in range(20):
-        resumed = made("ladder", 6, matches=10_000)
-        for meetings in history:
-            resumed.add_results(meetings)
+        again = resumed(history, "ladder", 6, matches=10_000)
         fits.clear()
         upcoming = going_on.next_round()
-        assert resumed.next_round() == upcoming, number
+        assert again.next_round() == upcoming, number
         assert len(fits) <= 3, "one of who goes on, and of the resumed one two: for draws, and for all results"
-        assert resumed.stop_limits() == going_on.stop_limits()
+        assert again.stop_limits() == going_on.stop_limits()
         history.append([played(p, rng) for p in upcoming.pairings])
         going_on.add_results(history[-1])
     fits.clear()
     for meetings in history:
-        resumed.add_results(meetings)
+        again.add_results(meetings)
     assert not fits
 
 
