@@ -4,6 +4,8 @@ import re
 from html.parser import HTMLParser
 from importlib import import_module
 
+import html5lib
+
 from arena.site.links import ServedLinks
 from arena.site.pages import PAGE_BY_NAME
 from arena.site.render import Setting, asset_digests, render
@@ -22,8 +24,25 @@ def model_of(home, name, **parameters):
 def html_of(home, name, links=None, **parameters):
     """Return a page as HTML."""
     page = PAGE_BY_NAME[name]
-    setting = Setting(links=links or ServedLinks(asset_digests()), topics=page.topics)
-    return render(page, page.parameters.model_validate(parameters), model_of(home, name, **parameters), setting)
+    model = model_of(home, name, **parameters)
+    return rendered(name, model, page.parameters.model_validate(parameters), links=links, topics=page.topics)
+
+
+def rendered(name, model, parameters, links=None, **setting):
+    """Return the HTML of a page that was built."""
+    return render(
+        PAGE_BY_NAME[name], parameters, model, Setting(links=links or ServedLinks(asset_digests()), **setting)
+    )
+
+
+def tree(html):
+    """Return a page as elements; a mistake in it fails the test."""
+    return html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(html)
+
+
+def text_in(element):
+    """Return what an element says, with single spaces."""
+    return re.sub(r"\s+", " ", "".join(element.itertext())).strip()
 
 
 class Parsed(HTMLParser):

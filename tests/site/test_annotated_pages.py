@@ -20,8 +20,8 @@ from arena.store.rows import row_of
 from tests.lab.games import plain_value
 from tests.lab.played import at_random, record_of
 from tests.site.matches import FULL, record
-from tests.site.parsed import Parsed, html_of, model_of
-from tests.site.test_match_page import by_id, page_of, text
+from tests.site.parsed import Parsed, html_of, model_of, text_in
+from tests.site.test_match_page import by_id, page_of
 from tests.store.samples import definition, line
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -52,7 +52,7 @@ def test_a_position_says_what_it_is_worth_by_the_names_of_the_bots(shown, annota
     assert said == [worth_text(worth, ("Ann", "Bob")) for worth in annotation.worths]
     assert any("Bob wins" in one for one in said)
     for ply, worth in enumerate(said):
-        assert text(by_id(page_of(shown, ply=ply), "worth")) == f"Worth: {worth}"
+        assert text_in(by_id(page_of(shown, ply=ply), "worth")) == f"Worth: {worth}"
 
 
 def test_bots_of_one_name_are_told_apart_by_their_seats(annotated):
@@ -106,7 +106,7 @@ def test_every_other_action_is_listed_with_what_it_is_worth(shown, annotated):
         assert [group.played for group in groups if group.played] == [game.format_action(action)]
         table = by_id(page_of(shown, ply=ply), "choices")
         assert table.get("hidden") is None
-        assert all(one in text(table) for one in said)
+        assert all(one in text_in(table) for one in said)
         state = game.apply(state, action)
     assert shown.positions[-1].annotation.choices == ()
     assert by_id(page_of(shown), "choices").get("hidden") is not None

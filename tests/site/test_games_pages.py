@@ -3,7 +3,6 @@
 import itertools
 import re
 
-import html5lib
 import pytest
 from pydantic import ValidationError
 
@@ -15,12 +14,10 @@ from arena.site.build import game as module
 from arena.site.build.action_targets import action_targets
 from arena.site.build.game import build_game
 from arena.site.build.games import build_games
-from arena.site.links import ServedLinks
 from arena.site.models.games import GameParameters, GamesParameters
-from arena.site.pages import PAGE_BY_NAME
-from arena.site.render import Setting, asset_digests, render
 from arena.site.rulebook import rulebook_html
 from tests.report.tournaments import play
+from tests.site.parsed import rendered, text_in, tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -37,12 +34,7 @@ def game_page(home, **values):
 
 
 def html_of(name, model, parameters):
-    html = render(PAGE_BY_NAME[name], parameters, model, Setting(links=ServedLinks(asset_digests())))
-    return html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(html)
-
-
-def text(element):
-    return re.sub(r"\s+", " ", "".join(element.itertext())).strip()
+    return tree(rendered(name, model, parameters))
 
 
 def test_the_list_has_the_games_of_the_arena_and_those_of_tournaments(home):
@@ -56,7 +48,7 @@ def test_a_game_that_cannot_be_loaded_says_why(home, monkeypatch):
     monkeypatch.setattr("arena.site.build.games.external_games", lambda home: ["no_such_module:Game"])
     (game,) = build_games(home, GamesParameters()).games[5:]
     assert "no_such_module" in game.problem
-    assert "can’t be loaded here" in text(html_of("games", build_games(home, GamesParameters()), GamesParameters()))
+    assert "can’t be loaded here" in text_in(html_of("games", build_games(home, GamesParameters()), GamesParameters()))
 
 
 def test_the_page_of_such_a_game_says_the_same(home, monkeypatch):
@@ -64,7 +56,7 @@ def test_the_page_of_such_a_game_says_the_same(home, monkeypatch):
     for name, problem in (("no_such_module:Game", "there is no module 'no_such_module'"), ("Chess", "unknown game")):
         page = game_page(home, game=name)
         assert problem in page.problem
-        shown = text(html_of("game", page, GameParameters(game=name)))
+        shown = text_in(html_of("game", page, GameParameters(game=name)))
         assert "The rules of this game aren’t here" in shown
         assert problem in shown.replace("&#39;", "'")
 
@@ -101,7 +93,7 @@ def test_a_wrong_action_is_refused_as_the_rules_say_it(home, actions, action, re
     page = game_page(home, options="size=4", actions=actions, action=action)
     assert re.match(refused, page.refused) if refused else not page.refused
     assert page.actions == so_far
-    shown = text(html_of("game", page, GameParameters(game="differences")))
+    shown = text_in(html_of("game", page, GameParameters(game="differences")))
     assert page.refused in shown
 
 
@@ -181,7 +173,7 @@ def test_many_legal_actions_and_a_long_position_are_bounded(home, monkeypatch):
     page = game_page(home, options="size=4", actions="a1")
     assert (len(page.legal), page.legal_count) == (5, 9)
     assert [action.actions for action in page.legal] == [""] * 5
-    assert "and 4 more" in text(html_of("game", page, GameParameters(game="differences")))
+    assert "and 4 more" in text_in(html_of("game", page, GameParameters(game="differences")))
     with pytest.raises(ValidationError):
         GameParameters(game="differences", actions="a" * 6001)
 

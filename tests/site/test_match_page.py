@@ -5,7 +5,6 @@ import json
 import re
 from dataclasses import replace
 
-import html5lib
 import pytest
 
 from arena.corrections import disqualify
@@ -16,13 +15,11 @@ from arena.live_match import LiveMatch
 from arena.seeds import pick_below
 from arena.site.build.match import build_match
 from arena.site.build.viewed_match import viewed_match
-from arena.site.links import ServedLinks
 from arena.site.models.match import MatchPage, MatchParameters
-from arena.site.pages import PAGE_BY_NAME
-from arena.site.render import Setting, asset_digests, render
 from arena.store.live_state import PlayedNow, RunProgress
 from tests.report.tournaments import play
 from tests.site.matches import FULL, fault, record
+from tests.site.parsed import rendered, text_in, tree
 
 HOSTILE = "</script><img src=x onerror=alert(1)>]]>\x1b[31m\u202eevil\u2028'\"&amp;{{7*7}}"
 """Ends an element, begins another, colours a terminal, turns the direction of writing, ends a line of JavaScript."""
@@ -52,25 +49,13 @@ def page_of(shown, ply=None, embed=False, **changed):
         "following": 4,
     }
     model = MatchPage(**{**fixed, **changed})
-    return html_of(model, MatchParameters(tournament=model.tournament, match=shown.match, ply=ply, embed=embed))
-
-
-def html_of(model, parameters):
-    return render(PAGE_BY_NAME["match"], parameters, model, Setting(links=ServedLinks(asset_digests())))
-
-
-def tree(html):
-    """Return a page as elements; a mistake in it fails the test."""
-    parser = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False)
-    return parser.parse(html)
+    return rendered(
+        "match", model, MatchParameters(tournament=model.tournament, match=shown.match, ply=ply, embed=embed)
+    )
 
 
 def by_id(html, wanted):
     return next(one for one in tree(html).iter() if one.get("id") == wanted)
-
-
-def text(element):
-    return re.sub(r"\s+", " ", "".join(element.itertext())).strip()
 
 
 def data(html):
@@ -102,7 +87,7 @@ def test_a_match_without_a_record_is_shown_before_its_first_action(home, monkeyp
     model = build_match(home, MatchParameters(tournament="league", match=1))
     assert (model.is_recorded, model.shown.termination) == (False, None)
     assert [position.ply for position in model.shown.positions] == list(range(model.shown.opening_plies + 1))
-    assert "data-live" in html_of(model, MatchParameters(tournament="league", match=1))
+    assert "data-live" in rendered("match", model, MatchParameters(tournament="league", match=1))
 
 
 def live_of(**changed):
@@ -141,7 +126,7 @@ def test_a_watched_match_is_shown_as_far_as_it_is(open_home):
     assert (model.is_recorded, model.ply, model.shown.plies) == (False, 3, 3)
     assert model.shown.result == "This match is being played."
     assert [position.text for position in model.shown.positions] == ["", "a1", "b3", "c2"]
-    html = html_of(model, MatchParameters(tournament="league", match=1))
+    html = rendered("match", model, MatchParameters(tournament="league", match=1))
     clocks = {
         one.get("data-seat"): next(inner for inner in one.iter("b"))
         for one in tree(html).iter("li")
@@ -213,14 +198,14 @@ def test_the_page_has_the_board_of_its_ply_and_a_link_to_every_other():
     links = {one.get("data-go"): one.get("href") for one in by_id(html, "controls").iter("a")}
     address = "/tournaments/t/matches/3?ply="
     assert links == {name: f"{address}{ply}" for name, ply in (("first", 0), ("back", 1), ("next", 3), ("last", 4))}
-    actions = [(text(one), one.get("href"), one.get("aria-current")) for one in by_id(html, "actions").iter("a")]
+    actions = [(text_in(one), one.get("href"), one.get("aria-current")) for one in by_id(html, "actions").iter("a")]
     assert actions == [
         ("1a1500 ms", f"{address}1", None),
         ("2c2500 ms", f"{address}2", "step"),
         ("3b4500 ms", f"{address}3", None),
         ("4d3500 ms", f"{address}4", None),
     ]
-    assert text(by_id(html, "text-board")).startswith("4 . . . . 3 . . . . 2 . .[B].")
+    assert text_in(by_id(html, "text-board")).startswith("4 . . . . 3 . . . . 2 . .[B].")
 
 
 def test_links_that_lead_nowhere_have_no_address():
@@ -231,8 +216,8 @@ def test_links_that_lead_nowhere_have_no_address():
 def test_a_fault_is_explained_with_the_command_that_repeats_it():
     shown = viewed_match(record(FULL[:2], faults=(fault(),), termination="forfeit"), {})
     html = page_of(shown, tournament="it's one")
-    assert "no answer within 1 s" in text(tree(html))
-    assert """arena repro 'it'"'"'s one/3'""" in text(tree(html))
+    assert "no answer within 1 s" in text_in(tree(html))
+    assert """arena repro 'it'"'"'s one/3'""" in text_in(tree(html))
 
 
 def test_what_the_script_reads_is_what_the_model_says():
@@ -273,9 +258,9 @@ def test_nothing_that_a_bot_writes_is_more_than_text():
         assert {one.tag for one in found.iter("img")} == set()
         assert all(not name.startswith("on") for one in found.iter() if one.attrib for name in one.attrib)
         assert data(html)["bots"][0] == f"{HOSTILE}@1"
-        assert "49" not in text(by_id(html, "said"))
+        assert "49" not in text_in(by_id(html, "said"))
     unreplayed = page_of(viewed_match(record([[0, HOSTILE]]), {}), 0)
-    assert "onerror=alert(1)" in text(tree(unreplayed))
+    assert "onerror=alert(1)" in text_in(tree(unreplayed))
     assert {one.tag for one in tree(unreplayed).iter("img")} == set()
 
 

@@ -3,7 +3,6 @@
 import re
 from urllib.parse import parse_qsl, urlsplit
 
-import html5lib
 import pytest
 from pydantic import ValidationError
 
@@ -11,11 +10,9 @@ from arena.enums import FaultKind, Termination
 from arena.errors import UnknownNameError
 from arena.home import ArenaHome
 from arena.site.build.matches import build_matches
-from arena.site.links import ServedLinks
 from arena.site.models.matches import MatchesParameters
-from arena.site.pages import PAGE_BY_NAME
-from arena.site.render import Setting, asset_digests, render
 from tests.report.tournaments import play
+from tests.site.parsed import rendered, text_in, tree
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202e]]>"
 
@@ -36,13 +33,7 @@ def page_of(home, **values):
 
 def html_of(home, **values):
     parameters = MatchesParameters(**{"tournament": "league", "limit": 5, **values})
-    setting = Setting(links=ServedLinks(asset_digests()))
-    html = render(PAGE_BY_NAME["matches"], parameters, build_matches(home, parameters), setting)
-    return html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(html)
-
-
-def text(element):
-    return re.sub(r"\s+", " ", "".join(element.itertext())).strip()
+    return tree(rendered("matches", build_matches(home, parameters), parameters))
 
 
 def numbers(page):
@@ -55,7 +46,7 @@ def walk(home, name, **values):
     for _ in range(50):
         found = html_of(home, **values, **query)
         table = next(found.iter("tbody"), None)
-        pages.append([int(text(row[0]).replace(",", "")) for row in table] if table is not None else [])
+        pages.append([int(text_in(row[0]).replace(",", "")) for row in table] if table is not None else [])
         links = [one.get("href") for one in found.iter("a") if one.get("rel") == name]
         if not links:
             return pages
@@ -90,7 +81,7 @@ def test_matches_by_game_by_how_they_ended_and_by_fault(home):
 def test_a_row_says_who_sat_where_and_how_it_ended(home):
     record = home.store.record_of("league", 12)
     row = next(html_of(home).iter("tbody"))[0]
-    cells = [text(cell) for cell in row]
+    cells = [text_in(cell) for cell in row]
     assert cells[0] == "12"
     assert cells[1] == " – ".join(bot.partition("@")[0] for bot in record.bots)
     assert cells[2] == " : ".join(str(score) for score in record.scores)
@@ -103,7 +94,7 @@ def test_a_forfeit_is_said_in_words(home):
     (match, *_) = page_of(home, tournament="forfeits", termination=Termination.FORFEIT).matches
     row = next(html_of(home, tournament="forfeits", termination="forfeit").iter("tbody"))[0]
     fault = match.faults[0]
-    assert text(row[3]) == f"forfeit: <img src=x onerror=alert(1)>\\u202e]]> protocol at ply {fault.ply}"
+    assert text_in(row[3]) == f"forfeit: <img src=x onerror=alert(1)>\\u202e]]> protocol at ply {fault.ply}"
     assert list(html_of(home, tournament="forfeits").iter("img")) == []
 
 

@@ -9,14 +9,12 @@ from arena.lab.kept_puzzles import keep_puzzles
 from arena.lab.oracle import Oracle
 from arena.site.build.puzzles import build_puzzle, build_puzzles
 from arena.site.build.tournament import build_tournament
-from arena.site.links import ServedLinks
 from arena.site.models.puzzles import PuzzleParameters, PuzzlesParameters
 from arena.site.models.tournament import TournamentParameters
-from arena.site.pages import PAGE_BY_NAME
 from arena.site.publish.puzzles_file import puzzles_file
-from arena.site.render import Setting, asset_digests, render
 from tests.lab.made_puzzles import made_puzzle
 from tests.report.tournaments import play
+from tests.site.parsed import rendered, tree
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -43,8 +41,8 @@ def puzzle_page(home, **values):
 
 
 def html_of(name, model, parameters):
-    html = render(PAGE_BY_NAME[name], parameters, model, Setting(links=ServedLinks(asset_digests())))
-    html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(html)
+    html = rendered(name, model, parameters)
+    tree(html)
     return html
 
 
