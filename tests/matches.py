@@ -6,4 +6,4 @@ from arena.records import MatchSpec
 def small_match(*bots, match=1, **fields):
     """Return the spec of a match between bots, with other fields where they matter to the test."""
     fixed = {"tournament": "t", "game": "differences", "options": {"size": 4}, "rng_seed": 5}
-    return MatchSpec(match=match, bots=bots, **fixed, **fields)
+    return MatchSpec(match=match, bots=bots, **(fixed | fields))

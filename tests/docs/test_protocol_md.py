@@ -12,8 +12,9 @@ import pytest
 from arena.games import GAMES, make_game
 from arena.match.bot_pool import BotPool
 from arena.protocol import frames, messages
-from arena.records import Bot, Fault, MatchSpec, TimeControl
+from arena.records import Bot, Fault, TimeControl
 from arena.version import __version__
+from tests.matches import small_match
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "protocol.md").read_text(encoding="utf-8")
@@ -132,11 +133,7 @@ def test_the_whole_conversation_happens_as_written(tmp_path):
     example = Bot(name="example", version="1", command=(sys.executable, str(bot)), directory=str(tmp_path))
     heard = ""
     with BotPool() as pool:
-        record = pool.play(
-            MatchSpec(
-                match=1, tournament="", game="differences", options={"size": 2}, bots=(minimal, example), rng_seed=5
-            )
-        )
+        record = pool.play(small_match(minimal, example, tournament="", options={"size": 2}))
         heard += record.seats[1].stderr
         player = next(player for player in pool.players.values() if player.bot is example)
         player.close()

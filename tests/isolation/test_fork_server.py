@@ -19,9 +19,10 @@ from arena.isolation.sandbox_policy import make_launch_spec
 from arena.isolation.stale_cleanup import remove_stale
 from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
-from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
+from arena.records import DEFAULT_LIMITS, TimeControl
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
+from tests.matches import small_match
 
 pytestmark = pytest.mark.processes
 
@@ -29,15 +30,7 @@ GOOD = load_bot(Path(__file__).parents[2] / "bots" / "minimal")
 
 
 def play(pool, match=1):
-    spec = MatchSpec(
-        match=match,
-        tournament="t",
-        game="differences",
-        options={"size": 4},
-        bots=(GOOD, GOOD),
-        rng_seed=1,
-        time_control=TimeControl(per_action_seconds=20.0),
-    )
+    spec = small_match(GOOD, GOOD, match=match, time_control=TimeControl(per_action_seconds=20.0))
     return pool.play(spec)
 
 

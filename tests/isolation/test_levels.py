@@ -17,9 +17,10 @@ from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
-from arena.records import DEFAULT_LIMITS, Bot, MatchSpec, TimeControl
+from arena.records import DEFAULT_LIMITS, Bot, TimeControl
 from benchmarks import zoo_bots as zoo
 from tests import needs
+from tests.matches import small_match
 
 pytestmark = pytest.mark.processes
 
@@ -132,9 +133,7 @@ def test_the_level_stands_in_the_record(level):
     isolation = choose_isolation(level)
     bot = load_bot(ROOT / "bots" / "minimal")
     with BotPool(isolation) as pool:
-        record = pool.play(
-            MatchSpec(match=1, tournament="", game="differences", options={"size": 2}, bots=(bot, bot), rng_seed=1)
-        )
+        record = pool.play(small_match(bot, bot, options={"size": 2}))
     assert record.isolation == isolation.label
     assert record.faults == ()
 
@@ -244,15 +243,7 @@ def test_a_bot_that_is_a_single_file_can_read_no_other(tmp_path):
     with BotPool(choose_isolation(level)) as pool:
         bot = load_bot(tmp_path / "bot.py")
         record = pool.play(
-            MatchSpec(
-                match=1,
-                tournament="",
-                game="differences",
-                options={"size": 2},
-                bots=(bot, bot),
-                rng_seed=1,
-                time_control=TimeControl(per_action_seconds=20.0),
-            )
+            small_match(bot, bot, options={"size": 2}, time_control=TimeControl(per_action_seconds=20.0))
         )
     assert record.faults[0].kind == "start"
     assert "No module named 'helper'" in record.seats[0].stderr

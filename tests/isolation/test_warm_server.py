@@ -21,10 +21,11 @@ from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.players.subprocess import Subprocess
 from arena.protocol.frames import encode_frame
-from arena.records import DEFAULT_LIMITS, Bot, MatchSpec, TimeControl
+from arena.records import DEFAULT_LIMITS, Bot, TimeControl
 from benchmarks.traces import traces, traces_since
 from benchmarks.zoo_bots import judge, play_zoo_bot
 from tests import needs
+from tests.matches import small_match
 from tests.open_places import open_to_everybody
 
 pytestmark = pytest.mark.processes
@@ -188,15 +189,7 @@ def test_a_killed_warm_server_is_replaced_and_bots_play_on(tmp_path):
     file = tmp_path / "bot.py"
     file.write_text("from arena.botkit import run\n\nrun(lambda game, state, clock: game.legal_actions(state)[0])\n")
     bot = warm_bot(file)
-    spec = MatchSpec(
-        match=1,
-        tournament="t",
-        game="differences",
-        options={"size": 4},
-        bots=(bot, bot),
-        rng_seed=1,
-        time_control=TimeControl(per_action_seconds=20.0),
-    )
+    spec = small_match(bot, bot, time_control=TimeControl(per_action_seconds=20.0))
     before = traces()
     with BotPool(choose_isolation("auto")) as pool:
         assert pool.play(spec).faults == ()

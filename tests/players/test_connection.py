@@ -18,10 +18,11 @@ from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.players.process_player import ProcessPlayer
 from arena.protocol.frames import encode_frame
-from arena.records import Bot, Limits, MatchSpec, TimeControl
+from arena.records import Bot, Limits, TimeControl
 from arena.service_program import TerminatedError
 from benchmarks import zoo_bots as zoo
 from tests.leftovers import no_process_left
+from tests.matches import small_match
 
 pytestmark = pytest.mark.processes
 
@@ -40,16 +41,8 @@ def good_bot():
     return Bot(name="minimal", version="1", command=(sys.executable, "bot.py"), directory=str(GOOD))
 
 
-def spec(*bots, match=1, time_control=PATIENT, size=4):
-    return MatchSpec(
-        match=match,
-        tournament="t",
-        game="differences",
-        options={"size": size},
-        bots=bots,
-        rng_seed=5,
-        time_control=time_control,
-    )
+def spec(*bots, match=1, time_control=PATIENT):
+    return small_match(*bots, match=match, time_control=time_control)
 
 
 @pytest.fixture
