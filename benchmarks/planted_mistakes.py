@@ -35,9 +35,9 @@ ROOT = Path(__file__).parents[1]
 ROOMS = {
     "games": ("games", "conformance"),
     "ratings": ("ratings", "analysis"),
-    "protocol": ("protocol", "botkit players match"),
+    "protocol": ("protocol", "botkit match players"),
     "store": ("store people", "analysis corrections"),
-    "isolation": ("isolation", "monitoring match executors"),
+    "isolation": ("isolation", "executors match monitoring"),
     "site": ("site", "web"),
 }
 """Of each room its tests, and those of rooms that import it and take bearable time."""
@@ -137,36 +137,38 @@ class Stages:
 
     def __init__(self, copy, readme, workers, results):
         self._copy, self._readme, self._workers, self._results = copy, readme, workers, results
-        self._seconds = {line["room"]: line["seconds"] for line in read(results) if "seconds" in line}
+        self._seconds = {(line["room"], line["stage"]): line["seconds"] for line in read(results) if "seconds" in line}
 
     def stages(self, room):
         own, importing = ([f"tests/{name}" for name in names.split()] for names in ROOMS[room])
         rest = f"{ALL} and not ({self._readme})"
-        return [(own, self._readme), (importing, self._readme), (own + importing, rest)]
+        return [(own, self._readme), (importing, self._readme), (sorted(own + importing), rest)]
 
-    def measure(self, room):
-        """Take the time of each stage without a mistake; without that, no catch says anything."""
-        if room not in self._seconds:
-            took = [self._run(*stage, timeout=3600) for stage in self.stages(room)]
-            if failed := [failure for failure, _ in took if failure]:
-                raise SystemExit(f"{room}: tests fail without a mistake: {failed}")
-            self._seconds[room] = [seconds for _, seconds in took]
-            write(self._results, {"room": room, "seconds": self._seconds[room]})
+    def seconds(self, room, number):
+        """Return the time of a stage without a mistake, in which all tests have to pass, or no catch says anything."""
+        if (room, number) not in self._seconds:
+            failure, seconds = self._run(*self.stages(room)[number - 1], timeout=1800)
+            if failure:
+                raise SystemExit(f"{room}, stage {number}: fails without a mistake: {failure}")
+            self._seconds[room, number] = seconds
+            write(self._results, {"room": room, "stage": number, "seconds": seconds})
+        return self._seconds[room, number]
 
     def catch(self, one):
         """Plant a mistake; return the stage that caught it, from 1, or None, and what failed."""
         path = self._copy / one["id"].partition(":")[0]
         code, status = path.read_bytes(), path.stat()
-        path.write_text(one["changed"])
-        try:
-            for number, stage in enumerate(self.stages(one["room"])):
-                failure, _ = self._run(*stage, timeout=max(60, 5 * self._seconds[one["room"]][number]))
-                if failure:
-                    return number + 1, failure
-            return None, ""
-        finally:
-            path.write_bytes(code)
-            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))  # bytecode of the mistake is out of date
+        for number, stage in enumerate(self.stages(one["room"]), 1):
+            timeout = max(60, 5 * self.seconds(one["room"], number))
+            path.write_text(one["changed"])
+            try:
+                failure, _ = self._run(*stage, timeout=timeout)
+            finally:
+                path.write_bytes(code)
+                os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))  # bytecode of the mistake is out of date
+            if failure:
+                return number, failure
+        return None, ""
 
     def _run(self, paths, selection, timeout):
         begun = time.monotonic()
@@ -251,7 +253,6 @@ def main():
     for one in filter(None, chain.from_iterable(zip_longest(*by_room))):  # a run that ends early has some of each room
         if one["id"] in done:
             continue
-        stages.measure(one["room"])
         stage, failure = stages.catch(one)
         print(f"{one['id']}: {f'stage {stage}, {failure}' if stage else 'survived'}", flush=True)
         write(
