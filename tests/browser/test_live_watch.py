@@ -3,22 +3,20 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from arena.home import ArenaHome
 from tests.browser.conftest import PATIENT_MS, built
+from tests.written_bots import write_bot
 
 pytestmark = pytest.mark.processes
 
-BAD_BOTS = Path(__file__).parents[1] / "bad_bots"
 TIME_CONTROL = "per_action_seconds = 40\nbank_seconds = 500"
 
 BOT = """
 import sys
-sys.path.insert(0, {wire!r})
 from _wire import answer, play, send
 
 steps = open({pipe!r}, "rb", buffering=0)
@@ -44,7 +42,7 @@ class Watched:
         os.mkfifo(pipe)
         pipe.chmod(0o666)
         self.steps = os.open(pipe, os.O_RDWR)
-        (bots / "bot.py").write_text(BOT.format(wire=str(BAD_BOTS), pipe=str(pipe)))
+        write_bot(bots / "bot.py", BOT.format(pipe=str(pipe)))
         (bots / "bot.toml").write_text(f'name = "bot"\nversion = "1"\ncommand = ["{sys.executable}", "bot.py"]\n')
         entrants = "".join(f'[[entrants]]\nname = "{name}"\nbot = "{bots}"\n' for name in ("ada", "bob"))
         self.file = directory / "steps.toml"

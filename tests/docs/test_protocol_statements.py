@@ -15,20 +15,20 @@ from arena.match.bot_pool import BotPool
 from arena.protocol import frames, messages
 from arena.protocol.frames import FrameError, decode_body
 from arena.records import Bot, Limits, MatchSpec, TimeControl
+from tests.written_bots import write_bot
 
 ROOT = Path(__file__).parents[2]
 TEXT = " ".join((ROOT / "protocol.md").read_text(encoding="utf-8").split())
 
 LISTENER = """
 import json, sys
-sys.path.insert(0, {bad_bots!r})
 from _wire import answer, receive, send
 
 while True:
     message = receive()
     print(json.dumps(message), file=sys.stderr, flush=True)
     if message["type"] == "hello":
-        send({{"type": "ready", "protocol": 1, "wants": {{"updates": True}}}})
+        send({"type": "ready", "protocol": 1, "wants": {"updates": True}})
     elif message["type"] == "act":
         send(answer(message))
     elif message["type"] == "quit":
@@ -44,7 +44,7 @@ def page_says(sentence):
 def listener(tmp_path):
     """A bot that wants updates and writes everything it is sent to stderr."""
     file = tmp_path / "listener.py"
-    file.write_text(LISTENER.format(bad_bots=str(ROOT / "tests" / "bad_bots")))
+    write_bot(file, LISTENER)
     return Bot(name="listener", version="1", command=(sys.executable, str(file)), directory=str(tmp_path))
 
 

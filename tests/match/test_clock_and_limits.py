@@ -21,6 +21,7 @@ from arena.records import DEFAULT_LIMITS, Limits, TimeControl
 from arena.tournament.definition import load_definition
 from benchmarks import zoo_bots as zoo
 from tests.matches import small_match
+from tests.written_bots import write_bot
 
 pytestmark = pytest.mark.processes
 
@@ -39,8 +40,7 @@ def written(tmp_path, code):
     directory = tmp_path / "bot"
     directory.mkdir()
     (directory / "bot.toml").write_text('name = "written"\ncommand = ["python3", "bot.py"]\n')
-    (directory / "bot.py").write_text(code)
-    (directory / "_wire.py").write_text((zoo.BAD_BOTS / "_wire.py").read_text())
+    write_bot(directory / "bot.py", code)
     return load_bot(directory)
 
 

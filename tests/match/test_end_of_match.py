@@ -15,15 +15,14 @@ from arena.players.idle_detection import Activity, activity_of
 from arena.records import Bot, TimeControl
 from tests.leftovers import no_process_left
 from tests.matches import small_match
+from tests.written_bots import write_bot
 
 pytestmark = pytest.mark.processes
 
-TESTS = Path(__file__).parents[1]
 PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)
 
 BOT = """
 import os, sys, threading, time
-sys.path.insert(0, {bad_bots!r})
 from _wire import answer, receive, send
 
 def say(text):
@@ -54,9 +53,8 @@ def pool():
 
 def bot(directory, at_end, before=""):
     file = directory / "bot.py"
-    file.write_text(BOT.format(bad_bots=str(TESTS / "bad_bots"), before=before, at_end=at_end))
-    own = (str(directory), str(TESTS / "bad_bots"))
-    return Bot(name="talker", version="1", command=(sys.executable, str(file)), directory=str(directory), own_files=own)
+    write_bot(file, BOT.format(before=before, at_end=at_end))
+    return Bot(name="talker", version="1", command=(sys.executable, str(file)), directory=str(directory))
 
 
 def play(pool, one, matches=3, time_control=PATIENT):

@@ -18,6 +18,7 @@ from arena.store.rows import row_of
 from arena.store.statements import record_from
 from benchmarks import zoo_bots as zoo
 from tests.matches import small_match
+from tests.written_bots import write_bot
 
 pytestmark = pytest.mark.processes
 
@@ -25,7 +26,6 @@ LIMITS = Limits(message_bytes=5000, message_depth=9, message_nodes=333, note_byt
 
 RECORDER = """
 import os, sys, time
-sys.path.insert(0, {bad_bots!r})
 from _wire import answer, send
 import msgpack
 
@@ -55,10 +55,8 @@ while True:
 
 def recorder(directory, wants, at_act="send(answer(message))"):
     file = directory / "recorder.py"
-    file.write_text(RECORDER.format(bad_bots=str(zoo.BAD_BOTS), wants=wants, at_act=at_act))
-    own_files = (str(directory), str(zoo.BAD_BOTS))
-    command = (sys.executable, str(file))
-    return Bot(name="recorder", version="1", command=command, directory=str(directory), own_files=own_files)
+    write_bot(file, RECORDER.format(wants=wants, at_act=at_act))
+    return Bot(name="recorder", version="1", command=(sys.executable, str(file)), directory=str(directory))
 
 
 def play(bots, clock=ClockKind.WALL, **changes):
