@@ -75,7 +75,7 @@ def keep_trying(
     *,
     is_over: Callable[[], bool] = lambda: False,
     sleep: Callable[[float], None] = time.sleep,
-    now: Callable[[], float] = time.monotonic,
+    now: Callable[[], float] = lambda: time.monotonic(),
 ) -> None:
     """Do the work of a program, and begin again a little later whenever it can't be done; each reason is logged once.
 

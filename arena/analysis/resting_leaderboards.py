@@ -28,8 +28,8 @@ class RestingLeaderboards:
 
     def __init__(
         self,
-        now: Callable[[], float] = time.monotonic,
-        worked: Callable[[], float] = time.process_time,
+        now: Callable[[], float] = lambda: time.monotonic(),
+        worked: Callable[[], float] = lambda: time.process_time(),
     ) -> None:
         """Begin with none.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 class Deadline:
     """The instant at which a wait ends."""
 
-    def __init__(self, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, seconds: float, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         self._now = now
         self.renew(seconds)
 

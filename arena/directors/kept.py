@@ -46,7 +46,7 @@ class KeptTournament(RunControl):
         home: ArenaHome,
         people: PeopleStore,
         leaving: Leaving,
-        now: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
         """Prepare.
 

@@ -43,7 +43,7 @@ class TournamentAnnotator:
         tournament: StoredTournament,
         limits: Limits,
         match_seconds: float = MATCH_SECONDS,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
         """Prepare to annotate.
 

@@ -50,7 +50,7 @@ class Annotator:
         options: dict[str, Any],
         limits: Limits,
         match_seconds: float = MATCH_SECONDS,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
         """Prepare to annotate.
 

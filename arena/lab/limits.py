@@ -36,7 +36,7 @@ class Limits:
 
     deadline: float = float("inf")
     memory_bytes: int = sys.maxsize
-    clock: Callable[[], float] = field(default=time.monotonic)
+    clock: Callable[[], float] = field(default_factory=lambda: time.monotonic)
 
     def check_time(self) -> None:
         """Raise TimeIsUpError after the deadline."""

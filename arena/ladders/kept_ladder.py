@@ -38,7 +38,7 @@ class KeptLadder:
         kept: KeptTournament,
         home: ArenaHome,
         note_success: Callable[[], None] = lambda: None,
-        now: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
         """Prepare.
 

@@ -31,7 +31,7 @@ class Host:
         menu: MenuMaker,
         slots: int,
         arguments: Sequence[str],
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
         """Prepare.
 

@@ -82,7 +82,7 @@ class Commits:
     """Whether it is time to look at some databases: after a commit, and now and then for what only time changes."""
 
     def __init__(
-        self, signals: Sequence[CommitSignal], most_seconds: float, now: Callable[[], float] = time.monotonic
+        self, signals: Sequence[CommitSignal], most_seconds: float, now: Callable[[], float] = lambda: time.monotonic()
     ) -> None:
         """Begin with a look.
 

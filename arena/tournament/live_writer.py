@@ -61,7 +61,7 @@ class LiveWriter:
         store: Store,
         tournament: StoredTournament,
         executor: Executor,
-        now: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
         """Prepare to write.
 

@@ -33,7 +33,7 @@ class SitsOut(NamedTuple):
 class Turns:
     """Who sits out rounds, in one program; it may see several runs."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         """Begin with everybody.
 
         Args:

@@ -26,7 +26,7 @@ class VoidRests:
         in_row: how many matches were void since one was recorded.
     """
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         """Begin without any.
 
         Args:

@@ -36,7 +36,7 @@ WANTED_DESCRIPTORS = 65_536
 class Connections:
     """All connections of a server."""
 
-    def __init__(self, most: int, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, most: int, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         """Begin with none.
 
         Args:

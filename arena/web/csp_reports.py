@@ -29,7 +29,7 @@ class CspReports:
         count: how many there were.
     """
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         self.count = 0
         self._now = now
         self._minute_began = now()

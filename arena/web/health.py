@@ -33,7 +33,7 @@ class Health:
         builders: Mapping[Lane, Builders],
         csp_reports: CspReports,
         events: Events | None = None,
-        now: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = lambda: time.monotonic(),
         troubles: Callable[[], tuple[Trouble, ...]] = tuple,
     ) -> None:
         self._home, self._versions, self._builders, self._csp_reports = home, versions, builders, csp_reports

@@ -40,7 +40,7 @@ class Hub:
         watched: the matches that are to be watched ply by ply.
     """
 
-    def __init__(self, state: StoreState, logs: Logs, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, state: StoreState, logs: Logs, clock: Callable[[], float] = lambda: time.monotonic()) -> None:
         """Begin with nobody.
 
         Args:

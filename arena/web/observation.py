@@ -50,7 +50,9 @@ class Answered:
 Observer = Callable[[Answered], None]
 
 
-def observing(app: ASGIApp, observers: Sequence[Observer], now: Callable[[], float] = time.monotonic) -> ASGIApp:
+def observing(
+    app: ASGIApp, observers: Sequence[Observer], now: Callable[[], float] = lambda: time.monotonic()
+) -> ASGIApp:
     """Return an application that gives each request an id, and says how it was answered.
 
     Args:

@@ -102,7 +102,7 @@ class PageCache:
         self,
         builder: ValueBuilder,
         versions: Versions,
-        now: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = lambda: time.monotonic(),
         max_bytes: int = MAX_BYTES,
     ) -> None:
         """Begin with none.

@@ -23,7 +23,9 @@ _log = logging.getLogger("arena.web")
 class Service:
     """A program that is kept running. Its first argument is the process that started it, with which it ends."""
 
-    def __init__(self, module: str, arguments: Sequence[str], now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, module: str, arguments: Sequence[str], now: Callable[[], float] = lambda: time.monotonic()
+    ) -> None:
         """Prepare a program.
 
         Args:

@@ -55,7 +55,7 @@ class Watcher:
         self,
         home: Callable[[], ArenaHome],
         notify: Callable[[Change], None],
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = lambda: time.monotonic(),
         contests: Callable[[], int] = int,
     ) -> None:
         """Read the state of the store.

@@ -70,7 +70,7 @@ class _Failure:
 class ResultMaker:
     """Makes results, and remembers those that can't be made, so that nothing is said of them twice."""
 
-    def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, seconds: Callable[[], float] = lambda: time.monotonic()) -> None:
         self._seconds = seconds
         self._failures: dict[str, _Failure] = {}
 

@@ -53,7 +53,7 @@ class PeopleStore(Copyable):
 
     _metadata = metadata
 
-    def __init__(self, place: Path | str, now: Now = time.time) -> None:
+    def __init__(self, place: Path | str, now: Now = lambda: time.time()) -> None:
         """Open the database, creating its tables where there are none.
 
         Args:

@@ -16,7 +16,7 @@ Now = Callable[[], float]
 class Clock:
     """Times as text, in the order of time."""
 
-    def __init__(self, now: Now = time.time) -> None:
+    def __init__(self, now: Now = lambda: time.time()) -> None:
         self.now = now
 
     @staticmethod

@@ -42,7 +42,7 @@ class StateMetrics:
         readers: Callable[[], int],
         people: PeopleStore | None = None,
         troubles: Callable[[], Sequence[Trouble]] = tuple,
-        now: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
         """Prepare.
 

@@ -99,7 +99,7 @@ class Follower(Response):
 class FollowedMatches:
     """Those who follow a match; it looks at the database while there are any."""
 
-    def __init__(self, people: PeopleStore, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, people: PeopleStore, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         """Begin with nobody.
 
         Args:

@@ -112,7 +112,7 @@ class _Shown:
 class HomeBuilders:
     """Builds pages of any home in processes that end when nobody asks."""
 
-    def __init__(self, homes: Homes, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, homes: Homes, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         """Prepare; no process is started.
 
         Args:
