@@ -71,6 +71,17 @@ class FittedEncounters:
     draws: Floats
     encounters: int
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether all is the same; since Python 3.13 the comparison of a dataclass has no answer for arrays."""
+        if not isinstance(other, FittedEncounters):
+            return NotImplemented
+        mine, others = ((fit.names, fit.ratings, fit.draw_probability) for fit in (self, other))
+        return (
+            mine == others
+            and (self.prior_width, self.encounters) == (other.prior_width, other.encounters)
+            and np.array_equal(self.draws, other.draws)
+        )
+
     def margins(self) -> Floats:
         """Return half the width of each 95 % interval of mu, shape (bots,)."""
         if len(self.draws) < DRAWS:  # too few for a quantile

@@ -133,9 +133,10 @@ def test_a_kept_table_is_the_one_that_was_made(kept):
     table, was_kept = is_kept()
     made = standings(ENCOUNTERS, {"a": {"timeout": 2}}, {"a": "Anna"})
     assert was_kept
-    assert replace(table, fitted=made.fitted) == made
+    assert table == made
     assert np.array_equal(table.fitted.draws, made.fitted.draws)
-    assert replace(table.fitted, draws=made.fitted.draws) == made.fitted
+    assert table.fitted != replace(table.fitted, draws=-made.fitted.draws)
+    assert table.fitted != replace(table.fitted, encounters=4)
     assert np.array_equal(table.fitted.los(), made.fitted.los())
 
 
