@@ -238,7 +238,7 @@ class ObservationIsAList(Counting):
 
 class ObservationIsTooDeep(Counting):
     def observation(self, state):
-        return {"sums": nested(5000)}
+        return {"sums": nested(200_000)}
 
 
 class ObservationIsTooLarge(Counting):
