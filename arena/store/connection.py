@@ -181,8 +181,13 @@ class Database:
         return self._connected().execution_options(isolation_level="AUTOCOMMIT")
 
     def raw_connection(self) -> Any:
-        """Return a separate connection as the driver knows it, without transactions of our own."""
-        return self._engine.raw_connection()
+        """Return a separate connection as the driver knows it, without transactions of our own.
+
+        It is no part of the pool: to close it ends it, also when this database has been closed before.
+        """
+        connection = self._engine.raw_connection()
+        connection.detach()
+        return connection
 
     def close(self) -> None:
         """Close all connections."""
@@ -233,8 +238,12 @@ def _server(text: str) -> tuple[str, Engine]:
 
 def _set_up(connection: Any, _record: Any) -> None:
     """With a write ahead log kill -9 loses nothing; what a power cut may lose has no record and is played again."""
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA trusted_schema = OFF")  # the file may come from another arena
+    try:
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA trusted_schema = OFF")  # the file may come from another arena
+    except BaseException:
+        connection.close()  # the pool forgets a connection that can't be set up, without closing it
+        raise
 
 
 def _begin(connection: Connection) -> None:
