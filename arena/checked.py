@@ -6,6 +6,7 @@ import os
 import stat
 import tomllib
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -146,12 +147,18 @@ def _mistake(model: type[BaseModel], fault: dict[str, Any]) -> Mistake:
 
 def accepted_at(model: type[BaseModel], location: Sequence[str | int]) -> str:
     """Return in words what is accepted at a place in a model."""
-    whole = model.model_json_schema()
+    whole = _schema_of(model)
     schema = whole
     for part in location:
         inner = schema.get("items" if isinstance(part, int) else "properties", {})
         schema = _resolved(inner if isinstance(part, int) else inner.get(part, {}), whole)
     return _in_words(schema, whole)
+
+
+@cache
+def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema of a model, to be read only; to make it takes milliseconds, and mistakes are many."""
+    return model.model_json_schema()
 
 
 def _resolved(schema: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:

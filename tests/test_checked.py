@@ -150,6 +150,23 @@ def test_what_is_missing_is_described():
     assert accepted_at(TournamentFile, ["entrants"]) == "a list, each a table"
 
 
+def test_a_schema_is_made_once_for_many_mistakes():
+    made = []
+
+    class Keys(BaseModel):
+        numbers: list[int]
+
+        @classmethod
+        def model_json_schema(cls):
+            made.append(cls)
+            return super().model_json_schema()
+
+    for _ in range(2):
+        with pytest.raises(UsageError, match=r"numbers\[9\] = 'x': expected a whole number"):
+            check_model(Keys, {"numbers": ["x"] * 10}, "a file", UsageError)
+    assert made == [Keys]
+
+
 @pytest.mark.parametrize(
     ("contents", "says"),
     [
