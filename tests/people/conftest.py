@@ -4,6 +4,7 @@ import pytest
 
 from arena.people.roles import Role
 from arena.store.people.people_store import PeopleStore
+from tests.databases import DATABASES
 
 
 class FakeClock:
@@ -21,8 +22,9 @@ def now():
     return FakeClock()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=DATABASES)
 def place(request, tmp_path):
+    """Where a database may be: a file; in long runs and with ``on_both`` a server, too (why: ``tests.databases``)."""
     return tmp_path / "people.sqlite3" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
 
 

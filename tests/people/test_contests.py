@@ -15,6 +15,7 @@ from arena.people.submission import SubmissionState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.times import Clock
 from tests.contests.samples import OPEN, SEALED, contest_of
+from tests.databases import on_both
 from tests.people.test_people_store import at_once
 
 pytestmark = pytest.mark.processes  # of PostgreSQL
@@ -43,6 +44,7 @@ def log_of(store):
     return [(line.by, line.action, line.subject, line.reason) for line in store.log.lines(hidden=())]
 
 
+@on_both
 def test_a_contest_is_kept_as_it_was_written(store, spring):
     assert spring.contest == contest_of()
     assert store.contests.find("spring") == store.contests.get("spring") == spring
@@ -66,6 +68,7 @@ def test_two_contests_have_no_tournament_in_common(store, spring):
     assert len(log_of(store)) == 1
 
 
+@on_both
 def test_a_name_is_taken_once_however_many_ask_at_once(store, place, now):
     now.seconds = OPENS
     results = at_once(place, now, 20, lambda own, _: own.contests.add("dora", contest_of()))
@@ -317,6 +320,7 @@ def test_only_accepted_bots_of_those_who_are_invited_and_have_an_account_count(s
     assert [one.bot for one in store.contests.candidates(stored)] == ["one@1"]
 
 
+@on_both
 def test_entries_are_replaced_whole(store, spring, now, ada, eve):
     for person, bot in ((ada, "one@1"), (eve, "two@1")):
         hand_in(store, person)
@@ -369,6 +373,7 @@ def test_entries_are_closed_only_when_everything_before_is_known(store, place, n
     assert found == [(True, [number])]
 
 
+@on_both
 def test_of_200_in_the_last_second_exactly_those_up_to_the_deadline_count(store, place, now, spring):
     """A director closes the entries while they come: whatever it then finds is all that counts, for good."""
     people = [store.accounts.add(f"author{number}", Role.AUTHOR, "test") for number in range(200)]

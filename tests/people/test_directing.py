@@ -10,6 +10,7 @@ from arena.people.values import HiddenTournament
 from arena.store.people.directors import SILENT_SECONDS
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.requests import MAX_WAITING
+from tests.databases import on_both
 
 pytestmark = pytest.mark.processes
 
@@ -55,6 +56,7 @@ def test_what_is_wanted_already_changes_nothing(kept, wish):
     assert log(kept) == before
 
 
+@on_both
 def test_of_200_parallel_pauses_one_counts(kept):
     def pause(number):
         try:
@@ -69,6 +71,7 @@ def test_of_200_parallel_pauses_one_counts(kept):
     assert len(log(kept)) == 1
 
 
+@on_both
 def test_of_200_parallel_requests_as_many_wait_as_may(kept):
     def request(number):
         try:
@@ -99,6 +102,7 @@ def test_nothing_is_asked_of_a_tournament_that_nobody_keeps_going(kept):
         kept.directors.want("other", Wish.PAUSE, reason="Why.", by="dora")
 
 
+@on_both
 def test_requests_are_done_in_the_order_in_which_they_came_and_once(kept):
     first, second = ask(kept, bot="a"), ask(kept, kind="void", matches=[3, 4])
     assert kept.requests.next("open") == first

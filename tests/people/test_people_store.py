@@ -17,6 +17,7 @@ from arena.store.people.rates import Rate
 from arena.store.people.sessions import MAX_SESSIONS
 from arena.store.people.tokens import MAX_TOKENS
 from arena.store.store import Store
+from tests.databases import on_both
 
 DAY = 86_400
 PARALLEL = 200
@@ -61,6 +62,7 @@ def at_once(place, now, count, work):
 # accounts
 
 
+@on_both
 def test_people_are_found_however_their_name_is_written(store, ada):
     assert store.accounts.get("ADA") == ada
     assert (ada.name, ada.role, ada.has_password, ada.closed_at) == ("ada", Role.AUTHOR, False, None)
@@ -156,6 +158,7 @@ def test_an_invitation_is_ended(store, ada):
     ]
 
 
+@on_both
 def test_two_operators_who_close_each_other_at_once_leave_one(store, place, now, eve):
     for operator in (eve, store.accounts.add("bob", Role.OPERATOR, BY)):
         store.accounts.set_password(operator, "hash")
@@ -163,6 +166,7 @@ def test_two_operators_who_close_each_other_at_once_leave_one(store, place, now,
     assert sum(person.closed_at is None for person in store.accounts.all()) == 1
 
 
+@on_both
 def test_a_name_that_many_want_at_once_is_given_once(place, now):
     def add(own, _):
         return own.accounts.add("ada", Role.AUTHOR, BY)
@@ -172,6 +176,7 @@ def test_a_name_that_many_want_at_once_is_given_once(place, now):
     assert sum(not isinstance(result, UsageError) for result in results) == 1
 
 
+@on_both
 def test_who_leaves_is_forgotten_and_the_name_is_not_given_again(store, ada):
     store.sessions.begin(ada, "a browser", "192.0.2.1")
     store.accounts.erase(ada)
@@ -183,6 +188,7 @@ def test_who_leaves_is_forgotten_and_the_name_is_not_given_again(store, ada):
 # sessions
 
 
+@on_both
 def test_a_session_proves_who_somebody_is_and_is_stored_as_a_digest(store, ada, tmp_path):
     secret = store.sessions.begin(ada, "a browser", "192.0.2.1")
     found = store.sessions.find(secret)
@@ -263,6 +269,7 @@ def test_a_token_that_is_refused(store, ada, name, scopes, days, sentence):
         store.tokens.make(ada, name, scopes, days)
 
 
+@on_both
 def test_so_many_tokens_and_no_more_also_when_all_are_made_at_once(store, place, now, ada):
     results = at_once(place, now, PARALLEL, lambda own, number: own.tokens.make(ada, "t", [Scope.READ], 1))
     assert sum(isinstance(result, str) for result in results) == MAX_TOKENS == len(store.tokens.all(ada))
@@ -271,6 +278,7 @@ def test_so_many_tokens_and_no_more_also_when_all_are_made_at_once(store, place,
 # invitations
 
 
+@on_both
 def test_an_invitation_is_used_once_by_whoever_is_first(store, place, now):
     secret = store.invitations.invite(Role.AUTHOR, BY, 1)
     assert store.invitations.find(secret).person is None
@@ -323,6 +331,7 @@ def test_a_program_gets_its_token_once_after_somebody_has_confirmed(store, ada):
         store.device_logins.take(request.secret)
 
 
+@on_both
 def test_a_program_that_asks_often_gets_one_token(store, place, now, ada):
     request = store.device_logins.begin("laptop", [Scope.SUBMIT])
     store.device_logins.confirm(request.code, ada)
@@ -355,6 +364,7 @@ def test_a_program_that_is_refused(store, machine, scopes):
 # rates
 
 
+@on_both
 def test_a_rate_holds_exactly_when_all_come_at_once(place, now):
     rate = Rate(7, 60.0)
     with PeopleStore(place, now):
@@ -385,6 +395,7 @@ def test_after_the_wait_it_is_allowed_and_not_before(store, now):
 # the log and the file
 
 
+@on_both
 def test_what_is_done_about_people_is_in_the_log_without_gaps(store, place, now):
     store.accounts.add("ada", Role.AUTHOR, "eve")
     store.accounts.close("ada", "eve", "cheated")

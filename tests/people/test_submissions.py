@@ -13,6 +13,7 @@ from arena.store.people import submissions as submissions_module
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission_claims import CLAIM_SECONDS, MAX_REPORT_CHARACTERS
 from arena.store.people.submissions import MAX_WAITING, PER_PERSON
+from tests.databases import on_both
 from tests.people.test_people_store import PARALLEL, at_once
 
 pytestmark = pytest.mark.processes  # of PostgreSQL
@@ -28,6 +29,7 @@ def hand_in_of(store, person, number):
     return store.submissions.add(person, new_secret(), f"{number:064x}", 100, "bot.py", "")
 
 
+@on_both
 def test_a_submission_waits_with_all_that_was_said_of_it(store, ada):
     one = store.submissions.add(ada, "upload", "a" * 64, 100, "bot.py", "the first one")
     assert (one.author, one.state, one.bot, one.note) == ("ada", SubmissionState.WAITING, None, "the first one")
@@ -72,11 +74,13 @@ def test_who_is_closed_out_hands_in_nothing_any_more(store, ada):
     assert not claim.finish(ACCEPTED, "")
 
 
+@on_both
 def test_the_same_bytes_handed_in_many_times_at_once_are_one_submission(store, place, now, ada):
     results = at_once(place, now, PARALLEL, lambda own, _: hand_in(own, ada))
     assert len({one.number for one in results}) == 1
 
 
+@on_both
 def test_only_so_many_wait_at_once_however_they_come(store, place, now, ada, eve):
     results = at_once(place, now, PARALLEL, lambda own, number: hand_in_of(own, ada, number))
     assert sum(not isinstance(one, UsageError) for one in results) == MAX_WAITING
@@ -93,12 +97,14 @@ def test_only_so_many_in_an_hour(store, ada, now):
     hand_in(store, ada, "0")
 
 
+@on_both
 def test_only_so_many_in_an_hour_also_when_many_are_handed_in_at_once(store, place, now, ada, monkeypatch):
     monkeypatch.setattr(submissions_module, "MAX_WAITING", PARALLEL)
     results = at_once(place, now, PARALLEL, lambda own, number: hand_in_of(own, ada, number))
     assert sum(not isinstance(one, UsageError) for one in results) == PER_PERSON.times
 
 
+@on_both
 def test_the_oldest_is_checked_first_and_by_one_checker(store, place, now, ada, eve):
     numbers = [hand_in(store, person, letter).number for person, letter in ((ada, "a"), (eve, "b"), (ada, "c"))]
     claims = at_once(place, now, 10, lambda own, _: own.submissions.claim())
@@ -202,6 +208,7 @@ def test_how_long_checks_take_without_the_time_before(store, ada, now):
     assert store.submissions.seconds_to_check() == [12.0]
 
 
+@on_both
 def test_authors_take_turns(store, ada, eve):
     """Three of ada's come first, but eve need not wait for all of them."""
     waiting = [hand_in(store, ada, letter).number for letter in "abc"] + [hand_in(store, eve, "d").number]

@@ -8,6 +8,7 @@ from arena.people.unrated_match import Choices, MatchState, Position, Wish
 from arena.store.people.match_claim import CLAIM_SECONDS
 from arena.store.people.play_slots import IDLE_SECONDS, LONG_HELD_SECONDS, MENU_SECONDS, SLOTS_OF_A_PERSON
 from arena.store.people.unrated_matches import FINISHING_SECONDS, KEPT_DAYS, MAX_TRIES
+from tests.databases import on_both
 from tests.people.test_people_store import at_once
 
 pytestmark = pytest.mark.processes  # of PostgreSQL
@@ -45,6 +46,7 @@ def ready(matches, plies=0, **who):
     return one, claim
 
 
+@on_both
 def test_a_match_keeps_what_was_chosen(matches, ada):
     one = begin(matches, person=ada.number)
     assert (one.choices, one.person, one.position.state) == (CHOICES, ada.number, MatchState.BEGINNING)
@@ -184,6 +186,7 @@ def test_a_person_who_begins_more_gives_up_the_place_of_the_match_left_longest(m
     assert [matches.find(one.secret).has_slot for one in begun] == [False, True, True]
 
 
+@on_both
 @pytest.mark.parametrize("parallel", [200])
 def test_of_many_at_once_exactly_as_many_begin_as_there_are_slots(place, now, matches, parallel):
     results = at_once(place, now, parallel, lambda store, k: begin(store.unrated_matches, f"192.0.2.{k}"))
@@ -192,6 +195,7 @@ def test_of_many_at_once_exactly_as_many_begin_as_there_are_slots(place, now, ma
     assert all(sentence.startswith("all 2 of the 4 slots") for sentence in refused)
 
 
+@on_both
 @pytest.mark.parametrize("parallel", [100])
 def test_of_many_members_at_once_exactly_as_many_displace_a_visitor_as_there_are_slots(
     store, place, now, matches, parallel
@@ -224,6 +228,7 @@ def test_a_wish_is_for_the_match_as_it_was_seen(matches):
         matches.wish(one.number, Wish.ACT, 3, "a1")
 
 
+@on_both
 def test_of_two_tabs_at_once_one_acts(place, now, matches):
     one, _ = ready(matches)
     results = at_once(place, now, 20, lambda store, k: store.unrated_matches.wish(one.number, Wish.ACT, 0, f"a{k}"))
@@ -262,6 +267,7 @@ def test_what_the_arena_owes_is_done_although_the_slot_is_gone(matches, now, ada
     matches.wish(one.number, Wish.HINT, 2)
 
 
+@on_both
 def test_one_program_at_a_time_plays_a_match_on_and_another_when_it_was_killed(matches, now):
     one = begin(matches)
     assert matches.waiting() == [one.number]

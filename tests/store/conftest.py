@@ -3,11 +3,12 @@
 import pytest
 
 from arena.store.store import Store
+from tests.databases import DATABASES
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=DATABASES)
 def place(request, tmp_path):
-    """Where a database may be: every test of the store runs on both kinds."""
+    """Where a database may be: a file; in long runs and with ``on_both`` a server, too (why: ``tests.databases``)."""
     return tmp_path / "arena.sqlite3" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
 
 

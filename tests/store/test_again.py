@@ -7,6 +7,7 @@ import pytest
 from arena.errors import ChangedMeanwhileError, StoreError
 from arena.records import Bot
 from arena.store.again import MAX_READINGS, read_whole
+from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
 pytestmark = pytest.mark.processes  # a server
@@ -73,6 +74,7 @@ def test_it_is_read_until_nobody_has_entered_meanwhile(ladder, newcomers):
             read_whole(read)
 
 
+@on_both
 def test_a_round_that_is_added_while_results_are_read_is_among_them(ladder, monkeypatch):
     last_round = type(ladder).last_round
     known = ladder.tournament("t")

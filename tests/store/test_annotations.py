@@ -11,6 +11,7 @@ from arena.store.correction import CorrectionDetails
 from arena.store.correction_log import Change
 from arena.store.schema import match_annotations
 from arena.store.store import Store
+from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
 pytestmark = pytest.mark.processes  # a server
@@ -41,6 +42,7 @@ def void(store, tournament, match):
     store.corrections.add(tournament, change)
 
 
+@on_both
 def test_an_annotation_takes_the_place_of_an_earlier_one(store, tournament):
     assert (store.annotations.find(tournament, 1), store.annotations.count(tournament)) == (None, 0)
     texts = dict(store.record_texts(tournament))

@@ -3,6 +3,7 @@
 import pytest
 
 from arena.store.scope import Scope
+from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
 pytestmark = pytest.mark.processes
@@ -24,6 +25,7 @@ def keys(matches):
     return [(result.tournament, result.bots) for result in matches.results()]
 
 
+@on_both
 def test_results_come_in_the_order_of_the_schedule(played):
     three = ("b@1", HOSTILE, "A@1")
     assert keys(played.matches_of([HOSTILE])) == [(1, three), (2, (HOSTILE, "a@1")), (2, three)]
@@ -33,6 +35,7 @@ def test_results_come_in_the_order_of_the_schedule(played):
     assert keys(played.matches_of(["a@1", "b@1"], ["b@1"])) == [(1, ("a@1", "b@1"))] * 2 + [(2, ("a@1", "b@1"))]
 
 
+@on_both
 @pytest.mark.parametrize("bots", [["%@1"], ["a"], ["a%"], ["_@1"], []])
 def test_names_are_whole_and_no_patterns(played, bots):
     assert keys(played.matches_of(bots)) == played.matches_of(bots).latest(5) == []

@@ -5,6 +5,7 @@ import pytest
 from arena.errors import UnknownNameError
 from arena.home import ArenaHome
 from arena.records import Fault
+from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
 pytestmark = pytest.mark.processes
@@ -40,6 +41,7 @@ def league(store):
     return store
 
 
+@on_both
 def test_a_name_reads_what_its_tournament_reads(league):
     for name, read in READERS.items():
         by_name = read(league, "league")

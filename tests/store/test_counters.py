@@ -10,6 +10,7 @@ from arena.enums import CorrectionKind
 from arena.store.correction import CorrectionDetails
 from arena.store.correction_log import Change
 from arena.store.store import Store
+from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
 pytestmark = pytest.mark.processes  # a server
@@ -32,6 +33,7 @@ def correct(store, **changes):
     return store.corrections.add(store.tournament("t"), Change(kind=kind, reason="r", details=details, **changes))
 
 
+@on_both
 def test_schedule_records_and_corrections_are_counted(store):
     store.create_tournament(definition(), [line(match) for match in range(1, 7)])
     assert_right(store)
@@ -49,6 +51,7 @@ def test_schedule_records_and_corrections_are_counted(store):
     assert_right(store)
 
 
+@on_both
 def test_what_a_transaction_loses_is_not_counted(store):
     store.create_tournament(definition(), [line(1), line(2)])
     store.record(store.tournament("t"), [record(1)])

@@ -11,6 +11,7 @@ from arena.errors import StoreError
 from arena.store.commit_signal import Commits
 from arena.store.events import EventDetails
 from arena.store.store import Store
+from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
 pytestmark = pytest.mark.processes  # a server
@@ -24,6 +25,7 @@ def tournament(store):
     return tournament
 
 
+@on_both
 def test_events_are_read_from_a_place_on(store, tournament):
     assert store.events.topics() == {"tournament/1": 11}
     found = store.events.after("tournament/1", 8)
@@ -43,6 +45,7 @@ def test_a_malformed_event_is_named(store, tournament, body):
         store.events.after("tournament/1", 1)
 
 
+@on_both
 def test_a_commit_of_another_changes_the_signal(store, tournament, place):
     signal = store.commit_signal()
     with closing(signal), closing(Store(place)) as other:
@@ -64,6 +67,7 @@ def test_a_file_that_was_damaged_is_told_in_a_sentence(tmp_path):
             signal.read()
 
 
+@on_both
 def test_it_is_time_to_look_at_first_after_commits_and_now_and_then(store, tournament, place):
     seconds = [100.0]
     with (

@@ -17,6 +17,7 @@ from arena.store.events import MAX_EVENTS, MAX_MATCHES, PRUNE_EVERY
 from arena.store.schema import events, topics
 from arena.store.store import Store
 from arena.store.values import StoredBot
+from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
 pytestmark = pytest.mark.processes  # a server
@@ -32,6 +33,7 @@ def counted(store):
     return dict(store._database.read(lambda connection: [tuple(row) for row in connection.execute(sa.select(topics))]))
 
 
+@on_both
 def test_every_change_of_a_tournament_is_logged(store):
     tournament = store.create_tournament(definition(), [line(match) for match in range(1, 5)])
     store.record(tournament, [record(2), record(1, faults=[Fault(seat=1, kind="exit", ply=0, detail="")])])
@@ -70,6 +72,7 @@ def test_what_is_taken_from_another_home_is_one_event(store):
     assert logged(store) == [(1, "imported", {"matches": list(many)[-MAX_MATCHES:], "match_count": len(many)})]
 
 
+@on_both
 def test_what_a_transaction_loses_is_not_logged(store):
     tournament = store.create_tournament(definition(), [line(1), line(2)])
     store.record(tournament, [record(1)])

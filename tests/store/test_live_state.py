@@ -14,6 +14,7 @@ from arena.store import live_state
 from arena.store.events import live_topic
 from arena.store.live_state import MAX_WATCHED, PlayedNow, RunProgress
 from arena.store.schema import live_matches, progress, topics
+from tests.databases import on_both
 from tests.store.samples import definition
 
 pytestmark = pytest.mark.processes  # a server
@@ -57,6 +58,7 @@ def seq(store, tournament):
     return store._database.read(lambda connection: connection.execute(query).scalar())
 
 
+@on_both
 def test_the_last_progress_is_read_as_it_was_written(state):
     assert state.progress() is None
     state.write_progress(RunProgress(recorded=0, scheduled=10))
@@ -67,6 +69,7 @@ def test_the_last_progress_is_read_as_it_was_written(state):
     assert before <= found.at <= datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+@on_both
 def test_each_change_of_the_watched_matches_counts_in_their_topic(store, tournament, state):
     state.show([STATE, replace(STATE, match=5)])
     assert [state.live_match(match).seq for match in (4, 5)] == [1, 1]
@@ -95,6 +98,7 @@ def test_the_summary_of_a_match_says_how_it_stands(state):
     assert state.live_summary(5) is None
 
 
+@on_both
 def test_of_a_long_state_only_the_beginning_is_read_for_its_summary(state, monkeypatch):
     seconds, read = (0.5,) * 40_000, []
 

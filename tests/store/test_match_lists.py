@@ -17,6 +17,7 @@ from arena.store.correction_log import Change
 from arena.store.match_line import MAX_RECORD_CHARACTERS, LineFault, MatchKey
 from arena.store.match_lists import MatchFilter
 from arena.store.store import Store
+from tests.databases import DATABASES, on_both
 from tests.store.samples import definition, line, record
 
 pytestmark = pytest.mark.processes  # a server
@@ -42,10 +43,14 @@ def made_up(chance, match):
     )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def store(request, tmp_path_factory):
+@pytest.fixture(scope="module", params=DATABASES)
+def place(request, tmp_path_factory):
     is_file = request.param == "sqlite"
-    place = tmp_path_factory.mktemp("s") / "x" if is_file else request.getfixturevalue("postgres").new_database()
+    return tmp_path_factory.mktemp("s") / "x" if is_file else request.getfixturevalue("postgres").new_database()
+
+
+@pytest.fixture(scope="module")
+def store(place):
     with closing(Store(place)) as store:
         chance = random.Random(7)
         for name in ("t", "u", "gone"):
@@ -115,6 +120,7 @@ FILTERS = st.builds(
 )
 
 
+@on_both
 @settings(max_examples=60, deadline=None)
 @given(
     chosen=FILTERS,
@@ -153,6 +159,7 @@ def test_a_page_is_no_longer_than_the_bound(store, monkeypatch):
     assert page.next == page.lines[-1].match
 
 
+@on_both
 def test_a_page_begins_behind_any_number(store):
     assert store.match_lists.page(1, after=-5).lines == ()
     assert store.match_lists.page(1, after=2**31 - 1, limit=1).lines[0].match == MATCHES

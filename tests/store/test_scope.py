@@ -10,6 +10,7 @@ from arena.errors import StoreError, UnknownNameError, UsageError
 from arena.records import Fault
 from arena.store.scope import Scope
 from arena.store.store import Store
+from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
 pytestmark = pytest.mark.processes
@@ -123,6 +124,7 @@ def test_a_deleted_tournament_counts_nowhere(year):
     assert len(list(year.results())) == len(list(year.records())) == sum(year.fault_counts()["b@1"].values()) * 2 == 6
 
 
+@on_both
 def test_a_deleted_tournament_comes_back_as_it_was(year):
     before = year.tournament("summer")
     texts = list(year.record_texts(before))
@@ -156,6 +158,7 @@ def test_two_in_the_bin_may_have_had_the_same_name(year):
         year.deleted_tournament("winter")
 
 
+@on_both
 def test_what_is_erased_leaves_no_row(year, place):
     with pytest.raises(StoreError, match="tournament 'summer' is not in the bin"):
         year.erase(year.tournament("summer"))
@@ -188,6 +191,7 @@ def test_a_renamed_tournament_keeps_its_records(year):
     assert [found.name for found in year.tournaments()] == ["spring cup", "summer", "autumn", "test"]
 
 
+@on_both
 def test_directors_are_known_without_disturbing_them(year, place):
     assert year.directors() == {}
     with year.lock("spring"), year.lock("another"), closing(Store(place)) as other:

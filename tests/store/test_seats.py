@@ -10,6 +10,7 @@ from arena.enums import CorrectionKind
 from arena.store.correction import CorrectionDetails
 from arena.store.correction_log import Change
 from arena.store.schema import records, seats
+from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
 pytestmark = pytest.mark.processes  # a server
@@ -79,6 +80,7 @@ def test_every_pair_of_a_large_match_has_a_row(store):
     ]
 
 
+@on_both
 def test_a_bot_against_itself_has_a_row_for_each_seat(store):
     tournament = store.create_tournament(definition(), [line(1)])
     store.record(tournament, [record(1, bots=["a@1", "a@1"], ranks=[1, 2])])

@@ -22,6 +22,7 @@ from arena.store.schema import SCHEMA_VERSION
 from arena.store.store import Store
 from arena.store.values import StoredBot
 from arena.store.version import bring_up_to_date
+from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
 pytestmark = pytest.mark.processes
@@ -39,6 +40,7 @@ def tournament(store):
     return store.create_tournament(definition(), (line(match) for match in range(1, 1201)))
 
 
+@on_both
 def test_a_schedule_comes_back_as_it_was_written(store, tournament):
     assert (tournament.scheduled, tournament.recorded) == (1200, 0)
     lines = list(store.unplayed(tournament))
@@ -51,6 +53,7 @@ def test_what_has_a_record_is_not_played_again(store, tournament):
     assert store.tournament("t").recorded == 800
 
 
+@on_both
 def test_a_match_is_recorded_once_or_not_at_all(store, tournament):
     store.record(tournament, [record(5)])
     with pytest.raises(StoreError):
@@ -120,6 +123,7 @@ def test_faults_are_counted_by_bot_and_kind(store, tournament):
     assert store.fault_counts(tournament) == {"b@1": {"exit": 2}}
 
 
+@on_both
 def test_submitted_bots_are_listed_in_order(store):
     found = [StoredBot("a", version, "c", ".", "2026-01-01") for version in "12"]
     for bot in found:
@@ -127,6 +131,7 @@ def test_submitted_bots_are_listed_in_order(store):
     assert store.submitted_bots() == found
 
 
+@on_both
 def test_records_come_in_match_order_piece_by_piece(store, tournament):
     for start in (601, 1):
         store.record(tournament, [record(match) for match in range(start, start + 600)])
@@ -140,6 +145,7 @@ def test_unknown_names_are_refused_with_the_known_ones(store, tournament):
         store.record_of(tournament, 7)
 
 
+@on_both
 def test_a_second_director_is_refused_and_the_lock_ends_with_its_holder(store, place):
     kind = "str" if isinstance(place, str) else "Path"
     code = (
@@ -455,6 +461,7 @@ def test_a_password_is_not_shown():
     assert "can't be reached" in str(raised.value)
 
 
+@on_both
 def test_kinds_are_read_as_members_from_every_database(store, tournament):
     """A driver of PostgreSQL adapts the types of columns, and must not lose what their values are passed through."""
     store.record(tournament, [record(1, faults=[Fault(seat=1, kind="exit", ply=0, detail="")])])

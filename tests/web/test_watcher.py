@@ -18,13 +18,14 @@ from arena.store.values import StoredBot
 from arena.web.cursor import parse_cursor
 from arena.web.opened_home import OpenedHome
 from arena.web.watcher import MAX_LOGS, Watcher
+from tests.databases import DATABASES, on_both
 from tests.store.samples import definition, line, record
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.processes)])
+@pytest.fixture(params=DATABASES)
 def place(request, tmp_path):
     """Where a home is, and the address of its store."""
-    url = request.getfixturevalue("postgres_url") if request.param == "postgres" else None
+    url = request.getfixturevalue("postgres_url") if request.param == "postgresql" else None
     return tmp_path / "home", url
 
 
@@ -71,6 +72,7 @@ def kinds(change):
     return [(event.tournament, event.stored.seq, event.stored.kind) for event in change.events]
 
 
+@on_both
 def test_it_says_what_was_committed_and_nothing_else(home, tournament, watching):
     assert watching.look() is None
     home.store.record(tournament, [record(1), record(2)])
@@ -216,6 +218,7 @@ def live(match, plies):
     )  # fmt: skip
 
 
+@on_both
 def test_watched_matches_are_seen(home, tournament, watching):
     state = home.store.live_state(tournament)
     state.show([live(3, 1), live(4, 1)])
@@ -278,6 +281,7 @@ def test_an_earlier_copy_is_another_store(home, tournament, watching):
     assert watching.look().is_replaced
 
 
+@on_both
 def test_a_store_that_can_not_be_read_is_read_later(home, tournament, watching, monkeypatch):
     def locked(*_):
         raise StoreError("locked")
@@ -312,6 +316,7 @@ def test_a_server_that_goes_away_comes_back(postgres, tmp_path):
         watching.close()
 
 
+@on_both
 def test_its_thread_looks_by_itself(place, home, tournament):
     changes = []
     opened = OpenedHome(*place)
