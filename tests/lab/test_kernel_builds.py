@@ -13,6 +13,7 @@ from arena.errors import KernelError
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.lab.kernels import Kernel, build, kernel_of, kernel_status, random_playouts
+from arena.lab.kernels.encoding import KERNEL_NAMES
 from arena.lab.kernels.loading import has_kernel, kernels_sentence, load
 from arena.lab.kernels.playouts import playouts_by_rules
 from tests import needs
@@ -49,8 +50,34 @@ def program(directory, text):
     return path
 
 
+@pytest.fixture(scope="session")
+def whole_build():
+    """The bytes of a build that the compiler has made and that has passed its self-test."""
+    assert isinstance(kernel_of(GAME), Kernel)
+    return kernel_status("differences").path.read_bytes()
+
+
 @pytest.fixture
-def builds(cache, monkeypatch):
+def builds(whole_build, cache, monkeypatch):
+    """Counts how often a kernel is built in this process; it is compiled and tested once in all, before."""
+    built = []
+    self_test = build.self_test
+
+    def compile_again(name, library, _compiler):
+        built.append(name)
+        library.write_bytes(whole_build)
+
+    def check_what_is_new(name, library):
+        if library.read_bytes() != whole_build:
+            self_test(name, library)
+
+    monkeypatch.setattr(build, "compile_kernel", compile_again)
+    monkeypatch.setattr(build, "self_test", check_what_is_new)
+    return built
+
+
+@pytest.fixture
+def compiled(cache, monkeypatch):
     """Counts how often a kernel is compiled in this process."""
     compiled = []
     original = build.compile_kernel
@@ -64,12 +91,12 @@ def again():
     return kernel_of(GAME)
 
 
-def test_a_kernel_is_built_once_and_then_found(cache, builds):
+def test_a_kernel_is_built_once_and_then_found(cache, compiled):
     assert kernel_status("differences").path is None
     assert not cache.exists(), "looking makes nothing"
     assert isinstance(again(), Kernel)
     assert isinstance(again(), Kernel)
-    assert builds == ["differences"]
+    assert compiled == ["differences"]
     assert kernel_status("differences").path.parent == cache
     assert sorted(path.name for path in cache.iterdir())[0] == ".differences.lock"
     assert len(list(cache.iterdir())) == 2, "nothing temporary is left"
@@ -81,7 +108,7 @@ def test_without_a_compiler_the_rules_are_used(cache, monkeypatch):
     assert "No kernels of the lab: there is no C compiler" in kernels_sentence()
 
 
-def test_without_a_compiler_what_was_built_is_still_used(cache, monkeypatch):
+def test_without_a_compiler_what_was_built_is_still_used(cache, builds, monkeypatch):
     assert isinstance(again(), Kernel)
     monkeypatch.setenv("PATH", "")
     assert isinstance(again(), Kernel)
@@ -96,17 +123,6 @@ def test_a_compiler_that_is_not_there(cache, monkeypatch):
     assert problem() == "CC = '\"': No closing quotation"
 
 
-def test_a_compiler_that_fails(cache, monkeypatch, tmp_path):
-    monkeypatch.setenv("CC", str(program(tmp_path, "echo 'x.c:1: error: no stdint.h' >&2; exit 3")))
-    assert problem() == f"the C compiler {tmp_path}/compiler fails (exit code 3): x.c:1: error: no stdint.h"
-    assert not list(cache.glob("*.so"))
-
-
-def test_a_compiler_that_makes_nothing(cache, monkeypatch, tmp_path):
-    monkeypatch.setenv("CC", str(program(tmp_path, "exit 0")))
-    assert problem() == f"the C compiler {tmp_path}/compiler fails (exit code 0)"
-
-
 def test_a_compiler_that_can_not_be_started(cache, monkeypatch, tmp_path):
     path = tmp_path / "compiler"
     path.write_text("\0nothing")
@@ -115,19 +131,29 @@ def test_a_compiler_that_can_not_be_started(cache, monkeypatch, tmp_path):
     assert problem() == f"the C compiler {path} can't be started: Exec format error"
 
 
-def test_a_compiler_that_makes_no_library(cache, monkeypatch, tmp_path):
-    """The name after -o is the one before the source."""
-    monkeypatch.setenv("CC", str(program(tmp_path, 'while [ "$1" != -o ]; do shift; done; echo text > "$2"')))
-    assert problem().startswith("the kernel of differences fails its self-test: ")
-    assert not list(cache.glob("*.so"))
-
-
-def test_a_compiler_that_miscompiles(cache, monkeypatch, tmp_path):
-    """As if it counted one bit too many."""
-    compiler = build.find_compiler().command[0]
-    wrong = f'exec {compiler} -D__builtin_popcountll=1+__builtin_popcountll "$@"'
-    monkeypatch.setenv("CC", str(program(tmp_path, wrong)))
-    assert problem().startswith("the kernel of differences fails its self-test: the kernel of differences (")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "echo 'x.c:1: error: no stdint.h' >&2; exit 3",
+            r"the C compiler {compiler} fails \(exit code 3\): x\.c:1: error: no stdint\.h",
+        ),
+        ("exit 0", r"the C compiler {compiler} fails \(exit code 0\)"),
+        (  # the name after -o is the one before the source
+            'while [ "$1" != -o ]; do shift; done; echo text > "$2"',
+            "the kernel of differences fails its self-test: .*",
+        ),
+        (  # as if it counted one bit too many
+            'exec {real} -D__builtin_popcountll=1+__builtin_popcountll "$@"',
+            r"the kernel of differences fails its self-test: the kernel of differences \(.*",
+        ),
+    ],
+    ids=["fails", "makes nothing", "makes no library", "miscompiles"],
+)
+def test_a_compiler_that_is_of_no_use(cache, monkeypatch, tmp_path, text, says):
+    text = text.format(real=build.find_compiler().command[0])
+    monkeypatch.setenv("CC", str(program(tmp_path, text)))
+    assert re.fullmatch(says.format(compiler=re.escape(f"{tmp_path}/compiler")), problem())
     assert not list(cache.glob("*.so"))
 
 
@@ -145,47 +171,43 @@ def test_another_compiler_builds_again(cache, builds, monkeypatch, tmp_path):
     assert len(builds) == 2
 
 
-@pytest.mark.parametrize("damage", ["torn", "changed", "empty", "text"])
-def test_a_damaged_build_is_never_loaded(cache, builds, damage):
+def change_a_byte(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def put_a_link(path):
+    path.rename(path.parents[3] / "elsewhere.so")
+    path.symlink_to(path.parents[3] / "elsewhere.so")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]), id="torn"),
+        pytest.param(change_a_byte, id="changed"),
+        pytest.param(lambda path: path.write_bytes(b""), id="empty"),
+        pytest.param(lambda path: path.write_bytes(b"x" * 99), id="text"),
+        pytest.param(lambda path: path.chmod(0o666), id="others can write it"),
+        pytest.param(put_a_link, id="a link"),
+        pytest.param(lambda path: os.chown(path, 65534, 65534), id="of another user", marks=needs.root),
+    ],
+)
+def test_a_spoilt_build_is_never_loaded(cache, builds, spoil):
     assert isinstance(again(), Kernel)
     path = kernel_status("differences").path
     data = path.read_bytes()
-    changed = bytearray(data)
-    changed[len(data) // 2] ^= 1
-    damaged = {"torn": data[: len(data) // 2], "changed": bytes(changed), "empty": b"", "text": b"x" * 99}
     path.unlink()  # a file that is loaded must not change
-    path.write_bytes(damaged[damage])
+    path.write_bytes(data)
+    spoil(path)
     assert kernel_status("differences").path is None
     assert isinstance(again(), Kernel)
     assert len(builds) == 2
-    assert kernel_status("differences").path.read_bytes() == data, "built again, in its place"
-
-
-def test_a_build_that_others_can_write_is_never_loaded(cache, builds):
-    assert isinstance(again(), Kernel)
-    kernel_status("differences").path.chmod(0o666)
-    assert isinstance(again(), Kernel)
-    assert len(builds) == 2
-    assert stat.S_IMODE(kernel_status("differences").path.stat().st_mode) == 0o644
-
-
-def test_a_link_is_never_loaded(cache, builds, tmp_path):
-    assert isinstance(again(), Kernel)
-    path = kernel_status("differences").path
-    path.rename(tmp_path / "elsewhere.so")
-    path.symlink_to(tmp_path / "elsewhere.so")
-    assert kernel_status("differences").path is None
-    assert isinstance(again(), Kernel)
-    assert not kernel_status("differences").path.is_symlink()
-
-
-@needs.root
-def test_a_build_of_another_user_is_never_loaded(cache, builds):
-    assert isinstance(again(), Kernel)
-    os.chown(kernel_status("differences").path, 65534, 65534)
-    assert kernel_status("differences").path is None
-    assert isinstance(again(), Kernel)
-    assert kernel_status("differences").path.stat().st_uid == 0
+    found = kernel_status("differences").path
+    assert (found, found.read_bytes()) == (path, data), "built again, in its place"
+    about = found.lstat()
+    assert (about.st_mode, about.st_uid) == (stat.S_IFREG | 0o644, os.geteuid())
 
 
 def test_a_build_of_other_sources_is_not_found(cache, builds, monkeypatch):
@@ -195,7 +217,7 @@ def test_a_build_of_other_sources_is_not_found(cache, builds, monkeypatch):
 
 
 @needs.root
-def test_a_cache_of_another_user_is_not_used(cache):
+def test_a_cache_of_another_user_is_not_used(cache, builds):
     cache.mkdir(parents=True)
     os.chown(cache, 65534, 65534)
     status = kernel_status("differences")
@@ -204,7 +226,7 @@ def test_a_cache_of_another_user_is_not_used(cache):
     assert not list(cache.iterdir())
 
 
-def test_a_cache_that_others_can_write_is_not_used(cache):
+def test_a_cache_that_others_can_write_is_not_used(cache, builds):
     cache.mkdir(parents=True)
     cache.chmod(0o777)
     assert kernel_status("differences").problem == f"other users can write to the cache directory {cache}: chmod go-w"
@@ -212,7 +234,7 @@ def test_a_cache_that_others_can_write_is_not_used(cache):
     assert not list(cache.iterdir())
 
 
-def test_a_cache_that_can_not_be_made_is_not_used(cache, tmp_path):
+def test_a_cache_that_can_not_be_made_is_not_used(cache, builds, tmp_path):
     (tmp_path / "cache").write_text("a file")
     assert isinstance(again(), Kernel)
     with pytest.raises(
@@ -222,7 +244,7 @@ def test_a_cache_that_can_not_be_made_is_not_used(cache, tmp_path):
 
 
 @needs.ordinary_user
-def test_a_cache_that_can_not_be_written_is_not_used(cache):
+def test_a_cache_that_can_not_be_written_is_not_used(cache, builds):
     cache.mkdir(parents=True)
     cache.chmod(0o555)
     assert kernel_status("differences").problem == f"the cache directory {cache} can't be written"
@@ -253,23 +275,18 @@ def test_eight_processes_at_once_build_once(cache, tmp_path, monkeypatch):
     assert len(list(cache.glob("*.so"))) == 1
 
 
-def test_what_a_killed_process_left_is_removed(cache):
+def test_what_a_killed_process_left_is_removed(cache, builds):
     (cache / ".differences-abc").mkdir(parents=True)
     (cache / ".differences-abc" / "kernel.so").write_bytes(b"half")
     assert isinstance(again(), Kernel)
     assert not (cache / ".differences-abc").exists()
 
 
-@pytest.mark.parametrize("game", ["differences", "coprimality"])
+@pytest.mark.parametrize(
+    "game",
+    ["coprimality", *(pytest.param(name, marks=pytest.mark.soak) for name in KERNEL_NAMES if name != "coprimality")],
+)
 def test_sanitizers_find_nothing(game, tmp_path):
-    if sanitizer_runtime() is None:
-        pytest.skip("needs libasan")
-    assert complaint(game, tmp_path, with_sanitizers=True) is None
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("game", ["plusminus", "multiplication", "plaid"])
-def test_sanitizers_find_nothing_in_the_other_games(game, tmp_path):
     if sanitizer_runtime() is None:
         pytest.skip("needs libasan")
     assert complaint(game, tmp_path, with_sanitizers=True) is None

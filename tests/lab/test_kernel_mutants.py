@@ -29,49 +29,35 @@ SOLVERS = [
 """What finds the value of best play of two, and a game that is solved by it. The small boards of differences are draws,
 which says little."""
 
-HEADER_MUTANTS = 4
-SOLVER_MUTANTS = 20
-QUICK_SOLVER_MUTANTS = 1
-MUTANTS = 30
-QUICK_MUTANTS = 4
+MUTANTS, SOLVER_MUTANTS, HEADER_MUTANTS = 30, 20, 4
 
 
-@pytest.mark.parametrize(("file", "game"), FILES)
-def test_a_few_mutants_are_caught(file, game, tmp_path):
-    check(seeded_mutants(file, MUTANTS)[:QUICK_MUTANTS], game, tmp_path)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize(("file", "game"), FILES)
-def test_thirty_mutants_of_each_game_are_caught(file, game, tmp_path):
-    mutants = seeded_mutants(file, MUTANTS)
-    assert len(mutants) == MUTANTS
-    check(mutants, game, tmp_path)
+@pytest.mark.parametrize(
+    ("file", "game", "of"),
+    [
+        ("coprimality.c", "coprimality", MUTANTS),
+        ("lattice.h", "plusminus", SOLVER_MUTANTS),
+        ("share_plaid.h", "plaid", HEADER_MUTANTS),
+    ],
+)
+def test_a_mutant_is_caught(file, game, of, tmp_path):
+    """Of each kind; long runs have many of each file."""
+    check(seeded_mutants(file, of)[:1], game, tmp_path)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize(("file", "game"), HEADERS)
-def test_mutants_of_what_solves_for_three_and_more_are_caught(file, game, tmp_path):
-    mutants = seeded_mutants(file, HEADER_MUTANTS)
-    assert len(mutants) == HEADER_MUTANTS
-    check(mutants, game, tmp_path)
-
-
-def test_a_mutant_of_what_solves_for_three_and_more_is_caught(tmp_path):
-    check(seeded_mutants("share_plaid.h", HEADER_MUTANTS)[:1], "plaid", tmp_path)
-
-
-@pytest.mark.parametrize(("file", "game"), SOLVERS)
-def test_a_mutant_of_a_solver_is_caught(file, game, tmp_path):
-    check(seeded_mutants(file, SOLVER_MUTANTS)[:QUICK_SOLVER_MUTANTS], game, tmp_path)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize(("file", "game"), SOLVERS)
-def test_twenty_mutants_of_each_solver_are_caught(file, game, tmp_path):
+@pytest.mark.parametrize(
+    ("file", "game", "count"),
+    [
+        *((*file, MUTANTS) for file in FILES),
+        *((*file, SOLVER_MUTANTS) for file in SOLVERS),
+        *((*file, HEADER_MUTANTS) for file in HEADERS),
+    ],
+)
+def test_many_mutants_of_each_file_are_caught(file, game, count, tmp_path):
     """Short files have fewer."""
-    mutants = seeded_mutants(file, SOLVER_MUTANTS)
-    assert len(mutants) == SOLVER_MUTANTS or file in ("solve_integers.h", "byte_marking.h")
+    mutants = seeded_mutants(file, count)
+    assert len(mutants) == count or file in ("solve_integers.h", "byte_marking.h")
     check(mutants, game, tmp_path)
 
 

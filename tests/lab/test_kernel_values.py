@@ -182,15 +182,12 @@ def test_a_table_that_is_not_full_in_time_is_not_tried_again(monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "options"), [("plusminus", {"size": 3}), ("coprimality", {"size": 5})])
-def test_without_a_compiler_the_oracle_says_the_same(name, options, cache, monkeypatch):
+def test_without_a_compiler_the_oracle_says_the_same(name, options, forget_kernels, monkeypatch):
     monkeypatch.setattr(oracle, "FEW_STATES", 0)
     game = make_game(name, **options)
     state = random_state(game, 2, random.Random(5))
     fast = Oracle(game, name).actions(state)
-    for path in cache.glob("*.so"):
-        path.unlink()
-    load.cache_clear()
-    monkeypatch.setenv("CC", "nocc")
+    forget_kernels()
     slow = Oracle(game, name).actions(state)
     assert [(one.action, one.worth.margin) for one in fast] == [(one.action, one.worth.margin) for one in slow]
     assert {one.worth.known for one in fast} == {Known.TABLE} != {one.worth.known for one in slow}

@@ -106,16 +106,13 @@ def test_near_ties_of_plaid_are_decided_by_the_rules():
 
 
 @pytest.mark.parametrize("name", KERNEL_NAMES)
-def test_without_a_compiler_the_answers_are_the_same(name, cache, monkeypatch):
+def test_without_a_compiler_the_answers_are_the_same(name, forget_kernels):
     game = make_game(name)
     fast = kernel(name)
     expected = fast.trace(5, 17), fast.playouts(5, 100, 50)
     fast.start()
     lines = fast.lines(2)
-    for path in cache.glob("*.so"):
-        path.unlink()
-    load.cache_clear()
-    monkeypatch.setenv("PATH", "")
+    forget_kernels()
     assert isinstance(kernel_of(game), KernelError)
     slow = trace(game, 5, 17), random_playouts(game, 5, 100, 50)
     assert slow[0].plies == expected[0].plies

@@ -179,12 +179,9 @@ def test_a_mistake_of_the_rules_in_a_near_tie_is_not_lost(asking_plaid, monkeypa
         KernelSolver(asking_plaid, game).solve()
 
 
-def test_without_a_compiler_the_worth_is_the_same(cache, monkeypatch):
+def test_without_a_compiler_the_worth_is_the_same(forget_kernels):
     fast = solved(None, "coprimality", size=6)
-    for path in cache.glob("*.so"):
-        path.unlink()
-    load.cache_clear()
-    monkeypatch.setenv("CC", "nocc")
+    forget_kernels()
     solver = Solver(make_game("coprimality", size=6), "coprimality", Limits())
     slow = solver.solve()
     assert (slow.worth.margin, slow.best) == (fast.worth.margin, fast.best) == (1, fast.best)
