@@ -178,34 +178,36 @@ def taken_soon(store):
             time.sleep(0.05)
 
 
+def change(path, statement):
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement)
+
+
 def test_a_database_of_a_newer_version_is_refused(tmp_path):
     path = tmp_path / "arena.sqlite3"
     Store(path).close()
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE meta SET value = ? WHERE key = 'schema_version'", (str(SCHEMA_VERSION + 1),))
-    connection.close()
+    change(path, f"UPDATE meta SET value = '{SCHEMA_VERSION + 1}' WHERE key = 'schema_version'")
     with pytest.raises(
         StoreError, match=f"the database has version {SCHEMA_VERSION + 1}, and this arena knows {SCHEMA_VERSION}"
     ):
         Store(path)
 
 
-def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path):
+@pytest.mark.parametrize(
+    ("begin", "says"),
+    [
+        (
+            lambda path: path.write_text("my shopping list, which is long enough to be looked at" * 50),
+            "this file is no arena database",
+        ),
+        (lambda path: change(path, "CREATE TABLE songs (title TEXT)"), "another program"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path, begin, says):
     path = tmp_path / "arena.sqlite3"
-    path.write_text("my shopping list, which is long enough to be looked at" * 50)
+    begin(path)
     before = path.read_bytes()
-    with pytest.raises(StoreError, match="this file is no arena database"):
-        Store(path)
-    assert path.read_bytes() == before
-
-
-def test_a_database_of_another_program_is_refused(tmp_path):
-    path = tmp_path / "arena.sqlite3"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE songs (title TEXT)")
-    connection.close()
-    before = path.read_bytes()
-    with pytest.raises(StoreError, match="another program"):
+    with pytest.raises(StoreError, match=says):
         Store(path)
     assert path.read_bytes() == before
 
@@ -258,14 +260,17 @@ def test_a_read_only_database_is_told(sqlite_store):
         store.record(tournament, [record(1)])
 
 
-def test_a_database_of_version_1_is_brought_up_to_date(tmp_path):
+@pytest.fixture
+def first_release(tmp_path):
     """A file made by the first release: two entrants, two matches, one of them recorded."""
     path = tmp_path / "arena.sqlite3"
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.executescript((Path(__file__).parents[1] / "data" / "schema_1.sql").read_text())
-    connection.close()
-    store = Store(path)
-    try:
+    return path
+
+
+def test_a_database_of_version_1_is_brought_up_to_date(first_release):
+    with contextlib.closing(Store(first_release)) as store:
         half, whole = store.tournaments()
         assert (half.scheduled, half.recorded, half.finished_at) == (2, 1, None)
         assert (whole.scheduled, whole.recorded) == (1, 1)
@@ -281,9 +286,7 @@ def test_a_database_of_version_1_is_brought_up_to_date(tmp_path):
         assert found.matches[0].bots == ("minimal@1", "greedy@2")
         store.record(half, [record(2, encounter=1)])
         assert len(count_encounters(store.results(half))[0].matches) == 2
-    finally:
-        store.close()
-    Store(path).close()
+    Store(first_release).close()
 
 
 def dumped(path):
@@ -291,37 +294,26 @@ def dumped(path):
         return list(connection.iterdump())
 
 
-def test_when_a_migration_fails_the_database_is_as_it_was(tmp_path, monkeypatch):
-    path = tmp_path / "arena.sqlite3"
-    with sqlite3.connect(path) as connection:
-        connection.executescript((Path(__file__).parents[1] / "data" / "schema_1.sql").read_text())
-    connection.close()
-    dump = dumped(path)
+def test_when_a_migration_fails_the_database_is_as_it_was(first_release, monkeypatch):
+    dump = dumped(first_release)
     monkeypatch.setattr("arena.store.migrations._definition_2", lambda definition: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        Store(path)
-    assert dumped(path) == dump
+        Store(first_release)
+    assert dumped(first_release) == dump
 
 
-def test_a_database_that_another_process_has_migrated_meanwhile_is_opened(tmp_path, monkeypatch):
-    path = tmp_path / "arena.sqlite3"
-    with sqlite3.connect(path) as connection:
-        connection.executescript((Path(__file__).parents[1] / "data" / "schema_1.sql").read_text())
-    connection.close()
+def test_a_database_that_another_process_has_migrated_meanwhile_is_opened(first_release, monkeypatch):
     write, others = Database.write, []
 
     def write_after_another(database, work):
         if not others:
             others.append(None)
-            Store(path).close()
+            Store(first_release).close()
         return write(database, work)
 
     monkeypatch.setattr(Database, "write", write_after_another)
-    store = Store(path)
-    try:
+    with contextlib.closing(Store(first_release)) as store:
         assert [tournament.recorded for tournament in store.tournaments()] == [1, 1]
-    finally:
-        store.close()
 
 
 def test_a_database_that_another_creates_meanwhile_is_waited_for(tmp_path):
@@ -357,46 +349,46 @@ def test_a_new_database_that_stays_locked_is_told_in_a_sentence(tmp_path):
 # a server that goes away
 
 
-def test_a_server_that_comes_back_is_waited_for_and_nothing_is_lost_or_doubled(postgres):
-    store = Store(postgres.new_database())
-    try:
-        tournament = store.create_tournament(definition(), [line(match) for match in range(1, 11)])
-        with store.lock("t"):
-            store.retry_for(60)
-            store.record(tournament, [record(1)])
-            postgres.stop()
-            slept = []
-
-            def sleep_then_start(seconds):
-                slept.append(seconds)
-                if len(slept) == 3:
-                    postgres.start()
-
-            store._database._sleep = sleep_then_start
-            store.record(tournament, [record(2), record(3)])
-            assert len(slept) >= 3
-            assert [found.match for found in store.records(tournament)] == [1, 2, 3]
-            with pytest.raises(StoreError, match="being run by another director"), store.lock("t"):
-                pass  # the lock was taken again
-    finally:
-        store.close()
+@pytest.fixture
+def server_store(postgres_url):
+    with contextlib.closing(Store(postgres_url)) as store:
+        yield store
 
 
-def test_a_call_without_patience_does_not_cost_the_lock(postgres):
+def test_a_server_that_comes_back_is_waited_for_and_nothing_is_lost_or_doubled(postgres, server_store):
+    store = server_store
+    tournament = store.create_tournament(definition(), [line(match) for match in range(1, 11)])
+    with store.lock("t"):
+        store.retry_for(60)
+        store.record(tournament, [record(1)])
+        postgres.stop()
+        slept = []
+
+        def sleep_then_start(seconds):
+            slept.append(seconds)
+            if len(slept) == 3:
+                postgres.start()
+
+        store._database._sleep = sleep_then_start
+        store.record(tournament, [record(2), record(3)])
+        assert len(slept) >= 3
+        assert [found.match for found in store.records(tournament)] == [1, 2, 3]
+        with pytest.raises(StoreError, match="being run by another director"), store.lock("t"):
+            pass  # the lock was taken again
+
+
+def test_a_call_without_patience_does_not_cost_the_lock(postgres, server_store):
     """The server comes back between a call that gives up and the next one, which has to acquire the lock again."""
-    store = Store(postgres.new_database())
-    try:
-        tournament = store.create_tournament(definition(), [line(1)])
-        with store.lock("t"):
-            postgres.stop()
-            with pytest.raises(StoreAwayError):
-                store.tournaments()
-            postgres.start()
-            store.record(tournament, [record(1)])
-            with pytest.raises(StoreError, match="being run by another director"), store.lock("t"):
-                pass
-    finally:
-        store.close()
+    store = server_store
+    tournament = store.create_tournament(definition(), [line(1)])
+    with store.lock("t"):
+        postgres.stop()
+        with pytest.raises(StoreAwayError):
+            store.tournaments()
+        postgres.start()
+        store.record(tournament, [record(1)])
+        with pytest.raises(StoreError, match="being run by another director"), store.lock("t"):
+            pass
 
 
 def test_a_server_that_stays_away_is_told_in_a_sentence(postgres):
@@ -419,32 +411,29 @@ def test_a_server_that_stays_away_is_told_in_a_sentence(postgres):
         postgres.start()
 
 
-def test_what_was_committed_before_the_line_broke_is_not_written_twice(postgres_url, monkeypatch):
+def test_what_was_committed_before_the_line_broke_is_not_written_twice(server_store, monkeypatch):
     """The worst moment: the server has committed, and the answer is lost."""
-    store = Store(postgres_url)
-    try:
-        tournament = store.create_tournament(definition(), [line(match) for match in range(1, 11)])
-        store.retry_for(60)
-        store._database._sleep = lambda seconds: None
-        transact, losses = store._database._transact, []
+    store = server_store
+    tournament = store.create_tournament(definition(), [line(match) for match in range(1, 11)])
+    store.retry_for(60)
+    store._database._sleep = lambda seconds: None
+    transact, losses = store._database._transact, []
 
-        def lose_the_answer(work, writes):
-            value = transact(work, writes)
-            if writes and not losses:
-                losses.append(1)
-                raise StoreAwayError("the answer is lost")
-            return value
+    def lose_the_answer(work, writes):
+        value = transact(work, writes)
+        if writes and not losses:
+            losses.append(1)
+            raise StoreAwayError("the answer is lost")
+        return value
 
-        monkeypatch.setattr(store._database, "_transact", lose_the_answer)
-        store.record(tournament, [record(1), record(2)])
-        assert losses
-        assert [found.match for found in store.records(tournament)] == [1, 2]
-        losses.clear()
-        store.extend_schedule(tournament, [replace(line(11), round=2)])
-        assert losses
-        assert sum(1 for found in store.schedule(tournament) if found.round == 2) == 1
-    finally:
-        store.close()
+    monkeypatch.setattr(store._database, "_transact", lose_the_answer)
+    store.record(tournament, [record(1), record(2)])
+    assert losses
+    assert [found.match for found in store.records(tournament)] == [1, 2]
+    losses.clear()
+    store.extend_schedule(tournament, [replace(line(11), round=2)])
+    assert losses
+    assert sum(1 for found in store.schedule(tournament) if found.round == 2) == 1
 
 
 @pytest.mark.parametrize("url", ["mysql://a@b/c", "nonsense", "postgresql+nothing"])
