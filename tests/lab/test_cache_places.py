@@ -121,33 +121,23 @@ def test_a_table_can_be_read_by_bots_with_uids_of_their_own(table):
 NOT_OURS = r"can't be read \(it is no regular file that only you or root can write\)"
 
 
-@pytest.mark.parametrize("mode", [0o664, 0o646])
-def test_a_table_that_others_can_write_is_refused(table, mode):
+def put_elsewhere(file):
+    file.rename(file.parent / "elsewhere")
+    file.symlink_to(file.parent / "elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        pytest.param(lambda file: file.chmod(0o664), NOT_OURS, id="its group can write it"),
+        pytest.param(lambda file: file.chmod(0o646), NOT_OURS, id="others can write it"),
+        pytest.param(lambda file: os.chown(file, STRANGER, STRANGER), NOT_OURS, id="of a stranger", marks=needs.root),
+        pytest.param(lambda file: (file.unlink(), os.mkfifo(file)), NOT_OURS, id="a fifo, which holds nobody"),
+        pytest.param(put_elsewhere, r"can't be read \(Too many levels of symbolic links\)", id="a link"),
+    ],
+)
+def test_a_table_that_others_may_have_written_is_refused(table, spoil, says):
     game, file = table
-    file.chmod(mode)
-    with pytest.raises(TableError, match=NOT_OURS):
-        TableFile(game, "plusminus", file)
-
-
-@needs.root
-def test_a_table_of_another_user_is_refused(table):
-    game, file = table
-    os.chown(file, STRANGER, STRANGER)
-    with pytest.raises(TableError, match=NOT_OURS):
-        TableFile(game, "plusminus", file)
-
-
-def test_a_fifo_in_place_of_a_table_holds_nobody(table):
-    game, file = table
-    file.unlink()
-    os.mkfifo(file)
-    with pytest.raises(TableError, match=NOT_OURS):
-        TableFile(game, "plusminus", file)
-
-
-def test_a_link_in_place_of_a_table_is_refused(table, tmp_path):
-    game, file = table
-    file.rename(tmp_path / "elsewhere")
-    file.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(TableError, match=r"can't be read \(Too many levels of symbolic links\)"):
+    spoil(file)
+    with pytest.raises(TableError, match=says):
         TableFile(game, "plusminus", file)
