@@ -80,25 +80,41 @@ class _ThreadInterrupter:
         self._thread = threading.get_ident()
         self._lock = threading.Lock()
         self._stopped = threading.Event()
+        self._has_interrupted = False
 
     def start(self) -> None:
         threading.Thread(target=self._watch, name="call-limit", daemon=True).start()
 
     def stop(self) -> None:
         self._stopped.set()
-        with self._lock:
-            _set_exception(self._thread, None)
+        with self._lock:  # nothing is set from here on
+            pass
+        if self._has_interrupted:
+            self._take_last()
+
+    def _take_last(self) -> None:
+        """Raise and catch what may be set and not raised yet.
+
+        ``PyThreadState_SetAsyncExc`` with NULL would take it back, but leaves Python 3.11 looking for it for ever: a
+        trace function that is set later never returns.
+        """
+        try:
+            _set_exception(self._thread)
+            while True:  # until the next bytecode at which Python looks for it
+                pass
+        except OutOfTimeError:
+            pass
 
     def _watch(self) -> None:
         wait = self._seconds
         while not self._stopped.wait(wait):
             with self._lock:
                 if not self._stopped.is_set():
-                    _set_exception(self._thread, OutOfTimeError)
+                    self._has_interrupted = True
+                    _set_exception(self._thread)
             wait = AGAIN_SECONDS
 
 
-def _set_exception(thread: int, kind: type[BaseException] | None) -> None:
-    """Have Python raise an exception in a thread; None takes back one that has not been raised yet."""
-    error = None if kind is None else ctypes.py_object(kind)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
+def _set_exception(thread: int) -> None:
+    """Have Python raise OutOfTimeError in a thread."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(OutOfTimeError))

@@ -3,6 +3,7 @@
 import functools
 import json
 import random
+import sys
 import threading
 import time
 
@@ -234,6 +235,33 @@ def test_a_call_is_interrupted_in_any_thread(in_thread):
     else:
         try_it()
     assert results == ["interrupted", "done"]
+
+
+def test_a_thread_can_be_traced_after_a_call_with_a_limit():
+    """As debuggers and coverage do: Python 3.11 looked for an exception for ever once one had been taken back."""
+    lines = []
+
+    def trace(frame, event, argument):
+        lines.append(frame.f_lineno)
+        return trace
+
+    def try_it():
+        call_within(10, lambda: "done")
+        with pytest.raises(OutOfTimeError):
+            call_within(0.01, lambda: spins(None, None, None))
+        sys.settrace(trace)
+        spins_once()
+        sys.settrace(None)
+
+    thread = threading.Thread(target=try_it, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert lines
+
+
+def spins_once():
+    return 1
 
 
 @pytest.fixture
