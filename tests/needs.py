@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from importlib.util import find_spec
 
 import pytest
 
@@ -15,6 +16,11 @@ def program(*names, path=None):
     """Return a marker for tests that need one of several programs."""
     is_missing = not any(shutil.which(name, path=path) for name in names)
     return pytest.mark.skipif(is_missing, reason=f"needs {' or '.join(names)}")
+
+
+def package(name):
+    """Return a marker for tests that need a package of the extra ``test-all``; they import it themselves."""
+    return pytest.mark.skipif(find_spec(name) is None, reason=f"needs {name}")
 
 
 def isolation(level):

@@ -10,7 +10,6 @@ import urllib.request
 from http import HTTPStatus
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
 
 from arena.home import ArenaHome
 from arena.lab.annotated_tournament import TournamentAnnotator
@@ -22,8 +21,6 @@ from tests.report.tournaments import play
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 PATIENT_MS = 60_000
-expect.set_options(timeout=PATIENT_MS)
-
 QUIET = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -99,10 +96,26 @@ def chromium():
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip("needs chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    playwright.expect.set_options(timeout=PATIENT_MS)
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=QUIET)
         yield browser
         browser.close()
+
+
+def expect(what):
+    """Return Playwright's assertions about a page or a part of it, which wait; imported when a browser is there."""
+    from playwright.sync_api import expect
+
+    return expect(what)
+
+
+def violations_of(page):
+    """Return what axe finds on a page that bars somebody."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    return Axe().run(page).response["violations"]
 
 
 PARTS = """[...document.querySelectorAll('[data-live][id]')].map((part) => {

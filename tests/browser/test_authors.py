@@ -1,12 +1,11 @@
 """An arena that others enter: a link, a broken bot, the line to fix, a rank with an interval. All of it is real."""
 
 import pytest
-from playwright.sync_api import expect
 
 from arena.home import ArenaHome, open_people
 from arena.people.roles import Role
 from arena.uploads.containment import can_contain_uploads
-from tests.browser.conftest import built, served
+from tests.browser.conftest import built, expect, served
 
 pytestmark = pytest.mark.processes
 

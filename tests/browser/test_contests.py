@@ -9,14 +9,13 @@ from datetime import UTC, datetime, timedelta
 from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import expect
 
 from arena.home import ArenaHome, open_people
 from arena.people.roles import Role
 from arena.site.publish.signature import public_key
 from arena.site.publish.verification import verify_folder
 from arena.uploads.containment import can_contain_uploads
-from tests.browser.conftest import SMALL_LADDER, served
+from tests.browser.conftest import SMALL_LADDER, expect, served
 from tests.browser.test_authors import BOT, hand_in
 
 pytestmark = pytest.mark.processes

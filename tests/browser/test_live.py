@@ -6,10 +6,9 @@ import threading
 import time
 
 import pytest
-from playwright.sync_api import expect
 
 from arena.home import ArenaHome
-from tests.browser.conftest import PATIENT_MS, built, fresh_parts, shown_parts, wait_until
+from tests.browser.conftest import PATIENT_MS, built, expect, fresh_parts, shown_parts, wait_until
 from tests.report.tournaments import ScriptedExecutor, play
 
 pytestmark = pytest.mark.processes

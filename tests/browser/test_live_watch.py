@@ -5,10 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from playwright.sync_api import expect
 
 from arena.home import ArenaHome
-from tests.browser.conftest import PATIENT_MS, built
+from tests.browser.conftest import PATIENT_MS, built, expect
 from tests.written_bots import write_bot
 
 pytestmark = pytest.mark.processes

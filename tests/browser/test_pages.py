@@ -4,12 +4,10 @@ from urllib.parse import urlsplit
 
 import html5lib
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect
 
 from arena.site.links import address_of
 from arena.site.pages import PAGE_BY_NAME
-from tests.browser.conftest import built
+from tests.browser.conftest import built, expect, violations_of
 
 pytestmark = pytest.mark.processes
 
@@ -69,7 +67,7 @@ def scheme(request, chromium):
 def test_nothing_bars_anybody(scheme, site, address):
     built(site + address)
     scheme.goto(site + address)
-    violations = Axe().run(scheme).response["violations"]
+    violations = violations_of(scheme)
     assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in violations] == []
 
 

@@ -1,11 +1,10 @@
 """A page that is being computed, while its server goes away and comes back."""
 
 import pytest
-from playwright.sync_api import expect
 
 from arena.site.links import ServedLinks
 from arena.site.render import Setting, asset_digests, render_template
-from tests.browser.conftest import wait_until
+from tests.browser.conftest import expect, wait_until
 
 pytestmark = pytest.mark.processes
 

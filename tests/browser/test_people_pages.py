@@ -9,8 +9,6 @@ from urllib.parse import urlsplit
 
 import html5lib
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect
 
 from arena.contests.contest_file import read_contest
 from arena.games import make_game
@@ -26,7 +24,7 @@ from arena.records import TimeControl
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.times import DAY_SECONDS
 from arena.web.people.table import OPERATIONS
-from tests.browser.conftest import SMALL_LADDER, served
+from tests.browser.conftest import SMALL_LADDER, expect, served, violations_of
 from tests.browser.test_pages import SCHEMES, WIDTHS
 from tests.report.tournaments import play
 
@@ -264,7 +262,7 @@ def test_nothing_bars_anybody(windows, shown, scheme):
     page = windows(who, **SCHEMES[scheme])
     page.goto(address)
     open_all(page)
-    violations = Axe().run(page).response["violations"]
+    violations = violations_of(page)
     assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in violations] == []
 
 
@@ -338,8 +336,8 @@ def test_a_director_invites_and_an_author_enters(chromium, people, has_scripts):
     submit(author, "Make it")
     expect(author.locator("pre").first).to_have_text(re.compile(r"^arena_[\w-]{49}$"))
     if has_scripts:
-        assert Axe().run(author).response["violations"] == []
-        assert Axe().run(director).response["violations"] == []
+        assert violations_of(author) == []
+        assert violations_of(director) == []
     author.get_by_role("link", name="To your account").click()
     submit(author, "End the token laptop")
     expect(author.get_by_text("End the token laptop")).to_have_count(0)

@@ -3,11 +3,9 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect
 
 from arena.home import ArenaHome
-from tests.browser.conftest import SMALL_LADDER, served
+from tests.browser.conftest import SMALL_LADDER, expect, served, violations_of
 
 pytestmark = pytest.mark.processes
 
@@ -248,7 +246,7 @@ def test_nothing_bars_anybody_while_it_is_played(window, site, game, scheme):
     page.locator(".legal button").first.click()
     settled(page, before)
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-    violations = Axe().run(page).response["violations"]
+    violations = violations_of(page)
     assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in violations] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 

@@ -8,10 +8,9 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import expect
 
 from arena.uploads.containment import can_contain_uploads
-from tests.browser.conftest import built
+from tests.browser.conftest import built, expect
 
 pytestmark = pytest.mark.processes
 

@@ -6,6 +6,7 @@ import pytest
 
 from arena.home import ArenaHome
 from arena.tournament.director import run_tournament
+from tests import needs
 from tests.cli.calls import calling
 from tests.conftest import BOTS
 from tests.report.tournaments import ScriptedExecutor
@@ -28,6 +29,7 @@ def played_at_once(definition, store, **options):
     return run_tournament(definition, store, executor=ScriptedExecutor((), ""), listener=options["listener"])
 
 
+@needs.package("matplotlib")
 def test_a_tuning_is_played_drawn_and_found_again(tune, tmp_path):
     plot = tmp_path / "plot.svg"
     arguments = [MCTS, *QUICK, "--test-encounters", "8", "-q"]

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from arena.executors import EXECUTORS, Job, Played, Void, WorkQueue, open_executor
-from arena.executors.dask import DaskExecutor
 from arena.executors.in_process import InProcessExecutor
 from arena.executors.local import LocalExecutor
 from arena.games import make_game
@@ -76,6 +75,10 @@ def executor(request, job):
     skip_without_its_packages(request.param)
     with open_executor(request.param, job) as opened:
         yield opened
+
+
+def is_dask(executor):
+    return type(executor).__name__ == "DaskExecutor"  # whose module needs a package
 
 
 def spec_of(bots, number, game="differences"):
@@ -165,7 +168,7 @@ def test_a_watched_match_is_seen_while_it_is_played(executor, bots):
             queue.done(result.match)
     executor.watch(frozenset())
     executor.meanwhile = None
-    assert {live.match for live in seen} == (set() if isinstance(executor, DaskExecutor) else {2})
+    assert {live.match for live in seen} == (set() if is_dask(executor) else {2})
     for live in seen:
         stored = json.loads(json.dumps(live.to_json()))
         assert stored["actions"] == records[2]["actions"][: len(live.actions)]
@@ -186,7 +189,7 @@ def test_it_says_which_matches_are_played(executor, bots):
         for result in results:
             queue.done(result.match)
     executor.meanwhile = None
-    assert {playing.match for playing in seen} == (set() if isinstance(executor, DaskExecutor) else {1, 2})
+    assert {playing.match for playing in seen} == (set() if is_dask(executor) else {1, 2})
     assert all(began <= playing.since <= time.time() for playing in seen)
     assert executor.playing() == []
 

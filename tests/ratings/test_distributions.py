@@ -4,31 +4,40 @@ import math
 
 import numpy as np
 import pytest
-import scipy.special
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components as components_of_scipy
 
 from arena.ratings.components import connected_components
 from arena.ratings.distributions import chi_square_survival, hazard, mills_ratio, normal_cdf, t_quantile
+from tests import needs
+
+needs_scipy = needs.package("scipy")
 
 NUMBERS = np.concatenate([np.linspace(-37.0, 9.0, 4601), [-1e-300, 0.0, 1e-300]])
 
 
+@needs_scipy
 def test_the_normal_distribution_agrees_with_scipy_in_both_tails():
-    assert normal_cdf(NUMBERS) == pytest.approx(scipy.special.ndtr(NUMBERS), rel=1e-12)
+    from scipy import special
+
+    assert normal_cdf(NUMBERS) == pytest.approx(special.ndtr(NUMBERS), rel=1e-12)
     assert normal_cdf(np.array([-np.inf, -50.0, 50.0, np.inf])).tolist() == [0.0, 0.0, 1.0, 1.0]
 
 
+@needs_scipy
 def test_the_hazard_agrees_with_scipy_and_with_its_limits():
+    from scipy import special
+
     log_density = -0.5 * NUMBERS**2 - 0.5 * math.log(2 * math.pi)
-    assert hazard(NUMBERS) == pytest.approx(np.exp(log_density - scipy.special.log_ndtr(NUMBERS)), rel=1e-12)
+    assert hazard(NUMBERS) == pytest.approx(np.exp(log_density - special.log_ndtr(NUMBERS)), rel=1e-12)
     assert hazard(np.array([-1e8, -1e300, 1e300])) == pytest.approx([1e8, 1e300, 0.0], rel=1e-15)
 
 
+@needs_scipy
 def test_mills_ratio_is_that_of_scipys_scaled_error_function():
     """(1 - cdf(x)) / pdf(x) = sqrt(pi / 2) erfcx(x / sqrt(2)); of more values than fit into one block."""
+    from scipy import special
+
     x = np.concatenate([np.linspace(0.0, 30.0, 19_990), np.logspace(2, 12, 10)]).reshape(4, 5000)
-    expected = math.sqrt(math.pi / 2) * scipy.special.erfcx(x / math.sqrt(2))
+    expected = math.sqrt(math.pi / 2) * special.erfcx(x / math.sqrt(2))
     assert mills_ratio(x).ravel().tolist() == pytest.approx(expected.ravel().tolist(), rel=2e-15)
 
 
@@ -41,10 +50,13 @@ def test_quantiles_of_t_are_those_of_the_table(freedom, quantile):
     assert t_quantile(freedom, 0.975) == pytest.approx(quantile, abs=5e-4)
 
 
+@needs_scipy
 @pytest.mark.parametrize("freedom", [1, 2, 3, 50, 199, 200, 100_000])
 def test_quantiles_of_t_agree_with_scipy(freedom):
+    from scipy import special
+
     for p in (0.6, 0.9, 0.975, 0.995):
-        assert t_quantile(freedom, p) == pytest.approx(scipy.special.stdtrit(freedom, p), rel=1e-10)
+        assert t_quantile(freedom, p) == pytest.approx(special.stdtrit(freedom, p), rel=1e-10)
 
 
 @pytest.mark.parametrize(("freedom", "quantile"), [(1, 3.841), (2, 5.991), (10, 18.307), (30, 43.773), (100, 124.342)])
@@ -53,15 +65,22 @@ def test_five_percent_of_chi_square_are_beyond_the_value_of_the_table(freedom, q
     assert chi_square_survival(freedom, quantile) == pytest.approx(0.05, abs=2e-5)
 
 
+@needs_scipy
 def test_chi_square_agrees_with_scipy():
+    from scipy import special
+
     for freedom in (0.7, 1.0, 7.3, 30.0, 1234.5, 1e5):
         for x in (0.01, 1.0, 0.9 * freedom, freedom, freedom + 2 * math.sqrt(freedom), 1.3 * freedom):
-            expected = scipy.special.chdtrc(freedom, x)
+            expected = special.chdtrc(freedom, x)
             assert chi_square_survival(freedom, x) == pytest.approx(expected, rel=1e-8, abs=1e-300)
     assert chi_square_survival(3.0, 0.0) == 1.0
 
 
+@needs_scipy
 def test_components_agree_with_scipy():
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components as components_of_scipy
+
     for seed in range(60):
         rng = np.random.default_rng(seed)
         size, edges = int(rng.integers(1, 50)), int(rng.integers(0, 50))

@@ -8,9 +8,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 import trueskill
-from scipy.integrate import quad
-from scipy.optimize import linprog, minimize
-from scipy.stats import binom
 
 from arena.ratings import BETA, SIGMA, field_fit, fit_counted
 from arena.ratings.bradley_terry import bradley_terry, kendall_tau
@@ -19,6 +16,9 @@ from arena.ratings.environment import Environment, cdf, pdf, ppf
 from arena.ratings.field_fit import fit_encounters
 from arena.ratings.nash import nash_average
 from arena.ratings.truncation import corrections, gaussian_terms
+from tests import needs
+
+needs_scipy = needs.package("scipy")
 
 MARGIN = ppf(0.55) * math.sqrt(2) * BETA
 
@@ -54,7 +54,10 @@ def held(strengths, encounters):
 
 def within(hits, trials, share=0.95, probability=1e-3):
     """Return whether so many hits are to be expected, up to ``probability``."""
-    low, high = binom.ppf([probability / 2, 1 - probability / 2], trials, share)
+    counts = np.arange(trials + 1)
+    ways = [math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1) for k in counts]
+    up_to = np.cumsum(np.exp(ways + counts * math.log(share) + (trials - counts) * math.log(1 - share)))
+    low, high = np.searchsorted(up_to, [probability / 2, 1 - probability / 2])
     return low <= hits <= high
 
 
@@ -169,9 +172,12 @@ def test_corrections_agree_with_the_scalar_ones():
                 assert w[0] == pytest.approx(getattr(scalar, w_name)(diff, margin), rel=1e-6, abs=1e-9)
 
 
+@needs_scipy
 @pytest.mark.parametrize("is_draw", [False, True])
 def test_the_message_of_two_gives_the_moments_of_the_integral(is_draw):
     """Prior times message has the mean and variance of prior times likelihood, integrated numerically."""
+    from scipy.integrate import quad
+
     (m1, v1), (m2, v2) = (26.0, 9.0), (23.0, 16.0)
     said = gaussian_terms(np.array([[m1, m2]]), np.array([[v1, v2]]), np.array([[is_draw]]), MARGIN, BETA)
     precision = np.diag([1 / v1, 1 / v2]) + said.precision[0]
@@ -315,6 +321,8 @@ def test_in_a_transitive_field_the_best_has_all_the_weight():
 
 def most_even_by_scipy(payoff):
     """The equilibrium of greatest entropy, by scipy's general optimisers."""
+    from scipy.optimize import linprog, minimize
+
     size = len(payoff)
     feasible = linprog(np.zeros(size), payoff, np.zeros(size), np.ones((1, size)), [1.0], bounds=(0.0, 1.0)).x
     return minimize(
@@ -337,6 +345,7 @@ def random_scores(seed, size):
     return {(f"b{a:02}", f"b{b:02}"): rng.randint(0, steps) / steps for a, b in combinations(range(size), 2)}
 
 
+@needs_scipy
 @pytest.mark.parametrize("seed", range(12))
 def test_the_equilibrium_is_the_most_even_one(seed):
     size = 3 + seed

@@ -6,16 +6,21 @@ from math import log
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from arena.ratings.local_optimum import LocalOptimum, Sample
+from tests import needs
+
+
+def expit(x):
+    return 1 / (1 + np.exp(-x))
 
 
 class Twin:
     """The same model, written again from the paper: each fit by BFGS, each weight from the definition."""
 
     def __init__(self, samples):
+        from scipy.optimize import minimize
+
         points = np.array([sample.point for sample in samples])
         scores = np.array([sample.score for sample in samples])
         terms = np.array([self.terms(point) for point in points])
@@ -62,6 +67,7 @@ def hill(point):
     return expit(0.5 - 14 * (x - y) ** 2 - 5 * (x + y - 1.3) ** 2)
 
 
+@needs.package("scipy")
 @pytest.mark.parametrize("seed", range(4))
 def test_the_model_is_that_of_its_twin(seed):
     rng = random.Random(seed)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 
 from arena.errors import UsageError
 from arena.ratings.sequential import (
@@ -21,6 +20,7 @@ from arena.ratings.sequential import (
     expected_encounters,
     score_of_elo,
 )
+from tests import needs
 
 
 def test_elo_is_the_logistic_scale():
@@ -49,6 +49,8 @@ def test_with_two_scores_it_is_walds_test_of_a_coin(won, lost):
 
 def constrained_likelihood(values, counts, mean):
     """The greatest log-likelihood of distributions with this mean, by a general optimiser."""
+    from scipy.optimize import minimize
+
     total = counts.sum()
 
     def minus(logits):
@@ -65,6 +67,7 @@ def constrained_likelihood(values, counts, mean):
     return -found.fun * total
 
 
+@needs.package("scipy")
 @pytest.mark.parametrize("counts", [(5, 20, 60, 30, 9), (1, 2, 3, 4, 5), (40, 10, 5, 10, 40)])
 def test_the_pentanomial_ratio_is_that_of_the_best_distributions(counts):
     values = np.array([0, 0.25, 0.5, 0.75, 1.0])

@@ -17,10 +17,9 @@ import time
 from http import HTTPStatus
 
 import pytest
-from playwright.sync_api import expect
 
 from arena.home import ArenaHome
-from tests.browser.conftest import chromium, fresh_parts, shown_parts  # noqa: F401
+from tests.browser.conftest import chromium, expect, fresh_parts, shown_parts  # noqa: F401
 
 pytestmark = [pytest.mark.soak, pytest.mark.processes]
 
