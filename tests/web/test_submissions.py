@@ -106,13 +106,6 @@ async def test_who_may_hand_in(world, who, scopes, status):
     assert len(world.uploads()) == (status == 200)
 
 
-async def test_a_page_of_another_site_hands_in_nothing(world):
-    headers = world.as_("ada") | {"sec-fetch-site": "cross-site"}
-    answer = await world.client.post("/submissions", files={"file": ("bot.py", b"print()")}, headers=headers)
-    assert answer.status_code == 403
-    assert world.people.submissions.find(1) is None
-
-
 @pytest.mark.parametrize("has_length", [True, False])
 @pytest.mark.parametrize("is_form", [True, False])
 async def test_too_large_an_upload_is_refused_while_it_comes(world, monkeypatch, has_length, is_form):

@@ -34,6 +34,7 @@ NOT_OURS = [
     {"sec-fetch-site": "Same-Origin, cross-site"},
     {"sec-fetch-site": "cross-site", "origin": f"https://{HOST}"},
     {"sec-fetch-site": ""},
+    {"sec-fetch-site": "", "origin": "https://evil.example"},
     {"origin": "https://evil.example"},
     {"origin": "null"},
     {"origin": ""},

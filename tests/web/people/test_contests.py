@@ -343,18 +343,6 @@ async def test_a_change_takes_no_tournament_that_there_is(world, dora, directory
     assert world.contents() == before
 
 
-@pytest.mark.parametrize(
-    "path", ["/contests", "/contests/spring/change", "/contests/spring/cancel", "/contests/spring/reveal"]
-)
-async def test_a_page_of_another_site_changes_nothing(world, dora, path):
-    await announced(dora)
-    before = world.contents()
-    for headers in ({"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}):
-        response = await dora.post(path, data=FORM | {"reason": "evil", "before_played": "true"}, headers=headers)
-        assert response.status_code == 403
-    assert world.contents() == before
-
-
 async def test_only_directors_see_what_they_can_do(world, dora):
     address = await announced(dora)
     for who in (world.client(), world.browser("ann"), world.program("dora", Scope.SUBMIT)):

@@ -194,20 +194,6 @@ async def test_who_resigns_may_play_again_in_the_other_seat(world, matches):
     assert (await visitor.post(f"{address}/resign")).status_code == 400
 
 
-async def test_another_site_can_not_play(world, matches):
-    visitor = world.client()
-    address = await begun(visitor)
-    play_on(matches, address)
-    stranger = {"sec-fetch-site": "cross-site"}
-    for place, sent in (
-        ("/play", CHOICES),
-        (f"{address}/act", {"plies": "0", "action": "a1"}),
-        (f"{address}/resign", {}),
-    ):
-        assert (await visitor.post(place, data=sent, headers=stranger)).status_code == 403
-    assert matches.find(address.removeprefix("/play/")).wish is None
-
-
 async def test_the_game_of_a_bot_is_chosen_from_those_it_plays(world, matches):
     page = (await world.client(accept=JSON).get("/play?bot=signs")).json()
     assert ([game["name"] for game in page["games"]], page["bot"]) == (["plusminus"], "signs@1")
