@@ -27,11 +27,6 @@ pytestmark = pytest.mark.processes  # of PostgreSQL
 
 
 @pytest.fixture
-def ada(store):
-    return store.accounts.add("ada", Role.AUTHOR, BY)
-
-
-@pytest.fixture
 def eve(store):
     return store.accounts.add("eve", Role.OPERATOR, BY)
 
@@ -80,9 +75,11 @@ def test_a_name_is_given_once(store, ada, name, sentence):
     assert [person.name for person in store.accounts.all()] == ["ada"]
 
 
-def test_nobody_is_made_a_visitor(store):
+def test_nobody_is_made_or_becomes_a_visitor(store, ada):
     with pytest.raises(UsageError, match="expected author, director, operator"):
         store.accounts.add("bob", Role.VISITOR, BY)
+    with pytest.raises(UsageError, match="expected author, director, operator"):
+        store.accounts.set_role("ada", Role.VISITOR, BY, "")
 
 
 def test_a_closed_account_proves_nothing_any_more(store, ada):
@@ -120,11 +117,6 @@ def test_the_last_operator_who_can_sign_in_stays(store, ada, eve):
 
 def test_an_operator_who_never_came_is_not_kept(store, eve):
     assert store.accounts.close("eve", BY, "").closed_at is not None
-
-
-def test_nobody_becomes_a_visitor(store, ada):
-    with pytest.raises(UsageError, match="expected author, director, operator"):
-        store.accounts.set_role("ada", Role.VISITOR, BY, "")
 
 
 @pytest.mark.parametrize("change", ["role", "close", "erase"])

@@ -125,12 +125,6 @@ async def test_a_director_invites_and_the_invited_opens_an_account(world):
         assert "was used, or has expired" in again.text
 
 
-async def test_an_invitation_expires(world):
-    secret = world.store.invitations.invite(Role.AUTHOR, "dora", 1)
-    world.now.seconds += 86_401
-    assert (await world.client().get(f"/invitations/{secret}")).status_code == 404
-
-
 async def test_links_that_cannot_be_used_are_answered_alike(world):
     invitations = world.store.invitations
     used, expired, ended = (invitations.invite(Role.AUTHOR, "dora", days) for days in (9, 1, 9))
