@@ -14,6 +14,7 @@ from arena.tournament.control import Order
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.turns import SitsOut
+from tests.people.conftest import FakeClock
 from tests.tournament.test_control import Scripted
 
 pytestmark = pytest.mark.processes
@@ -111,16 +112,9 @@ def test_a_program_that_was_killed_in_the_middle_does_it_once(home, people, is_m
     assert decided(people) == [("void", RequestState.DONE)]
 
 
-class Clock:
-    seconds = 0.0
-
-    def __call__(self):
-        return self.seconds
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return FakeClock()
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from arena.web.openapi import document
 from tests import needs
 from tests.report.tournaments import play
 from tests.web.conftest import add_tournament, client_of
-from tests.web.test_serve import Served
+from tests.web.test_serve import served
 
 THERE = {"tournament": "t", "match": 1, "bot": "a", "rival": "b", "game": "differences"}
 """Names that exist, for which the answer is a page."""
@@ -61,11 +61,8 @@ def schema(tmp_path_factory):
     directory = tmp_path_factory.mktemp("home")
     with ArenaHome(directory) as home:
         add_tournament(home)
-    server = Served("--home", directory)
-    try:
+    with served("--home", directory) as server:
         yield schemathesis.openapi.from_url(f"http://{server.address}/openapi.json")
-    finally:
-        server.end()
 
 
 @pytest.mark.processes
@@ -88,12 +85,9 @@ def test_whatever_a_program_asks_the_answer_is_as_described(schema):
 def test_what_the_description_accepts_is_accepted_and_nothing_else(tmp_path):
     with ArenaHome(tmp_path / "home") as home:
         play(home, "league", ["alpha", "beta", "gamma"], encounters=2)
-    server = Served("--home", tmp_path / "home")
-    try:
+    with served("--home", tmp_path / "home") as server:
         address = f"http://{server.address}/openapi.json"
         options = ("--exclude-path", "/events", "--max-examples", "10", "--seed", "1")  # a stream of events has no end
         command = [Path(sys.executable).with_name("schemathesis"), "run", address, *options]
         done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    finally:
-        server.end()
     assert done.returncode == 0, done.stdout

@@ -368,12 +368,8 @@ def test_progress_is_no_event_and_is_noticed(home, tournament, watching):
 
 
 def test_a_match_whose_state_is_removed_is_gone(home, tournament, watching):
-    live = home.store.live_state(tournament)
-    at = "2026-11-22T12:00:00+00:00"
-    state = LiveMatch(
-        match=3, started_at=at, actions=(), wall_seconds=(), cpu_seconds=(), since=at, bank_seconds=(1, 1)
-    )
-    live.show([state])
+    state = home.store.live_state(tournament)
+    state.show([live(3, 0)])
     assert watching.look().gone == frozenset()
-    live.remove([3])
+    state.remove([3])
     assert watching.look().gone == {(1, 3)}

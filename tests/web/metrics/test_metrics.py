@@ -91,14 +91,6 @@ async def test_what_a_stranger_asks_for_becomes_no_label(directory):
     assert values["arena_requests_total", "GET", "/tournaments/{tournament}", "404"] == 1
 
 
-class FakeHome:
-    def __init__(self, home):
-        self.home = home
-
-    def __call__(self):
-        return self.home
-
-
 def builder(**values):
     return SimpleNamespace(**{"processes": (), "busy": 0, "waiting": 0, "refused": 0} | values)
 

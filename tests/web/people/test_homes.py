@@ -9,15 +9,9 @@ from arena.home import DATABASE_FILE
 from arena.web.built_value import BuiltValue
 from arena.web.page_cache import FAILURE_SECONDS
 from arena.web.people.homes import HomeBuilders, HomePlace
+from tests.people.conftest import FakeClock
 
 pytestmark = pytest.mark.anyio
-
-
-class Clock:
-    seconds = 100.0
-
-    def __call__(self):
-        return self.seconds
 
 
 class Public:
@@ -55,7 +49,7 @@ class NumberPage:
 
 class Shown:
     def __init__(self, directory):
-        self.directory, self.clock = directory, Clock()
+        self.directory, self.clock = directory, FakeClock()
         self.builders = FakeBuilders(self.clock)
         self.commit()
 
