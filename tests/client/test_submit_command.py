@@ -104,22 +104,8 @@ def test_a_token_that_may_not_submit_is_refused(command, arena_site, tmp_path, m
     assert "may not do this; get one that may with: arena login URL --scope submit" in err
 
 
-@pytest.mark.parametrize(
-    "answers",
-    [
-        ['{"to": "/elsewhere"}'],
-        ['{"to": "//evil/submissions/1"}'],
-        [TAKEN, "{}"],
-        [TAKEN, '{"line": {"state": "odd"}, "details": {"report": "", "reason": ""}}'],
-        [
-            '{"to": "/submissions/1"}',
-            '{"line": {"state": "accepted", "bot": 5}, "details": {"report": "", "reason": ""}}',
-        ],
-        [TAKEN, '{"line": {"state": "accepted"}, "details": null}'],
-    ],
-)
-def test_what_answers_is_no_arena(command, tmp_path, answers):
-    (tmp_path / "first.py").write_bytes(GOOD)
+def taking_good(answers):
+    """Return a server that reads the good bot, and answers with these bodies, one after the other."""
     left = list(answers)
 
     def answer(handler, head):
@@ -127,7 +113,23 @@ def test_what_answers_is_no_arena(command, tmp_path, answers):
             handler.rfile.read(len(GOOD))
         handler.wfile.write(response(left.pop(0).encode()))
 
-    with hostile(answer) as url:
+    return answer
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ['{"to": "/elsewhere"}'],
+        ['{"to": "//evil/submissions/1"}'],
+        [TAKEN, "{}"],
+        [TAKEN, '{"line": {"state": "odd"}, "details": {"report": "", "reason": ""}}'],
+        [TAKEN, '{"line": {"state": "accepted", "bot": 5}, "details": {"report": "", "reason": ""}}'],
+        [TAKEN, '{"line": {"state": "accepted"}, "details": null}'],
+    ],
+)
+def test_what_answers_is_no_arena(command, tmp_path, answers):
+    (tmp_path / "first.py").write_bytes(GOOD)
+    with hostile(taking_good(answers)) as url:
         code, _, err = command(tmp_path / "first.py", "--to", url)
     assert code == 2
     assert "no arena" in err
@@ -140,14 +142,7 @@ def test_what_a_site_says_can_do_nothing_to_a_terminal(command, tmp_path):
         "details": {"report": "one\x1b]0;x\x07\ntwo\u202e", "reason": "no\x1b[31m"},
     }
 
-    def answer(handler, head):
-        if head.startswith("POST"):
-            handler.rfile.read(len(GOOD))
-            handler.wfile.write(response(b'{"to": "/submissions/1"}'))
-        else:
-            handler.wfile.write(response(json.dumps(value).encode()))
-
-    with hostile(answer) as url:
+    with hostile(taking_good([TAKEN, json.dumps(value)])) as url:
         code, out, err = command(tmp_path / "first.py", "--to", url)
     assert code == 1
     assert not {"\x1b", "\x07", "\u202e"} & set(out + err)
