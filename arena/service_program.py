@@ -14,8 +14,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
 
@@ -40,31 +39,51 @@ class TerminatedError(KeyboardInterrupt):
     """SIGTERM has come."""
 
 
-@contextmanager
-def service_program(parent: int, niceness: int) -> Iterator[None]:
-    """Prepare this process for its work, and end that work quietly on SIGTERM.
+class _Termination:
+    """What SIGTERM does: it interrupts the work, unless that is over.
+
+    Attributes:
+        is_over: whether the work is.
+    """
+
+    def __init__(self) -> None:
+        self.is_over = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Handle the signal."""
+        if not self.is_over:
+            raise TerminatedError
+
+
+def run_service(parent: int, niceness: int, work: Callable[[], None]) -> None:
+    """Prepare this process for its work, do it, and end it quietly on SIGTERM, whenever that comes.
 
     Ctrl-C is left to the process that started this one, if there is one. Warnings of the arena go to stderr.
+
+    This is no context manager, for a signal that came between its code and the block would end the program as Ctrl-C
+    does. Here the signal is caught from its handler's first moment to its last.
 
     Args:
         parent: the process that started this one; if it has ended already, this one ends. ``ALONE`` if it runs alone.
         niceness: how far this process stands back behind others.
+        work: what it does.
     """
     set_up_logging(logging.WARNING)  # the log of a run has more, in its own file
     sys.unraisablehook = _come_again
-    signal.signal(signal.SIGTERM, _terminate)
-    if parent != ALONE:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        end_with(parent, signal.SIGTERM)
-    os.nice(niceness)
-    try:
-        if parent == ALONE:
-            notify("READY=1")
-        yield
-    except TerminatedError:
-        pass
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends; a second one would be a traceback
+    termination = _Termination()
+    with contextlib.suppress(TerminatedError):
+        try:
+            signal.signal(signal.SIGTERM, termination)
+            if parent != ALONE:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+                end_with(parent, signal.SIGTERM)
+            os.nice(niceness)
+            if parent == ALONE:
+                notify("READY=1")
+            work()
+        finally:
+            termination.is_over = True
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends; a second one would be a traceback
 
 
 def keep_trying(
@@ -109,10 +128,6 @@ def keep_trying(
         note.clear()
         raise
     note.clear()
-
-
-def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    raise TerminatedError
 
 
 def _come_again(unraisable: sys.UnraisableHookArgs) -> None:

@@ -132,10 +132,9 @@ def test_it_ends_quietly_though_nobody_reads_what_it_says():
 
 TERMINATED_AGAIN = """
 import atexit, os, signal
-from arena.service_program import ALONE, service_program
+from arena.service_program import ALONE, run_service
 atexit.register(os.kill, os.getpid(), signal.SIGTERM)
-with service_program(ALONE, 0):
-    os.kill(os.getpid(), signal.SIGTERM)
+run_service(ALONE, 0, lambda: os.kill(os.getpid(), signal.SIGTERM))
 """
 
 
@@ -147,16 +146,18 @@ def test_a_second_sigterm_while_it_ends_is_no_traceback():
 
 TERMINATED_IN_A_CALLBACK = """
 import os, signal, threading, weakref
-from arena.service_program import ALONE, service_program
+from arena.service_program import ALONE, run_service
 
 class Thing:
     pass
 
-with service_program(ALONE, 0):
+def work():
     thing = Thing()
     reference = weakref.ref(thing, lambda _: os.kill(os.getpid(), signal.SIGTERM))
     del thing
     threading.Event().wait()
+
+run_service(ALONE, 0, work)
 """
 
 
@@ -164,3 +165,61 @@ with service_program(ALONE, 0):
 def test_sigterm_ends_it_wherever_it_comes():
     done = subprocess.run([sys.executable, "-c", TERMINATED_IN_A_CALLBACK], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+TERMINATED_AT_AN_INSTANT = """
+import os, signal, sys
+from arena.directors.leaving import Leaving
+from arena.service_program import ALONE, run_service
+
+def work():
+    if sys.argv[1] == "leaving":
+        leaving = Leaving()
+        leaving.is_asked = True
+        leaving.on_sigterm()
+    before_its_end()
+
+def before_its_end():
+    pass
+
+def trace(frame, event, argument):
+    # Count the instants from that at which SIGTERM is caught, and end the program at one of them.
+    global instants
+    frame.f_trace_opcodes = True
+    if callable(signal.getsignal(signal.SIGTERM)):
+        instants -= 1
+        if instants == 0:
+            sys.settrace(None)
+            signal.raise_signal(signal.SIGTERM)
+    return trace
+
+def is_quiet(instant):
+    # Return whether the program ends quietly that SIGTERM comes to at an instant; None if it is over before.
+    global instants
+    instants = instant
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    sys.settrace(trace)
+    try:
+        run_service(ALONE, 0, work)
+    except KeyboardInterrupt:
+        return False
+    finally:
+        sys.settrace(None)
+    return True if instants <= 0 else None
+
+tried = 0
+while (answer := is_quiet(tried + 1)) is not None:
+    tried += 1
+    if not answer:
+        print("not at instant", tried)
+print("tried some" if tried > 20 else "tried too few")
+"""
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("kind", ["plain", "leaving"])
+def test_sigterm_ends_it_quietly_at_every_instant(kind):
+    """Also before its work has begun, and after that has ended, where a supervisor would see the code of Ctrl-C."""
+    command = [sys.executable, "-c", TERMINATED_AT_AN_INSTANT, kind]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "tried some\n", "")

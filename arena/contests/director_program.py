@@ -18,7 +18,7 @@ from arena.contests.work import has_work
 from arena.directors.leaving import Leaving
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestPhase, phase_of
-from arena.service_program import STEADY_SECONDS, end_now, keep_trying, service_program
+from arena.service_program import STEADY_SECONDS, end_now, keep_trying, run_service
 from arena.trouble_note import TroubleNote
 
 PAUSE_SECONDS = 1.0
@@ -39,12 +39,15 @@ def main(arguments: list[str]) -> int:
     """
     parent, directory = arguments
     note = TroubleNote(directory, "contests")
-    with service_program(int(parent), NICENESS):
+
+    def direct() -> None:
         processes = _Processes(directory)
         try:
             keep_trying(lambda: _keep_going(directory, processes, note), _log, "contests can't be played now", note)
         finally:
             processes.close()
+
+    run_service(int(parent), NICENESS, direct)
     return 0
 
 
@@ -115,11 +118,13 @@ class _Processes:
 
 def _play(parent: int, directory: str, name: str) -> None:
     """Play a contest until there is nothing to do for now. Runs in a process of its own."""
-    with (
-        service_program(parent, 0),
-        ArenaHome(directory) as home,
-        open_people(directory) as people,
-    ):
+    run_service(parent, 0, lambda: _play_here(directory, name))
+    end_now(0)
+
+
+def _play_here(directory: str, name: str) -> None:
+    """Play a contest in this process."""
+    with ArenaHome(directory) as home, open_people(directory) as people:
         leaving = Leaving()
         leaving.on_sigterm()
         contest = PlayedContest(name, home, people, leaving)
@@ -128,7 +133,6 @@ def _play(parent: int, directory: str, name: str) -> None:
                 leaving.sleep(pause_seconds)
         finally:
             contest.close()
-    end_now(0)
 
 
 if __name__ == "__main__":

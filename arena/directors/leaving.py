@@ -29,11 +29,14 @@ class Leaving:
         self._pipe: tuple[int, int] | None = None
 
     def on_sigterm(self, seconds: float = LEAVING_SECONDS) -> None:
-        """Take SIGTERM as the wish to end: after some seconds, or at the second one, by a KeyboardInterrupt."""
+        """Take SIGTERM as the wish to end: after some seconds, or at the second one, as it would without this."""
+        earlier = signal.getsignal(signal.SIGTERM)
+        interrupt = earlier if callable(earlier) else _interrupt
 
         def leave(number: int, frame: FrameType | None) -> None:
             if self.is_asked:
-                raise TerminatedError
+                interrupt(number, frame)
+                return
             self.is_asked = True
             os.write(into, b".")  # else what waits would wait on: Python resumes it
             timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGTERM))
@@ -51,3 +54,7 @@ class Leaving:
         woken = select.poll()
         woken.register(self._pipe[0], select.POLLIN)
         woken.poll(1000.0 * max(0.0, seconds))
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise TerminatedError

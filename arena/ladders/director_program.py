@@ -15,7 +15,7 @@ from arena.home import ArenaHome, open_people
 from arena.ladders.kept_ladder import LOOK_SECONDS, KeptLadder
 from arena.ladders.open_ladder import OpenLadder
 from arena.people.directing import LADDER, DirectorState
-from arena.service_program import end_now, keep_trying, service_program
+from arena.service_program import end_now, keep_trying, run_service
 from arena.store.commit_signal import Commits
 from arena.trouble_note import TroubleNote
 
@@ -33,7 +33,8 @@ def main(arguments: list[str]) -> int:
     """
     parent, directory, path = arguments
     note = TroubleNote(directory, "ladder", path)
-    with service_program(int(parent), NICENESS):
+
+    def direct() -> None:
         leaving = Leaving()
         leaving.on_sigterm()
         keep_trying(
@@ -44,6 +45,8 @@ def main(arguments: list[str]) -> int:
             is_over=lambda: leaving.is_asked,
             sleep=leaving.sleep,
         )
+
+    run_service(int(parent), NICENESS, direct)
     return 0
 
 

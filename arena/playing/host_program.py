@@ -16,7 +16,7 @@ from arena.executors.cores import available_cores
 from arena.home import ArenaHome, open_people
 from arena.playing.host import Host
 from arena.playing.menu import MenuMaker
-from arena.service_program import end_now, keep_trying, service_program
+from arena.service_program import end_now, keep_trying, run_service
 from arena.store.commit_signal import Commits
 from arena.trouble_note import TroubleNote
 from arena.uploads.containment import can_contain_uploads
@@ -41,9 +41,12 @@ def main(arguments: list[str]) -> int:
     """
     parent, directory, slots = arguments
     note = TroubleNote(directory, "play")
-    with service_program(int(parent), NICENESS):
+
+    def let_play() -> None:
         _keep_to_own_cores()
         keep_trying(lambda: _run(directory, int(slots), note), _log, "nobody can play now", note)
+
+    run_service(int(parent), NICENESS, let_play)
     return 0
 
 

@@ -11,7 +11,7 @@ from arena.errors import DatabaseError
 from arena.home import ArenaHome, open_people
 from arena.isolation.levels import choose_isolation
 from arena.playing.slot import Slot
-from arena.service_program import TerminatedError, end_now, service_program
+from arena.service_program import TerminatedError, end_now, run_service
 from arena.store.people.match_claim import CLAIM_SECONDS, MatchClaim
 
 
@@ -23,8 +23,7 @@ def main(arguments: list[str]) -> None:
             the match.
     """
     parent, directory, isolation, number = arguments
-    with service_program(int(parent), 0):
-        _play(directory, isolation, int(number))
+    run_service(int(parent), 0, lambda: _play(directory, isolation, int(number)))
     end_now(0)
 
 

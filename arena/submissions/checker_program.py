@@ -11,7 +11,7 @@ import sys
 import time
 
 from arena.home import ArenaHome, open_people, uploads_path
-from arena.service_program import end_now, keep_trying, service_program
+from arena.service_program import end_now, keep_trying, run_service
 from arena.store.commit_signal import Commits
 from arena.submissions.checker import Checker
 from arena.submissions.containment_note import note_containment
@@ -37,7 +37,8 @@ def main(arguments: list[str]) -> int:
     """
     parent, directory = arguments
     note = TroubleNote(directory, "checker")
-    with service_program(int(parent), NICENESS):
+
+    def check() -> None:
         while not (containment := can_contain_uploads()).is_enough:
             note_containment(directory, containment.reason)
             _log.error("nothing is checked: %s", containment.reason)
@@ -45,6 +46,8 @@ def main(arguments: list[str]) -> int:
             time.sleep(UNCONTAINED_SECONDS)
         note_containment(directory, "")
         keep_trying(lambda: _run(directory, note), _log, "nothing can be checked now", note)
+
+    run_service(int(parent), NICENESS, check)
     return 0
 
 

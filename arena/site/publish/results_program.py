@@ -15,7 +15,7 @@ from arena.contests.visibility import visible
 from arena.errors import ArenaError, DatabaseError
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestPhase, StoredContest, phase_of
-from arena.service_program import end_now, keep_trying, service_program
+from arena.service_program import end_now, keep_trying, run_service
 from arena.site.publish.contest_results import current_version, make_result, version_of
 from arena.site.publish.result_place import result_path
 from arena.store.people.people_store import PeopleStore
@@ -39,8 +39,11 @@ def main(arguments: list[str]) -> int:
     """
     parent, directory = arguments
     maker, note = ResultMaker(), TroubleNote(directory, "results")
-    with service_program(int(parent), NICENESS):
+
+    def make_results() -> None:
         keep_trying(lambda: _run(directory, maker, note), _log, "no results can be made now", note)
+
+    run_service(int(parent), NICENESS, make_results)
     return 0
 
 
