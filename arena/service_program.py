@@ -14,7 +14,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from types import FrameType
 from typing import NoReturn
 
@@ -75,7 +77,7 @@ def run_service(parent: int, niceness: int, work: Callable[[], None]) -> None:
         try:
             signal.signal(signal.SIGTERM, termination)
             if parent != ALONE:
-                signal.signal(signal.SIGINT, signal.SIG_IGN)
+                ignore_ctrl_c()
                 end_with(parent, signal.SIGTERM)
             os.nice(niceness)
             if parent == ALONE:
@@ -84,6 +86,40 @@ def run_service(parent: int, niceness: int, work: Callable[[], None]) -> None:
         finally:
             termination.is_over = True
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends; a second one would be a traceback
+
+
+@contextmanager
+def starting_process() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait while ``multiprocessing`` starts a process, which is born with Ctrl-C blocked.
+
+    A process learns what it is to do from a pipe, after it has been started: if its parent were interrupted before it
+    has written that, the process would end with a traceback. So it would at Ctrl-C, which the terminal sends to both,
+    before it could say what that means for it; ``ignore_ctrl_c`` says it.
+
+    In the block the process is started, and noted as one that is to be ended. The signals come behind it.
+    """
+    came: list[int] = []
+    is_main = threading.current_thread() is threading.main_thread()  # no other thread is interrupted
+    caught = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if is_main}
+    try:
+        with contextlib.ExitStack() as restoring:
+            for number, handler in caught.items():
+                if callable(handler):
+                    restoring.callback(signal.signal, number, handler)
+                    signal.signal(number, lambda one, frame: came.append(one))
+            resource_tracker.ensure_running()  # which unblocks Ctrl-C when it starts
+            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            restoring.callback(signal.pthread_sigmask, signal.SIG_SETMASK, mask)
+            yield
+    finally:
+        for one in came:
+            signal.raise_signal(one)
+
+
+def ignore_ctrl_c() -> None:
+    """Leave Ctrl-C to the process that has started this one, also the Ctrl-C that came while it started."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def keep_trying(

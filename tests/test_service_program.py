@@ -1,14 +1,24 @@
 """A program continues when what it needs was away, and does not fill its log meanwhile."""
 
+import contextlib
 import logging
+import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 
 import pytest
 
 from arena.errors import DatabaseError, UsageError
-from arena.service_program import AWAY_SECONDS, STEADY_SECONDS, TerminatedError, keep_trying
+from arena.service_program import (
+    AWAY_SECONDS,
+    STEADY_SECONDS,
+    TerminatedError,
+    ignore_ctrl_c,
+    keep_trying,
+    starting_process,
+)
 
 LOG = logging.getLogger("arena.test")
 
@@ -223,3 +233,48 @@ def test_sigterm_ends_it_quietly_at_every_instant(kind):
     command = [sys.executable, "-c", TERMINATED_AT_AN_INSTANT, kind]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "tried some\n", "")
+
+
+def say_what_ctrl_c_does(pipe):
+    pipe.send(sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])))
+    ignore_ctrl_c()
+    pipe.send(sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])))
+    pipe.recv()
+    pipe.send(signal.getsignal(signal.SIGINT))
+
+
+@pytest.mark.processes
+def test_a_process_that_starts_is_not_interrupted():
+    ours, theirs = multiprocessing.get_context("spawn").Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=say_what_ctrl_c_does, args=(theirs,), daemon=True)
+    with ours, starting_process():
+        process.start()
+        os.kill(process.pid, signal.SIGINT)
+        theirs.close()
+        assert (ours.recv(), ours.recv()) == ([signal.SIGINT], [])
+        os.kill(process.pid, signal.SIGINT)
+        ours.send("again")
+        assert ours.recv() is signal.SIG_IGN
+    process.join()
+    assert process.exitcode == 0
+
+
+@pytest.mark.parametrize("error", [None, OSError])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_comes_when_the_process_has_been_started(number, error):
+    done = []
+    earlier = {one: signal.signal(one, lambda one, frame: done.append(one)) for one in (signal.SIGINT, signal.SIGTERM)}
+    handlers = [signal.getsignal(one) for one in earlier]
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    try:
+        with contextlib.suppress(OSError), starting_process():
+            signal.raise_signal(number)
+            done.append("started")
+            if error is not None:
+                raise error
+        assert done == ["started", number]
+        assert [signal.getsignal(one) for one in earlier] == handlers
+        assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == mask
+    finally:
+        for one, handler in earlier.items():
+            signal.signal(one, handler)

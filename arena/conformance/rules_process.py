@@ -29,6 +29,7 @@ from arena.games.conformance.calls import guarded, time_limits
 from arena.games.conformance.finding import MistakeError
 from arena.games.conformance.values import as_lists
 from arena.players.game_location import find_external_game
+from arena.service_program import starting_process
 from arena.stored import from_json_text, from_stored
 
 IMPORT_SECONDS = 10.0
@@ -96,12 +97,14 @@ def check_in_process(game: str, given: Sequence[str]) -> tuple[RulesStep, ...]:
     heartbeat = context.Value("d", time.monotonic(), lock=False)
     with tempfile.TemporaryDirectory(prefix="arena-rules-") as directory:
         process = context.Process(target=_run, args=(game, tuple(given), heartbeat, directory), daemon=True)
-        process.start()
         try:
+            with starting_process():
+                process.start()
             _wait(game, process, heartbeat, Path(directory))
         finally:
-            process.kill()
-            process.join()
+            if process.pid is not None:
+                process.kill()
+                process.join()
         answer = _read_answer(game, Path(directory, "answer"), process.exitcode or 0)
     if answer.refused:
         raise UsageError(answer.refused)
@@ -149,6 +152,7 @@ def _run(game: str, given: tuple[str, ...], heartbeat: Any, directory: str) -> N
     with Path(directory, "stack").open("w") as stack:
         faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see starting_process
 
         def beat() -> None:
             heartbeat.value = time.monotonic()

@@ -9,6 +9,7 @@ from multiprocessing.connection import Connection
 
 from arena.errors import DefinitionError, UsageError
 from arena.people.contest_reading import ContestReading
+from arena.service_program import starting_process
 from arena.stored import from_json_text, from_stored, mapping_of
 
 TIMEOUT_SECONDS = 20.0
@@ -29,15 +30,16 @@ def read_apart(text: str, where: str = "contest") -> ContestReading:
     receiving, sending = context.Pipe(duplex=False)
     process = context.Process(target=_read, args=(text, where, sending), daemon=True)
     with receiving:
-        with sending:
-            process.start()
         try:
+            with sending, starting_process():
+                process.start()
             data = receiving.recv_bytes() if receiving.poll(TIMEOUT_SECONDS) else b""
         except EOFError:
             data = b""
         finally:
-            process.kill()
-            process.join()
+            if process.pid is not None:
+                process.kill()
+                process.join()
     if not data:
         raise UsageError(f"{where}: it can't be read now; try again")
     answer = mapping_of(from_json_text(data.decode(), where), where)

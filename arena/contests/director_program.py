@@ -18,7 +18,7 @@ from arena.contests.work import has_work
 from arena.directors.leaving import Leaving
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestPhase, phase_of
-from arena.service_program import STEADY_SECONDS, end_now, keep_trying, run_service
+from arena.service_program import STEADY_SECONDS, end_now, keep_trying, run_service, starting_process
 from arena.trouble_note import TroubleNote
 
 PAUSE_SECONDS = 1.0
@@ -101,8 +101,9 @@ class _Processes:
             process = multiprocessing.get_context("spawn").Process(
                 target=_play, args=(os.getpid(), self._directory, name)
             )
-            process.start()
-            self._running[name] = process
+            with starting_process():
+                process.start()
+                self._running[name] = process
 
     def close(self) -> None:
         """End them all."""

@@ -27,6 +27,7 @@ from arena.executors.worker_process import MIN_SPECS, WorkerProcess
 from arena.executors.worker_start import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
 from arena.isolation.levels import choose_isolation
 from arena.live_match import LiveMatch
+from arena.service_program import starting_process
 
 MAX_SPECS = 8
 """Matches a worker has at most. While matches are quick, it has one more than it played since it was last given any."""
@@ -184,24 +185,25 @@ class LocalExecutor(Executor):
                 if spec is None:
                     return
                 if number == len(self._workers):
-                    self._workers.append(self._start(number))
+                    self._start(number)
                 self._workers[number].give(spec)
 
-    def _start(self, number: int) -> WorkerProcess:
-        """Start a worker.
+    def _start(self, number: int) -> None:
+        """Start a worker, as a new one or in place of a dead one.
 
         Raises:
             UsageError: if the machine has no room for it.
         """
         for _ in range(MAX_FAILED_STARTS):
             try:
-                return self._start_once(number)
+                self._start_once(number)
+                return
             except OSError as error:
                 reason = error.strerror
                 time.sleep(START_AGAIN_SECONDS)
         raise UsageError(f"no worker can be started: {reason}")
 
-    def _start_once(self, number: int) -> WorkerProcess:
+    def _start_once(self, number: int) -> None:
         ours, theirs = self._context.Pipe()
         watched, watching = self._context.Pipe(duplex=False)
         process = self._context.Process(
@@ -210,16 +212,17 @@ class LocalExecutor(Executor):
             name=f"worker-{number}",
             daemon=True,
         )
-        try:
-            process.start()
-        except OSError:
-            ours.close()
-            watching.close()
-            raise
-        finally:
-            theirs.close()
-            watched.close()
-        return WorkerProcess(process, ours, watching)
+        with starting_process():
+            try:
+                process.start()
+            except OSError:
+                ours.close()
+                watching.close()
+                raise
+            finally:
+                theirs.close()
+                watched.close()
+            self._workers[number : number + 1] = [WorkerProcess(process, ours, watching)]
 
     def _replace(self, queue: WorkQueue, worker: WorkerProcess) -> list[JobResult]:
         """Start a new worker in place of a dead one; the match it was playing is void, the next one is requeued.
@@ -241,7 +244,7 @@ class LocalExecutor(Executor):
             self._live.pop(spec.match, None)
         self._log.renew()
         number = self._workers.index(worker)
-        self._workers[number] = self._start(number)
+        self._start(number)
         return [*lost]
 
 

@@ -21,7 +21,7 @@ from arena.isolation.launcher_client import close_launcher, open_launcher
 from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.records import Limits, MatchSpec
-from arena.service_program import end_now
+from arena.service_program import end_now, ignore_ctrl_c
 from arena.store.rows import row_of
 
 log = logging.getLogger("arena.worker")
@@ -56,10 +56,10 @@ def run_worker(
     pipe: Connection[Any, Any], watched: Connection[Any, Any], settings: WorkerSettings, log_queue: Any
 ) -> None:
     """Play the matches that arrive through the pipe until it is closed. The target of a worker process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the director handles Ctrl-C
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # KeyboardInterrupt, for which no game is blamed
+    ignore_ctrl_c()  # the director handles it
     with contextlib.suppress(KeyboardInterrupt):
         try:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # KeyboardInterrupt, for which no game is blamed
             _die_with_director()
             _log_through(log_queue)
             if settings.cores is not None:

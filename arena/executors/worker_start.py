@@ -11,6 +11,7 @@ import sys
 from multiprocessing import spawn
 
 from arena.errors import UsageError
+from arena.service_program import starting_process
 
 NO_GUARD_STATUS = 96
 """The exit status of a worker that would have started a run while it was still importing its script."""
@@ -83,7 +84,8 @@ def try_to_start() -> None:
     while True:
         process = multiprocessing.get_context("spawn").Process(target=_do_nothing, daemon=True)
         try:
-            process.start()
+            with starting_process():
+                process.start()
         except OSError as error:
             raise UsageError(f"no worker can be started: {error.strerror}") from error
         process.join()

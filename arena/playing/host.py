@@ -10,6 +10,7 @@ from multiprocessing.context import SpawnProcess
 
 from arena.playing import slot_program
 from arena.playing.menu import MenuMaker
+from arena.service_program import starting_process
 from arena.store.commit_signal import Commits
 from arena.store.people.play_slots import MENU_SECONDS
 from arena.store.people.unrated_matches import UnratedMatches
@@ -61,18 +62,19 @@ class Host:
             return
         for number in self._matches.waiting():
             if number not in self._running and len(self._running) < self._slots:
-                self._running[number] = self._start(number)
+                self._start(number)
 
     @property
     def is_used(self) -> bool:
         """Whether somebody plays."""
         return bool(self._running)
 
-    def _start(self, number: int) -> SpawnProcess:
+    def _start(self, number: int) -> None:
         arguments = [str(os.getpid()), *self._arguments, str(number)]
         process = self._context.Process(target=slot_program.main, args=(arguments,))
-        process.start()
-        return process
+        with starting_process():
+            process.start()
+            self._running[number] = process
 
     def _write_menu(self) -> None:
         """Write what can be chosen when it has changed, and now and then to say that somebody is here."""

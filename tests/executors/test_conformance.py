@@ -272,6 +272,49 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_resume(url, write_definition, tmp_
     wait_for_the_end_of(started)
 
 
+INTERRUPTED_AT_AN_INSTANT = """
+import os, signal, sys
+from multiprocessing import util
+
+instant, number = sys.argv.pop(1), int(sys.argv.pop(1))
+start = util.spawnv_passfds
+
+def start_interrupted(path, arguments, passed):
+    # Interrupt the start of a worker, which learns what it is to do from a pipe that is written behind this.
+    global number
+    if any("resource_tracker" in os.fsdecode(argument) for argument in arguments):
+        return start(path, arguments, passed)
+    number -= 1
+    if number == 0 and instant == "before":
+        signal.raise_signal(signal.SIGINT)
+    process = start(path, arguments, passed)
+    if number == 0 and instant == "terminal":
+        os.kill(process, signal.SIGINT)
+    if number == 0 and instant != "before":
+        signal.raise_signal(signal.SIGINT)
+    return process
+
+util.spawnv_passfds = start_interrupted
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+from arena.cli.group import run
+sys.exit(run())
+"""
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("instant", ["before", "after", "terminal"])
+def test_ctrl_c_while_a_worker_starts_stops_cleanly(write_definition, tmp_path, instant, number):
+    """Before there is the worker's process, and before it has been told what to do; a terminal interrupts both."""
+    path = write_definition(bots=("minimal", "random_legal", "greedy"), encounters=4000)
+    arguments = ["run", str(path), "--executor", "local", "--workers", "2", "--home", str(tmp_path / "h")]
+    command = [sys.executable, "-c", INTERRUPTED_AT_AN_INSTANT, instant, str(number), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 130
+    assert "matches recorded. To resume: arena run" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def descendants(pid):
     """Return the processes below a process, but for those that the arena and Python keep until it ends."""
     parents = {}
