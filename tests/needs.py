@@ -7,6 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from arena.isolation.levels import probe_level
+from arena.uploads.containment import can_contain_uploads
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 ordinary_user = pytest.mark.skipif(os.geteuid() == 0, reason="needs an ordinary user")
@@ -27,3 +28,9 @@ def isolation(level):
     """Skip the test where this machine does not offer an isolation level."""
     if not probe_level(level).is_available:
         pytest.skip(f"needs the isolation level {level}")
+
+
+def contained_uploads():
+    """Skip the test where submissions wait for ever: an ordinary user, for one, has no control groups for bots."""
+    if not can_contain_uploads().is_enough:
+        pytest.skip("needs a machine that can contain uploads")

@@ -24,6 +24,7 @@ from arena.home import ArenaHome, open_people
 from arena.people.roles import Role, Scope
 from arena.people.submission import FINAL, SubmissionState
 from arena.store.people.schema import rates, submissions
+from tests import needs
 from tests.ladders import conftest
 
 pytestmark = pytest.mark.processes
@@ -169,6 +170,7 @@ def until(condition, what):
 
 @pytest.mark.parametrize(("kills", "versions"), [(6, 2), pytest.param(100, 10, marks=pytest.mark.soak)])
 def test_whatever_is_killed_nothing_is_lost_and_nothing_counts_twice(tmp_path, port, kills, versions):
+    needs.contained_uploads()
     rng = random.Random(5)
     directory = tmp_path / "home"
     file = tmp_path / "open.toml"

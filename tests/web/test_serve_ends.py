@@ -17,6 +17,7 @@ from arena.people.roles import Role
 from arena.people.submission import SubmissionState
 from arena.people.unrated_match import Choices, MatchState
 from arena.submissions.upload_directory import UploadDirectory
+from tests import needs
 from tests.executors.test_conformance import wait_for_the_end_of
 
 pytestmark = pytest.mark.processes
@@ -48,6 +49,7 @@ class BusySite:
             file.write_text(NEVER_ANSWERS)
             bot = home.bots.copy_in(file)
             home.bots.add(bot)
+            self.bot = bot.label
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as archive:
             archive.writestr("bot.toml", NEVER_BUILT)
@@ -66,9 +68,12 @@ class BusySite:
             start_new_session=True,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which is ignored in the background
         )
+
+    def become_busy(self):
+        people = self.people
         self._wait_until(lambda: people.unrated_matches.menu() is not None)
         choices = Choices(
-            game="differences", options='{"size": 4}', seat=1, bot=bot.label, per_action_milliseconds=60_000
+            game="differences", options='{"size": 4}', seat=1, bot=self.bot, per_action_milliseconds=60_000
         )
         self.match = people.unrated_matches.begin(choices, None, "192.0.2.1")
         self._wait_until(lambda: self.found_match().position.state is MatchState.BOT)
@@ -80,6 +85,11 @@ class BusySite:
             assert time.monotonic() < deadline
             assert self.process.poll() is None, self.process.communicate()
             time.sleep(0.05)
+
+    def end(self):
+        """End it however it is; its parts end with it."""
+        self.process.kill()
+        self.process.communicate()
 
     def found_match(self):
         return self.people.unrated_matches.find(self.match.secret)
@@ -97,18 +107,19 @@ def _command_line(pid):
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_it_ends_quietly_leaves_no_process_and_what_was_begun_is_begun_again_at_once(tmp_path, number, code):
+    needs.contained_uploads()
     with open_people(tmp_path) as people:
         site = BusySite(tmp_path, people)
-        processes = site.processes()
         try:
+            site.become_busy()
+            processes = site.processes()
             if number == signal.SIGTERM:
                 site.process.terminate()
             else:
                 os.killpg(site.process.pid, number)  # as a terminal does
             _, errors = site.process.communicate(timeout=60)
         finally:
-            site.process.kill()
-            site.process.wait()
+            site.end()
         assert (site.process.returncode, errors) == (code, "")
         wait_for_the_end_of(processes)
         assert people.submissions.find(site.submission).state is SubmissionState.WAITING

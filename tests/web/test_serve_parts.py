@@ -17,6 +17,8 @@ from arena.people.roles import Role
 from arena.people.submission import SubmissionState
 from arena.submissions.containment_note import NO_CHECKER, note_containment, noted_refusal
 from arena.submissions.upload_directory import UploadDirectory
+from arena.uploads.containment import can_contain_uploads
+from tests import needs
 from tests.web.test_serve import served
 
 REFUSED = {
@@ -113,7 +115,22 @@ def test_a_second_one_on_a_home_is_refused_and_the_first_works_on(tmp_path, caps
 
 
 @pytest.mark.processes
+def test_the_pages_say_what_the_checker_has_found_out(tmp_path):
+    refusal = can_contain_uploads().reason if not can_contain_uploads().is_enough else ""
+    with open_people(tmp_path):
+        pass
+    with (
+        served("--home", tmp_path, "--only", "web", "--open-to", "authors") as web,
+        Alone(tmp_path, "checker") as checker,
+    ):
+        wait_until(lambda: noted_refusal(tmp_path) != NO_CHECKER, checker)
+        assert _submissions(web)["refusal"] == noted_refusal(tmp_path) == refusal
+        assert checker.end(signal.SIGTERM)[0] == 0
+
+
+@pytest.mark.processes
 def test_what_is_handed_in_waits_for_the_checker_and_the_other_way_round(tmp_path):
+    needs.contained_uploads()
     with open_people(tmp_path) as people:
         ada = people.accounts.add("ada", Role.AUTHOR, "test")
     with served("--home", tmp_path, "--only", "web", "--open-to", "authors") as web:
