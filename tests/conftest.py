@@ -1,47 +1,26 @@
-"""The two halves of the tests, the line of skips, and fixtures that several directories use.
+"""Which tests run, the last lines of a run, and fixtures that several directories use."""
 
-The fast half starts no child process; the tests of the other half carry the marker ``processes``. The fast half runs
-first, and a test in it that starts a process fails.
-"""
-
+import gc
 import os
-import sys
 from collections import Counter
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 
-from arena.home import ArenaHome
-from tests import needs
 from tests.held_port import held_port
-from tests.postgres import Server, programs
 
 BOTS = Path(__file__).parents[1] / "bots"
-STARTS_A_PROCESS = {"subprocess.Popen", "os.posix_spawn", "os.fork", "os.forkpty", "os.exec", "os.spawn"}
-STARTS_A_PROCESS |= {"os.system", "multiprocessing"}
-
-_may_start_processes = True
 
 
-def refuse_process(event, arguments=()):
-    """Fail the test that is running if it may not start processes.
-
-    Matplotlib asks fc-list for the fonts once for each user, in whichever test imports it first.
-    """
-    if event in STARTS_A_PROCESS and not _may_start_processes and arguments[:1] != ("fc-list",):
-        pytest.fail(f"only tests with the marker 'processes' may start one ({event})")
+def pytest_addoption(parser):
+    parser.addoption("--costs", action="store_true", help="measure every test; fail where `slow` is missing or wrong")
 
 
 def pytest_configure(config):
-    start = BaseProcess.start
+    if config.getoption("costs"):
+        from tests.costs import Costs
 
-    def checked_start(process):  # which no audit event announces
-        refuse_process("multiprocessing")
-        start(process)
-
-    BaseProcess.start = checked_start
-    sys.addaudithook(refuse_process)
+        config.pluginmanager.register(Costs(config))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -54,44 +33,79 @@ def pytest_cmdline_main(config):
     if is_everything and getattr(option, "numprocesses", 0) is None and not (option.usepdb or option.collectonly):
         option.numprocesses = len(os.sched_getaffinity(0))
         option.dist = "loadfile"  # tests of a file may use what earlier ones made
-        option.loadscopereorder = False  # the fast half first
+        option.loadscopereorder = False  # the order of pytest_collection_modifyitems
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    global _may_start_processes
-    _may_start_processes = False
+    """Collect without the garbage collector, which would search thousands of modules again and again for nothing."""
+    gc.disable()
     try:
         return (yield)
     finally:
-        _may_start_processes = True
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_itemcollected(item):
+    """Let the marker ``slow`` name cases: ``only`` the slow ones, ``sample`` those of README.md's command."""
+    case = item.callspec.id if hasattr(item, "callspec") else ""
+    marks = [_slow_mark_of(mark, case) if mark.name == "slow" else mark for mark in item.own_markers]
+    item.own_markers[:] = [mark for mark in marks if mark is not None]
+
+
+def _slow_mark_of(mark, case):
+    only, sample = mark.kwargs.get("only"), mark.kwargs.get("sample", False)
+    if only is not None and case not in only:
+        return None
+    return pytest.mark.slow(sample=sample if isinstance(sample, bool) else case in sample).mark
 
 
 @pytest.hookimpl(trylast=True)  # when -m and -k have made their choice
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: item.get_closest_marker("processes") is not None)
+    """Begin with the files that have the most slow tests, so that none of them is the last one running."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item):
-    global _may_start_processes
-    _may_start_processes = item.get_closest_marker("processes") is not None
-    try:
-        return (yield)
-    finally:
-        _may_start_processes = True
+class Summary:
+    """Prints the first failure at once, and at the end the seconds of each room and the reasons of what was skipped."""
+
+    def __init__(self, reporter):
+        self._reporter = reporter
+        self._has_failed = False
+        self._seconds = Counter()
+
+    def pytest_runtest_logreport(self, report):
+        self._seconds[room_of(report.nodeid)] += report.duration
+        if report.failed and not self._has_failed:
+            self._has_failed = True
+            self._reporter.ensure_newline()
+            self._reporter.write_line(f"first failure: {report.nodeid}\n{report.longreprtext}")
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self):
+        result = yield
+        rooms = [f"{room} {seconds:.0f}" for room, seconds in self._seconds.most_common() if seconds >= 0.5]
+        if len(rooms) > 1:
+            self._reporter.write_line(f"seconds by room: {', '.join(rooms)}")
+        if skipped := self._reporter.stats.get("skipped"):
+            reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+            listed = "; ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+            self._reporter.write_line(f"{len(skipped)} skipped: {listed}")
+        return result
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_sessionfinish(session):
-    """Print as the last line what was skipped for which reason."""
-    result = yield
-    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None and (skipped := reporter.stats.get("skipped")):
-        reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
-        listed = "; ".join(f"{count} {reason}" for reason, count in reasons.most_common())
-        reporter.write_line(f"{len(skipped)} skipped: {listed}")
-    return result
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session):
+    if reporter := session.config.pluginmanager.get_plugin("terminalreporter"):
+        session.config.pluginmanager.register(Summary(reporter))
+
+
+def room_of(nodeid):
+    """Return the directory of a test below ``tests``, or ``top``."""
+    parts = nodeid.partition("::")[0].split("/")
+    return parts[1] if len(parts) > 2 else "top"
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +117,8 @@ def no_terminal(monkeypatch):
 @pytest.fixture
 def level(request):
     """An isolation level that this machine offers; for indirect parameters."""
+    from tests import needs
+
     needs.isolation(request.param)
     return request.param
 
@@ -110,6 +126,8 @@ def level(request):
 @pytest.fixture(scope="session")
 def postgres():
     """A PostgreSQL server of our own."""
+    from tests.postgres import Server, programs
+
     if programs() is None:
         pytest.skip("needs PostgreSQL")
     pytest.importorskip("psycopg", reason="needs psycopg")
@@ -148,6 +166,8 @@ def write_definition(tmp_path):
 @pytest.fixture
 def here(tmp_path):
     """The home that takes what was played in another one."""
+    from arena.home import ArenaHome
+
     with ArenaHome(tmp_path / "here") as home:
         yield home
 
@@ -155,5 +175,7 @@ def here(tmp_path):
 @pytest.fixture
 def there(tmp_path):
     """The other home."""
+    from arena.home import ArenaHome
+
     with ArenaHome(tmp_path / "there") as home:
         yield home
