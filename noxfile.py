@@ -1,10 +1,13 @@
-"""The verbs of this repository: ``nox -s check fix fast test test-all docs``.
+"""The verbs of this repository: ``nox -s check fix near test test-all docs``.
 
 They run in the environment nox is installed in, so none has to be made for each: ``pip install -e '.[dev]'``.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -17,6 +20,8 @@ nox.needs_version = ">=2024.4"
 
 HERE = Path(sys.executable).parent
 BOTS = sorted(str(path) for pattern in ("*.py", "*/bot.py") for path in Path("bots").glob(pattern))
+CORES = ("--numprocesses", str(len(os.sched_getaffinity(0))), "--dist", "loadfile", "--no-loadscope-reorder")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 SCHEMAS = {
     "workflows": "workflows/*.yml",
     "issue-config": "ISSUE_TEMPLATE/config.yml",
@@ -27,6 +32,18 @@ SCHEMAS = {
 def run(session: nox.Session, program: str, *arguments: str) -> None:
     """Run a program of this environment, whatever ``PATH`` says."""
     session.run(str(HERE / program), *arguments, external=True)
+
+
+def find_python(version: str) -> str | None:
+    """Return an interpreter of a version: one on ``PATH``, or one that pyenv has installed."""
+    installed = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python{version}"))
+    candidates = [shutil.which(f"python{version}"), *map(str, installed)]
+    return next((each for each in candidates if each and answers(each)), None)
+
+
+def answers(python: str) -> bool:
+    """Return whether an interpreter starts; a shim of pyenv may be there without the version."""
+    return subprocess.run([python, "--version"], capture_output=True, check=False).returncode == 0
 
 
 @nox.session
@@ -58,9 +75,35 @@ def test(session: nox.Session) -> None:
 
 
 @nox.session
-def fast(session: nox.Session) -> None:
-    """Run the half of the tests that starts no processes."""
-    run(session, "pytest", "-m", "not processes and not soak", *session.posargs)
+def near(session: nox.Session) -> None:
+    """Run the fast tests of the rooms that differ from main, and of the rooms that import them."""
+    paths = session.run(str(HERE / "python"), "-m", "tests.near", external=True, silent=True).split()
+    run(session, "pytest", *CORES, "-m", "not slow and not soak", *paths, *session.posargs)
+
+
+@nox.session(name="test-all")
+def test_all(session: nox.Session) -> None:
+    """Run all tests but the soak, and check the marker of each against what it costs."""
+    run(session, "pytest", *CORES, "--costs", "-m", "not soak", "tests", *session.posargs)
+
+
+@nox.session
+def pythons(session: nox.Session) -> None:
+    """Run README.md's second command with every other Python that is promised and on this machine."""
+    missing = []
+    for version in PYTHONS:
+        if version == "{}.{}".format(*sys.version_info):
+            continue
+        python = find_python(version)
+        if python is None:
+            missing.append(version)
+            continue
+        with tempfile.TemporaryDirectory() as place:
+            session.run(python, "-m", "venv", place, external=True)
+            session.run(f"{place}/bin/pip", "install", "--quiet", "-e", ".[test]", external=True)
+            session.run(f"{place}/bin/pytest", external=True)
+    if missing:
+        session.log(f"not on this machine, so not tested: Python {', '.join(missing)}")
 
 
 @nox.session
@@ -81,13 +124,6 @@ def quickstart(session: nox.Session) -> None:
     with tempfile.TemporaryDirectory() as home:
         run(session, "arena", "run", "tournaments/quickstart.toml", "--home", home)
         run(session, "arena", "verify", "--home", home)
-
-
-@nox.session(name="test-all")
-def test_all(session: nox.Session) -> None:
-    """Run the tests with the long ones, and play the quickstart."""
-    run(session, "pytest", "-m", "soak or not soak", *session.posargs)
-    quickstart(session)
 
 
 @nox.session

@@ -1,0 +1,69 @@
+"""Which tests run: the marker ``slow``, its check, and the tests that are near to a change."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from tests.conftest import pytest_itemcollected
+from tests.costs import judge
+from tests.near import paths_near, rooms_that_import
+
+
+@pytest.mark.parametrize(
+    ("marker", "case", "expected"),
+    [
+        (pytest.mark.slow, "a", [False]),
+        (pytest.mark.slow(sample=True), "a", [True]),
+        (pytest.mark.slow(sample=("a", "b")), "b", [True]),
+        (pytest.mark.slow(sample=("a", "b")), "c", [False]),
+        (pytest.mark.slow(only=("a",)), "a", [False]),
+        (pytest.mark.slow(only=("a",)), "b", []),
+        (pytest.mark.slow(only=("a",), sample=True), "b", []),
+    ],
+)
+def test_a_marker_may_name_the_cases_that_are_slow_and_those_that_stay(marker, case, expected):
+    item = SimpleNamespace(own_markers=[pytest.mark.anyio.mark, marker.mark], callspec=SimpleNamespace(id=case))
+    pytest_itemcollected(item)
+    assert [mark.kwargs["sample"] for mark in item.own_markers if mark.name == "slow"] == expected
+    assert item.own_markers[0].name == "anyio"
+
+
+def test_a_shared_fixture_is_divided_and_each_wrong_marker_is_listed():
+    rows = [
+        ("t.py::unmarked", False, 0.1, ["server"]),
+        ("t.py::half", False, 0.3, []),
+        ("t.py::half_marked", True, 0.3, []),
+        ("t.py::cheap_but_marked", True, 0.1, []),
+        ("t.py::marked", True, 9.0, ["server"]),
+    ]
+    costs, wrong = judge(rows, {"server": 1.0})
+    assert costs["t.py::unmarked"] == pytest.approx(0.6)
+    assert costs["t.py::marked"] == pytest.approx(9.5)
+    assert wrong == [
+        "t.py::unmarked costs 0.60 CPU seconds and is not marked slow",
+        "t.py::cheap_but_marked costs 0.10 CPU seconds and is marked slow",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("arena/games/plaid.py", {"tests/games", "tests/conformance"}),
+        ("arena/store/people/log.py", {"tests/store", "tests/people"}),
+        ("arena/site/templates/match.jinja", {"tests/site"}),
+        ("arena/DESIGN.md", {"tests/docs"}),
+        ("docs/index.md", {"tests/docs"}),
+        ("bots/minimal/bot.py", {"tests/bots"}),
+        ("tests/games/test_counts.py", {"tests/games/test_counts.py"}),
+        ("tests/lab/conftest.py", {"tests/lab"}),
+        ("arena/no_such_room/x.py", set()),
+    ],
+)
+def test_a_change_is_near_to_the_paths_near_its_room_and_of_those_that_import_it(file, expected):
+    assert set(paths_near([file], {"games": {"conformance"}})) - {"tests/test_layers.py"} == expected
+
+
+def test_what_imports_a_room_is_read_from_the_code():
+    importers = rooms_that_import()
+    assert {"match", "store", "players"} <= importers["records"]
+    assert "records" not in importers.get("cli", set())
