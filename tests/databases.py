@@ -2,13 +2,11 @@
 
 import pytest
 
-DATABASES = ["sqlite", pytest.param("postgresql", marks=[pytest.mark.processes, pytest.mark.soak])]
+DATABASES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)]
 """For the fixture ``place``. The queries are the same on both kinds, so most tests need one of them in every run; the
 long runs (``soak``) have them all on both."""
 
-on_both = pytest.mark.parametrize(
-    "place", ["sqlite", pytest.param("postgresql", marks=pytest.mark.processes)], indirect=True
-)
+on_both = pytest.mark.parametrize("place", ["sqlite", "postgresql"], indirect=True)
 """For a test of what a server does in its own way, in every run: locks and the order of commits, many at once, signals,
 what is rolled back or erased with its rows, types (kinds, bytes, long numbers, times), the order and the case of texts,
 patterns, replacing a row. Besides, for a round trip through each part of a store."""

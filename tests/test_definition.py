@@ -33,7 +33,6 @@ def stored(definition=DEFINITION, **changes):
     return json.loads(json.dumps(definition.to_json() | changes))
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("path", TOURNAMENTS, ids=lambda path: path.stem)
 def test_a_definition_comes_back_as_it_was_stored(path):
     definition = load_definition(path)
@@ -44,7 +43,6 @@ def test_a_definition_comes_back_as_it_was_stored(path):
     assert (again.time_control, again.limits) == (definition.time_control, definition.limits)
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize(
     ("part", "missing"),
     [("limits", "scratch_bytes"), ("time_control", "off_turn"), (None, "fresh_bots"), (None, "settings")],

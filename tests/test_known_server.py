@@ -26,7 +26,6 @@ def files(directory):
     return sorted(path.name for path in directory.iterdir())
 
 
-@pytest.mark.processes
 def test_a_home_that_was_used_with_a_server_is_not_an_empty_one_without(postgres_url, tmp_path, capsys):
     url = make_url(postgres_url).set(password="hunter2").render_as_string(hide_password=False)
     with ArenaHome(tmp_path / "home", store=url):
@@ -51,7 +50,6 @@ def test_a_home_that_was_used_with_a_server_is_not_an_empty_one_without(postgres
     ArenaHome(tmp_path / "home").close()
 
 
-@pytest.mark.processes
 def test_who_only_looks_at_a_server_is_not_reminded_of_it(postgres_url, tmp_path):
     (tmp_path / "home").mkdir()
     with ArenaHome(tmp_path / "home", must_exist=True, store=postgres_url):
@@ -59,7 +57,6 @@ def test_who_only_looks_at_a_server_is_not_reminded_of_it(postgres_url, tmp_path
     assert files(tmp_path / "home") == []
 
 
-@pytest.mark.processes
 def test_people_on_a_server_are_not_a_home_without_people(postgres, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("ARENA_PEOPLE", postgres.new_database())
     (tmp_path / "home").mkdir()
@@ -76,7 +73,7 @@ def test_people_on_a_server_are_not_a_home_without_people(postgres, tmp_path, mo
     assert "people.sqlite3" not in files(tmp_path / "home")
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=True)
 def test_a_home_that_is_restored_to_servers_knows_them(postgres, tmp_path):
     with ArenaHome(tmp_path / "home") as home, open_people(tmp_path / "home"):
         make_backup(home, tmp_path / "backup")

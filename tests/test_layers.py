@@ -78,7 +78,6 @@ def test_the_table_has_every_room_and_nothing_else():
     assert set(LAYER) == inner | loose
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_go_down_only(path):
     mine = room(path)
@@ -99,6 +98,7 @@ def imported_modules(path):
                     yield name if is_module(name) else statement.module
 
 
+@pytest.mark.slow(sample=True)
 def test_no_modules_import_each_other_in_a_circle():
     graph = {
         ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): set(
@@ -153,7 +153,6 @@ def prints(tree):
 HEAVY = {"sqlalchemy", "pydantic", "click", "rich", "trueskill", "tabulate", "multiprocessing"}
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [
@@ -171,7 +170,6 @@ def test_starting_quickly_needs_nothing_heavy(module, heavy):
     assert not loaded & heavy
 
 
-@pytest.mark.processes
 def test_a_command_exits_without_a_search_for_garbage():
     code = (
         "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count() > 0));"

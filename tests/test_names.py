@@ -105,7 +105,6 @@ def make_bot(directory, name="a", version="1"):
 SAMPLE = ("the directory above", "a person", "nothing but zero width", "right to left first", "a Hangul filler")
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("what", SAMPLE)
 def test_the_rule_holds_wherever_a_name_is_accepted(tmp_path, what):
     bad = BAD[what]
@@ -140,7 +139,7 @@ def test_what_a_bot_says_of_itself_is_left_out_where_it_can_not_be_seen():
     assert (ready.name, ready.version, ready.author) == ("", "", "Ada <ada@example.org>")
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=("\\u200b",))
 @pytest.mark.parametrize("old", ["human", "..", "\u202eydeerg", "\u200b"])
 def test_names_that_were_accepted_earlier_are_shown_and_go_on(tmp_path, monkeypatch, old):
     bot = make_bot(tmp_path / "a", name=old)
@@ -164,7 +163,6 @@ def test_what_is_said_of_names_agrees_with_the_rule():
     assert str(names.MAX_CHARACTERS) in names.ACCEPTED
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize(
     ("name", "file"),
     [("a cup", "a cup"), ("../../x", "_.._x"), ("/etc/x", "_etc_x"), ("..", "_"), ("a\0\u202eb", "a__b"), ("", "_")],

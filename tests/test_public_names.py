@@ -84,7 +84,6 @@ def test_names_are_listed_and_no_others_exist():
         arena.Nothing  # noqa: B018
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("package", sorted(PACKAGES))
 def test_a_package_is_imported_when_it_is_used(package):
     code = f"import arena; print(arena.{package}.__name__)"

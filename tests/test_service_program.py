@@ -118,14 +118,12 @@ end_now(7)
 """
 
 
-@pytest.mark.processes
 def test_it_does_what_is_to_be_done_at_its_end_and_is_not_taken_apart(tmp_path):
     done = subprocess.run([sys.executable, "-c", ENDS_NOW, tmp_path], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (7, "worked\nat exit\n", "")
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.processes
 def test_it_ends_quietly_though_nobody_reads_what_it_says():
     with subprocess.Popen(
         [sys.executable, "-c", "from arena.service_program import end_now\ninput()\nprint('worked')\nend_now(3)"],
@@ -148,7 +146,6 @@ run_service(ALONE, 0, lambda: os.kill(os.getpid(), signal.SIGTERM))
 """
 
 
-@pytest.mark.processes
 def test_a_second_sigterm_while_it_ends_is_no_traceback():
     done = subprocess.run([sys.executable, "-c", TERMINATED_AGAIN], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
@@ -171,7 +168,6 @@ run_service(ALONE, 0, work)
 """
 
 
-@pytest.mark.processes
 def test_sigterm_ends_it_wherever_it_comes():
     done = subprocess.run([sys.executable, "-c", TERMINATED_IN_A_CALLBACK], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
@@ -226,7 +222,6 @@ print("tried some" if tried > 20 else "tried too few")
 """
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("kind", ["plain", "leaving"])
 def test_sigterm_ends_it_quietly_at_every_instant(kind):
     """Also before its work has begun, and after that has ended, where a supervisor would see the code of Ctrl-C."""
@@ -243,7 +238,6 @@ def say_what_ctrl_c_does(pipe):
     pipe.send(signal.getsignal(signal.SIGINT))
 
 
-@pytest.mark.processes
 def test_a_process_that_starts_is_not_interrupted():
     ours, theirs = multiprocessing.get_context("spawn").Pipe()
     process = multiprocessing.get_context("spawn").Process(target=say_what_ctrl_c_does, args=(theirs,), daemon=True)

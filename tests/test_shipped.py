@@ -36,7 +36,6 @@ def test_the_prefix_is_suggested_where_it_was_forgotten(tmp_path):
         load_bot("greediest")
 
 
-@pytest.mark.processes
 def test_a_tournament_is_the_same_whichever_way_its_bots_are_named(tmp_path):
     bots = bot_path("arena:greedy").parent
     by_name, by_path = tmp_path / "by_name.toml", tmp_path / "by_path.toml"
@@ -46,7 +45,6 @@ def test_a_tournament_is_the_same_whichever_way_its_bots_are_named(tmp_path):
     assert load_definition(by_name).to_json()["places"] == load_definition(by_path).to_json()["places"]
 
 
-@pytest.mark.processes
 def test_an_example_tournament_is_found_by_its_name():
     assert load_definition("arena:quickstart").name == "quickstart"
 
@@ -69,21 +67,19 @@ def test_an_unknown_name_is_told_with_the_nearest(find, text, sentence):
     assert str(error.value) == sentence
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("name", ["", "../bots/greedy", "greedy/", "/etc", ".", "*"])
 def test_a_name_is_no_path(name):
     with pytest.raises(UnknownNameError):
         bot_path(f"arena:{name}")
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=True)
 def test_an_example_bot_can_be_submitted(tmp_path):
     with ArenaHome(tmp_path) as home:
         assert submit(home, "arena:minimal").refusal is None
         assert home.bots.find("minimal").digest == load_bot("arena:minimal").digest
 
 
-@pytest.mark.processes
 def test_a_bot_that_was_submitted_under_such_a_name_is_still_found(tmp_path):
     """Names that begin with ``arena:`` were allowed before they meant anything."""
     asked = []

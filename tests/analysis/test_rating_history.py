@@ -22,7 +22,7 @@ from arena.tournament.rounds import ranking_of
 from tests.conftest import BOTS
 from tests.stepped_run import go_on, stepped_run, wait_until_stopped
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 ARENA = [sys.executable, "-m", "arena"]
 FIVE = "".join(f'[[entrants]]\nbot = "{BOTS / "random_legal"}"\nname = "r{k}"\n' for k in range(3))
@@ -210,6 +210,7 @@ def test_a_new_version_is_a_new_entrant_of_a_ladder(write_definition, tmp_path):
         assert find_labels("mine", known_bots(home.store.tournaments())) == ["mine@1", "mine@2"]
 
 
+@pytest.mark.slow(sample=True)
 def test_changed_files_under_the_same_version_are_refused(write_definition, tmp_path):
     bot = tmp_path / "mine.py"
     bot.write_text((BOTS / "random_legal" / "bot.py").read_text())

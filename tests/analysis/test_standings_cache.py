@@ -50,7 +50,6 @@ def test_a_finished_table_is_made_once(made):
     assert [line.bot for line in second.lines] == [line.bot for line in first.lines] == ["a"]
 
 
-@pytest.mark.processes
 def test_a_tournament_that_goes_on_is_not_kept(made, tmp_path):
     ask, times = made
     for _ in range(2):
@@ -140,7 +139,7 @@ def test_a_kept_table_is_the_one_that_was_made(kept):
     assert np.array_equal(table.fitted.los(), made.fitted.los())
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=True)
 def test_a_kept_table_is_read_without_pydantic():
     code = "import arena.analysis.standings_file, sys; print('pydantic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -108,6 +108,7 @@ async def pages_of(directory):
     return pages
 
 
+@pytest.mark.slow(sample=True)
 def test_what_is_hidden_of_a_contest_is_copied_while_it_is_played(directory, tmp_path):
     with ArenaHome(directory) as home, open_hidden_home(directory, "spring") as hidden:
         add_tournament(hidden, "spring")
@@ -120,7 +121,7 @@ def test_what_is_hidden_of_a_contest_is_copied_while_it_is_played(directory, tmp
     assert stat.S_IMODE((tmp_path / "restored" / "contests" / "spring").stat().st_mode) == 0o700
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_every_page_is_the_same_elsewhere(directory, backup, tmp_path):
     restore_backup(backup, Target(tmp_path / "elsewhere" / "home"))
@@ -131,6 +132,7 @@ async def test_every_page_is_the_same_elsewhere(directory, backup, tmp_path):
     assert {status for status, _ in before.values()} == {200}
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_people_sign_in_with_the_same_password(backup, tmp_path):
     from arena.site.links import ServedLinks
@@ -225,9 +227,6 @@ def test_a_home_without_people_is_restored_without_them(tmp_path):
 
 
 # while it is used
-
-
-@pytest.mark.processes
 def test_a_backup_is_of_one_moment_while_matches_are_recorded(tmp_path):
     with ArenaHome(tmp_path / "home") as home:
         tournament = home.store.create_tournament(definition(name="t"), [line(k) for k in range(1, 400)])
@@ -274,9 +273,7 @@ def test_a_file_that_vanishes_meanwhile_is_left_out(directory, tmp_path, monkeyp
 
 
 # servers
-
-
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_server_is_backed_up_and_restored_as_files_and_back(postgres, tmp_path, monkeypatch):
     postgres_url, people_url, other_results, other_people = (postgres.new_database() for _ in range(4))
     monkeypatch.setenv("ARENA_PEOPLE", people_url)
@@ -311,7 +308,6 @@ def forget(people, number):
     people._database.write(lambda connection: connection.execute(table.delete().where(table.c.id == number)))
 
 
-@pytest.mark.processes
 def test_a_server_that_is_not_empty_is_refused(postgres_url, backup, tmp_path):
     Store(postgres_url).close()
     with pytest.raises(StoreError, match="expected an empty database"):

@@ -19,8 +19,6 @@ from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
 from arena.records import MatchSpec, TimeControl
 
-pytestmark = pytest.mark.processes
-
 ROOT = Path(__file__).parents[2]
 seconds = st.floats(0.0, 1e6)
 
@@ -183,6 +181,7 @@ def test_in_self_play_observations_are_as_they_arrive_over_the_wire(tmp_path):
     assert self_play(bot_file(tmp_path, text), "differences", "-q").returncode == 0
 
 
+@pytest.mark.slow(sample=True)
 def test_numpy_is_seeded_where_it_is_used(tmp_path):
     text = """
     import numpy
@@ -213,6 +212,7 @@ def test_everything_the_kit_offers_is_described():
         assert (getattr(botkit, name).__doc__ or "").strip(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isolation", ["none", "auto"])
 @pytest.mark.parametrize("as_package", [False, True])
 def test_a_bot_may_read_a_game_from_outside_the_package(tmp_path, isolation, as_package):

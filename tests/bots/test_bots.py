@@ -18,8 +18,6 @@ from arena.tournament.comparison import comparison_result
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 
-pytestmark = pytest.mark.processes
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -81,6 +79,23 @@ def play(bots, game, options, rng_seed=1, control=PATIENT, level="auto"):
 SLOW = [(name, game) for name in PERFECT for game in GAMES if game != "plaid"]
 
 
+@pytest.mark.slow(
+    only=(
+        "alphabeta-coprimality",
+        "alphabeta-multiplication",
+        "alphabeta-plaid",
+        "cornerer-multiplication",
+        "mcts-coprimality",
+        "mcts-multiplication",
+        "mcts-plaid",
+        "oracle-plaid",
+        "pathfinder-coprimality",
+        "perfect-plaid",
+        "random_legal-plaid",
+        "stripes-plaid",
+        "weaver-plaid",
+    )
+)
 @pytest.mark.parametrize(
     ("name", "game"), [pytest.param(*pair, marks=pytest.mark.soak if pair in SLOW else ()) for pair in PLAYED]
 )
@@ -104,6 +119,7 @@ def test_a_bot_says_who_it_is_in_its_bot_toml(name):
     assert loaded.name in (ROOT / "bots" / "README.md").read_text()
 
 
+@pytest.mark.slow(sample=("stepper-differences",))
 @pytest.mark.parametrize(("name", "game"), [pair for pair in PLAYED if pair[0] in COUNTED])
 def test_a_bot_that_counts_plays_the_same_match_from_the_same_seed(name, game):
     bots = [bot(name, *COUNTED[name])] * SMALL[game][-1].get("players", 2)
@@ -111,6 +127,7 @@ def test_a_bot_that_counts_plays_the_same_match_from_the_same_seed(name, game):
     assert first == again
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "game"), TIMED)
 def test_a_bot_that_watches_its_clock_keeps_to_it_on_large_and_small_boards(name, game):
     large = {
@@ -127,6 +144,7 @@ def test_a_bot_that_watches_its_clock_keeps_to_it_on_large_and_small_boards(name
         assert record.faults == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["random_legal", "greedy", "mcts"])
 def test_the_same_seed_gives_the_same_match_and_another_seed_another(name):
     bots = [bot(name, *(("--rollouts", "30") if name == "mcts" else ()))] * 2
@@ -135,6 +153,7 @@ def test_the_same_seed_gives_the_same_match_and_another_seed_another(name):
     assert first != other
 
 
+@pytest.mark.slow
 def test_mcts_uses_its_clock_and_keeps_to_it():
     control = TimeControl(per_action_seconds=0.6, margin_seconds=3.0)
     record = play([bot("mcts")] * 2, "differences", {"size": 5}, control=control)

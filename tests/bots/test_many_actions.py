@@ -97,6 +97,10 @@ def test_a_bot_for_all_games_answers_in_time(name, seed, game, fake_time, monkey
     assert name == "random_legal" or game.applied > 300  # it used its time
 
 
+@pytest.mark.slow(
+    only=("cornerer-multiplication-options4", "stepper-differences-options1", "stripes-plaid-options3"),
+    sample=("stepper-differences-options1",),
+)
 @pytest.mark.parametrize(
     ("name", "rules", "options"),
     [

@@ -41,7 +41,6 @@ def forever():
     return Clock(1e6, None, 0.0)
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize(("name", "options"), TINY)
 def test_from_random_openings_it_never_gives_anything_away(name, options):
     """A kernel may be built here or not."""
@@ -158,7 +157,7 @@ def test_without_a_cache_nothing_is_opened(tmp_path, monkeypatch):
     assert sandbox_policy._lab_directories(load_bot("arena:oracle")) == ()
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=("bubblewrap",))
 @needs.program("cc", "gcc", "clang")
 @pytest.mark.parametrize("level", ["landlock", "bubblewrap"], indirect=True)
 def test_in_its_sandbox_it_uses_the_kernels_that_are_there(level):
@@ -172,7 +171,6 @@ def test_in_its_sandbox_it_uses_the_kernels_that_are_there(level):
 
 
 @pytest.mark.soak
-@pytest.mark.processes
 @needs.program("cc", "gcc", "clang")
 @pytest.mark.parametrize("name", SUGGESTED)
 def test_in_500_matches_of_the_suggested_size_it_never_gives_away_an_outcome(name, monkeypatch):

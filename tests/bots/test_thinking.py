@@ -49,7 +49,6 @@ def _no_hurry(monkeypatch):
     monkeypatch.setattr("arena.botkit.clock.time.monotonic", lambda: 0.0)
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize(("name", "options"), TINY)
 def test_perfect_chooses_an_action_of_the_best_value_everywhere(name, options):
     game = make_game(name, **options)
@@ -153,6 +152,7 @@ def test_weaver_reckons_the_leads_after_every_line_as_the_rules_do(data):
         assert set(leads) == free
 
 
+@pytest.mark.slow(only=("5-4-4",), sample=True)
 @pytest.mark.parametrize(("width", "height", "lines"), [(4, 4, 3), (5, 4, 4)])
 def test_what_weaver_calls_won_is_won(width, height, lines):
     game = make_game("plaid", width=width, height=height, lines=lines)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser.test_live_script import PAUSED, SETTLED, START, fulfil
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 ADDRESS = "http://localhost/tournaments/t/direct"
 EVERY_SECONDS, AWAY_SECONDS = 5, 15
@@ -72,6 +72,7 @@ def test_it_leaves_alone_what_is_not_shown_any_more(asking, status):
     assert asking.seen == [1, "old"]
 
 
+@pytest.mark.slow(sample=("answer0",))
 @pytest.mark.parametrize("answer", [{"status": 503}, {"isAway": True}])
 def test_it_asks_more_rarely_while_the_server_is_away(asking, answer):
     asking.answer(**answer)

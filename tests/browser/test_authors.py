@@ -7,8 +7,6 @@ from arena.people.roles import Role
 from arena.uploads.containment import can_contain_uploads
 from tests.browser.conftest import built, expect, served
 
-pytestmark = pytest.mark.processes
-
 PASSWORD = "correct horse battery"
 LADDER = """
 name = "spring"
@@ -57,6 +55,7 @@ def hand_in(page, site, path):
     page.get_by_role("button", name="Hand it in").click()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_scripts", [True, False])
 def test_an_author_mends_a_broken_bot_and_is_ranked(chromium, arena, tmp_path, has_scripts):
     site, link = arena

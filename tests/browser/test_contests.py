@@ -18,8 +18,6 @@ from arena.uploads.containment import can_contain_uploads
 from tests.browser.conftest import SMALL_LADDER, expect, served
 from tests.browser.test_authors import BOT, hand_in
 
-pytestmark = pytest.mark.processes
-
 TO_HAND_IN = timedelta(seconds=40)
 
 
@@ -78,6 +76,7 @@ def announce(page, site):
     expect(page.locator("p.verdict")).to_contain_text(f"{deadline:%H:%M:%S} (UTC)")
 
 
+@pytest.mark.slow
 def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path):
     site, _ = arena
     director, author, visitor = (page_of(chromium, arena, who) for who in ("dora", "ada", None))

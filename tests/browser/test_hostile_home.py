@@ -21,8 +21,6 @@ import pytest
 from arena.home import ArenaHome
 from tests.site.hostile import TEXTS, fill
 
-pytestmark = pytest.mark.processes
-
 ROOT = Path(__file__).parents[2]
 
 FEW = (f"=1+1 {TEXTS[1]} {TEXTS[2]}", f"{TEXTS[14]} {TEXTS[15]}", "@\0", "@SUM(1)", "..")
@@ -139,6 +137,7 @@ def looked_at(chromium, server, pages):
     return said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("texts", "most"), [(FEW, MOST_IN_A_BROWSER), pytest.param(TEXTS, None, marks=pytest.mark.soak)], ids=["few", "all"]
 )

@@ -11,7 +11,7 @@ from arena.home import ArenaHome
 from tests.browser.conftest import PATIENT_MS, built, expect, fresh_parts, shown_parts, wait_until
 from tests.report.tournaments import ScriptedExecutor, play
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 
 class SteppedExecutor(ScriptedExecutor):

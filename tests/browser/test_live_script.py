@@ -5,7 +5,7 @@ import pytest
 from arena.site.render import asset
 from arena.text import duration_text
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 ADDRESS = "http://localhost/tournaments/t"
 START, PAUSED = "2026-11-22T12:00:00Z", "2026-11-22T13:00:00Z"
@@ -167,6 +167,7 @@ def test_after_an_answer_that_is_no_page_it_is_asked_for_again(live, answer):
     assert (live.asked, live.text) == (3, "new")
 
 
+@pytest.mark.slow(sample=True)
 def test_a_page_that_waits_is_fetched_at_once_when_the_server_is_back(live):
     live.answer({"headers": {"retry-after": "300"}}, {"text": "new"})
     live.send(EVENT)

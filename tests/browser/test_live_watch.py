@@ -10,7 +10,7 @@ from arena.home import ArenaHome
 from tests.browser.conftest import PATIENT_MS, built, expect
 from tests.written_bots import write_bot
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 TIME_CONTROL = "per_action_seconds = 40\nbank_seconds = 500"
 

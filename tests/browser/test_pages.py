@@ -9,8 +9,6 @@ from arena.site.links import address_of
 from arena.site.pages import PAGE_BY_NAME
 from tests.browser.conftest import built, expect, violations_of
 
-pytestmark = pytest.mark.processes
-
 LEAGUE = {"tournament": "league"}
 
 EXAMPLES = {
@@ -63,6 +61,7 @@ def scheme(request, chromium):
     context.close()
 
 
+@pytest.mark.slow(sample=("light-puzzles-1",))
 @pytest.mark.parametrize("address", PAGES)
 def test_nothing_bars_anybody(scheme, site, address):
     built(site + address)
@@ -87,6 +86,7 @@ def test_a_page_fits_every_width(window, site, address):
         assert window.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme_name", ["light", "dark"])
 def test_a_table_that_is_too_wide_has_a_shadow_until_its_end_is_seen(chromium, site, scheme_name):
     address = f"{site}/tournaments/league"
@@ -121,6 +121,7 @@ def out_of_sight(table):
     return sum(one["x"] + one["width"] > box["x"] + box["width"] + 1 for one in boxes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_table_says_how_many_columns_are_out_of_sight(window, site, width):
     address = f"{site}/tournaments/league"
@@ -151,6 +152,7 @@ def test_the_marks_of_actions_are_explained_where_there_are_any(window, site):
     expect(legend).to_contain_text("?? changes the outcome")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", PAGES)
 def test_a_page_asks_for_nothing_elsewhere_and_complains_of_nothing(chromium, site, address):
     built(site + address)
@@ -176,6 +178,7 @@ def window_without_scripts(chromium):
     context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", PAGES)
 def test_a_page_says_the_same_without_scripts(window, window_without_scripts, site, address):
     built(site + address)

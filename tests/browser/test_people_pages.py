@@ -28,8 +28,6 @@ from tests.browser.conftest import SMALL_LADDER, expect, served, violations_of
 from tests.browser.test_pages import SCHEMES, WIDTHS
 from tests.report.tournaments import play
 
-pytestmark = pytest.mark.processes
-
 CONTEST = """
 name = "{}"
 title = "{}"
@@ -256,6 +254,7 @@ def open_all(page):
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
 
 
+@pytest.mark.slow(sample=("invitation-dark",))
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_nothing_bars_anybody(windows, shown, scheme):
     address, who = shown
@@ -266,6 +265,7 @@ def test_nothing_bars_anybody(windows, shown, scheme):
     assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in violations] == []
 
 
+@pytest.mark.slow
 def test_a_page_fits_every_width_and_asks_for_nothing_elsewhere(chromium, people, shown):
     address, who = shown
     page = window_of(chromium, people, who)
@@ -284,6 +284,7 @@ def test_a_page_fits_every_width_and_asks_for_nothing_elsewhere(chromium, people
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_page_is_valid_html_and_says_the_same_without_scripts(windows, shown):
     address, who = shown
     said = []
@@ -300,6 +301,7 @@ def submit(page, name):
     page.get_by_role("button", name=name, exact=True).click()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_scripts", [True, False])
 def test_a_director_invites_and_an_author_enters(chromium, people, has_scripts):
     options = {"java_script_enabled": has_scripts}

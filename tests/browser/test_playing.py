@@ -7,7 +7,7 @@ import pytest
 from arena.home import ArenaHome
 from tests.browser.conftest import SMALL_LADDER, expect, served, violations_of
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 SMALL = {"differences": {"size": 4}, "plaid": {"width": 8, "height": 8, "lines": 6}, "plusminus": {"size": 4}}
 READY = "#match:not([data-waiting])"

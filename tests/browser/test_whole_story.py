@@ -12,8 +12,6 @@ import pytest
 from arena.uploads.containment import can_contain_uploads
 from tests.browser.conftest import built, expect
 
-pytestmark = pytest.mark.processes
-
 PASSWORD = "correct horse battery"
 PATIENT = 90_000
 BOT = """from arena.botkit import run
@@ -107,6 +105,7 @@ def play_to_the_end(page):
         expect(page.locator("#match")).not_to_have_attribute("data-plies", before, timeout=PATIENT)
 
 
+@pytest.mark.slow
 def test_from_a_link_to_a_match_against_a_ranked_bot(chromium, arena, tmp_path):
     site, link = arena
     director, author, visitor = (chromium.new_context().new_page() for _ in range(3))

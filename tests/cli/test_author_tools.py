@@ -13,8 +13,6 @@ from arena.isolation.levels import choose_isolation, probe_level
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import called
 
-pytestmark = pytest.mark.processes
-
 
 @pytest.fixture
 def arena(capfd, monkeypatch, tmp_path):
@@ -44,6 +42,14 @@ def test_an_honest_bot_passes_every_step(arena):
     assert out.endswith("steps passed.\n")
 
 
+@pytest.mark.slow(
+    only=(
+        "exits_when_asked-plays differences in seat 0-nothing-must keep running",
+        "huge_note-plays differences in seat 0-xxxx-use less of the resource",
+        "illegal_action-plays differences in seat 0-[99, 99]-choose from the list under legal",
+        'wrong_ply-plays differences in seat 0-"ply": 1-compare the bytes with protocol.md',
+    )
+)
 @pytest.mark.parametrize(
     ("name", "step", "came_back", "fix"),
     [
@@ -71,6 +77,7 @@ def test_a_bot_that_does_not_leave_is_told(arena):
     assert "FAILED  leaves when it is told to quit: it had to be killed" in out
 
 
+@pytest.mark.slow
 def test_the_stderr_of_a_failing_bot_is_shown_escaped(arena):
     code, out, _ = arena("check", zoo.bad_bot("exits_at_once"), "--game", "differences")
     assert "stderr:    I give up" in out
@@ -80,6 +87,7 @@ def test_the_stderr_of_a_failing_bot_is_shown_escaped(arena):
     assert "\u202e" not in out
 
 
+@pytest.mark.slow
 def test_steps_as_json(arena):
     code, out, _ = arena("check", zoo.bad_bot("wrong_ply"), "--game", "differences", "--json")
     steps = [json.loads(line) for line in out.splitlines()]
@@ -106,6 +114,7 @@ def test_several_bots_are_checked_and_summed_up_in_a_table(arena, tmp_path, monk
     assert out.endswith("\n\n1 of 4 bots passed\n")
 
 
+@pytest.mark.slow(sample=True)
 def test_several_bots_that_all_pass(arena):
     code, out, _ = arena("check", zoo.BOTS / "minimal", zoo.BOTS / "random_legal", "--game", "differences")
     assert code == 0
@@ -172,6 +181,7 @@ def wrong_ply(arena, played):
     return next(f"t/{one['match']}" for one in matches if one["faults"] and one["faults"][0]["kind"] == "protocol")
 
 
+@pytest.mark.slow
 def test_a_fault_happens_again(arena, wrong_ply):
     code, out, _ = arena("repro", wrong_ply)
     assert code == 0
@@ -182,6 +192,7 @@ def test_a_fault_happens_again(arena, wrong_ply):
     assert "The same as recorded." in out
 
 
+@pytest.mark.slow
 def test_an_honest_seat_can_be_repeated_too(arena, played):
     exported = [json.loads(line) for line in arena("export", "t")[1].splitlines()]
     match = next(one["match"] for one in exported if one["bots"][0].startswith("good") and len(one["actions"]) > 2)
@@ -190,6 +201,7 @@ def test_an_honest_seat_can_be_repeated_too(arena, played):
     assert "recorded:  no fault" in out
 
 
+@pytest.mark.slow
 def test_the_commands_it_prints_do_what_they_say(arena, played):
     """The bot exits with 7 when it is asked: so it does on the kept input, without the arena."""
     matches = [json.loads(line) for line in arena("export", "t")[1].splitlines()]
@@ -202,6 +214,7 @@ def test_the_commands_it_prints_do_what_they_say(arena, played):
     assert "pdb" in debugger
 
 
+@pytest.mark.slow
 def test_a_bot_that_was_mended_is_told_to_differ(arena, played, wrong_ply):
     program = played / "wrong_ply" / "wrong_ply.py"
     program.write_text(program.read_text().replace("+ 1", "+ 0"))
@@ -212,6 +225,7 @@ def test_a_bot_that_was_mended_is_told_to_differ(arena, played, wrong_ply):
     assert "Not the same as recorded." in out
 
 
+@pytest.mark.slow
 def test_a_bot_that_has_gone_is_asked_for(arena, played, wrong_ply):
     shutil.move(played / "wrong_ply", played / "moved")
     code, _, errors = arena("repro", wrong_ply)
@@ -221,6 +235,7 @@ def test_a_bot_that_has_gone_is_asked_for(arena, played, wrong_ply):
     assert arena("repro", wrong_ply, "--bot", played / "moved")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -269,6 +284,7 @@ def test_the_doctor_measures_turns(arena):
     assert all(0 < row["p50_us"] <= row["p99_us"] <= row["max_us"] for row in rows)
 
 
+@pytest.mark.slow
 def test_nothing_a_bot_says_reaches_the_terminal_as_it_is(arena, tmp_path):
     """Its name, notes and stderr are full of control characters, a formula and a script; every command is tried."""
     tricks = shutil.copytree(zoo.bad_bot("terminal_tricks"), tmp_path / "tricks")

@@ -16,8 +16,6 @@ from arena.records import Bot, Fault
 from benchmarks import zoo_bots as zoo
 from tests import needs
 
-pytestmark = pytest.mark.processes
-
 KIT = "from arena.botkit import run\n\n\n"
 FIRST = "    return game.legal_actions(state)[0]"
 ELF = bytearray(64)
@@ -88,6 +86,20 @@ def unwrapped(text):
     return " ".join(text.split())
 
 
+@pytest.mark.slow(
+    only=(
+        "a loop",
+        "a sleep",
+        "a text",
+        "always the same",
+        "an unknown name",
+        "no plain list",
+        "nothing is returned",
+        "one answer",
+        "too much memory",
+        "two arguments",
+    )
+)
 @pytest.mark.parametrize("mistake", FIRST_BOTS)
 def test_the_author_is_told_what_to_change(check, mistake):
     (name, contents), says = FIRST_BOTS[mistake]
@@ -99,6 +111,7 @@ def test_the_author_is_told_what_to_change(check, mistake):
     assert ("     0000  " in out) == (KIT not in str(contents) and "sent:" in out), "bytes are for those who write them"
 
 
+@pytest.mark.slow
 def test_bytes_are_shown_on_demand(check):
     (name, contents), _ = FIRST_BOTS["nothing is returned"]
     assert "sent: " not in check(name, contents)[1]
@@ -107,6 +120,7 @@ def test_bytes_are_shown_on_demand(check):
     assert "0000  00 00 00" in out
 
 
+@pytest.mark.slow
 def test_the_same_failure_is_explained_once_and_its_steps_are_named_together(check):
     (name, contents), _ = FIRST_BOTS["an unknown name"]
     _, out = check(name, contents)
@@ -118,6 +132,7 @@ def test_the_same_failure_is_explained_once_and_its_steps_are_named_together(che
     assert "3 of 12 steps passed" in out
 
 
+@pytest.mark.slow(sample=True)
 def test_a_failure_with_an_option_at_its_bound_names_the_option(check):
     code, out = check(*with_kit(f"    assert game.options['scoring'] == 'distinct'\n{FIRST}"))
     assert code == 1
@@ -125,11 +140,13 @@ def test_a_failure_with_an_option_at_its_bound_names_the_option(check):
     assert "11 of 12 steps passed" in out
 
 
+@pytest.mark.slow
 def test_different_failures_are_explained_each(check):
     _, out = check(*with_kit("    return [1, 1] if game.options['size'] > 2 else None"))
     assert out.count("to fix it:") == 2
 
 
+@pytest.mark.slow
 def test_nobody_who_broke_a_limit_is_said_to_stay_inside(tmp_path, capfd):
     code = run(["check", str(zoo.bad_bot("huge_note")), "--game", "differences", "--home", str(tmp_path)])
     out = unwrapped(capfd.readouterr().out)
@@ -139,6 +156,7 @@ def test_nobody_who_broke_a_limit_is_said_to_stay_inside(tmp_path, capfd):
     assert "stays inside its limits" in out[out.index("also in") :]
 
 
+@pytest.mark.slow
 def test_steps_as_json_have_their_hints(check):
     (name, contents), says = FIRST_BOTS["an unknown name"]
     steps = [json.loads(line) for line in check(name, contents, "--json")[1].splitlines()]
@@ -168,6 +186,7 @@ def seen_at_a_terminal(arguments, **environment):
     return text.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("environment", "is_red"),
     [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False), ({"NO_COLOR": ""}, True)],

@@ -10,8 +10,6 @@ import pytest
 from arena.conformance import rules_process
 from tests.cli.calls import called
 
-pytestmark = pytest.mark.processes
-
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
 MODULES = {
@@ -82,6 +80,7 @@ def modules(tmp_path):
     shutil.copy(EXAMPLES / "domineering.py", tmp_path / "space")
 
 
+@pytest.mark.slow
 def test_good_rules_pass_every_step_and_bots_play_them(arena, tmp_path):
     shutil.copy(EXAMPLES / "domineering.py", tmp_path / "layers.py")
     code, out, errors = arena("check", "--rules", "layers:Domineering", "-o", "width=3", "-o", "height=3")
@@ -135,6 +134,7 @@ def test_a_module_that_never_finishes_importing_is_refused(arena, modules):
     assert errors == "arena: game 'loops:Game' can't be loaded: importing it did not return within 10 s\n"
 
 
+@pytest.mark.slow
 def test_a_call_that_can_not_be_interrupted_is_named_with_its_place(arena, tmp_path, monkeypatch):
     text = (EXAMPLES / "domineering.py").read_text()
     text = text.replace('"""Return 1 for the winner', 'sum(range(10**13))\n        """Return 1 for the winner')
@@ -149,6 +149,7 @@ def test_a_call_that_can_not_be_interrupted_is_named_with_its_place(arena, tmp_p
     )
 
 
+@pytest.mark.slow(sample=True)
 def test_a_module_beside_the_rules_is_missed_by_bots(arena, tmp_path):
     shutil.copy(EXAMPLES / "domineering.py", tmp_path / "beside.py")
     (tmp_path / "helped.py").write_text(
@@ -163,6 +164,7 @@ def test_a_module_beside_the_rules_is_missed_by_bots(arena, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_an_order_that_differs_from_process_to_process_is_found(arena, tmp_path):
     text = (EXAMPLES / "domineering.py").read_text()
     text = text.replace(

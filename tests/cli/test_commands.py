@@ -17,8 +17,6 @@ from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from tests.cli.calls import called
 
-pytestmark = pytest.mark.processes
-
 ROOT = Path(__file__).parents[2]
 BOTS = ROOT / "bots"
 
@@ -191,6 +189,7 @@ def test_three_bots_make_a_match_for_three(arena):
     assert text.count("minimal@1") == 3
 
 
+@pytest.mark.slow
 def test_a_bot_is_submitted_listed_and_played_by_name(arena, tmp_path):
     code, text, _ = arena("submit", BOTS / "random_legal")
     assert (code, "random_legal@1 is submitted" in text) == (0, True)
@@ -328,6 +327,7 @@ def test_ctrl_c_before_the_schedule_is_written_is_told_too(arena, home, monkeypa
     assert errors == "Stopped with nothing recorded. To resume: arena run 'my file.toml'\n"
 
 
+@pytest.mark.slow(sample=True)
 def test_a_reader_that_goes_away_is_no_error(home):
     command = f"{sys.executable} -m arena export --home {home} | head -c 10"
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True)
@@ -397,6 +397,7 @@ def test_a_terminal_of_an_odd_width_has_a_table_too(arena, monkeypatch, columns)
     assert (code, text.split("\n\n")[1].split()[:2]) == (0, ["rank", "bot"])
 
 
+@pytest.mark.slow
 def test_the_author_in_a_manifest_is_in_csv_and_json(tmp_path, capsys):
     for name, author in (("one", "Ada"), ("two", "=1+1")):
         (tmp_path / name).mkdir()

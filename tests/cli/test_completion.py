@@ -28,8 +28,6 @@ from arena.tournament.director import run_tournament
 from benchmarks import zoo_bots as zoo
 from tests import needs
 
-pytestmark = pytest.mark.processes
-
 TRICKS = "it's $(touch pwned); `touch pwned`"
 HOSTILE = ("x\x1b[31m", "y\nz", "-rf", "a,b", "\u202egpj")
 FILE = f"""
@@ -90,6 +88,7 @@ def test_commands_are_completed_without_importing_them(directory):
     assert "--workers" in plain(complete(directory, "arena run --w"))
 
 
+@pytest.mark.slow
 def test_tournaments_are_completed_but_not_the_deleted_nor_hostile_names(directory):
     expected = ["*", "a:b", TRICKS, "two words", "tiny"]  # the latest first
     for command in ("standings", "verify", "report", "crosstable"):
@@ -99,6 +98,7 @@ def test_tournaments_are_completed_but_not_the_deleted_nor_hostile_names(directo
     assert plain(complete(directory, 'arena standings "two w')) == ["two words"]
 
 
+@pytest.mark.slow
 def test_the_bin_and_seasons_are_completed(directory):
     assert plain(complete(directory, "arena restore ")) == ["deleted"]
     for line in ("arena season ", "arena leaderboard --season "):
@@ -114,6 +114,7 @@ def test_matches_are_completed_with_their_tournament(directory):
     assert complete(directory, "arena replay nobody/") == []
 
 
+@pytest.mark.slow
 def test_bots_games_files_and_choices_are_completed(directory):
     bots = plain(complete(directory, "arena check "))
     assert bots[:4] == ["minimal", "minimal@1", "some bot", "some bot@1"]
@@ -130,6 +131,7 @@ def test_bots_games_files_and_choices_are_completed(directory):
     assert complete(directory, "arena --home e") == ["dir,e"]
 
 
+@pytest.mark.slow(sample=True)
 def test_names_come_from_the_home_that_the_line_names(directory):
     away = directory / "empty"
     assert plain(complete(away, "arena standings ")) == []
@@ -139,6 +141,7 @@ def test_names_come_from_the_home_that_the_line_names(directory):
     assert plain(complete(directory, "arena standings ", ARENA_STORE="postgresql://nowhere/x")) == []
 
 
+@pytest.mark.slow
 def test_without_a_home_nothing_is_said_and_nothing_written(directory, tmp_path):
     for home in ("missing", "/dev/null", "/proc/self/mem", "x" * 5000, str(tmp_path)):
         assert complete(tmp_path, f"arena --home {home} standings ") == []

@@ -20,8 +20,6 @@ from arena.tournament.director import run_tournament
 from tests.cli.calls import calling
 from tests.games.variants import VARIANTS
 
-pytestmark = pytest.mark.processes
-
 BOTS = Path(__file__).parents[2] / "bots"
 ENTRANTS = "".join(f'[[entrants]]\nbot = "{BOTS / name}"\n' for name in ("minimal", "random_legal", "greedy"))
 GAMES_FILE = f"""
@@ -54,6 +52,7 @@ def arena(directory, capsys):
 # schedule
 
 
+@pytest.mark.slow(sample=True)
 def test_a_schedule_is_shown_with_counts_time_and_fairness(arena, directory):
     code, out, _ = arena("schedule", directory / "two_games.toml", "--workers", "2")
     assert code == 0
@@ -82,6 +81,7 @@ def test_nothing_is_played_and_nothing_stored_by_looking(arena, directory, tmp_p
     assert arena("standings", "unseen")[0] == 2
 
 
+@pytest.mark.slow
 def test_a_game_may_be_played_on_two_sizes(arena, tmp_path):
     path = tmp_path / "sizes.toml"
     tables = "".join(f'[[games]]\ngame = "differences"\noptions = {{ size = {size} }}\n' for size in (4, 5))
@@ -147,6 +147,7 @@ def test_stats_tell_what_the_numbers_rest_on(arena):
     assert times["p99_ms"] == pytest.approx(1000 * sorted(seconds)[-(-99 * len(seconds) // 100) - 1], rel=0.021)
 
 
+@pytest.mark.slow
 def test_each_table_of_stats_comes_in_every_format(arena):
     for table in ("games", "seats", "groups", "better", "nash", "times", "faults"):
         rows = list(csv.DictReader(io.StringIO(arena("stats", "two_games", "--table", table, "--format", "csv")[1])))
@@ -158,6 +159,7 @@ def test_each_table_of_stats_comes_in_every_format(arena):
 # compare
 
 
+@pytest.mark.slow
 def test_a_better_bot_is_accepted_a_worse_one_rejected_and_equals_stay_open(arena, tmp_path):
     game = ["--game", "differences", "--option", "size=8", "-q"]
     code, out, _ = arena("compare", BOTS / "greedy", BOTS / "random_legal", *game, "--elo1", "60")
@@ -176,6 +178,7 @@ def test_a_better_bot_is_accepted_a_worse_one_rejected_and_equals_stay_open(aren
     assert found["bounds"][0] < found["llr"] < found["bounds"][1]
 
 
+@pytest.mark.slow
 def test_the_same_comparison_goes_on_where_it_stopped(arena):
     command = ["compare", BOTS / "greedy", BOTS / "random_legal", "--game", "plusminus", "--option", "size=5", "-q"]
     command += ["--elo0", "-5", "--elo1", "5", "--opening-plies", "4", "--name", "again"]
@@ -185,6 +188,7 @@ def test_the_same_comparison_goes_on_where_it_stopped(arena):
     assert arena(*command, "--max-encounters", "16", "--json") == first
 
 
+@pytest.mark.slow
 def test_bots_that_always_play_the_same_are_not_counted_again_and_again(arena, tmp_path):
     """minimal always takes the first action: of plusminus' four openings, each encounter tells something once."""
     for name in ("one", "two"):
@@ -208,6 +212,7 @@ def test_bots_that_always_play_the_same_are_not_counted_again_and_again(arena, t
     assert "28 more encounters only repeated earlier ones" in out
 
 
+@pytest.mark.slow
 def test_a_comparison_says_how_many_faults_each_side_had(arena, tmp_path):
     """It dies before it says hello in every match; the other one does nothing wrong."""
     dies = tmp_path / "dies.py"
@@ -219,6 +224,7 @@ def test_a_comparison_says_how_many_faults_each_side_had(arena, tmp_path):
     assert json.loads(arena(*command, "--json")[1])["faults"] == {"new": {"start": 4}, "old": {}}
 
 
+@pytest.mark.slow
 def test_a_comparison_of_three_lets_the_old_one_sit_twice(arena):
     game = ["--game", "multiplication", "--option", "players=3", "--option", "size=10"]
     code, out, _ = arena(
@@ -302,6 +308,7 @@ def test_a_format_that_does_not_fit_is_refused_before_anything_is_played(arena, 
 # plots
 
 
+@pytest.mark.slow
 def test_plots_are_pictures_of_the_tournament(arena, tmp_path):
     pytest.importorskip("matplotlib", reason="needs matplotlib")
     code, _, _ = arena("plot", "two_games", "-o", tmp_path / "plots")
@@ -339,6 +346,7 @@ def page(directory):
     return path
 
 
+@pytest.mark.slow
 def test_a_report_is_one_file_that_needs_nothing_else(page):
     text = page.read_text()
     assert not re.findall(r'(?:src|href)="(?!#|data:)', text)
@@ -349,6 +357,7 @@ def test_a_report_is_one_file_that_needs_nothing_else(page):
     assert "All 72 matches can be replayed here" in " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_fewer_matches_are_said_to_be_fewer(arena, tmp_path):
     code, _, _ = arena("report", "two_games", "-o", tmp_path / "few.html", "--matches", "5")
     assert code == 0
@@ -415,6 +424,7 @@ def test_leaderboards_over_time_per_game_and_overall(arena):
     assert json.loads(arena("leaderboard", "--json")[1])
 
 
+@pytest.mark.slow
 def test_a_fault_is_linked_to_its_repetition(tmp_path, capsys):
     from benchmarks import zoo_bots as zoo
 
@@ -439,6 +449,7 @@ def without(package, *arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
 
+@pytest.mark.slow
 def test_without_matplotlib_a_report_is_the_same(directory, tmp_path):
     home = ["--home", directory / "home"]
     done = without("matplotlib", "report", "small_swiss", "-o", tmp_path / "r.html", *home)
@@ -449,6 +460,7 @@ def test_without_matplotlib_a_report_is_the_same(directory, tmp_path):
     assert (done.returncode, "plots need the package matplotlib; try: pip" in done.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_what_needs_an_extra_says_which(directory, tmp_path):
     home = ["--home", tmp_path / "h"]
     done = without("distributed", "run", directory / "two_games.toml", "--local-cluster", "2", *home)
@@ -457,6 +469,7 @@ def test_what_needs_an_extra_says_which(directory, tmp_path):
     assert (done.returncode, "try: pip install 'grid-arena[postgres]'" in done.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_two_versions_of_a_bot_play_in_one_tournament(tmp_path, capsys):
     bot = shutil.copytree(BOTS / "random_legal", tmp_path / "mine")
     home = ["--home", str(tmp_path / "h")]
@@ -476,6 +489,7 @@ def test_two_versions_of_a_bot_play_in_one_tournament(tmp_path, capsys):
     assert capsys.readouterr().out.count("mine@") >= 4
 
 
+@pytest.mark.slow
 def test_a_comparison_without_a_verdict_says_what_it_takes(arena):
     game = ["--game", "differences", "--option", "size=5", "-q", "--name", "too short"]
     code, out, _ = arena("compare", BOTS / "random_legal", BOTS / "minimal", *game, "--limit", "3")

@@ -11,8 +11,6 @@ import pytest
 from arena.cli.command_table import COMMANDS
 from tests.cli.calls import calling
 
-pytestmark = pytest.mark.processes
-
 WITHOUT_A_GAME = {
     "quickstart",
     "protocol",
@@ -101,6 +99,7 @@ merge other t --external-game {game}                        > new here
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
 def test_a_game_goes_through_every_command(game, tmp_path, monkeypatch, capsys):
     options = GAMES[game]

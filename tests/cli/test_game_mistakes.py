@@ -12,8 +12,6 @@ from arena.errors import GameError
 from tests.cli.calls import calling
 from tests.conftest import BOTS
 
-pytestmark = pytest.mark.processes
-
 GAMES = "tests.mistaken_games"
 AT_FAULT = f"the game '{GAMES}:ApplyRaises' is at fault: apply raised KeyError: 1 (mistaken_games.py:"
 
@@ -31,6 +29,7 @@ def tournament(path, game, extra="opening_plies = 0"):
     return path
 
 
+@pytest.mark.slow
 def test_a_run_plays_the_rest_and_names_each_mistake_once(call, tmp_path):
     file = tournament(tmp_path / "t.toml", "ApplyRaises", "opening_plies = 0\nencounters = 2")
     code, _, err = call("run", file, "--quiet")
@@ -103,6 +102,7 @@ def test_an_observation_that_can_not_be_sent_is_neither_the_bots_fault_nor_a_def
     assert f"arena: the game '{GAMES}:{name}' is at fault: observation{says}" in err
 
 
+@pytest.mark.slow(sample=("RenderReturnsNothing",))
 @pytest.mark.parametrize("name", ["RenderRaises", "RenderReturnsNothing"])
 def test_a_match_goes_on_without_a_board(call, name, tmp_path):
     code, out, _ = call("play", f"{GAMES}:{name}", BOTS / "minimal", BOTS / "minimal")

@@ -137,7 +137,6 @@ main()
 """
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize(("given", "expected"), [({}, "1 1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2 ")])
 def test_numpy_computes_on_one_core_unless_somebody_says_otherwise(given, expected):
     environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}

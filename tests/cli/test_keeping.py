@@ -374,7 +374,7 @@ def test_the_leader_is_who_is_first_by_the_format(arena, home):
     assert re.search(r"^ladder +b +stopped", text, re.MULTILINE)
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=True)
 def test_a_database_on_a_server_is_kept_in_order_too(arena, postgres_url, tmp_path):
     with ArenaHome(tmp_path / "here", store=postgres_url) as home:
         cup = home.store.create_tournament(definition(name="cup"), [line(1)])

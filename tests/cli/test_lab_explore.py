@@ -9,8 +9,6 @@ from arena.tournament.definition import make_definition
 from tests.cli.calls import calling
 from tests.report.tournaments import play
 
-pytestmark = pytest.mark.processes  # an oracle may build a kernel
-
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
@@ -51,6 +49,7 @@ def test_what_was_played_is_counted(explore):
     assert "12 matches played" in out
 
 
+@pytest.mark.slow(sample=True)
 def test_a_tournament_takes_the_book(explore, tmp_path):
     book = tmp_path / "even.toml"
     code, _, err = explore("plusminus", "-o", "size=4", "--plies", 4, "--outcome", "draw", "--book", book, "--quiet")

@@ -11,8 +11,6 @@ from arena.lab.kernels.sameness import Effort
 from tests import needs
 from tests.cli.calls import calling
 
-pytestmark = [pytest.mark.processes]
-
 
 @pytest.fixture
 def call(tmp_path, capsys, monkeypatch):
@@ -32,6 +30,7 @@ def test_kernels_are_shown_and_nothing_is_built(call, tmp_path):
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.slow
 @needs.program("cc", "gcc", "clang")
 def test_kernels_are_built_and_compared(call, monkeypatch):
     monkeypatch.setattr(lab_kernels, "USUAL", Effort(playouts=1_200, large_playouts=1, lines=0))

@@ -8,8 +8,6 @@ from arena.home import ArenaHome
 from tests.cli.calls import calling
 from tests.report.tournaments import play
 
-pytestmark = pytest.mark.processes  # an oracle may build a kernel
-
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
@@ -27,6 +25,7 @@ def puzzles(directory, capsys, monkeypatch):
     return lambda *arguments: call("lab", "puzzles", *arguments)
 
 
+@pytest.mark.slow
 def test_puzzles_are_listed_without_their_solutions_and_kept(puzzles, directory):
     code, out, err = puzzles("cup", "--count", "2")
     assert (code, err) == (0, "")

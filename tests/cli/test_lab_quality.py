@@ -55,6 +55,7 @@ def test_two_values_of_an_option_are_put_side_by_side(quality, tmp_path):
     assert len(shown["differences"]) > 30
 
 
+@pytest.mark.slow(sample=True)
 def test_a_game_from_outside_is_measured_by_its_rules(quality):
     code, out, _ = quality("tests.lab.games:OfATable", "--encounters", "10", "--doublings", "0")
     assert code == 2

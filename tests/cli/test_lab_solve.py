@@ -130,7 +130,7 @@ def test_a_table_is_saved_and_used_again(solve, solved, cache):
     assert err.startswith(f"arena: table {file}: it has ")
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @needs.program("cc", "gcc", "clang")
 def test_a_table_of_a_kernel_is_saved_and_used_again(solve, solved, cache, monkeypatch):
     options = ("multiplication", "-o", "size=7")

@@ -16,7 +16,7 @@ def strength(tmp_path, capsys):
     return lambda *arguments: call("lab", "strength", *arguments)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_perfect_play_keeps_everything(strength):
     code, out, err = strength(*SMALL, BOTS / "perfect", "--matches", "2", "--positions", "16", "--seconds", "10")
     assert code == 0
@@ -26,7 +26,7 @@ def test_perfect_play_keeps_everything(strength):
     assert rows == {("perfect@1", "own"): "100.0", ("perfect@1", "random"): "100.0"}
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=True)
 def test_a_bot_with_faults_fails_and_is_named(strength, tmp_path):
     silent = tmp_path / "silent.py"
     silent.write_text("import sys\nsys.exit(3)\n")

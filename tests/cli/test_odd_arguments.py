@@ -14,8 +14,6 @@ from arena.cli.options import Number, WholeNumber
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import called
 
-pytestmark = pytest.mark.processes
-
 ARENA = [sys.executable, "-m", "arena"]
 MINIMAL = str(zoo.BOTS / "minimal")
 
@@ -158,6 +156,7 @@ def shell(line, arguments, home):
     return done.stdout.strip(), done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", PRINTING)
 def test_a_closed_or_full_output_is_told_and_a_reader_that_has_left_is_not(home, arguments):
     out, errors = shell("arena > /dev/full; echo $?", arguments, home)
@@ -172,6 +171,7 @@ def test_a_closed_or_full_output_is_told_and_a_reader_that_has_left_is_not(home,
     subprocess.run([*ARENA, "verify", "--home", str(home)], check=True, capture_output=True)  # nothing went into it
 
 
+@pytest.mark.slow(sample=True)
 def test_a_reader_that_has_left_gives_141(home):
     reader, writer = os.pipe()
     os.close(reader)
@@ -184,6 +184,7 @@ def test_a_reader_that_has_left_gives_141(home):
 # exact limits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 7, 17])
 def test_a_comparison_plays_as_many_encounters_as_it_may(arena, limit):
     same = ["--game", "differences", "--option", "size=4", "-q", "--name", f"c{limit}", "--elo1", "1"]

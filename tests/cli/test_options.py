@@ -156,12 +156,12 @@ def played(arena_json, tmp_path):
     assert arena_json("run", "t.toml", "--workers", "1")[0] == 0
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_verify_as_json(arena_json, played):
     assert arena_json("verify") == (0, [{"tournament": "t", "checked": 2, "matches": 2, "problems": []}])
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=True)
 def test_replay_as_json(arena_json, played):
     code, replay = arena_json("replay", "t/1")
     assert code == 0
@@ -176,7 +176,7 @@ def test_replay_as_json(arena_json, played):
         assert one["observation"]["heights"][x - 1] == y
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_repro_as_json(arena_json, played, tmp_path):
     code, repro = arena_json("repro", "t/1", "--seat", "0")
     assert code == 0
@@ -186,7 +186,7 @@ def test_repro_as_json(arena_json, played, tmp_path):
     assert (tmp_path / repro["input"]).stat().st_size > 100
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_report_and_submit_and_new_as_json(arena_json, played, tmp_path):
     code, report = arena_json("report", "--output", "r.html")
     assert (code, report["file"]) == (0, "r.html")
@@ -199,7 +199,6 @@ def test_report_and_submit_and_new_as_json(arena_json, played, tmp_path):
     assert all((tmp_path / "mine" / name).is_file() for name in written["files"])
 
 
-@pytest.mark.processes
 def test_a_refused_submission_as_json(arena_json):
     code, refused = arena_json("submit", zoo.bad_bot("exits_at_once"))
     assert (code, refused["is_submitted"]) == (1, False)
@@ -207,7 +206,7 @@ def test_a_refused_submission_as_json(arena_json):
     assert "I give up" in refused["stderr"]
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_corrections_and_merges_as_json(arena_json, played, tmp_path):
     shutil.copytree(tmp_path / "home", tmp_path / "other")
     code, (merged,) = arena_json("merge", tmp_path / "other")

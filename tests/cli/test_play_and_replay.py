@@ -42,7 +42,6 @@ def play(monkeypatch, capsys, tmp_path):
     return call
 
 
-@pytest.mark.processes
 def test_a_person_may_take_a_seat(play):
     code, text, errors = play("z9\nnonsense\na1\n", "differences", "human", BOTS / "minimal", "-o", "size=2")
     assert code == 0
@@ -55,7 +54,6 @@ def test_a_person_may_take_a_seat(play):
     assert "nonsense: a square is written like c4" in errors
 
 
-@pytest.mark.processes
 def test_words_of_command_are_understood(play):
     typed = "?\nlegal\nLEGAL\nscores\nrules\nboard\n\nquit\n"
     code, text, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=2")
@@ -67,7 +65,6 @@ def test_words_of_command_are_understood(play):
     assert "(normal)" not in text
 
 
-@pytest.mark.processes
 def test_an_illegal_action_is_told_with_the_rule(play):
     typed = "a1\na3\nquit\n"
     code, _, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=3")
@@ -77,7 +74,6 @@ def test_an_illegal_action_is_told_with_the_rule(play):
     assert "human (seat 0) acts: c3 (? for help): " in errors  # of few all are
 
 
-@pytest.mark.processes
 def test_undo_takes_back_the_persons_own_last_action_and_what_came_after(play):
     typed = "undo\na1\nc3\nundo\nundo\nc1\nquit\n"
     code, text, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=6")
@@ -89,7 +85,6 @@ def test_undo_takes_back_the_persons_own_last_action_and_what_came_after(play):
     assert text.count("\n".join(f"{y} . . . . . ." for y in range(6, 0, -1))) == 2  # at first, and after both undos
 
 
-@pytest.mark.processes
 def test_undo_gives_bots_the_position_and_nothing_of_what_was_taken_back(play):
     """A bot that keeps the state by what it is told would commit a fault if it still had the actions undone."""
     typed = "a1\nundo\nb2\nundo\nc3\nlegal\nquit\n"
@@ -98,7 +93,6 @@ def test_undo_gives_bots_the_position_and_nothing_of_what_was_taken_back(play):
     assert "fault" not in text + errors
 
 
-@pytest.mark.processes
 def test_a_hint_comes_from_a_bot_and_is_an_action_the_rules_allow(play):
     typed = "hint\nquit\n"
     _, _, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=3")
@@ -110,7 +104,6 @@ def test_a_hint_comes_from_a_bot_and_is_an_action_the_rules_allow(play):
     assert "There is no bot to ask; name one with --hints BOT." in errors
 
 
-@pytest.mark.processes
 def test_a_bot_that_fails_has_no_hint_and_the_match_goes_on(play):
     bad = zoo.bad_bot("exits_when_asked")
     arguments = ("differences", "human", "human", "-o", "size=2", "--hints", bad)
@@ -120,7 +113,6 @@ def test_a_bot_that_fails_has_no_hint_and_the_match_goes_on(play):
     assert "(normal)" in text
 
 
-@pytest.mark.processes
 def test_input_that_ends_in_mid_match_is_told_in_one_sentence(play):
     code, text, errors = play("", "differences", "human", BOTS / "minimal", "-q")
     assert code == 2
@@ -131,7 +123,6 @@ def test_input_that_ends_in_mid_match_is_told_in_one_sentence(play):
     assert "after 2 actions" in errors
 
 
-@pytest.mark.processes
 def test_the_record_of_a_match_with_undo_replays(play):
     typed = "a1\nundo\nb1\nc3\n"
     code, text, _ = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=3", "--json")
@@ -141,13 +132,11 @@ def test_the_record_of_a_match_with_undo_replays(play):
     assert len(list(states_of(MatchRecord.from_json(record)))) == 4
 
 
-@pytest.mark.processes
 def test_ask_bot_asks_in_the_place_of_the_seat_to_act():
     answer = ask_bot(load_bot(BOTS / "minimal"), "differences", {"size": 3}, [[0, [1, 1]], [1, [2, 2]]])
     assert answer.action == [3, 3]
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("name", GAMES)
 def test_every_board_fits_eighty_columns(name):
     large = {
@@ -283,7 +272,6 @@ def test_playing_goes_on_by_itself_until_a_key_or_the_end():
     assert cursor.has_left
 
 
-@pytest.mark.processes
 def test_a_replay_page_holds_the_board_the_actions_and_the_note():
     record = play_match("differences", [load_bot(BOTS / "alphabeta")] * 2, options={"size": 5})
     positions = list(states_of(record))
@@ -299,7 +287,6 @@ def test_a_replay_page_holds_the_board_the_actions_and_the_note():
         assert line in text
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize(("size", "width"), [(8, 80), (30, 80), (60, 200), (12, 40)])
 def test_a_replay_page_keeps_to_the_terminal(size, width):
     record = play_match("differences", [load_bot(BOTS / "minimal")] * 2, options={"size": size})
@@ -339,7 +326,7 @@ def at_a_terminal(arguments, directory, **variables):
     return text.decode()
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "players", "options"),
     [
@@ -368,7 +355,7 @@ def test_a_match_at_a_terminal_shows_last_action_owners_and_score_after_each_act
     assert set(letters) == set("ABC"[:players])
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=("variables0",))
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_without_colours_the_last_action_and_the_owners_are_visible(variables, tmp_path):
     arguments = ["play", "differences", BOTS / "minimal", BOTS / "minimal", "-o", "size=3"]
@@ -387,7 +374,7 @@ def read_until(descriptor, pattern, seconds=60.0):
     return text
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_replay_is_stepped_through_at_a_real_terminal(tmp_path):
     file = tmp_path / "t.toml"
     file.write_text(

@@ -9,8 +9,6 @@ import pytest
 from tests.cli.calls import calling
 from tests.conftest import BOTS
 
-pytestmark = pytest.mark.processes
-
 
 @pytest.fixture
 def call(tmp_path, capsys):
@@ -24,6 +22,7 @@ def definition(tmp_path, game="tests.mistaken_games:Endless", limit=6):
     return file
 
 
+@pytest.mark.slow
 def test_a_tournament_of_a_game_without_end(call, tmp_path):
     file = definition(tmp_path)
     code, out, _ = call("run", file, "--quiet")
@@ -40,6 +39,7 @@ def test_a_tournament_of_a_game_without_end(call, tmp_path):
     assert "limit of plies" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow(sample=True)
 def test_another_limit_is_another_tournament(call, tmp_path):
     assert call("run", definition(tmp_path), "--quiet")[0] == 0
     code, _, err = call("run", definition(tmp_path, limit=8), "--quiet")
@@ -48,6 +48,7 @@ def test_another_limit_is_another_tournament(call, tmp_path):
     assert (code, "differs in ply_limit" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_table_without_such_matches_does_not_mention_them(call, tmp_path):
     code, out, _ = call("run", definition(tmp_path, "differences"), "--quiet")
     assert code == 0
@@ -62,6 +63,7 @@ def test_a_match_on_the_terminal(call):
     assert "0 is not in the range" in err
 
 
+@pytest.mark.slow
 def test_a_comparison(call):
     same = (BOTS / "minimal", BOTS / "random_legal", "--game", "differences", "--max-encounters", "2", "--quiet")
     code, _, err = call("compare", *same, "--ply-limit", "2")

@@ -13,8 +13,6 @@ from arena.tournament.director import run_tournament
 from tests.cli.calls import calling
 from tests.conftest import BOTS
 
-pytestmark = pytest.mark.processes
-
 ENTRANTS = [("greedy", "ada"), ("random_legal", "bob"), ("minimal", "cleo"), ("random_legal", "dan")]
 FILES = {
     "cup": 'format = "knockout"\nencounters = 2\n[knockout]\nseeding = "entrants"\ntie_encounters = 1\n',

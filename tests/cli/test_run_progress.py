@@ -140,7 +140,6 @@ def test_notes_take_the_place_of_the_ratings(monkeypatch, capsys):
             assert max(map(len, shown.splitlines())) <= 40 or kind is PlainLines
 
 
-@pytest.mark.processes
 def test_a_ladder_that_is_played_reports_its_limits(tmp_path, capsys):
     entrants = "".join(f'[[entrants]]\nbot = "{BOTS / bot}"\n' for bot in ("random_legal", "minimal"))
     limits = "[ladder]\nmatches = 12\nmargin_95 = 0.01\nhours = 1\n"

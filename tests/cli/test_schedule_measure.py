@@ -15,8 +15,6 @@ from arena.home import ArenaHome
 from arena.tournament import measurement
 from tests.conftest import BOTS
 
-pytestmark = pytest.mark.processes
-
 GAME = 'game = "differences"\noptions = { size = 4 }\n'
 
 
@@ -41,6 +39,7 @@ def bot_that(tmp_path, name, line):
     return tmp_path / f"{name}.py"
 
 
+@pytest.mark.slow
 def test_a_few_matches_say_how_long_all_of_them_take(arena, written, tmp_path):
     slow = bot_that(tmp_path, "slow", "time.sleep(0.05)")
     path = written(slow, BOTS / "minimal", text="encounters = 500")
@@ -63,6 +62,7 @@ def test_a_few_matches_say_how_long_all_of_them_take(arena, written, tmp_path):
     assert row["low_seconds"] < row["expected_seconds"] < row["high_seconds"]
 
 
+@pytest.mark.slow
 def test_a_bot_that_fails_is_named_and_its_matches_are_not_counted(arena, written, tmp_path):
     (tmp_path / "broken.py").write_text("import nothing_like_this\n")
     path = written(tmp_path / "broken.py", BOTS / "minimal", BOTS / "minimal")
@@ -74,6 +74,7 @@ def test_a_bot_that_fails_is_named_and_its_matches_are_not_counted(arena, writte
     assert [row["measured_matches"] for row in json.loads(out)] == [0]
 
 
+@pytest.mark.slow
 def test_matches_that_do_not_end_are_stopped(arena, written, tmp_path, monkeypatch):
     monkeypatch.setattr(measurement, "MAX_SECONDS", 0.5)
     path = written(
@@ -114,6 +115,7 @@ def test_a_file_with_mistakes_is_refused_with_all_of_them(arena, written, tmp_pa
     assert "nowhere.py" in err
 
 
+@pytest.mark.slow(sample=True)
 def test_ctrl_c_is_quiet(written, tmp_path):
     path = written(bot_that(tmp_path, "slow", "time.sleep(0.5)"), BOTS / "minimal", text="encounters = 50")
     process = subprocess.Popen(

@@ -11,8 +11,6 @@ from tests.cli.calls import calling
 from tests.conftest import BOTS
 from tests.report.tournaments import ScriptedExecutor
 
-pytestmark = pytest.mark.processes
-
 MCTS = str(BOTS / "mcts")
 QUICK = ["--game", "differences", "-o", "size=4", "--param", "rollouts=1..3@1", "--encounters", "4", "--rounds", "1"]
 
@@ -29,6 +27,7 @@ def played_at_once(definition, store, **options):
     return run_tournament(definition, store, executor=ScriptedExecutor((), ""), listener=options["listener"])
 
 
+@pytest.mark.slow(sample=True)
 @needs.package("matplotlib")
 def test_a_tuning_is_played_drawn_and_found_again(tune, tmp_path):
     plot = tmp_path / "plot.svg"

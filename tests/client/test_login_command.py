@@ -208,7 +208,6 @@ def test_what_a_hostile_site_says_does_nothing_to_the_terminal(arena):
     assert err.removesuffix("\n").isprintable()
 
 
-@pytest.mark.processes
 def test_ctrl_c_ends_the_wait_quietly(arena_site):
     program = subprocess.Popen(
         [sys.executable, "-m", "arena", "login", arena_site.url],

@@ -165,7 +165,6 @@ def encrypted(tmp_path):
         yield url.replace("http:", "https:"), certificate
 
 
-@pytest.mark.processes
 @needs.program("openssl")
 def test_a_certificate_is_checked(encrypted, monkeypatch):
     url, certificate = encrypted

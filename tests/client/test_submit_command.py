@@ -13,9 +13,6 @@ from arena.uploads.containment import Containment
 from tests.client.conftest import hostile, response
 from tests.submissions.test_checker import BROKEN, GOOD
 
-pytestmark = pytest.mark.processes
-
-
 TAKEN = '{"to": "/submissions/1"}'
 
 
@@ -52,6 +49,7 @@ def checking(arena_site, tmp_path):
     thread.join()
 
 
+@pytest.mark.slow(sample=True)
 @pytest.mark.usefixtures("checking")
 def test_a_good_bot_is_accepted_and_the_same_again_is_the_same(command, arena_site, tmp_path):
     (tmp_path / "first.py").write_bytes(GOOD)

@@ -2,14 +2,10 @@
 
 import time
 
-import pytest
-
 from arena.conformance.check import busy_bot
 from arena.isolation.sandbox_policy import Isolation
 from arena.players.subprocess import Subprocess
 from arena.records import DEFAULT_LIMITS
-
-pytestmark = pytest.mark.processes
 
 
 def test_a_busy_bot_uses_the_processor():

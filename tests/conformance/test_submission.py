@@ -128,7 +128,6 @@ def soon():
     signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.processes
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_submission_is_refused_in_one_sentence(tmp_path, what):
@@ -160,7 +159,7 @@ def test_what_is_replaced_by_a_link_after_it_was_looked_at_is_not_copied(tmp_pat
         copy_files(files, tmp_path / "copy")
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=True)
 def test_a_game_of_the_bots_own_is_not_loaded(tmp_path):
     """The command line looks for games in the working directory too."""
     bot = make_bot(tmp_path / "b", MANIFEST.replace("differences", "evil:Game"))
@@ -187,7 +186,6 @@ def test_a_tournament_file_with_what_no_game_needs_is_refused_in_a_sentence(tmp_
         load_definition(path)
 
 
-@pytest.mark.processes
 def test_a_game_from_outside_is_loaded_where_the_operator_names_it(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "docs/examples")
     bot = make_bot(tmp_path / "b", MANIFEST.replace("differences", "domineering:Domineering"))
@@ -198,7 +196,6 @@ def test_a_game_from_outside_is_loaded_where_the_operator_names_it(tmp_path, mon
     assert told[0].startswith("domineering:Domineering: a match of")
 
 
-@pytest.mark.processes
 def test_what_is_copied_has_no_special_bits_and_no_second_name(tmp_path):
     bot = make_bot(tmp_path / "b")
     (bot / "inner").mkdir(mode=0o777)
@@ -228,7 +225,6 @@ def test_a_submission_that_was_changed_in_the_arena_is_not_taken_for_what_it_was
             home.bots.copy_in(bot)
 
 
-@pytest.mark.processes
 def test_a_submission_that_changes_while_it_is_copied_leaves_nothing(tmp_path, monkeypatch):
     bot = make_bot(tmp_path / "b")
     copy = bot_registry._copy

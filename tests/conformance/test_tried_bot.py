@@ -12,8 +12,6 @@ from arena.players.process_player import ProcessPlayer
 from arena.records import DEFAULT_LIMITS, TimeControl
 from tests.conftest import BOTS
 
-pytestmark = pytest.mark.processes
-
 
 @pytest.fixture
 def tried():

@@ -229,7 +229,7 @@ def test_gaps_and_folds(local, zone, found):
     assert instants(datetime.fromisoformat(local), zone) == expected
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=True)
 def test_a_process_of_its_own_reads_the_same():
     for text in (text_of(), text_of(title="''", options="{ size = 600 }"), ""):
         assert read_apart(text, "form") == reading_of(text, "form")
@@ -241,7 +241,6 @@ def test_a_process_of_its_own_reads_the_same():
         assert str(apart.value) == str(here.value)
 
 
-@pytest.mark.processes
 def test_a_server_can_write_and_show_contests_without_loading_what_rates():
     modules = (
         "arena.contests.apart, arena.contests.contest_text, arena.contests.visibility, arena.people.contest_change"

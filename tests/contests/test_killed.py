@@ -18,7 +18,7 @@ from tests.contests.samples import SEALED
 from tests.contests.world import DEADLINE, FREEZE, World
 from tests.people.conftest import FakeClock
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 
 class KilledError(BaseException):
@@ -112,6 +112,7 @@ def test_a_freeze_that_is_killed_at_each_transaction_shows_nothing_more(tmp_path
     assert each_moment(tmp_path, now, kill_at, go_on, check) > 5
 
 
+@pytest.mark.slow(sample=("frozen",))
 @pytest.mark.parametrize("kind", ["frozen", "sealed"])
 def test_results_that_are_revealed_and_killed_at_each_transaction_are_all_there_once(tmp_path, kill_at, kind):
     now = FakeClock()

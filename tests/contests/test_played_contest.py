@@ -12,7 +12,7 @@ from tests.contests.samples import OPEN, SEALED
 from tests.contests.world import DEADLINE, FREEZE, OPENS, Looking
 from tests.store.samples import definition, line
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 
 def phase(world):
@@ -159,6 +159,7 @@ def test_a_cancelled_contest_is_not_played_any_more(world):
     assert (phase(world), 0 < len(world.results()) < 100) == (ContestPhase.CANCELLED, True)
 
 
+@pytest.mark.slow(sample=True)
 def test_too_few_entries_are_a_sentence_for_the_director(world):
     world.announce(**OPEN, qualification=None)
     world.hand_in("ada", "adabot")()

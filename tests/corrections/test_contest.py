@@ -15,6 +15,8 @@ from arena.shipped import bot_path
 from tests.corrections.contest import contest, play, reckoned, records, tabled, write_bots
 from tests.stepped_run import stepped_run, wait_until_stopped
 
+pytestmark = pytest.mark.slow
+
 STUDENTS = [f"student{number:02}" for number in range(24)]
 
 
@@ -40,7 +42,7 @@ def expected_pairs(before_withdrawing):
     return expected
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.processes)])
+@pytest.fixture(params=["sqlite", "postgresql"])
 def anywhere(request, tmp_path):
     """A home whose database is a file, or on a server."""
     url = None if request.param == "sqlite" else request.getfixturevalue("postgres_url")
@@ -48,6 +50,7 @@ def anywhere(request, tmp_path):
         yield home
 
 
+@pytest.mark.slow(sample=("sqlite",))
 def test_everything_that_can_go_wrong_in_a_contest(anywhere, tmp_path, no_check):
     home = anywhere
     definition = contest(write_bots(tmp_path / "bots", STUDENTS))
@@ -78,7 +81,6 @@ def test_everything_that_can_go_wrong_in_a_contest(anywhere, tmp_path, no_check)
     assert not with_bot(counting, "student07")
 
 
-@pytest.mark.processes
 def test_the_same_on_the_command_line_with_a_kill_in_between(tmp_path):
     """The bots are programs, the runs are killed, and the tournament file stays as it was."""
     names = STUDENTS[:8]

@@ -381,6 +381,7 @@ def story(home, draw, bots, mended, newcomer):
     return made
 
 
+@pytest.mark.slow(sample=True)
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_undoing_everything_brings_every_record_back(tmp_path_factory, no_check, data):
@@ -592,7 +593,6 @@ def test_a_comparison_is_not_corrected_but_for_void_matches(home, bots):
     assert play(home, definition).is_complete
 
 
-@pytest.mark.processes
 def test_a_bot_that_does_not_pass_its_check_does_not_enter(home, tmp_path):
     bots = write_bots(tmp_path / "bots", FOUR)
     play(home, contest(bots))
@@ -606,9 +606,7 @@ def test_a_bot_that_does_not_pass_its_check_does_not_enter(home, tmp_path):
 
 
 # what earlier versions have stored
-
-
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.parametrize("version", sorted(path.name for path in (STORED / "homes").iterdir()))
 def test_a_tournament_of_an_earlier_version_takes_every_correction(version, tmp_path):
     shutil.copytree(STORED / "homes" / version, tmp_path / "home")

@@ -1,5 +1,6 @@
 """Random stories of a contest, compared with a model that is written from the documentation alone."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -89,6 +90,7 @@ STEPS = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=st.integers(0, 12), steps=st.lists(STEPS, min_size=2, max_size=9))
 def test_what_counts_is_what_the_documentation_says(tmp_path_factory, no_check, first, steps):

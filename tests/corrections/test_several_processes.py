@@ -12,7 +12,7 @@ from arena.corrections import disqualify
 from arena.home import ArenaHome
 from tests.corrections.contest import contest, play, records, tabled, write_bots
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 KILLED = """
 import os, signal, sys
@@ -70,6 +70,7 @@ def wait_until_free(home):
         time.sleep(0.02)
 
 
+@pytest.mark.slow(sample=("sqlite",))
 def test_a_correction_that_is_killed_has_not_happened_and_can_be_repeated(played, url):
     before, table = records(played), tabled(played)
     killed = started(KILLED, played, url)

@@ -17,8 +17,6 @@ from arena.tournament.turns import SitsOut
 from tests.people.conftest import FakeClock
 from tests.tournament.test_control import Scripted
 
-pytestmark = pytest.mark.processes
-
 
 @pytest.fixture
 def home(tmp_path, write_definition):
@@ -64,6 +62,7 @@ def test_each_kind_is_a_correction_with_its_reason(home, people):
     assert carry_out_requests(home, people, "t") == 0
 
 
+@pytest.mark.slow(sample=True)
 def test_an_entrant_gets_the_files_of_a_bot_of_the_arena(home, people, tmp_path):
     from tests.ladders.test_open_ladder import hand_in
 

@@ -9,8 +9,6 @@ import pytest
 
 from tests.docs.reader import FENCE
 
-pytestmark = pytest.mark.processes
-
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 GUIDES = ("first_bot", "time", "debugging", "isolation", "packaging", "dependencies", "learning", "add_a_game")
@@ -22,6 +20,7 @@ NEEDS = {"learning": ("pettingzoo", "pyspiel"), "packaging": (), "add_a_game": (
 COMPILED = {"packaging", "add_a_game"}
 
 
+@pytest.mark.slow(sample=("checkout-isolation",))
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.soak) if name in LONG else name for name in (*GUIDES, *OTHERS)]
 )

@@ -15,7 +15,6 @@ SERVICE, TIMER = re.findall(r"```ini\n(.*?)```", PAGE, re.DOTALL)
 
 
 @needs.program("systemd-analyze")
-@pytest.mark.processes
 def test_systemd_understands_each_line(tmp_path):
     for name, text in (("backup-arena.service", SERVICE), ("backup-arena.timer", TIMER)):
         (tmp_path / name).write_text(text)
@@ -34,7 +33,6 @@ def command_of(service, directory):
     return shlex.split(text.replace("/backups", str(directory)))
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("code", [0, 1])
 def test_it_checks_the_backup_that_it_has_made(tmp_path, code):
     said = tmp_path / "said"

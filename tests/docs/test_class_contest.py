@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.processes
-
 PAGE = (Path(__file__).parents[2] / "docs" / "class_contest.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_teacher_gets_from_submissions_to_grades(reader, tmp_path):
     assert reader.follow(PAGE, tmp_path) > 20
     grades = csv.DictReader(io.StringIO((tmp_path / "grades.csv").read_text(encoding="utf-8")))

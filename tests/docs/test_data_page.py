@@ -22,8 +22,6 @@ from arena.tournament.director import run_tournament
 from arena.transfer import whole_export
 from benchmarks import zoo_bots as zoo
 
-pytestmark = pytest.mark.processes
-
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "data.md").read_text(encoding="utf-8")
 BOTS = {name: ROOT / "bots" / name for name in ("minimal", "random_legal", "greedy")}
@@ -212,6 +210,20 @@ def printed(directory, capsys, monkeypatch):
     return call
 
 
+@pytest.mark.slow(
+    only=(
+        "arena compare",
+        "arena leaderboard --over-time",
+        "arena plot",
+        "arena publish",
+        "arena standings",
+        "arena submit",
+        "arena tune",
+        "arena verify OUT",
+        "arena void",
+    ),
+    sample=("arena plot",),
+)
 @pytest.mark.parametrize("commands", sections(), ids=lambda commands: commands[0])
 def test_a_section_has_the_fields_that_its_commands_print(printed, commands):
     if commands == ("arena plot",):

@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 from arena.games import GAMES
 
 PACKAGE = Path(__file__).parents[2] / "arena"
@@ -61,6 +63,7 @@ def tables_of_games():
                 yield str(path.relative_to(root))
 
 
+@pytest.mark.slow
 def test_the_places_of_a_sixth_game_are_named_and_counted():
     (count, places) = re.search(r"^\| a sixth built-in game \| (\d+), .*?: (.*) \|$", DESIGN, re.MULTILINE).groups()
     named = re.findall(r"`(.+?)`|(its file|this list|a golden transcript)", places)

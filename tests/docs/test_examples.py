@@ -14,8 +14,6 @@ import arena.games
 import arena.ratings
 from tests.docs.reader import FENCE
 
-pytestmark = pytest.mark.processes
-
 PAGES = Path(__file__).parents[2] / "docs" / "reference"
 PACKAGE = Path(arena.__file__).parent
 BLOCK = re.compile(r"^```pycon\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -48,6 +46,7 @@ def session(page):
     return "\n".join(kept) + "\n"
 
 
+@pytest.mark.slow(only=("games", "python"))
 @pytest.mark.parametrize("page", PACKAGES)
 def test_the_examples_of_a_page_do_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -70,6 +69,7 @@ def test_every_public_function_has_an_example_on_its_page(page):
     assert functions <= used, functions - used
 
 
+@pytest.mark.slow(only=("arena.games.conformance", "arena.games.conformance.suite"))
 @pytest.mark.parametrize("module", WITH_EXAMPLES)
 def test_the_examples_of_docstrings_do_what_they_say(module):
     failed, tried = doctest.testmod(importlib.import_module(module), report=True)

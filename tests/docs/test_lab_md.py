@@ -17,7 +17,7 @@ def solved(game, **options):
     return Solver(make_game(game, **options), game, Limits()).solve(By.TABLE).worth
 
 
-@pytest.mark.processes  # a C compiler, if there is one
+@pytest.mark.slow
 def test_the_examples_run(capsys):
     oracle, shares, kernels = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     names = {}

@@ -8,8 +8,6 @@ import pytest
 
 from arena import ArenaHome
 
-pytestmark = pytest.mark.processes
-
 PAGE = Path(__file__).parents[2] / "docs" / "researcher.ipynb"
 NOTEBOOK = json.loads(PAGE.read_text(encoding="utf-8"))
 CODE = [cell for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
@@ -46,6 +44,7 @@ def shown(outputs, key):
     return next(output["data"][key] for output in outputs if "data" in output)
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_and_runs_again(execute, tmp_path):
     first = execute()
     records = recorded(tmp_path)

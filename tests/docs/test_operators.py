@@ -5,8 +5,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from arena.operating import health_check
 from arena.operating.parts import PARTS
 from arena.operating.units import units
@@ -37,7 +35,6 @@ def test_it_names_each_part_and_how_it_runs_alone():
 
 @needs.program("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
 @needs.program("openssl")
-@pytest.mark.processes
 def test_nginx_takes_its_example(tmp_path):
     key, certificate = tmp_path / "privkey.pem", tmp_path / "fullchain.pem"
     subject = ["-subj", "/CN=arena.example.org", "-days", "2", "-nodes"]
@@ -50,7 +47,6 @@ def test_nginx_takes_its_example(tmp_path):
 
 
 @needs.program("caddy")
-@pytest.mark.processes
 def test_caddy_takes_its_example(tmp_path):
     (tmp_path / "Caddyfile").write_text(block("arena.example.org {"))
     home = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin:/usr/local/bin"}
@@ -58,12 +54,10 @@ def test_caddy_takes_its_example(tmp_path):
 
 
 @needs.program("hadolint")
-@pytest.mark.processes
 def test_the_container_file_is_in_order():
     run("hadolint", str(ROOT / "Containerfile"))
 
 
-@pytest.mark.processes
 def test_a_command_at_a_prompt_runs_as_the_user_of_the_units_with_their_variables(tmp_path):
     script = block("sudo tee /usr/local/sbin/arena").partition("'END'\n")[2].partition("END\n")[0]
     (tmp_path / "arena").write_text(script)

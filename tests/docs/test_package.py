@@ -16,8 +16,6 @@ from arena.errors import UsageError
 from arena.isolation.levels import choose_isolation
 from tests.docs.reader import ROOT, Reader, build, copy_dependencies, install
 
-pytestmark = pytest.mark.processes
-
 SHIPPED = ("bots", "tournaments", "protocol.md")
 
 
@@ -173,6 +171,7 @@ def unpacked(tmp_path_factory):
     return top
 
 
+@pytest.mark.slow(sample=True)
 @pytest.mark.skipif(not (ROOT / ".git").exists() or shutil.which("git") is None, reason="needs git")
 def test_the_sdist_has_every_file_there_is(unpacked):
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout

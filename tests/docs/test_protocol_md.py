@@ -107,7 +107,6 @@ def test_the_fields_a_bot_may_send_are_documented():
     assert documented_fields("action") == {"ply", "action", "note"}
 
 
-@pytest.mark.processes
 def test_the_whole_conversation_happens_as_written(tmp_path):
     """The bot in it is played by a program that answers with the page's own lines and keeps what it is sent."""
     ((_, text),) = blocks("conversation")

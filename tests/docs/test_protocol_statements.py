@@ -71,7 +71,6 @@ def match_with_opening(listener, number=1, control=None):
     )
 
 
-@pytest.mark.processes
 def test_updates_are_sent_again_in_act_and_an_opening_is_no_update(listener):
     page_says("What a bot has been sent in `update` doesn't count: its next `act` lists those actions again.")
     page_says("The actions of an opening don't: they were played before `match`, and are in the bot's first `act`.")
@@ -90,7 +89,6 @@ def test_updates_are_sent_again_in_act_and_an_opening_is_no_update(listener):
     assert [act["actions"] for act in of_type("act", first)] == [list(record.actions[:2]), list(record.actions[2:4])]
 
 
-@pytest.mark.processes
 def test_a_bot_of_a_void_match_is_sent_quit_and_the_same_match_again(listener):
     page_says("Of a void match its bots see no `end`. They are sent `quit`")
     page_says("new processes are sent `hello` and the same `match`, with the same number, seat and `rng_seed`")
@@ -115,7 +113,6 @@ def test_a_bot_of_a_void_match_is_sent_quit_and_the_same_match_again(listener):
         assert of_type("match", again)[0]["match"] == 7
 
 
-@pytest.mark.processes
 def test_the_end_of_the_input_means_quit(listener):
     page_says("The end of the input means the same as `quit`.")
     hello = frames.encode_frame(messages.hello("0"))
@@ -137,7 +134,6 @@ def nested(levels):
     return found
 
 
-@pytest.mark.processes
 def test_the_limits_count_as_the_page_says():
     page_says("The bytes of a message are those after the four bytes of length.")
     assert frames.body_length((65_536).to_bytes(4, "big")) == 65_536
@@ -186,7 +182,6 @@ def numbers_in(value):
     return [value] if type(value) in (int, float) else []
 
 
-@pytest.mark.processes
 def test_seconds_are_always_floats_and_everything_else_the_arena_sends_is_an_integer(listener):
     page_says("Seconds are always floats, of 64 bits: `1.0`, never `1`.")
     control = TimeControl(per_action_seconds=20, bank_seconds=600, increment_seconds=1, margin_seconds=1)
@@ -234,7 +229,6 @@ def test_one_is_no_float_and_true_is_no_number():
                 game.apply(state, [one if part == 1 else part for part in action])
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize(
     "integer", ["00", "cc00", "cd0000", "ce00000000", "cf" + 16 * "0", "d000", "d10000", "d200000000", "d3" + 16 * "0"]
 )
@@ -251,7 +245,6 @@ def test_a_note_may_hold_floats():
         assert messages.read_action({"type": "action", "ply": 0, "action": 0, "note": note}, 0)[1] == {"v": 0.5}
 
 
-@pytest.mark.processes
 def test_a_game_from_outside_goes_by_its_dotted_name(listener, monkeypatch):
     page_says("for an external game its dotted path, as in the tournament file: `package.module:Class`")
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "examples"))

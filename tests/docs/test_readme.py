@@ -15,8 +15,6 @@ from arena.games import GAMES, make_game
 from tests import needs
 from tests.docs.reader import BARE_PATH
 
-pytestmark = pytest.mark.processes
-
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -38,6 +36,7 @@ def pasted(reader, tmp_path):
     return paste
 
 
+@pytest.mark.slow
 def test_the_first_bot_plays_and_beats_random_legal(pasted, tmp_path):
     shown = next(block for block in blocks("sh") if "arena play" in block).strip()
     for rng_seed in range(3):
@@ -51,6 +50,7 @@ def test_the_first_bot_plays_and_beats_random_legal(pasted, tmp_path):
     assert [row["bot"] for row in rows][-1] in ("my_bot", "greedy")
 
 
+@pytest.mark.slow
 def test_the_first_match_is_won_whatever_the_random_bot_draws():
     """The page's own bot and options, played by the rules alone."""
     own = {}
@@ -69,6 +69,7 @@ def test_the_first_match_is_won_whatever_the_random_bot_draws():
         assert game.ranks(state) == (1, 2), f"seed {seed}"
 
 
+@pytest.mark.slow
 def test_the_settings_on_the_page_are_accepted(pasted, tmp_path):
     _, tournament, settings = blocks("toml")
     level, _, tables = settings.partition("\n")
@@ -79,6 +80,7 @@ def test_the_settings_on_the_page_are_accepted(pasted, tmp_path):
     pasted("arena run t.toml -q")
 
 
+@pytest.mark.slow(sample=True)
 def test_the_bot_can_be_submitted_as_the_page_says(pasted, tmp_path):
     (tmp_path / "my_bot").mkdir()
     (tmp_path / "my_bot" / "my_bot.py").write_text(blocks("python")[0])
@@ -87,6 +89,7 @@ def test_the_bot_can_be_submitted_as_the_page_says(pasted, tmp_path):
     pasted("arena play differences my_bot my_bot@1 -q")
 
 
+@pytest.mark.slow
 def test_the_python_example_runs(pasted, tmp_path):
     (tmp_path / "script.py").write_text(blocks("python")[1])
     assert pasted("python3 script.py").startswith("1 mcts ")
@@ -109,6 +112,7 @@ def test_every_command_is_in_the_list():
     assert set(re.findall(r"`arena (\w+)", table)) == set(COMMANDS)
 
 
+@pytest.mark.slow
 def test_the_picture_shows_the_table_as_it_is(pasted):
     """The standings in docs/quickstart.svg come out of the tournament again."""
     picture = (ROOT / "docs" / "quickstart.svg").read_text(encoding="utf-8")
@@ -149,6 +153,7 @@ def test_the_code_map_names_every_room():
             assert path.name in design
 
 
+@pytest.mark.slow
 @needs.program("rustc", path=BARE_PATH)
 def test_a_bot_in_another_language_passes_the_check_as_it_is(pasted):
     begin = next(block for block in blocks("sh") if "arena new" in block)

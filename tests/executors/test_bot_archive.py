@@ -35,7 +35,6 @@ def test_a_bot_too_large_for_an_archive_is_refused(tmp_path, monkeypatch):
         pack_bot(load_bot(BOTS / "greedy"))
 
 
-@pytest.mark.processes
 def test_what_a_build_can_not_have_made_is_refused_however_deep_it_lies(tmp_path):
     deep = tmp_path / BUILD_DIRECTORY / Path(*["d"] * 1200)  # deeper than Python recurses
     subprocess.run(["mkdir", "-p", str(deep)], check=True)

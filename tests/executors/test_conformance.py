@@ -28,8 +28,6 @@ from arena.tournament.tries import MAX_TRIES
 from benchmarks.zoo_bots import bad_bot
 from tests.conftest import BOTS
 
-pytestmark = pytest.mark.processes
-
 LEVEL = "limits"
 OPTIONS = make_game("differences", size=4).options
 PATIENT = TimeControl(per_action_seconds=20.0)
@@ -105,6 +103,7 @@ def without_clocks(record):
     return {name: value for name, value in record.items() if name not in clocks}
 
 
+@pytest.mark.slow
 def test_each_match_comes_back_once_as_it_would_be_played_alone(executor, bots):
     specs = [spec_of(bots, number) for number in range(1, 31)]
     records = played(executor, WorkQueue(specs))
@@ -211,6 +210,7 @@ def test_a_watch_that_begins_while_a_bot_thinks_for_long_shows_the_position(bots
     assert len(states[-1].actions) == 1
 
 
+@pytest.mark.slow(sample=("in-process",))
 def test_an_endless_queue_is_read_as_far_as_can_be_played_soon(url, job, bots):
     read, done = count(1), 0
     queue = WorkQueue(spec_of(bots, number) for number in read)
@@ -224,6 +224,7 @@ def test_an_endless_queue_is_read_as_far_as_can_be_played_soon(url, job, bots):
     assert next(read) - 1 <= done + MAX_READ_AHEAD
 
 
+@pytest.mark.slow(only=("dask-KeyboardInterrupt", "dask-RuntimeError", "local-KeyboardInterrupt", "local-RuntimeError"))
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_an_exception_in_the_middle_of_a_run_leaves_no_process(url, job, bots, error):
     before = descendants(os.getpid())
@@ -235,6 +236,7 @@ def test_an_exception_in_the_middle_of_a_run_leaves_no_process(url, job, bots, e
     wait_for_the_end_of(descendants(os.getpid()) - before)
 
 
+@pytest.mark.slow
 def test_a_match_that_stays_void_is_given_up_and_the_rest_is_recorded(url, write_definition, tmp_path, monkeypatch):
     def spec_without_a_game(scheduled, definition, make=run.spec_of):
         spec = make(scheduled, definition)
@@ -250,6 +252,7 @@ def test_a_match_that_stays_void_is_given_up_and_the_rest_is_recorded(url, write
         assert [match for match, _ in home.store.void_tries(home.store.tournament("t"))] == [2] * MAX_TRIES
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_cleanly_and_says_how_to_resume(url, write_definition, tmp_path):
     path = write_definition(bots=("minimal", "random_legal", "greedy"), encounters=4000)  # many seconds' worth
     command = [sys.executable, "-m", "arena", "run", str(path), "--executor", url, "--home", str(tmp_path / "h")]
@@ -301,7 +304,6 @@ sys.exit(run())
 """
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("number", [1, 2])
 @pytest.mark.parametrize("instant", ["before", "after", "terminal"])
 def test_ctrl_c_while_a_worker_starts_stops_cleanly(write_definition, tmp_path, instant, number):
@@ -347,6 +349,7 @@ def is_running(pid):
     return False
 
 
+@pytest.mark.slow
 def test_a_mistake_of_a_game_is_met_once_and_the_rest_is_recorded(url, tmp_path, monkeypatch):
     """A match that a wrong game ends would end in the same way again; the matches of another game are played."""
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -22,7 +22,6 @@ from arena.executors.dask_worker import DaskWorker, DaskWorkerSettings
 
 # the package leaves sockets and event loops to the garbage collector when workers are killed
 pytestmark = [
-    pytest.mark.processes,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),

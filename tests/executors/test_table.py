@@ -10,8 +10,6 @@ from arena.executors import EXECUTORS, Job, open_executor
 from arena.executors.in_process import InProcessExecutor
 from arena.executors.local import LocalExecutor
 
-pytestmark = pytest.mark.processes
-
 JOB = Job(isolation="none", workers=1)
 FORMS = ("local", "in-process", "dask://HOST:PORT", "dask://local?processes=N")
 
@@ -82,6 +80,7 @@ def arena_run(path, tmp_path, *options):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow(sample=True)
 def test_the_command_line_refuses_an_unknown_executor(write_definition, tmp_path):
     done = arena_run(write_definition(), tmp_path, "--executor", "slurm://host")
     assert done.returncode == 2
@@ -89,6 +88,7 @@ def test_the_command_line_refuses_an_unknown_executor(write_definition, tmp_path
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_one_executor(write_definition, tmp_path):
     for options, given in (
         (["--cluster", "tcp://x:1", "--local-cluster", "2"], "--cluster tcp://x:1 and --local-cluster 2"),
@@ -98,6 +98,7 @@ def test_the_command_line_takes_one_executor(write_definition, tmp_path):
         assert (done.returncode, done.stderr) == (2, f"arena: {given}: expected one of them\n")
 
 
+@pytest.mark.slow
 def test_the_command_line_plays_with_the_executor_named(write_definition, tmp_path):
     done = arena_run(write_definition(), tmp_path, "--executor", "in-process")
     assert done.returncode == 0, done.stderr

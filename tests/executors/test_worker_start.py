@@ -17,8 +17,6 @@ from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule, spec_of
 
-pytestmark = pytest.mark.processes
-
 RUN = """
 import sys
 {at_once}
@@ -51,17 +49,20 @@ def sentence(script):
     )
 
 
+@pytest.mark.slow
 def test_a_script_without_the_guard_is_reported(write_definition, tmp_path):
     out, errors = run_script(tmp_path, write_definition(encounters=2))
     assert out == sentence(tmp_path / "script.py")
     assert errors == ""
 
 
+@pytest.mark.slow
 def test_a_script_with_the_guard_plays(write_definition, tmp_path):
     out, _ = run_script(tmp_path, write_definition(encounters=2), 'if __name__ == "__main__":')
     assert out == "4\n"
 
 
+@pytest.mark.slow
 def test_a_script_without_the_guard_is_reported_on_a_cluster_too(write_definition, tmp_path):
     pytest.importorskip("distributed", reason="needs distributed")
     executor = ", executor='dask://local?processes=1'"
@@ -70,6 +71,7 @@ def test_a_script_without_the_guard_is_reported_on_a_cluster_too(write_definitio
     assert errors == ""
 
 
+@pytest.mark.slow(sample=True)
 def test_a_script_that_can_not_be_imported_again_stops_the_run(write_definition, tmp_path):
     at_once = "if __name__ != '__main__': raise ImportError('of no use here')"
     out, errors = run_script(tmp_path, write_definition(encounters=2), 'if __name__ == "__main__":', at_once)
@@ -78,6 +80,7 @@ def test_a_script_that_can_not_be_imported_again_stops_the_run(write_definition,
     assert errors.count("of no use here") >= 3
 
 
+@pytest.mark.slow
 def test_what_was_recorded_before_stays(write_definition, tmp_path):
     definition = load_definition(write_definition(encounters=2))
     with ArenaHome(tmp_path / "home") as home:
@@ -147,6 +150,7 @@ def test_the_status_of_a_worker_without_a_guard_is_nobody_elses():
     assert NO_GUARD_STATUS not in {getattr(os, name) for name in dir(os) if name.startswith("EX_")} | {0, 1, 2}
 
 
+@pytest.mark.slow
 def test_a_run_inside_a_program_without_a_file_needs_no_guard(write_definition, tmp_path):
     code = RUN.format(guard="if True:", at_once="", executor="")
     command = [sys.executable, "-c", code, str(write_definition(encounters=1)), str(tmp_path / "home")]

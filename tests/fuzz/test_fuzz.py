@@ -31,13 +31,11 @@ def fuzz(seconds):
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-@pytest.mark.processes
 @needs_atheris
 def test_the_wire_stands_five_seconds_of_fuzzing():
     fuzz(5)
 
 
-@pytest.mark.processes
 @needs_atheris
 @pytest.mark.soak
 def test_the_wire_stands_two_minutes_of_fuzzing():
@@ -114,7 +112,7 @@ def only_usage_errors(load, path, text):
         pass
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(text=mutated(TOURNAMENT) | with_another_value(TOURNAMENT))
 def test_a_mutated_tournament_file_is_accepted_or_refused_in_words(place, text):
@@ -122,6 +120,7 @@ def test_a_mutated_tournament_file_is_accepted_or_refused_in_words(place, text):
     only_usage_errors(lambda: load_definition(path), path, text)
 
 
+@pytest.mark.slow(sample=True)
 @settings(max_examples=300, deadline=None)
 @given(text=mutated(BOT) | with_another_value(BOT))
 def test_a_mutated_bot_file_is_accepted_or_refused_in_words(place, text):

@@ -45,6 +45,7 @@ def play_beside(game, state, theirs, action_of, seed):
     assert (mine > others) - (mine < others) == theirs.returns()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted({path for path, _ in EXAMPLES.values()}))
 def test_an_example_keeps_what_games_promise(path):
     """The suite varies the options by itself."""
@@ -145,6 +146,7 @@ def test_reversi_has_the_published_numbers_of_openings():
         assert len(states) == count
 
 
+@pytest.mark.slow(sample=True)
 def test_reversi_on_four_by_four_is_won_by_the_second_seat_by_eight():
     """Known since Joel Feinstein's searches (1993)."""
     game = make_game("reversi:Reversi", size=4)

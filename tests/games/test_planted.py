@@ -118,6 +118,7 @@ def test_the_game_without_mistakes_passes():
     assert found_in(Claims) == ()
 
 
+@pytest.mark.slow(sample=True)
 def test_a_game_named_by_its_path_may_read_any_digits_as_a_number():
     """``parse_action`` of this one is ``int``, and ``apply`` refuses what is too high."""
     assert check("tests.mistaken_games:Counting", matches=6) == ()

@@ -261,7 +261,6 @@ def test_openspiels_tree_search_plays(case):
     assert state.is_terminal() or len(state.history()) == 12
 
 
-@pytest.mark.processes
 def test_python_leaves_in_peace_after_openspiel():
     """OpenSpiel lets go of what was registered after Python's end; what it holds must still be there."""
     code = "import pyspiel, arena.interop.openspiel; pyspiel.load_game('arena_plaid').new_initial_state()"
@@ -331,7 +330,7 @@ def test_environments_can_be_copied_and_pickled(make):
         assert played.agent_selection == "seat_1"
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=True)
 def test_what_was_pickled_is_read_in_another_process(tmp_path):
     """There, nothing has been registered yet."""
     (tmp_path / "other_differences.py").write_text(
@@ -362,7 +361,6 @@ def test_what_was_pickled_is_read_in_another_process(tmp_path):
     assert done.decode() == f"{square} [0, 1, 3, 8, 9, 11, 12, 13, 15] (0, 3, 0, 0) seat_1\n"
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize(("adapter", "package"), [("openspiel", "pyspiel"), ("pettingzoo", "pettingzoo")])
 def test_a_library_that_is_not_installed_is_named_with_its_extra(adapter, package):
     code = f"import sys; sys.modules['{package}'] = None; import arena.interop.{adapter}"

@@ -13,8 +13,6 @@ from arena.isolation.call_list import AT_WORKING_DIRECTORY, CallList, StepError
 from arena.isolation.sandbox_calls import add_landlock_ruleset
 from tests import needs
 
-pytestmark = pytest.mark.processes
-
 ENOENT, EACCES, ENOTDIR = 2, 13, 20
 READ_FILE = 1 << 2  # LANDLOCK_ACCESS_FS_READ_FILE
 WRITE_ARGUMENTS = (sys.executable, "-I", "-S", "-c", "import os, sys; print(sys.argv[1:], os.environ)")

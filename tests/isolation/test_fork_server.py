@@ -24,8 +24,6 @@ from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
 from tests.matches import small_match
 
-pytestmark = pytest.mark.processes
-
 GOOD = load_bot(Path(__file__).parents[2] / "bots" / "minimal")
 
 
@@ -92,6 +90,7 @@ with BotPool(choose_isolation(sys.argv[2])) as pool:
 """
 
 
+@pytest.mark.slow(sample=True)
 def test_when_the_arena_is_killed_its_fork_server_removes_everything():
     for level in ("limits", "auto"):
         before, children = traces(), set(reaper.children(os.getpid()))

@@ -160,7 +160,6 @@ def test_a_link_out_of_a_closed_directory_is_not_put_into_the_bots_view(place):
     assert {Path(path).name for path in paths} - {"bot"} <= {"bin", "same", "own"}
 
 
-@pytest.mark.processes
 def test_a_virtual_environment_of_the_bots_leads_to_the_arenas_python(place):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place / "bot/.venv")], check=True)
     found = resolve_program(str(place / "bot/.venv/bin/python"), (str(place / "bot"),), PATH)
@@ -209,7 +208,6 @@ sys.stdin.buffer.read()
 """
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("level", [IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP], indirect=True)
 @pytest.mark.parametrize("mode", [0o755, 0o700])
 def test_a_first_line_steals_nothing_from_a_running_arena(tmp_path, level, mode):

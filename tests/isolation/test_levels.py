@@ -22,8 +22,6 @@ from benchmarks import zoo_bots as zoo
 from tests import needs
 from tests.matches import small_match
 
-pytestmark = pytest.mark.processes
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -226,6 +224,7 @@ def test_node_works(level, tmp_path):
     assert answers(["node", "bot.js"], tmp_path, level) == SAYS
 
 
+@pytest.mark.slow(sample=("limits",))
 @needs.program("javac")
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_java_works(level, tmp_path):

@@ -64,7 +64,6 @@ def number_of(name, machine):
     return SYSTEM_CALLS[name][list(ARCHITECTURES).index(machine)]
 
 
-@pytest.mark.processes
 def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
     program = assemble_filter(machine, may_signal=False, may_change_files=False, counts_memory=False, counts_disk=False)
     refused = {number_of(name, machine): name for name in SYSTEM_CALLS}

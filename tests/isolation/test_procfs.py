@@ -10,8 +10,6 @@ from arena.isolation import levels, procfs
 from arena.isolation.levels import choose_isolation
 from arena.records import Bot
 
-pytestmark = pytest.mark.processes
-
 NAMESPACE = "import ctypes, json; print(json.dumps(ctypes.CDLL(None).unshare(0x10000000)))"
 
 

@@ -19,8 +19,6 @@ from arena.isolation.system_calls import SYSTEM_CALLS
 from arena.records import Bot, Limits
 from tests import needs
 
-pytestmark = pytest.mark.processes
-
 DEEDS = Path(__file__).with_name("deeds.py")
 
 WITHOUT_OWN_DISK = {"allocate beyond a file's end", "leave descriptors in a socket"}

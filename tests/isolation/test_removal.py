@@ -41,7 +41,6 @@ def test_a_link_in_the_place_of_a_scratch_directory_is_removed_and_not_followed(
     assert precious.stat().st_mode & 0o777 == 0o500
 
 
-@pytest.mark.processes
 def test_closed_and_deep_directories_are_removed(tmp_path):
     scratch = tmp_path / "scratch"
     deep = scratch
@@ -115,7 +114,6 @@ def test_what_is_not_there_is_removed_already(tmp_path):
     assert remove_tree(str(tmp_path / "such"))
 
 
-@pytest.mark.processes
 @needs.root
 def test_other_file_systems_are_left_alone(tmp_path):
     """In a mount namespace of a child, for a mount that stays would be in everybody's way."""
@@ -196,7 +194,6 @@ def test_what_a_container_owns_is_not_ours():
         assert not is_dead(odd), odd
 
 
-@pytest.mark.processes
 def test_a_process_whose_name_is_no_text_is_no_obstacle():
     script = (
         "import ctypes, sys; ctypes.CDLL(None).prctl(15, b'\\xff) Z 1', 0, 0, 0); print(flush=True); sys.stdin.read()"
@@ -216,7 +213,6 @@ levels.probe_level(IsolationLevel.LANDLOCK)
 """
 
 
-@pytest.mark.processes
 def test_the_self_tests_directory_is_closed_to_others_and_removed_after_a_kill(tmp_path, monkeypatch):
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     assert subprocess.run([sys.executable, "-c", SCRIPT], env=environment).returncode == -9

@@ -16,8 +16,6 @@ from arena.records import Bot, Limits
 from tests import needs
 from tests.open_places import open_to_everybody
 
-pytestmark = pytest.mark.processes
-
 TRY = """
 import json, pathlib, sys
 try:

@@ -12,8 +12,6 @@ from arena.isolation.fork_server import LAST_UID, lock_uid, remove_system_v_of_u
 from arena.isolation.stale_cleanup import remove_stale
 from arena.isolation.system_v import remove_made_by
 
-pytestmark = pytest.mark.processes
-
 MAKE_ALL = """
 import ctypes, os, sys
 uid = int(sys.argv[1])

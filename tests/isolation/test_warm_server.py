@@ -28,8 +28,6 @@ from tests import needs
 from tests.matches import small_match
 from tests.open_places import open_to_everybody
 
-pytestmark = pytest.mark.processes
-
 FORKED_LEVELS = [IsolationLevel.NONE, IsolationLevel.LIMITS, IsolationLevel.LANDLOCK]
 """At bubblewrap a program has to be executed, so that bots are launched as if they were not warm."""
 

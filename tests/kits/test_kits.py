@@ -23,8 +23,6 @@ from arena.protocol.frames import decode_body
 from arena.protocol.messages import read_action, read_ready
 from arena.records import MatchSpec, TimeControl
 
-pytestmark = pytest.mark.processes
-
 ARENA = [sys.executable, "-m", "arena"]
 TEMPLATES = Path(__file__).parents[2] / "arena" / "kits" / "templates"
 THERE = [name for name, kit in LANGUAGES.items() if all(shutil.which(tool) for tool in kit.tools)]
@@ -56,6 +54,7 @@ def kit(tmp_path_factory):
     return kit
 
 
+@pytest.mark.slow(sample=("python-plain",))
 @pytest.mark.parametrize("name", EACH)
 def test_a_new_bot_passes_the_check_at_once(kit, name, tmp_path):
     done = arena("check", kit(name), "--home", tmp_path)
@@ -237,6 +236,7 @@ def one_sentence(done, *parts):
         assert part in done.stderr
 
 
+@pytest.mark.slow
 def test_bad_input_is_answered_with_one_sentence(tmp_path):
     (tmp_path / "taken").mkdir()
     (tmp_path / "file").touch()

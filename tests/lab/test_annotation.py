@@ -29,8 +29,6 @@ from arena.match.replay import states_of
 from tests.lab.games import plain_value
 from tests.lab.played import at_random, best, record_of
 
-pytestmark = pytest.mark.processes  # a compiler
-
 SMALL = {
     "differences": ("differences", {"size": 4}),
     "differences, once": ("differences", {"size": 4, "scoring": "once"}),

@@ -13,7 +13,7 @@ from arena.lab.kernels.option_sets import solved_games
 from tests import needs
 from tests.lab import brute_force
 
-pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
+pytestmark = needs.program("cc", "gcc", "clang")
 
 PARTIAL_PERMUTATIONS = [2, 7, 34, 209, 1546, 13327, 130922, 1441729, 17572114, 234662231, 3405357682, 53334454417]
 """Of sets of 1, 2, … elements: sequence A002720 of the OEIS."""
@@ -97,6 +97,7 @@ def test_positions_are_worth_what_all_lines_of_play_say(name):
     assert seen == {-1, 0, 1}
 
 
+@pytest.mark.slow(sample=True)
 def test_coprimality_is_worth_what_all_paths_say():
     for size in range(3, 25):
         for grids in (1, 2, 5):

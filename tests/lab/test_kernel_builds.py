@@ -19,7 +19,7 @@ from arena.lab.kernels.playouts import playouts_by_rules
 from tests import needs
 from tests.lab.self_tests import complaint, sanitizer_runtime
 
-pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
+pytestmark = needs.program("cc", "gcc", "clang")
 
 GAME = make_game("differences", size=5)
 
@@ -91,6 +91,7 @@ def again():
     return kernel_of(GAME)
 
 
+@pytest.mark.slow
 def test_a_kernel_is_built_once_and_then_found(cache, compiled):
     assert kernel_status("differences").path is None
     assert not cache.exists(), "looking makes nothing"
@@ -108,6 +109,7 @@ def test_without_a_compiler_the_rules_are_used(cache, monkeypatch):
     assert "No kernels of the lab: there is no C compiler" in kernels_sentence()
 
 
+@pytest.mark.slow
 def test_without_a_compiler_what_was_built_is_still_used(cache, builds, monkeypatch):
     assert isinstance(again(), Kernel)
     monkeypatch.setenv("PATH", "")
@@ -157,6 +159,7 @@ def test_a_compiler_that_is_of_no_use(cache, monkeypatch, tmp_path, text, says):
     assert not list(cache.glob("*.so"))
 
 
+@pytest.mark.slow
 def test_a_compiler_without_march_native(cache, monkeypatch, tmp_path):
     compiler = build.find_compiler().command[0]
     refuse = 'for word; do [ "$word" = -march=native ] && { echo "error: unknown option" >&2; exit 1; }; done'
@@ -164,6 +167,7 @@ def test_a_compiler_without_march_native(cache, monkeypatch, tmp_path):
     assert isinstance(again(), Kernel)
 
 
+@pytest.mark.slow
 def test_another_compiler_builds_again(cache, builds, monkeypatch, tmp_path):
     assert isinstance(again(), Kernel)
     monkeypatch.setenv("CC", str(program(tmp_path, f'exec {build.find_compiler().command[0]} "$@"')))
@@ -210,12 +214,14 @@ def test_a_spoilt_build_is_never_loaded(cache, builds, spoil):
     assert (about.st_mode, about.st_uid) == (stat.S_IFREG | 0o644, os.geteuid())
 
 
+@pytest.mark.slow
 def test_a_build_of_other_sources_is_not_found(cache, builds, monkeypatch):
     assert isinstance(again(), Kernel)
     monkeypatch.setattr(build, "_key", lambda name: "0" * 16)
     assert kernel_status("differences").path is None
 
 
+@pytest.mark.slow
 @needs.root
 def test_a_cache_of_another_user_is_not_used(cache, builds):
     cache.mkdir(parents=True)
@@ -226,6 +232,7 @@ def test_a_cache_of_another_user_is_not_used(cache, builds):
     assert not list(cache.iterdir())
 
 
+@pytest.mark.slow
 def test_a_cache_that_others_can_write_is_not_used(cache, builds):
     cache.mkdir(parents=True)
     cache.chmod(0o777)
@@ -234,6 +241,7 @@ def test_a_cache_that_others_can_write_is_not_used(cache, builds):
     assert not list(cache.iterdir())
 
 
+@pytest.mark.slow
 def test_a_cache_that_can_not_be_made_is_not_used(cache, builds, tmp_path):
     (tmp_path / "cache").write_text("a file")
     assert isinstance(again(), Kernel)
@@ -258,6 +266,7 @@ def test_a_relative_cache_directory_counts_as_unset(monkeypatch):
     assert build.cache.directory_path() == Path("/home/ada/.cache/arena/kernels")
 
 
+@pytest.mark.slow
 def test_eight_processes_at_once_build_once(cache, tmp_path, monkeypatch):
     """The compiler is a script that writes a line each time it is started."""
     compiler = build.find_compiler().command[0]
@@ -275,6 +284,7 @@ def test_eight_processes_at_once_build_once(cache, tmp_path, monkeypatch):
     assert len(list(cache.glob("*.so"))) == 1
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_left_is_removed(cache, builds):
     (cache / ".differences-abc").mkdir(parents=True)
     (cache / ".differences-abc" / "kernel.so").write_bytes(b"half")
@@ -282,6 +292,7 @@ def test_what_a_killed_process_left_is_removed(cache, builds):
     assert not (cache / ".differences-abc").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "game",
     ["coprimality", *(pytest.param(name, marks=pytest.mark.soak) for name in KERNEL_NAMES if name != "coprimality")],

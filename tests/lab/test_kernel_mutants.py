@@ -6,7 +6,7 @@ from arena.lab.kernels.encoding import KERNEL_NAMES
 from tests import needs
 from tests.lab.mutants import complaint_of, seeded_mutants
 
-pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
+pytestmark = [pytest.mark.slow, needs.program("cc", "gcc", "clang")]
 
 FILES = [(f"{name}.c", name) for name in KERNEL_NAMES]
 HEADERS = [

@@ -24,7 +24,7 @@ from arena.lab.worth import Known
 from tests import needs
 from tests.lab.near_ties import asking_plaid  # noqa: F401
 
-pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
+pytestmark = needs.program("cc", "gcc", "clang")
 
 SMALL = [
     ("differences", {"size": 2}),
@@ -113,6 +113,7 @@ LARGER = [
 ]
 
 
+@pytest.mark.slow(only=("plaid-{}-11",))
 @pytest.mark.parametrize(("name", "options", "plies"), LARGER, ids=str)
 def test_random_states_of_larger_boards_are_worth_what_a_search_says(name, options, plies):
     game, rng = make_game(name, **options), random.Random(2)
@@ -125,6 +126,7 @@ def test_random_states_of_larger_boards_are_worth_what_a_search_says(name, optio
             assert (after.low, after.high) == (value, value)
 
 
+@pytest.mark.slow(sample=True)
 def test_near_ties_are_decided_by_the_rules(asking_plaid, monkeypatch):  # noqa: F811
     game = make_game("plaid", width=6, height=4, lines=5)
     expected = KernelValues(game, Limits()).after_actions(game.initial_state())
@@ -181,6 +183,7 @@ def test_a_table_that_is_not_full_in_time_is_not_tried_again(monkeypatch):
     assert "kernel solver" not in {thread.name for thread in threading.enumerate()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "options"), [("plusminus", {"size": 3}), ("coprimality", {"size": 5})])
 def test_without_a_compiler_the_oracle_says_the_same(name, options, forget_kernels, monkeypatch):
     monkeypatch.setattr(oracle, "FEW_STATES", 0)

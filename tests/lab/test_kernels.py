@@ -16,7 +16,7 @@ from arena.lab.kernels.sameness import Effort, compare, compare_states
 from tests import needs
 from tests.games.test_seed_samples import DIFFERENCES
 
-pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
+pytestmark = needs.program("cc", "gcc", "clang")
 
 PLAYOUTS = 3_000
 MANY_PLAYOUTS = 100_000
@@ -32,6 +32,7 @@ def test_every_game_has_a_kernel():
     assert set(KERNEL_NAMES) == set(GAMES)
 
 
+@pytest.mark.slow(sample=("plusminus",))
 @pytest.mark.parametrize("name", KERNEL_NAMES)
 def test_a_kernel_is_the_same_game_as_the_rules(name):
     compared = compare(name, load(name), Effort(playouts=PLAYOUTS, large_playouts=2, lines=50_000), seed=2)
@@ -105,6 +106,7 @@ def test_near_ties_of_plaid_are_decided_by_the_rules():
     assert totals.ranked[0][0] + totals.ranked[1][0] > 1000  # ties among them
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KERNEL_NAMES)
 def test_without_a_compiler_the_answers_are_the_same(name, forget_kernels):
     game = make_game(name)
@@ -131,6 +133,7 @@ def test_playouts_are_the_same_in_parts():
     assert total.ranked[0][0] == sum(part.ranked[0][0] for part in counts)
 
 
+@pytest.mark.slow
 def test_a_playout_that_is_longer_than_the_first_buffer_is_whole():
     game = make_game("plaid", width=1000, height=1000, lines=1998)
     with_buffer, longer = kernel("plaid", width=1000, height=1000, lines=1998), trace_by_rules(game, 1, 1)

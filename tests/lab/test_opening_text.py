@@ -27,7 +27,7 @@ def without_kernels(monkeypatch):
     monkeypatch.setattr(opening_worth, "is_built", lambda game: False)
 
 
-@pytest.mark.processes
+@pytest.mark.slow(only=("multiplication-options0-5-6",))
 @pytest.mark.parametrize(
     ("name", "options", "plies", "count"),
     [("multiplication", {"size": 7}, 5, 6), ("plusminus", {"size": 3}, 2, 4), ("differences", {"size": 4}, 2, 20)],

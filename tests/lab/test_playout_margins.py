@@ -47,7 +47,7 @@ def test_the_square_of_an_inexact_mean_is_taken_less_its_error():
     assert PlayoutMargin(mean=-3.0, error=1.0).square == 8
 
 
-@pytest.mark.processes
+@pytest.mark.slow(only=("plaid-options1",), sample=True)
 @pytest.mark.parametrize(
     ("name", "options"), [("multiplication", {"size": 11}), ("plaid", {"width": 8, "height": 6, "lines": 5})]
 )

@@ -18,8 +18,6 @@ from tests.lab.made_puzzles import made_puzzle
 from tests.lab.matches import outcome_of, random_record
 from tests.report.tournaments import play
 
-pytestmark = pytest.mark.processes  # an oracle may build a kernel
-
 GAMES = [
     ("plusminus", {"size": 4}),
     ("differences", {"size": 5, "scoring": "once"}),
@@ -124,6 +122,7 @@ def test_of_many_puzzles_some_of_each_difficulty_are_kept():
     assert numbers == [number * everything.found // 4 for number in range(4)]
 
 
+@pytest.mark.slow(sample=True)
 def test_when_the_time_is_up_there_is_what_was_found_by_then():
     records = [random_record("plusminus", number, number, size=4) for number in range(1, 121)]
     now = [0.0]

@@ -81,12 +81,14 @@ def test_a_coin_is_found_and_who_decides_it():
     assert number(report, "openings", "won by seat 0", "after 1 random action").value == 0
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_numbers_and_another_one_others():
     one, again = (json.dumps(report_of(COIN).to_json()) for _ in range(2))
     assert one == again
     assert json.dumps(report_of(COIN, Plan(encounters=60, doublings=1, rng_seed=1)).to_json()) != one
 
 
+@pytest.mark.slow(sample=True)
 def test_a_report_has_eleven_measures_and_no_number_without_an_interval():
     report = survey_quality(make_game("differences", size=3), "differences", FEW, Limits())
     shown = report.to_json()

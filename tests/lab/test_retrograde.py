@@ -54,6 +54,9 @@ PUBLISHED = [
 ]
 
 
+@pytest.mark.slow(
+    only=("domineering:Domineering-options5-1", "hex:Hex-options1-1"), sample=("domineering:Domineering-options5-1",)
+)
 @pytest.mark.parametrize(("path", "options", "expected"), PUBLISHED)
 def test_games_from_outside_have_their_published_values(path, options, expected):
     assert solved(checked_game(make_game(path, **options), path), path)[0] == expected

@@ -22,7 +22,7 @@ from arena.lab.solving import Solver
 from tests import needs
 from tests.lab.near_ties import asking_plaid  # noqa: F401
 
-pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
+pytestmark = needs.program("cc", "gcc", "clang")
 
 
 def random_state(game, data, plies):
@@ -43,6 +43,7 @@ def check(game, state):
     assert (fast.shares, fast.paranoid) == (slow.shares, slow.paranoid)
 
 
+@pytest.mark.slow(sample=True)
 @settings(max_examples=25, deadline=None)
 @given(players=st.integers(3, 5), size=st.integers(3, 6), grids=st.integers(1, 4), data=st.data())
 def test_coprimality_is_shared_as_a_table_says(players, size, grids, data):
@@ -174,6 +175,7 @@ def test_it_ends_at_the_deadline(name, options):
         Solver(kernel.game, name, Limits(deadline=time.monotonic())).solve(By.KERNEL)
 
 
+@pytest.mark.slow
 def test_the_rules_are_asked_about_near_ties(asking_plaid, monkeypatch):  # noqa: F811
     asked = []
     for lines in range(1, 7):

@@ -23,7 +23,7 @@ GAMES = [
 ]
 
 
-@pytest.mark.processes
+@pytest.mark.slow(only=("differences-options0-1", "plusminus-options4-2"), sample=("differences-options0-1",))
 @pytest.mark.parametrize(("name", "options", "plies"), GAMES)
 def test_kernels_play_the_encounters_of_the_rules(name, options, plies):
     if isinstance(load(name), KernelError):
@@ -34,7 +34,6 @@ def test_kernels_play_the_encounters_of_the_rules(name, options, plies):
         assert slip_encounters(game, opening, **values) == encounters_by_rules(game, opening, 3, 30, (50, 300))
 
 
-@pytest.mark.processes
 def test_a_kernel_and_the_rules_agree_on_what_is_too_much():
     if isinstance(load("multiplication"), KernelError):
         pytest.skip("no C compiler")
@@ -47,7 +46,6 @@ def test_a_kernel_and_the_rules_agree_on_what_is_too_much():
         assert (encounters_by_rules(game, opening, 1, 1, (50, 150), most) is not None) is fits
 
 
-@pytest.mark.processes
 def test_a_kernel_and_the_rules_agree_on_what_are_too_many_actions():
     """Plaid has 2 * 19 - 1 actions after an opening of one ply: 16 for each of the states would be few."""
     if isinstance(load("plaid"), KernelError):

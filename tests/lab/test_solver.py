@@ -20,7 +20,7 @@ from arena.lab.solving import Solver
 from tests import needs
 from tests.lab.near_ties import asking_plaid  # noqa: F401
 
-pytestmark = [pytest.mark.processes, needs.program("cc", "gcc", "clang")]
+pytestmark = needs.program("cc", "gcc", "clang")
 
 SIZES = {
     "differences": [{"size": size, "scoring": scoring} for size in (2, 3, 4) for scoring in ("distinct", "once")],
@@ -66,6 +66,7 @@ def test_larger_boards_are_worth_what_tables_by_the_rules_say(name):
         check(name, options)
 
 
+@pytest.mark.slow(sample=("plaid",))
 @pytest.mark.parametrize("name", KERNEL_NAMES)
 def test_the_self_test_solves_small_games(name):
     """Multiplication among them, of which even the smallest boards have too many states for a table."""
@@ -154,6 +155,7 @@ def test_bounds_are_left_when_the_kernel_does_not_end_in_time():
     assert (solution.worth.known, solution.worth.margin) == ("search", None)
 
 
+@pytest.mark.slow
 def test_the_rules_are_asked_who_wins_a_near_tie(asking_plaid, monkeypatch):  # noqa: F811
     asked = []
     for options in ({"width": 6, "height": 4, "lines": lines} for lines in range(1, 9)):
@@ -168,6 +170,7 @@ def test_the_rules_are_asked_who_wins_a_near_tie(asking_plaid, monkeypatch):  # 
     )  # those are known to be ties
 
 
+@pytest.mark.slow
 def test_a_mistake_of_the_rules_in_a_near_tie_is_not_lost(asking_plaid, monkeypatch):  # noqa: F811
     game = make_game("plaid", width=4, height=3, lines=2)
 
@@ -179,6 +182,7 @@ def test_a_mistake_of_the_rules_in_a_near_tie_is_not_lost(asking_plaid, monkeypa
         KernelSolver(asking_plaid, game).solve()
 
 
+@pytest.mark.slow
 def test_without_a_compiler_the_worth_is_the_same(forget_kernels):
     fast = solved(None, "coprimality", size=6)
     forget_kernels()

@@ -2,14 +2,10 @@
 
 from dataclasses import replace
 
-import pytest
-
 from arena.home import ArenaHome
 from arena.ladders.open_ladder import OpenLadder
 from arena.tournament.definition import load_definition
 from arena.tournament.resumption import create_or_resume
-
-pytestmark = pytest.mark.processes  # a definition looks for the isolation level
 
 DIGESTS = {
     "random_legal@1": "7540272821baf649",

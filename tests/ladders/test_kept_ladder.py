@@ -24,8 +24,6 @@ from arena.service_program import keep_trying
 from arena.trouble_note import TroubleNote
 from tests.ladders.conftest import LADDER
 
-pytestmark = pytest.mark.processes
-
 DEADLINE_SECONDS = 60.0
 LOG = logging.getLogger("arena.ladder")
 
@@ -110,6 +108,7 @@ def test_a_paused_ladder_plays_nothing_also_after_a_restart_and_continues_when_i
     assert recorded(home) == 6
 
 
+@pytest.mark.slow
 def test_a_drained_ladder_finishes_the_round_that_is_scheduled(kept, people, home):
     """Its first round is scheduled when it begins: two bots, in both seat orders."""
     want(people, Wish.DRAIN)
@@ -122,6 +121,7 @@ def test_a_drained_ladder_finishes_the_round_that_is_scheduled(kept, people, hom
     assert recorded(home) == 6
 
 
+@pytest.mark.slow
 def test_a_match_is_played_again_when_a_director_asks_for_it(kept, people, home):
     kept.step()
     before = {record.match: record.started_at for record in home.store.records("open")}
@@ -147,6 +147,7 @@ def correct(people, kind, **arguments):
     people.requests.add("open", kind, arguments, subject="", reason="Why.", by="dora")
 
 
+@pytest.mark.slow(sample=True)
 def test_with_too_few_bots_it_says_so_once_and_continues_by_itself(kept, people, home, caplog):
     kept.step()
     correct(people, "withdraw", bot="minimal")
@@ -167,6 +168,7 @@ def test_with_too_few_bots_it_says_so_once_and_continues_by_itself(kept, people,
     assert state(people) is DirectorState.IDLE
 
 
+@pytest.mark.slow
 def test_it_sees_what_was_corrected_on_the_command_line_while_it_waited_or_was_paused(kept, people, home):
     kept.step()
     kept.step()
@@ -207,6 +209,7 @@ def until(condition):
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_killed_program_stays_paused_and_sigterm_ends_it_with_the_match_recorded(home, people, file):
     file.write_text(LADDER.replace("matches = 6", "matches = 100000"))
     with Program(home, file):
@@ -227,6 +230,7 @@ def test_a_killed_program_stays_paused_and_sigterm_ends_it_with_the_match_record
     assert len(matches) == len(set(matches)) == recorded(home)
 
 
+@pytest.mark.slow
 def test_a_match_that_takes_too_long_does_not_keep_sigterm_waiting(home, people, file, tmp_path):
     """It is ended after some seconds, quietly, and played by the next run."""
     directory = tmp_path / "slow"

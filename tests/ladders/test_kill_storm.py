@@ -27,8 +27,6 @@ from arena.store.people.schema import rates, submissions
 from tests import needs
 from tests.ladders import conftest
 
-pytestmark = pytest.mark.processes
-
 LADDER = conftest.LADDER.replace("[ladder]\nmatches = 6\n", "")
 """Without an end."""
 BOT = "from arena.botkit import run\n\nrun(lambda game, state, clock: game.legal_actions(state)[{index}])\n"
@@ -168,6 +166,7 @@ def until(condition, what):
         time.sleep(0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kills", "versions"), [(6, 2), pytest.param(100, 10, marks=pytest.mark.soak)])
 def test_whatever_is_killed_nothing_is_lost_and_nothing_counts_twice(tmp_path, port, kills, versions):
     needs.contained_uploads()

@@ -8,8 +8,6 @@ from arena.ladders.open_ladder import OpenLadder
 from arena.tournament.director import run_tournament
 from tests.ladders.conftest import LADDER
 
-pytestmark = pytest.mark.processes
-
 BOT = """from arena.botkit import run
 
 def choose(game, state, clock):
@@ -70,6 +68,7 @@ def test_a_bot_whose_files_have_gone_stays_out(home, file, tmp_path):
     assert len(OpenLadder(file, home).definition().entrants) == 2
 
 
+@pytest.mark.slow(sample=True)
 def test_a_version_that_was_replaced_is_not_paired_any_more_and_its_results_stay(home, file, tmp_path):
     hand_in(home, tmp_path, "mine", "1")
     ladder = OpenLadder(file, home)

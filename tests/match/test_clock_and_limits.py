@@ -23,8 +23,6 @@ from benchmarks import zoo_bots as zoo
 from tests.matches import small_match
 from tests.written_bots import write_bot
 
-pytestmark = pytest.mark.processes
-
 GOOD = load_bot(zoo.BOTS / "minimal")
 
 
@@ -81,6 +79,7 @@ def test_the_cpu_clock_takes_from_the_bank_what_was_worked(tmp_path):
     assert play(bot, TimeControl(per_action_seconds=None, bank_seconds=0.5)).faults[0].kind == "timeout"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ignores_sigterm_and_spins", "a child's work"])
 def test_on_the_cpu_clock_work_is_charged_children_included(tmp_path, name):
     bot = written(tmp_path, CHILD_WORKER) if "child" in name else load_bot(zoo.bad_bot(name))
@@ -105,6 +104,7 @@ def off_turn_share(rule):
     return record.seats[0].off_turn_cpu_seconds / record.seats[1].wall_seconds
 
 
+@pytest.mark.slow
 def test_off_turn_work_is_measured_and_stopped_as_the_director_says():
     """A busy bot could use all of the time, or half of it; on a busy machine it gets less, whatever the rule."""
     frozen, stopped, free = map(off_turn_share, ("freeze", "auto", "run"))
@@ -157,6 +157,7 @@ except VoidMatchError as error:
 """
 
 
+@pytest.mark.slow
 def test_when_the_arena_itself_stands_still_the_match_is_void():
     """The whole arena is stopped for two seconds in the middle of a turn; the bot, which answers in time, is not."""
     command = [sys.executable, "-u", "-c", STALLED]
@@ -224,6 +225,7 @@ def test_text_on_stderr_behind_the_answer_counts_too(tmp_path):
     assert (fault.kind, " on stderr in one match" in fault.detail) == ("limit", True)
 
 
+@pytest.mark.slow(sample=True)
 def test_the_cpu_limit_is_for_each_match(tmp_path):
     """0.15 s of CPU time in each of three matches stays below a limit of 0.3 s, and would not if it were added up."""
     code = (
@@ -272,6 +274,7 @@ def test_a_limit_that_is_no_limit_is_refused(tmp_path, line, says):
     assert says in str(raised.value)
 
 
+@pytest.mark.slow
 def test_the_work_of_a_turn_that_fails_counts_as_on_turn():
     record = play(
         load_bot(zoo.bad_bot("ignores_sigterm_and_spins")), TimeControl(per_action_seconds=0.4, margin_seconds=0.0)

@@ -17,8 +17,6 @@ from tests.leftovers import no_process_left
 from tests.matches import small_match
 from tests.written_bots import write_bot
 
-pytestmark = pytest.mark.processes
-
 PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)
 
 BOT = """
@@ -105,6 +103,7 @@ def test_a_bot_behind_another_program_is_waited_for_too(pool, tmp_path):
 THINKER = "threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()"
 
 
+@pytest.mark.slow
 def test_a_bot_whose_thread_thinks_for_ever_is_not_waited_for_for_ever(pool, tmp_path):
     control = replace(PATIENT, off_turn="run")
     one = bot(tmp_path, HANDLERS["at once"], before="sys.setswitchinterval(0.0001); " + THINKER)
@@ -139,6 +138,7 @@ def test_a_flood_at_end_is_cut_and_the_bot_plays_on(pool, tmp_path):
         assert len(text) < 70 * 1024
 
 
+@pytest.mark.slow
 def test_a_flood_without_end_costs_the_next_match_and_not_this_one(pool, tmp_path):
     first, second = play(pool, bot(tmp_path, "\n        while True: say('x' * 4000)"), 2)
     assert (first.termination, first.faults) == ("normal", ())
@@ -156,6 +156,7 @@ def test_a_bot_that_never_reads_its_end_has_its_result_all_the_same(pool, tmp_pa
     assert (record.termination, record.faults) == ("normal", ())
 
 
+@pytest.mark.slow(sample=True)
 def test_the_kernel_tells_a_bot_that_waits_from_one_that_works():
     """Each line of the table is a program that says when it is where it shall be looked at."""
     table = {

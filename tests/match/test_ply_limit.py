@@ -145,7 +145,6 @@ def definition(**keys):
     return make_definition("t", "differences", entrants, isolation="none", **keys)
 
 
-@pytest.mark.processes
 def test_the_default_changes_nothing_of_a_tournament() -> None:
     plain = definition()
     assert plain.ply_limit == DEFAULT_PLY_LIMIT
@@ -154,7 +153,6 @@ def test_the_default_changes_nothing_of_a_tournament() -> None:
     assert "ply_limit" not in plain.to_json()
 
 
-@pytest.mark.processes
 def test_another_limit_is_another_tournament() -> None:
     short = definition(ply_limit=4)
     assert short.identity() == definition().identity() | {"ply_limit": 4}
@@ -172,7 +170,6 @@ def test_another_limit_is_another_tournament() -> None:
         ({"ply_limit": 9, "opening_plies": 9}, r"ply_limit = 9: the 9 plies of the opening count; .* at least 10"),
     ],
 )
-@pytest.mark.processes
 def test_a_wrong_limit_is_refused_in_a_sentence(keys, says) -> None:
     with pytest.raises(DefinitionError, match=says):
         definition(**keys)

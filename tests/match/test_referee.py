@@ -85,7 +85,6 @@ def test_the_opening_is_played_for_the_bots_and_counts_as_plies():
     assert (request.ply, request.actions) == (1, [[0, (1, 1)]])
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("opening", [[(5, 5)], [(1, 1), (2, 2)]])
 def test_a_bad_opening_is_our_own_mistake(opening):
     with pytest.raises(MatchStateError, match="opening 0"):
@@ -194,7 +193,6 @@ def test_a_late_arena_is_nobodys_fault_at_first(void_tries):
     assert raised.value.seat == 1
 
 
-@pytest.mark.processes
 def test_a_late_arena_is_the_fault_of_the_bot_that_was_to_act_every_time():
     record = Referee(after(1, None, 1), [ScriptedPlayer([(1, 1)]), late()]).play()
     assert [(fault.seat, fault.kind) for fault in record.faults] == [(1, "timeout")]

@@ -20,8 +20,6 @@ from benchmarks import zoo_bots as zoo
 from tests.matches import small_match
 from tests.written_bots import write_bot
 
-pytestmark = pytest.mark.processes
-
 LIMITS = Limits(message_bytes=5000, message_depth=9, message_nodes=333, note_bytes=77)
 
 RECORDER = """

@@ -9,8 +9,6 @@ import pytest
 from arena.enums import FaultKind, IsolationLevel
 from benchmarks.zoo_bots import BAD_BOTS, ZOO, is_safe_inline, judge, play_zoo_bot
 
-pytestmark = pytest.mark.processes
-
 
 def check(name, level):
     outcome = play_zoo_bot(name, level, inline=is_safe_inline(level))
@@ -28,6 +26,19 @@ def test_the_zoo_is_complete():
 NAMES = [name if number % 5 == 0 else pytest.param(name, marks=pytest.mark.soak) for number, name in enumerate(ZOO)]
 
 
+@pytest.mark.slow(
+    only=(
+        "aborts",
+        "big_runtime",
+        "floods_stdout",
+        "makes_the_arena_late",
+        "memory_by_children",
+        "memory_by_shared_mappings",
+        "nests_directories",
+        "never_ready",
+    ),
+    sample=("never_ready",),
+)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_bad_bot_hurts_nobody(name):
     check(name, "auto")
@@ -36,6 +47,7 @@ def test_a_bad_bot_hurts_nobody(name):
 SAMPLE = ("fork_bomb", "reads_secrets")
 
 
+@pytest.mark.slow(only=("fork_bomb-bubblewrap", "fork_bomb-landlock", "fork_bomb-limits", "fork_bomb-none"))
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 @pytest.mark.parametrize(
     "name", [name if name in SAMPLE else pytest.param(name, marks=pytest.mark.soak) for name in ZOO]

@@ -63,7 +63,6 @@ def test_links_and_fifos_are_counted_and_not_followed(tmp_path):
     assert walk(str(tmp_path)).files == 3
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize(("depth", "is_too_deep"), [(MAX_DEPTH - 1, False), (MAX_DEPTH, True), (1500, True)])
 def test_depth_is_a_limit(tmp_path, depth, is_too_deep):
     here = os.open(tmp_path, os.O_RDONLY)
@@ -231,7 +230,7 @@ def test_the_memory_of_a_process_that_can_not_be_read_counts_in_full():
     assert memory.MemoryMonitor(is_counted=True).exactly({1}, 0) >= resident
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=("bubblewrap",))
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_a_bot_sees_file_systems_of_its_own_where_they_can_be_had(level, tmp_path):
     isolation = choose_isolation(level)

@@ -145,7 +145,6 @@ def test_a_port_in_use_is_seen(tmp_path, contained):
     assert looked(tmp_path).port_problem == ""
 
 
-@pytest.mark.processes
 def test_the_command_says_it_in_lines_of_a_narrow_terminal(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     arguments = ["--home", str(tmp_path / "h"), "doctor", "--serve", "--port", "0"]

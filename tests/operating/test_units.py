@@ -153,7 +153,6 @@ def test_what_systemd_would_read_as_something_else_is_refused(change, sentence):
 
 
 @needs.program("systemd-analyze")
-@pytest.mark.processes
 @pytest.mark.parametrize("has_network", [False, True])
 def test_systemd_understands_each_line_and_finds_little_that_the_site_could_harm(tmp_path, has_network):
     for name, text in units(replace(PLAIN, has_network=has_network)).items():

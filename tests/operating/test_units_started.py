@@ -25,7 +25,6 @@ PORT = 18471
 PARTS_AND_SOCKET = ["arena-web.socket", *(f"arena-{part.name}*.service" for part in PARTS)]
 
 pytestmark = [
-    pytest.mark.processes,
     pytest.mark.skipif(not PLACE.is_dir(), reason="needs systemd as the first process"),
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
     pytest.mark.skipif(not os.environ.get("CI"), reason="needs a machine of CI: it starts units on it"),

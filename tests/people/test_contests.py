@@ -18,8 +18,6 @@ from tests.contests.samples import OPEN, SEALED, contest_of
 from tests.databases import on_both
 from tests.people.test_people_store import at_once
 
-pytestmark = pytest.mark.processes  # of PostgreSQL
-
 OPENS, FREEZE, DEADLINE = (
     datetime.fromisoformat(at).timestamp()
     for at in ("2027-01-15T07:00:00Z", "2027-01-20T18:59:59Z", "2027-01-20T22:59:59Z")
@@ -68,6 +66,7 @@ def test_two_contests_have_no_tournament_in_common(store, spring):
     assert len(log_of(store)) == 1
 
 
+@pytest.mark.slow(only=("postgresql",), sample=True)
 @on_both
 def test_a_name_is_taken_once_however_many_ask_at_once(store, place, now):
     now.seconds = OPENS
@@ -367,6 +366,7 @@ def test_entries_are_closed_only_when_everything_before_is_known(store, place, n
     assert found == [(True, [number])]
 
 
+@pytest.mark.slow
 @on_both
 def test_of_200_in_the_last_second_exactly_those_up_to_the_deadline_count(store, place, now, spring):
     """A director closes the entries while they come: whatever it then finds is all that counts, for good."""

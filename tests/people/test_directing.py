@@ -12,8 +12,6 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.people.requests import MAX_WAITING
 from tests.databases import on_both
 
-pytestmark = pytest.mark.processes
-
 
 @pytest.fixture
 def kept(store):
@@ -56,6 +54,7 @@ def test_what_is_wanted_already_changes_nothing(kept, wish):
     assert log(kept) == before
 
 
+@pytest.mark.slow(only=("postgresql",), sample=True)
 @on_both
 def test_of_200_parallel_pauses_one_counts(kept):
     def pause(number):
@@ -71,6 +70,7 @@ def test_of_200_parallel_pauses_one_counts(kept):
     assert len(log(kept)) == 1
 
 
+@pytest.mark.slow(only=("postgresql",))
 @on_both
 def test_of_200_parallel_requests_as_many_wait_as_may(kept):
     def request(number):

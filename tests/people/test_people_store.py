@@ -23,8 +23,6 @@ DAY = 86_400
 PARALLEL = 200
 BY = "test"
 
-pytestmark = pytest.mark.processes  # of PostgreSQL
-
 
 @pytest.fixture
 def eve(store):
@@ -158,6 +156,7 @@ def test_two_operators_who_close_each_other_at_once_leave_one(store, place, now,
     assert sum(person.closed_at is None for person in store.accounts.all()) == 1
 
 
+@pytest.mark.slow(only=("postgresql",))
 @on_both
 def test_a_name_that_many_want_at_once_is_given_once(place, now):
     def add(own, _):
@@ -261,6 +260,7 @@ def test_a_token_that_is_refused(store, ada, name, scopes, days, sentence):
         store.tokens.make(ada, name, scopes, days)
 
 
+@pytest.mark.slow(only=("postgresql",))
 @on_both
 def test_so_many_tokens_and_no_more_also_when_all_are_made_at_once(store, place, now, ada):
     results = at_once(place, now, PARALLEL, lambda own, number: own.tokens.make(ada, "t", [Scope.READ], 1))
@@ -270,6 +270,7 @@ def test_so_many_tokens_and_no_more_also_when_all_are_made_at_once(store, place,
 # invitations
 
 
+@pytest.mark.slow
 @on_both
 def test_an_invitation_is_used_once_by_whoever_is_first(store, place, now):
     secret = store.invitations.invite(Role.AUTHOR, BY, 1)
@@ -323,6 +324,7 @@ def test_a_program_gets_its_token_once_after_somebody_has_confirmed(store, ada):
         store.device_logins.take(request.secret)
 
 
+@pytest.mark.slow(only=("postgresql",))
 @on_both
 def test_a_program_that_asks_often_gets_one_token(store, place, now, ada):
     request = store.device_logins.begin("laptop", [Scope.SUBMIT])
@@ -356,6 +358,7 @@ def test_a_program_that_is_refused(store, machine, scopes):
 # rates
 
 
+@pytest.mark.slow(sample=("sqlite",))
 @on_both
 def test_a_rate_holds_exactly_when_all_come_at_once(place, now):
     rate = Rate(7, 60.0)
@@ -387,6 +390,7 @@ def test_after_the_wait_it_is_allowed_and_not_before(store, now):
 # the log and the file
 
 
+@pytest.mark.slow(only=("postgresql",))
 @on_both
 def test_what_is_done_about_people_is_in_the_log_without_gaps(store, place, now):
     store.accounts.add("ada", Role.AUTHOR, "eve")

@@ -16,8 +16,6 @@ from arena.store.people.submissions import MAX_WAITING, PER_PERSON
 from tests.databases import on_both
 from tests.people.test_people_store import PARALLEL, at_once
 
-pytestmark = pytest.mark.processes  # of PostgreSQL
-
 ACCEPTED, REFUSED, FAILED = SubmissionState.ACCEPTED, SubmissionState.REFUSED, SubmissionState.FAILED
 
 
@@ -74,12 +72,14 @@ def test_who_is_closed_out_hands_in_nothing_any_more(store, ada):
     assert not claim.finish(ACCEPTED, "")
 
 
+@pytest.mark.slow(sample=("sqlite",))
 @on_both
 def test_the_same_bytes_handed_in_many_times_at_once_are_one_submission(store, place, now, ada):
     results = at_once(place, now, PARALLEL, lambda own, _: hand_in(own, ada))
     assert len({one.number for one in results}) == 1
 
 
+@pytest.mark.slow
 @on_both
 def test_only_so_many_wait_at_once_however_they_come(store, place, now, ada, eve):
     results = at_once(place, now, PARALLEL, lambda own, number: hand_in_of(own, ada, number))
@@ -97,6 +97,7 @@ def test_only_so_many_in_an_hour(store, ada, now):
     hand_in(store, ada, "0")
 
 
+@pytest.mark.slow
 @on_both
 def test_only_so_many_in_an_hour_also_when_many_are_handed_in_at_once(store, place, now, ada, monkeypatch):
     monkeypatch.setattr(submissions_module, "MAX_WAITING", PARALLEL)
@@ -164,6 +165,7 @@ def test_a_withdrawn_submission_is_not_decided_any_more(store, ada, eve):
         store.submissions.withdraw(ada, checked.number)
 
 
+@pytest.mark.slow(only=("postgresql",))
 def test_the_name_of_a_bot_belongs_to_who_was_first(store, place, now, ada, eve):
     people = (ada, eve)
     results = at_once(place, now, PARALLEL, lambda own, k: own.submissions.own_bot_name(people[k % 2].number, "Greedy"))
@@ -215,6 +217,7 @@ def test_authors_take_turns(store, ada, eve):
     assert checked(store) == [waiting[0], waiting[3], waiting[1], waiting[2]]
 
 
+@pytest.mark.slow(only=("postgresql-18", "sqlite-13"))
 @pytest.mark.parametrize("seed", range(20))
 def test_the_list_says_in_which_order_they_are_checked(place, now, seed):
     chance = random.Random(seed)

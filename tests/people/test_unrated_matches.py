@@ -11,8 +11,6 @@ from arena.store.people.unrated_matches import FINISHING_SECONDS, KEPT_DAYS, MAX
 from tests.databases import on_both
 from tests.people.test_people_store import at_once
 
-pytestmark = pytest.mark.processes  # of PostgreSQL
-
 CHOICES = Choices(game="differences", options='{"size": 4}', seat=0, bot="arena:greedy", per_action_milliseconds=500)
 SLOTS = 4
 OF_VISITORS = 2
@@ -186,6 +184,7 @@ def test_a_person_who_begins_more_gives_up_the_place_of_the_match_left_longest(m
     assert [matches.find(one.secret).has_slot for one in begun] == [False, True, True]
 
 
+@pytest.mark.slow(sample=("sqlite-200",))
 @on_both
 @pytest.mark.parametrize("parallel", [200])
 def test_of_many_at_once_exactly_as_many_begin_as_there_are_slots(place, now, matches, parallel):
@@ -195,6 +194,7 @@ def test_of_many_at_once_exactly_as_many_begin_as_there_are_slots(place, now, ma
     assert all(sentence.startswith("all 2 of the 4 slots") for sentence in refused)
 
 
+@pytest.mark.slow
 @on_both
 @pytest.mark.parametrize("parallel", [100])
 def test_of_many_members_at_once_exactly_as_many_displace_a_visitor_as_there_are_slots(
@@ -228,6 +228,7 @@ def test_a_wish_is_for_the_match_as_it_was_seen(matches):
         matches.wish(one.number, Wish.ACT, 3, "a1")
 
 
+@pytest.mark.slow(only=("postgresql",))
 @on_both
 def test_of_two_tabs_at_once_one_acts(place, now, matches):
     one, _ = ready(matches)
@@ -235,6 +236,7 @@ def test_of_two_tabs_at_once_one_acts(place, now, matches):
     assert sum(not isinstance(result, UsageError) for result in results) == 1
 
 
+@pytest.mark.slow(only=("sqlite",))
 def test_who_was_away_gets_a_place_again_if_there_is_one(matches, now):
     one, _ = ready(matches)
     later(matches, now, IDLE_SECONDS)

@@ -115,6 +115,7 @@ def test_a_password_that_is_refused_is_not_repeated(password):
     assert not password or password not in str(caught.value)
 
 
+@pytest.mark.slow(sample=True)
 def test_the_right_password_and_no_other():
     check_password("correct horse", "ada")
     stored = hash_password("correct horse")

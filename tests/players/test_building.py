@@ -18,8 +18,6 @@ from arena.players import build_output, building
 from arena.players.building import build_bots, is_built
 from arena.players.manifest import load_bot
 
-pytestmark = pytest.mark.processes
-
 ARENA = [sys.executable, "-m", "arena"]
 COPY = "cp program.sh build/bot"
 
@@ -196,6 +194,7 @@ def test_what_is_put_in_the_place_of_a_build_is_not_run(tmp_path, isolation):
     assert not is_built(bot)
 
 
+@pytest.mark.slow(sample=("auto",))
 def test_a_directory_of_any_depth_gives_way_to_a_build(tmp_path, isolation):
     bot = make_bot(tmp_path / "b")
     place = os.open(tmp_path / "b", os.O_RDONLY)
@@ -236,6 +235,7 @@ def test_rustups_stand_in_is_seen_through(tmp_path, monkeypatch):
     assert building._behind_rustup(real) == str(real)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["check", "play", "run", "submit"])
 def test_every_way_to_use_a_bot_tells_of_a_failing_build_in_one_sentence(tmp_path, how):
     make_bot(tmp_path / "b", build="echo broken >&2; exit 1")

@@ -24,8 +24,6 @@ from benchmarks import zoo_bots as zoo
 from tests.leftovers import no_process_left
 from tests.matches import small_match
 
-pytestmark = pytest.mark.processes
-
 GOOD = Path(__file__).parents[2] / "bots" / "minimal"
 
 PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)

@@ -28,7 +28,6 @@ def put(path, text="x"):
     path.write_text(text)
 
 
-@pytest.mark.processes
 def test_a_bot_of_plain_files_leaves_out_nothing_hidden_ones_included(bot):
     put(bot / ".hidden")
     put(bot / "lib" / ".more" / "file.py")
@@ -71,7 +70,6 @@ def deep(bot):
     subprocess.run(["rm", "-rf", str(bot / "d")], check=True)
 
 
-@pytest.mark.processes
 def test_looking_knows_no_depth(deep):
     put(deep / ".venv" / "file")
     assert len(describe_left_out(deep)) == 2
@@ -91,7 +89,6 @@ def test_many_names_are_cut(bot):
     assert only.endswith("link11 (a link to no file) and 28 more")
 
 
-@pytest.mark.processes
 def test_submit_says_it_before_it_tries_the_bot_and_where_it_refuses_it(bot, tmp_path):
     put(bot / ".venv" / "bin" / "python")
     said = []

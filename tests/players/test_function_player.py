@@ -270,7 +270,6 @@ def home(tmp_path):
         yield opened
 
 
-@pytest.mark.processes
 def test_functions_play_a_tournament_in_process_and_the_table_says_so(home):
     definition = make_definition("t", GAME, {"low": first, "high": last, "broken": fails}, options=OPTIONS)
     progress = run_tournament(definition, home.store)
@@ -283,7 +282,6 @@ def test_functions_play_a_tournament_in_process_and_the_table_says_so(home):
     assert verify(home, home.store.tournament("t")).problems == []
 
 
-@pytest.mark.processes
 def test_a_tournament_of_functions_is_resumed_and_not_with_other_functions(home):
     run_tournament(make_definition("t", GAME, {"a": first, "b": last}, options=OPTIONS), home.store)
     again = run_tournament(make_definition("t", GAME, {"a": first, "b": last}, options=OPTIONS), home.store)
@@ -293,7 +291,6 @@ def test_a_tournament_of_functions_is_resumed_and_not_with_other_functions(home)
     assert home.store.tournament("t").recorded == 2
 
 
-@pytest.mark.processes
 def test_functions_replace_entrants_and_enter_late(home):
     def definition(**entrants):
         return make_definition("t", GAME, entrants, options=OPTIONS)
@@ -309,7 +306,6 @@ def test_functions_replace_entrants_and_enter_late(home):
     assert verify(home, home.store.tournament("t")).problems == []
 
 
-@pytest.mark.processes
 def test_functions_do_not_travel_to_other_processes(home):
     definition = make_definition("t", GAME, [first, last], options=OPTIONS)
     with pytest.raises(UsageError) as error:
@@ -318,7 +314,6 @@ def test_functions_do_not_travel_to_other_processes(home):
     assert str(error.value) == sentence
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize(
     ("entrants", "keys", "sentence"),
     [
@@ -353,7 +348,6 @@ def test_a_match_names_what_is_wrong(arguments, sentence):
     assert str(error.value) == sentence.format(GAME=GAME)
 
 
-@pytest.mark.processes
 def test_a_function_plays_a_bot():
     record = played(first, "arena:minimal")
     assert (record.bots, record.faults, record.isolation) == (("first@1", "minimal@1"), (), "in-process")

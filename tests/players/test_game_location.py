@@ -63,7 +63,6 @@ def test_a_file_that_imports_one_beside_it_is_named_before_the_first_match(write
         play_match("located_game:Counting", GREEDY, MINIMAL)
 
 
-@pytest.mark.processes
 def test_a_tournament_of_such_a_game_is_refused_only_if_a_bot_needs_the_rules(write):
     write(located_helper="GOAL = 3\n", located_game=f"{SOURCE}\nimport located_helper\n")
     with pytest.raises(DefinitionError, match="the game 'located_game:Counting' is at fault: its module imports"):

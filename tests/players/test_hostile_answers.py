@@ -27,7 +27,6 @@ def first_legal(request):
     return request.legal[0]
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("game", GAMES)
 @settings(max_examples=60, deadline=None)
 @given(action=ACTIONS, note=st.none() | VALUES, at=st.integers(0, 3))

@@ -17,8 +17,6 @@ from arena.records import DEFAULT_LIMITS, TimeControl
 from benchmarks import zoo_bots as zoo
 from tests.matches import small_match
 
-pytestmark = pytest.mark.processes
-
 HELLO = encode_frame({"type": "hello"})
 
 
@@ -111,6 +109,7 @@ def test_a_bot_that_may_work_off_turn_is_left_alone(launcher):
     assert launcher.running.taken_seconds(None) == 0.0
 
 
+@pytest.mark.slow(sample=True)
 def test_a_bot_that_is_late_because_another_worked_is_not_charged(launcher, monkeypatch):
     """The other is not stopped in time here: nobody looks before the deadline."""
     monkeypatch.setattr(RunningBots, "enforce", lambda *_: None)

@@ -11,7 +11,7 @@ from arena.games import make_game
 from arena.people.unrated_match import MatchState, Wish
 from tests.playing.conftest import actions, view
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 FIRST = """from arena.botkit import run
 
@@ -118,6 +118,7 @@ def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(playing, line, mil
     assert "a secret of the bot" not in one.position.view + one.position.reason
 
 
+@pytest.mark.slow(sample=True)
 def test_a_program_that_is_no_bot_ends_the_match(playing):
     label = playing.submit("print('hello there')", "mine")
     playing.start()

@@ -12,8 +12,6 @@ from arena.people.unrated_match import MatchState
 from tests.leftovers import no_process_left
 from tests.playing.test_play_host import FIRST
 
-pytestmark = pytest.mark.processes
-
 PROGRAM = "import sys; from arena.playing.slot_program import main; main(sys.argv[1:])"
 
 
@@ -33,6 +31,7 @@ def play_until(directory, matches, secret, state):
         slot.wait()
 
 
+@pytest.mark.slow(sample=True)
 def test_a_match_that_is_left_while_its_bot_thinks_can_be_played_on_at_once(tmp_path, playing):
     label = playing.submit(FIRST.format("import time; time.sleep(600)"), "mine")
     playing.matches.set_menu("{}", 4)

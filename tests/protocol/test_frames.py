@@ -27,6 +27,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow(sample=True)
 @given(st.dictionaries(st.text(max_size=8), VALUES, max_size=8), st.text(max_size=10))
 def test_a_message_comes_back_as_it_was_sent(message, kind):
     message["type"] = kind

@@ -61,12 +61,14 @@ def within(hits, trials, share=0.95, probability=1e-3):
     return low <= hits <= high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kinds", [{}, {"sd": 1.0}, {"encounters": 3}, {"encounters": 1}])
 def test_intervals_hold_the_truth_as_often_as_they_say(kinds):
     hits = sum(held(*field(seed, **kinds)) for seed in range(40))
     assert within(hits, 320)
 
 
+@pytest.mark.slow
 def test_repeated_encounters_that_count_once_hold_the_truth_and_naive_ones_do_not():
     once = naive = 0
     for seed in range(40):
@@ -77,6 +79,7 @@ def test_repeated_encounters_that_count_once_hold_the_truth_and_naive_ones_do_no
     assert not within(naive, 320)
 
 
+@pytest.mark.slow
 def test_mirrored_openings_make_intervals_narrower_and_still_true():
     """An opening that favours a seat cancels within an encounter; a fit of single matches can't know."""
     hits, ratios = 0, []
@@ -100,6 +103,7 @@ def test_ratings_are_those_of_the_set_fit_under_the_same_prior():
         assert rating == pytest.approx(again[name], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_priors_width_is_found_again():
     widths = [fit_encounters(Counter(field(seed, bots=20, sd=3.0)[1]).items()).prior_width for seed in range(8)]
     expected = math.sqrt((3 * SIGMA**2 + 20 * 9) / 23)  # three imaginary bots of the usual width
@@ -216,6 +220,7 @@ def test_the_messages_of_four_give_what_the_package_gives():
 # a single rating for each bot
 
 
+@pytest.mark.slow
 def test_a_field_without_cycles_is_not_flagged_and_a_cyclic_one_is():
     flagged = [0, 0]
     for seed in range(30):
@@ -361,6 +366,7 @@ def test_the_equilibrium_is_the_most_even_one(seed):
     assert max(average.payoff for average in found.values()) < 1e-7
 
 
+@pytest.mark.slow(sample=True)
 def test_nobody_wins_against_the_equilibrium_of_a_large_field():
     bots = [f"b{k:02}" for k in range(90)]
     found = nash_average(random_scores(5, 90), bots)

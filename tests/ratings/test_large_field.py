@@ -35,6 +35,7 @@ def chain():
     return [made.encounter(k, k + step) for k in range(77) for step in (1, 2, 3) for _ in range(5)]
 
 
+@pytest.mark.slow(sample=("pairs",))
 @pytest.mark.parametrize("kind", ["pairs", "chain", "four players"])
 def test_both_ways_agree(kind, monkeypatch):
     rng = random.Random(1)
@@ -57,6 +58,7 @@ def test_both_ways_agree(kind, monkeypatch):
     assert (gap / expected).mean() == pytest.approx(1.0, abs=0.04)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say(all_sparse):
     hits = 0
     for seed in range(40):
@@ -113,6 +115,7 @@ def test_signs_belong_to_sources():
     assert set(sums[0] - sums[2] / 2) == {-3.0, 3.0}
 
 
+@pytest.mark.slow
 def test_a_field_beyond_the_bound_is_sparse_without_being_asked():
     rng = random.Random(2)
     made = SimulatedField(rng, bots=2001)

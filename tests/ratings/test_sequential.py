@@ -125,6 +125,7 @@ def pentanomial(rng, elo, draw=0.4):
     return sum(1.0 if (u := rng.random()) < win else 0.5 if u < win + draw else 0.0 for _ in range(2)) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("elo", "decision"), [(0.0, "accepted"), (60.0, "rejected")])
 def test_it_errs_no_more_often_than_promised(elo, decision):
     """400 tests with alpha = beta = 5 %: at 99.9 %, a promise kept is broken at most 36 times in them."""

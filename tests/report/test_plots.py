@@ -46,6 +46,7 @@ UNITS = {
 }
 
 
+@pytest.mark.slow(only=("course-24", "crosstable-24"))
 @pytest.mark.parametrize("bots", [2, 5, 24])
 @pytest.mark.parametrize("kind", FIGURES)
 def test_a_plot_has_its_title_its_units_and_every_name(kind, bots):
@@ -75,6 +76,7 @@ def test_names_at_the_ends_of_lines_do_not_cover_each_other():
     assert all(lower.y1 <= upper.y0 for lower, upper in pairwise(boxes))
 
 
+@pytest.mark.slow(sample=True)
 def test_many_lines_become_a_plot_for_each_with_the_others_in_grey():
     shown = [axes for axes in history(24).axes if axes.get_visible()]
     assert [axes.get_title(loc="left") for axes in shown] == [f"{k + 1}  bot{k}" for k in range(24)]

@@ -18,7 +18,7 @@ from tests.report.tournaments import play
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (320, 390, 768, 1280, 2560)
 
-pytestmark = [pytest.mark.processes, needs.program(*BROWSERS)]
+pytestmark = [pytest.mark.slow, needs.program(*BROWSERS)]
 
 
 def dom(path, profile, *options):
@@ -186,6 +186,7 @@ def percents(texts):
     return [float(text.removesuffix("%")) for text in texts]
 
 
+@pytest.mark.slow(sample=True)
 def test_a_table_sorts_by_each_heading_with_a_button(page, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(probed(page, SORT))

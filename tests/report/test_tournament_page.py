@@ -223,6 +223,7 @@ def hostile(home):
     return play(home, "<b>&\"' ]]>", NAMES[:8], failing=NAMES[:4], note="</script><script>alert(1)</script><!--")
 
 
+@pytest.mark.slow(sample=True)
 def test_nothing_that_a_bot_says_is_more_than_text(home, hostile):
     """The same tournament with plain names has the same elements with the same attributes."""
     assert len(NAMES) > 30

@@ -37,6 +37,7 @@ def pages(folder):
     return [path for path in content(folder) if path.endswith(".html")]
 
 
+@pytest.mark.slow
 def test_every_address_leads_to_a_file_in_the_folder(folder):
     files = content(folder)
     ids = {page: Links(files[page].decode()).ids for page in pages(folder)}
@@ -47,6 +48,7 @@ def test_every_address_leads_to_a_file_in_the_folder(folder):
             assert not anchor or anchor in ids[path] or is_made_by_script, f"{page} -> {path}#{anchor}"
 
 
+@pytest.mark.slow
 def test_every_page_can_be_reached_by_clicks(folder):
     seen, waiting = {"index.html"}, deque(["index.html"])
     while waiting:
@@ -73,6 +75,7 @@ def test_feeds_lead_to_matches_in_the_folder(folder):
         assert all((folder / path).parent.joinpath(address).is_file() for address in linked)
 
 
+@pytest.mark.slow
 def test_published_twice_it_is_the_same(home, folder, tmp_path):
     assert content(published(home, tmp_path / "again", "cup", "League", "cup")) == content(folder)
 
@@ -88,7 +91,7 @@ with ArenaHome(sys.argv[1]) as home:
 """
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_it_is_the_same_where_clocks_and_languages_are_others(home, folder, tmp_path):
     there = {**os.environ, "TZ": "Pacific/Auckland", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "7", "ARENA_STORE": ""}
     command = [sys.executable, "-c", AGAIN, str(home.directory), str(tmp_path / "again")]
@@ -103,6 +106,7 @@ def test_the_rest_of_the_home_is_not_in_it(home, folder):
         assert os.fsencode(home.directory) not in data, path
 
 
+@pytest.mark.slow
 def test_without_names_all_tournaments_are_published(home, tmp_path):
     made = publish(home, [], tmp_path / "all")
     assert made.tournaments == ("League", "cup", "secret")
@@ -117,6 +121,7 @@ def test_the_records_are_those_of_a_whole_export(home, folder):
     assert (folder / "records" / "cup.jsonl").read_text() == f"{expected}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [0, 3])
 def test_fewer_matches_can_be_replayed(home, tmp_path, count):
     out = published(home, tmp_path / "few", "League", max_matches=count)
@@ -127,6 +132,7 @@ def test_fewer_matches_can_be_replayed(home, tmp_path, count):
         assert all((out / path).is_file() for path, _ in targets(out, page))
 
 
+@pytest.mark.slow(sample=True)
 def test_names_that_differ_in_case_only_have_files_of_their_own(home, tmp_path):
     for name in ("same", "Same", "SAME"):
         play(home, name, ["bot", "Bot"], encounters=1)
@@ -151,6 +157,7 @@ def test_the_home_is_not_published_into(home, place):
         publish(home, [], home.directory / place)
 
 
+@pytest.mark.slow
 def test_names_that_no_page_takes_and_rules_that_are_not_here_do_not_keep_the_rest_from_it(tmp_path):
     with ArenaHome(tmp_path / "home") as home:
         fill(home, ["".join(TEXTS[1:3]), "../a", "..", "a\0b", "w" * 201, "", "no_such_module:Game"])

@@ -41,6 +41,7 @@ def small_folder(small_made, tmp_path):
     return shutil.copytree(small_made, tmp_path / "small")
 
 
+@pytest.mark.slow
 def test_what_was_published_holds(folder):
     found = verify_folder(folder)
     assert found.problems == []
@@ -167,6 +168,7 @@ def test_a_changed_number_is_found_although_the_manifest_fits(folder, name, plac
     assert f"{path.removesuffix('json')}html: it does not say what {path} says" in problems
 
 
+@pytest.mark.slow
 def test_a_folder_of_another_version_has_the_same_numbers(folder):
     def older(manifest):
         manifest["arena"] = "0.0.9"
@@ -184,6 +186,7 @@ def test_a_folder_of_another_version_has_the_same_numbers(folder):
     assert problem.startswith("index.json: matches is ")
 
 
+@pytest.mark.slow(sample=("",))
 @pytest.mark.parametrize(
     "text", ["", "[]", "[" * 200_000, '{"tournaments": 1e999}', '{"tournaments": [], "matches": ' + "9" * 400 + ".0}"]
 )
@@ -201,6 +204,7 @@ def test_records_are_only_where_they_belong(small_folder, records):
     assert verify_folder(small_folder).problems
 
 
+@pytest.mark.slow
 def test_as_a_command(small_folder, tmp_path, capsys):
     call = calling(tmp_path / "no-home", capsys)
     code, out, errors = call("verify", small_folder)

@@ -36,6 +36,7 @@ def key_of(folder):
     return public_key(str(folder / PUBLIC_KEY))
 
 
+@pytest.mark.slow
 def test_a_signed_folder_holds_and_says_whose_it_is(folder):
     key = key_of(folder)
     for wanted in (None, key, public_key(key.text)):
@@ -44,7 +45,6 @@ def test_a_signed_folder_holds_and_says_whose_it_is(folder):
     assert found.files == len(content(folder)) - 3
 
 
-@pytest.mark.processes
 @program("openssl")
 def test_openssl_finds_the_signature_right(folder):
     command = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", PUBLIC_KEY, "-rawin", "-in", "manifest.json"]
@@ -145,6 +145,7 @@ def test_what_is_no_key(text):
         public_key(text)
 
 
+@pytest.mark.slow(sample=True)
 def test_as_commands(tmp_path, capsys):
     call = calling(tmp_path / "home", capsys)
     with ArenaHome(tmp_path / "home") as home:

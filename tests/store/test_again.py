@@ -10,8 +10,6 @@ from arena.store.again import MAX_READINGS, read_whole
 from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
-pytestmark = pytest.mark.processes  # a server
-
 READERS = {
     "results_by_round": lambda store, which: store.results_by_round(which),
     "schedule": lambda store, which: list(store.schedule(which)),

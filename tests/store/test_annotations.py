@@ -14,8 +14,6 @@ from arena.store.store import Store
 from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
-pytestmark = pytest.mark.processes  # a server
-
 
 @pytest.fixture
 def tournament(store):

@@ -6,8 +6,6 @@ from arena.store.scope import Scope
 from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
-pytestmark = pytest.mark.processes
-
 HOSTILE = 'a%_"\\<\u05d0\u0301@1'
 
 

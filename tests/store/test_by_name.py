@@ -8,8 +8,6 @@ from arena.records import Fault
 from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
-pytestmark = pytest.mark.processes
-
 READERS = {
     "fault_counts": lambda store, which: store.fault_counts(which),
     "last_encounter": lambda store, which: store.last_encounter(which),
@@ -41,6 +39,7 @@ def league(store):
     return store
 
 
+@pytest.mark.slow(sample=("sqlite",))
 @on_both
 def test_a_name_reads_what_its_tournament_reads(league):
     for name, read in READERS.items():

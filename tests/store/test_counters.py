@@ -13,8 +13,6 @@ from arena.store.store import Store
 from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
-pytestmark = pytest.mark.processes  # a server
-
 
 def assert_right(store, name="t"):
     tournament = store.tournament(name)
@@ -61,6 +59,7 @@ def test_what_a_transaction_loses_is_not_counted(store):
     assert_right(store)
 
 
+@pytest.mark.slow(only=("postgresql-0", "postgresql-1", "postgresql-2"), sample=("postgresql-1",))
 @pytest.mark.parametrize("seed", range(3))
 def test_random_stories_are_counted(store, seed):
     chance = random.Random(seed)

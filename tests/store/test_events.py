@@ -20,8 +20,6 @@ from arena.store.values import StoredBot
 from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
-pytestmark = pytest.mark.processes  # a server
-
 
 def logged(store, topic="tournament/1"):
     query = sa.select(events.c.seq, events.c.kind, events.c.body).where(events.c.topic == topic).order_by(events.c.seq)
@@ -33,6 +31,7 @@ def counted(store):
     return dict(store._database.read(lambda connection: [tuple(row) for row in connection.execute(sa.select(topics))]))
 
 
+@pytest.mark.slow(only=("postgresql",), sample=True)
 @on_both
 def test_every_change_of_a_tournament_is_logged(store):
     tournament = store.create_tournament(definition(), [line(match) for match in range(1, 5)])
@@ -83,6 +82,7 @@ def test_what_a_transaction_loses_is_not_logged(store):
     assert counted(store) == {"tournament/1": 2}
 
 
+@pytest.mark.slow
 def test_old_events_are_removed(store):
     tournament = store.create_tournament(definition(), [line(1)])
     for k in range(MAX_EVENTS + 2 * PRUNE_EVERY - 1):
@@ -114,6 +114,7 @@ def test_the_sum_of_all_topics_grows_when_a_tournament_is_erased(store):
     assert set(counted(store)) == {"tournament/2", "erased"}
 
 
+@pytest.mark.slow
 def test_numbers_have_no_gaps_and_come_in_the_order_of_commits(postgres_url):
     """Four writers, each on its own connection; a reader never sees a number before a smaller one."""
     with closing(Store(postgres_url)) as store:

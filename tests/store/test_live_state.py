@@ -17,8 +17,6 @@ from arena.store.schema import live_matches, progress, topics
 from tests.databases import on_both
 from tests.store.samples import definition
 
-pytestmark = pytest.mark.processes  # a server
-
 PROGRESS = RunProgress(
     recorded=3,
     scheduled=10,
@@ -151,6 +149,7 @@ def test_a_watch_lasts_as_long_as_it_is_renewed(state, monkeypatch):
     assert state.watched() == {4}
 
 
+@pytest.mark.slow(only=("postgresql",), sample=True)
 def test_of_too_many_watches_the_latest_count(state):
     for match in range(MAX_WATCHED + 20):
         state.watch(match, 60 + match)

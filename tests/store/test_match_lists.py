@@ -20,8 +20,6 @@ from arena.store.store import Store
 from tests.databases import DATABASES, on_both
 from tests.store.samples import definition, line, record
 
-pytestmark = pytest.mark.processes  # a server
-
 MATCHES = 160
 LABELS = ["a@1", "a@2", "ab@1", "b@1", "c@1.0"]
 GAMES = ["differences", "plaid"]
@@ -120,6 +118,7 @@ FILTERS = st.builds(
 )
 
 
+@pytest.mark.slow(sample=("sqlite",))
 @on_both
 @settings(max_examples=60, deadline=None)
 @given(
@@ -191,6 +190,7 @@ def test_a_malformed_row_is_named(tmp_path, column):
 # the matches of bots, in all tournaments
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(
     bots=st.lists(st.sampled_from([*LABELS, "nobody@1"]), max_size=3),

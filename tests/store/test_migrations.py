@@ -104,7 +104,7 @@ def test_a_malformed_record_does_not_keep_a_home_from_being_opened(tmp_path):
         assert 4 in {match for (match,) in rows}
 
 
-@pytest.mark.processes  # a server
+@pytest.mark.slow(sample=True)
 def test_a_server_of_version_4_is_brought_up_to_date(postgres_url):
     """Its tables are those of now without what versions 5 and 6 have added; records were written before."""
     with closing(Store(postgres_url)) as store:

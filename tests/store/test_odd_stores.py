@@ -99,6 +99,23 @@ def test_a_record_of_other_types_is_told_in_a_sentence(database, capsys, field, 
         check_commands(commands, capsys)
 
 
+@pytest.mark.slow(
+    only=(
+        "bots-entry-1.5",
+        "bots-name-3",
+        "faults-bot-5",
+        "matches-game-99",
+        "matches-opening_actions-7",
+        "matches-round-x",
+        "matches-seats-[0,99]",
+        "matches-seats-{}",
+        "records-record-\\xff",
+        "records-record-value8",
+        "records-start-1.5",
+        "tournaments-created_at-1",
+    ),
+    sample=("records-record-\\xff",),
+)
 @pytest.mark.parametrize(("table", "column", "value"), COLUMNS)
 def test_a_column_of_other_types_is_told_in_a_sentence(database, capsys, table, column, value):
     change(database, f"UPDATE {table} SET {column} = ? WHERE rowid = (SELECT min(rowid) FROM {table})", value)
@@ -156,6 +173,7 @@ def test_a_number_of_no_double_is_refused(database):
         MatchRecord.from_json({"wall_seconds": [float("nan")]})
 
 
+@pytest.mark.slow
 def test_a_name_with_a_path_writes_nothing_elsewhere(database, capsys, tmp_path, monkeypatch):
     change(database, "UPDATE tournaments SET name = ? WHERE name = 'faults'", "../../escaped")
     (tmp_path / "a" / "b").mkdir(parents=True)

@@ -13,8 +13,6 @@ from arena.store.store import Store
 from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
-pytestmark = pytest.mark.processes
-
 BEGUN = {"spring": "2026-03-01", "summer": "2026-07-01", "autumn": "2026-10-01", "test": "2026-11-01"}
 """When the tournaments were begun; "test" is a comparison. The matches of each carry a number of their own."""
 

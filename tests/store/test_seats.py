@@ -13,8 +13,6 @@ from arena.store.schema import records, seats
 from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
-pytestmark = pytest.mark.processes  # a server
-
 
 def stored(store):
     return sorted(tuple(row) for row in store._database.read(lambda c: c.execute(sa.select(seats)).all()))
@@ -34,6 +32,7 @@ def expected(store):
     return sorted(found)
 
 
+@pytest.mark.slow(only=("postgresql-0", "postgresql-1", "postgresql-2"), sample=("postgresql-2",))
 @pytest.mark.parametrize("seed", range(3))
 def test_random_stories_leave_the_rows_that_the_records_lead_to(store, seed):
     chance = random.Random(seed)

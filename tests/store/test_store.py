@@ -25,8 +25,6 @@ from arena.store.version import bring_up_to_date
 from tests.databases import on_both
 from tests.store.samples import definition, line, record
 
-pytestmark = pytest.mark.processes
-
 
 @pytest.fixture
 def sqlite_store(tmp_path):
@@ -131,6 +129,7 @@ def test_submitted_bots_are_listed_in_order(store):
     assert store.submitted_bots() == found
 
 
+@pytest.mark.slow(only=("postgresql",))
 @on_both
 def test_records_come_in_match_order_piece_by_piece(store, tournament):
     for start in (601, 1):
@@ -145,6 +144,7 @@ def test_unknown_names_are_refused_with_the_known_ones(store, tournament):
         store.record_of(tournament, 7)
 
 
+@pytest.mark.slow(sample=("sqlite",))
 @on_both
 def test_a_second_director_is_refused_and_the_lock_ends_with_its_holder(store, place):
     kind = "str" if isinstance(place, str) else "Path"
@@ -355,6 +355,7 @@ def server_store(postgres_url):
         yield store
 
 
+@pytest.mark.slow
 def test_a_server_that_comes_back_is_waited_for_and_nothing_is_lost_or_doubled(postgres, server_store):
     store = server_store
     tournament = store.create_tournament(definition(), [line(match) for match in range(1, 11)])

@@ -20,8 +20,6 @@ from arena.submissions.checker import MAX_TRIES, Checker
 from arena.submissions.upload_directory import UploadDirectory
 from tests.people.conftest import FakeClock
 
-pytestmark = pytest.mark.processes
-
 GOOD = b"""from arena.botkit import run
 
 def choose(game, state, clock):
@@ -70,6 +68,7 @@ def test_nothing_waits(arena):
     assert not arena.checker.check_next()
 
 
+@pytest.mark.slow
 def test_a_bot_that_plays_is_accepted_and_listed(arena):
     one = arena.checked(GOOD)
     assert (one.state, one.bot, one.reason) == (SubmissionState.ACCEPTED, "first@1", "")
@@ -122,6 +121,7 @@ def test_an_archive_is_unpacked_and_what_is_wrong_with_it_is_said(arena):
     assert arena.bots() == ["packed@3"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["greedy.py", "Gr-eedy.py", "m1nimal.py", "random legal.py", "mine.py", "M-ine.py"])
 def test_the_names_of_the_house_are_nobodys(arena, tmp_path, name):
     (tmp_path / "mine.py").write_bytes(GOOD)
@@ -139,6 +139,7 @@ def test_what_a_bot_writes_may_be_anything(arena):
     assert "\0" not in one.report
 
 
+@pytest.mark.slow
 def test_a_name_belongs_to_its_first_author_and_a_version_to_its_content(arena):
     assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
     other = arena.checked(GOOD + b"# mine\n", author="eve")
@@ -148,6 +149,7 @@ def test_a_name_belongs_to_its_first_author_and_a_version_to_its_content(arena):
     assert arena.bots() == ["first@1"]
 
 
+@pytest.mark.slow
 def test_what_its_author_withdraws_while_it_is_checked_is_not_listed(arena, monkeypatch):
     number = arena.hand_in(GOOD)
     submit = checker_module.submit
@@ -183,6 +185,7 @@ def test_our_own_failure_is_no_fault_of_the_bot(arena, monkeypatch, error):
     assert "disk" not in one.reason + one.report
 
 
+@pytest.mark.slow(only=("True",))
 @pytest.mark.parametrize("was_listed", [False, True])
 def test_what_has_ended_three_checkers_is_given_up_unless_its_bot_is_listed(arena, monkeypatch, was_listed):
     submit = checker_module.submit
@@ -209,6 +212,7 @@ def test_what_has_ended_three_checkers_is_given_up_unless_its_bot_is_listed(aren
     assert not arena.checker.check_next()
 
 
+@pytest.mark.slow(sample=True)
 def test_a_check_that_is_interrupted_is_begun_again_at_once_however_often(arena, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
@@ -224,6 +228,7 @@ def test_a_check_that_is_interrupted_is_begun_again_at_once_however_often(arena,
     assert arena.people.submissions.find(number).state is SubmissionState.ACCEPTED
 
 
+@pytest.mark.slow
 def test_a_check_that_is_interrupted_when_the_database_is_away_is_begun_again_later(arena, monkeypatch):
     def interrupt(*_, **__):
         monkeypatch.setattr(Claim, "release", away)
@@ -260,6 +265,7 @@ def quick_keeper(monkeypatch):
     monkeypatch.setattr(checker_module, "KEEP_EVERY_SECONDS", 0.02)
 
 
+@pytest.mark.slow
 def test_a_check_has_a_deadline(arena, monkeypatch, quick_keeper):
     monkeypatch.setattr(checker_module, "MAX_CHECK_SECONDS", 0.5)
     one = arena.checked(SLOW)
@@ -289,6 +295,7 @@ def test_a_check_is_stopped_when_its_author_withdraws(arena, monkeypatch, quick_
     assert arena.bots() == []
 
 
+@pytest.mark.slow
 def test_a_refused_bot_keeps_no_name(arena):
     assert arena.checked(BROKEN).state is SubmissionState.REFUSED
     assert arena.people.submissions.owner("first") is None
@@ -296,6 +303,7 @@ def test_a_refused_bot_keeps_no_name(arena):
     assert "belongs to another author" in arena.checked(GOOD + b"# mine\n").reason
 
 
+@pytest.mark.slow
 def test_a_bot_that_is_withdrawn_when_its_name_was_taken_keeps_no_name(arena, monkeypatch):
     own = arena.people.submissions.own_bot_name
 
@@ -313,6 +321,7 @@ def test_a_bot_that_is_withdrawn_when_its_name_was_taken_keeps_no_name(arena, mo
     assert arena.checked(GOOD, author="eve").state is SubmissionState.ACCEPTED
 
 
+@pytest.mark.slow
 def test_a_later_version_that_is_refused_and_an_author_who_leaves_release_no_name(arena):
     assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
     ada = arena.persons["ada"]
@@ -322,6 +331,7 @@ def test_a_later_version_that_is_refused_and_an_author_who_leaves_release_no_nam
     assert "belongs to another author" in arena.checked(GOOD + b"# mine\n", author="eve").reason
 
 
+@pytest.mark.slow
 def test_the_copies_of_an_author_are_bounded(arena, monkeypatch):
     assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
     ada = arena.persons["ada"].number

@@ -15,7 +15,7 @@ from arena.store.people.schema import submissions
 from benchmarks.traces import traces, traces_since
 from tests.submissions.test_checker import BROKEN, GOOD, Arena
 
-pytestmark = [pytest.mark.processes, pytest.mark.soak]
+pytestmark = pytest.mark.soak
 
 KILLS = 20
 SUBMISSIONS = 12

@@ -124,7 +124,6 @@ KEYS = {
 }
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("what", KEYS)
 def test_a_wrong_choice_of_openings_is_refused(what):
     keys, says = KEYS[what]
@@ -134,7 +133,6 @@ def test_a_wrong_choice_of_openings_is_refused(what):
     assert says in str(raised.value)
 
 
-@pytest.mark.processes
 def test_a_tournament_file_takes_a_book_and_a_table(write_definition, tmp_path):
     book(tmp_path)
     loaded = load_definition(write_definition(options="{size = 4}", openings='"book.toml"'))

@@ -16,8 +16,6 @@ from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule, spec_of
 from benchmarks.zoo_bots import bad_bot
 
-pytestmark = pytest.mark.processes
-
 
 class Scripted(Executor):
     """An executor without processes, which counts what it has played."""

@@ -11,8 +11,6 @@ from arena.tournament.definition import load_definition
 from arena.tournament.formats import format_of
 from tests.conftest import BOTS
 
-pytestmark = pytest.mark.processes
-
 
 def test_a_short_file_has_sensible_defaults(write_definition):
     definition = load_definition(write_definition())
@@ -233,6 +231,7 @@ FORMAT_TABLES = (
 )
 
 
+@pytest.mark.slow(sample=True)
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(FORMAT_TABLES), st.integers(0, 400), st.integers(0, 12), st.text(max_size=6))
 def test_nothing_but_a_usage_error_escapes_from_a_mutated_file(tmp_path_factory, table, start, length, text):

@@ -29,8 +29,6 @@ from arena.tournament.schedule import schedule, spec_of
 from benchmarks.zoo_bots import bad_bot
 from tests.stepped_run import stepped_run, wait_until_stopped
 
-pytestmark = pytest.mark.processes
-
 BOTS = ("minimal", "random_legal", "greedy")
 ARENA = [sys.executable, "-m", "arena"]
 
@@ -54,6 +52,7 @@ def exported(home):
     return lines
 
 
+@pytest.mark.slow
 def test_one_and_four_workers_give_the_same_records_and_table(write_definition, tmp_path):
     path = write_definition(bots=BOTS, encounters=4)
     homes = [tmp_path / "one", tmp_path / "four"]
@@ -64,6 +63,7 @@ def test_one_and_four_workers_give_the_same_records_and_table(write_definition, 
     assert len(exported(homes[0])) == 24
 
 
+@pytest.mark.slow
 def test_running_a_complete_tournament_again_plays_nothing(write_definition, tmp_path):
     path = write_definition(encounters=2)
     arena("run", path, "--home", tmp_path / "h", "-q")
@@ -79,6 +79,7 @@ def recorded(home):
         return found.recorded if found else 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kills", "encounters"), [(3, 100), pytest.param(20, 500, marks=pytest.mark.soak)])
 def test_kills_and_resumes_give_the_undisturbed_table(write_definition, tmp_path, kills, encounters):
     """The director is killed: every third time while it starts, else after it has recorded a random number of matches.
@@ -133,6 +134,7 @@ def processes_mentioning(text):
 PROGRAM = f"spins_for_{os.getpid()}.py"
 
 
+@pytest.mark.slow
 def test_when_the_director_is_killed_spinning_bots_die_too(write_definition, tmp_path):
     spinner = shutil.copytree(bad_bot("ignores_sigterm_and_spins"), tmp_path / "spinner")
     (spinner / "ignores_sigterm_and_spins.py").rename(spinner / PROGRAM)
@@ -148,6 +150,7 @@ def test_when_the_director_is_killed_spinning_bots_die_too(write_definition, tmp
     wait_until_nothing_runs_in(PROGRAM)
 
 
+@pytest.mark.slow
 def test_another_definition_of_the_same_name_is_refused_with_what_differs(write_definition, tmp_path):
     with ArenaHome(tmp_path / "h") as home:
         run_tournament(load_definition(write_definition()), home.store, workers=1)
@@ -167,6 +170,7 @@ def test_a_second_director_is_refused_and_changes_nothing(write_definition, tmp_
         assert home.store.tournaments() == []
 
 
+@pytest.mark.slow
 def test_bad_bots_forfeit_in_a_tournament_and_honest_ones_play_on(write_definition, tmp_path):
     text = "".join(f'[[entrants]]\nbot = "{bad_bot(name)}"\n' for name in ("exits_when_asked", "prints_text"))
     with ArenaHome(tmp_path / "h") as home:
@@ -179,6 +183,7 @@ def test_bad_bots_forfeit_in_a_tournament_and_honest_ones_play_on(write_definiti
     assert lines["minimal"].losses <= 4  # only against the other honest bot
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_one_try_and_no_result(write_definition):
     definition = load_definition(write_definition(bots=BOTS, encounters=20))
     specs = {line.match: spec_of(line, definition) for line in schedule(definition)}
@@ -203,6 +208,7 @@ def test_a_killed_worker_costs_one_try_and_no_result(write_definition):
     assert all(void.reason == "the worker ended (signal 9)" for void in voids)
 
 
+@pytest.mark.slow(sample=True)
 def test_the_last_match_is_played_again_when_its_worker_is_killed(write_definition):
     text = f'[[entrants]]\nbot = "{bad_bot("slow_but_good")}"\n'
     definition = load_definition(write_definition(text, options="{size = 4}"))
@@ -270,6 +276,7 @@ def test_a_bot_that_is_to_act_whenever_the_arena_is_late_loses_its_match_the_thi
         assert [(fault.seat, fault.kind) for fault in faults] == [(1, "timeout")]
 
 
+@pytest.mark.slow
 def test_the_log_joins_the_workers(write_definition, tmp_path):
     text = f'[[entrants]]\nbot = "{bad_bot("exits_when_asked")}"\n'
     log = tmp_path / "joined.log"

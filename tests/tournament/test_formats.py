@@ -97,6 +97,7 @@ def history_of(format_, rounds, rng):
     return history
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(sorted(FORMATS)), st.integers(2, 17), st.integers(0, 2**63), st.sampled_from([2, 3, 4]))
 def test_every_format_keeps_the_contract(name, entrants, seed, players):
@@ -252,6 +253,7 @@ def test_no_other_pairing_of_a_round_has_smaller_differences_of_score(seed):
         met.update(map(frozenset, upcoming.pairings))
 
 
+@pytest.mark.slow(sample=True)
 def test_a_thousand_entrants_are_paired_in_their_score_groups():
     """After one round without draws there are two groups of 500, and within each the upper half meets the lower."""
     swiss = made("swiss", 1000, rounds=2)
@@ -513,6 +515,7 @@ def strong_wins(pairing):
     return Meeting(pairing, tuple(result(pairing, ranks) for _ in pairing))
 
 
+@pytest.mark.slow(only=("3",))
 @pytest.mark.parametrize("players", [2, 3])
 def test_a_ladder_starves_nobody_and_lets_neighbours_meet(players):
     rng = random.Random(5)

@@ -66,6 +66,7 @@ class Rounds(RunControl):
         return [after - before for before, after in zip(self.rows, self.rows[1:], strict=False)]
 
 
+@pytest.mark.slow
 def test_who_enters_costs_no_row_of_earlier_matches(store, rows_read):
     """The first of each list is of the round in which somebody entered, the others of those in which nobody did."""
     control = Rounds(rows_read)
@@ -76,6 +77,7 @@ def test_who_enters_costs_no_row_of_earlier_matches(store, rows_read):
     assert max(late) <= 2 * max(early)
 
 
+@pytest.mark.slow(sample=True)
 def test_a_run_after_another_counts_nothing_again(store, rows_read):
     control = Rounds(rows_read)
     before = rows_read()

@@ -13,9 +13,8 @@ from arena.tournament.director import run_tournament
 from benchmarks.zoo_bots import bad_bot
 from tests.stepped_run import stepped_run, wait_until_stopped
 
-pytestmark = pytest.mark.processes
 
-
+@pytest.mark.slow(sample=True)
 def test_a_watched_match_is_in_the_store_while_workers_play_it(write_definition, tmp_path):
     text = f'[[entrants]]\nbot = "{bad_bot("slow_but_good")}"\n'
     definition = load_definition(write_definition(text, bots=("minimal",), game='"plusminus"', options="{size = 7}"))
@@ -75,6 +74,7 @@ def test_a_watched_match_of_functions_is_in_the_store_while_it_is_played(tmp_pat
     assert all(state.match == 1 for state in shown)
 
 
+@pytest.mark.slow
 def test_what_a_killed_director_leaves_is_stale_and_the_next_run_removes_it(write_definition, tmp_path):
     path = write_definition(bots=("minimal", "random_legal"), encounters=300, options="{size = 6}")
     arguments = [path, "--home", tmp_path / "h", "-q"]

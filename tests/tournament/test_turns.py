@@ -56,6 +56,7 @@ def test_a_debt_is_paid_by_the_time_of_others():
     assert "slow" not in shares.in_debt()
 
 
+@pytest.mark.slow
 @given(seconds=BOTS, rng_seed=st.integers(0, 1000), margin=st.sampled_from([None, 3.0]))
 @settings(max_examples=25, deadline=None)
 def test_nobody_starves(seconds, rng_seed, margin):
@@ -98,7 +99,7 @@ def test_nobody_starves(seconds, rng_seed, margin):
     assert all(played.values())
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_slow_bot_has_a_share_of_the_time_and_not_of_the_matches(tmp_path):
     """The others learn as much in an hour as they would without it, but for its share: one of seven."""
     alone, plain, turns = (
@@ -184,6 +185,7 @@ def seconds_of(names):
     return {f"{name}@1": 1.0 for name in names}
 
 
+@pytest.mark.slow
 def test_matches_of_others_go_on_and_the_bot_is_tried_again_and_recovers(tmp_path, monkeypatch):
     clock = Clock()
     monkeypatch.setattr("arena.tournament.run.time.monotonic", clock)

@@ -22,7 +22,7 @@ from benchmarks.traces import traces, traces_since
 from tests.stepped_run import go_on, stepped_run, wait_until_stopped
 from tests.tournament.test_director import ARENA, arena, exported, recorded, table, wait_until_nothing_runs_in
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 ZOO = ("exits_when_asked", "prints_text", "leaves_a_daemon", "dies_by_signal", "illegal_action", "fork_bomb")
 
@@ -216,6 +216,7 @@ def test_no_descriptors_left_is_reported_and_nothing_is_lost(tmp_path):
     assert len(exported(tmp_path / "h")) == 6
 
 
+@pytest.mark.slow(sample=True)
 def test_a_full_temporary_directory_is_reported(tmp_path):
     if os.geteuid() != 0:
         pytest.skip("needs root")

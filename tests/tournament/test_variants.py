@@ -119,18 +119,15 @@ def labels(tmp_path):
     return read
 
 
-@pytest.mark.processes
 def test_variants_enter_a_tournament_in_their_order(labels):
     text = table("{10,30}") + table("{7,8}", more='name = "m"\n')
     assert list(labels(text).items()) == [("mcts 10@2", "10"), ("mcts 30@2", "30"), ("m 7@2", "7"), ("m 8@2", "8")]
 
 
-@pytest.mark.processes
 def test_one_table_with_variants_is_enough(labels):
     assert list(labels(table("{10,30}"))) == ["mcts 10@2", "mcts 30@2"]
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize(
     ("text", "says"),
     [

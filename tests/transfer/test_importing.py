@@ -174,6 +174,7 @@ def test_exports_may_follow_each_other(here, there):
         imported(here, whole(there) * 2)
 
 
+@pytest.mark.slow(sample=True)
 def test_long_exports_have_digests_in_between(here, there):
     long = definition_of(encounters=50)
     play(there.store, long)
@@ -367,7 +368,6 @@ def test_line_breaks_of_another_system_are_no_edit(here, there):
     assert result.taken == 24
 
 
-@pytest.mark.processes
 def test_an_export_is_imported_into_a_database_on_a_server(postgres_url, there, tmp_path):
     play(there.store, CUP)
     there.store.note_void(there.store.tournament("cup"), 3, "the worker\0was killed")

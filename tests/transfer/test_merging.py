@@ -536,6 +536,7 @@ def test_a_file_that_claims_to_be_endless_is_not_copied(here, tmp_path):
         merge_home(here, tmp_path)
 
 
+@pytest.mark.slow(sample=("0.1.0-1ebbf90",))
 @pytest.mark.parametrize("version", sorted(path.name for path in (STORED / "homes").iterdir()))
 def test_a_home_of_an_earlier_version_is_taken_and_not_changed(here, version, tmp_path):
     home = STORED / "homes" / version
@@ -586,9 +587,7 @@ def test_a_merge_that_is_interrupted_takes_nothing(is_new, here, there, monkeypa
 
 
 # a server
-
-
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_home_is_merged_into_a_database_on_a_server(postgres_url, there, tmp_path):
     play(there.store, CUP, is_odd)
     play_rounds(there.store, SWISS, 3)

@@ -12,7 +12,7 @@ from arena.isolation.stale_cleanup import COPY_PREFIX
 from tests.uploads.archives import File, bot_tar, bot_zip, make_zip
 from tests.uploads.hostile import HOSTILE
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 MINIMAL = ROOT / "bots/minimal/bot.py"
@@ -66,6 +66,7 @@ def test_a_mistake_in_the_manifest_is_named_by_the_archive(place):
         assert str(place) not in done.stderr
 
 
+@pytest.mark.slow(sample=("zip: upwards-check",))
 @pytest.mark.parametrize("command", ["submit", "check"])
 @pytest.mark.parametrize(
     "what",

@@ -54,7 +54,6 @@ def test_a_level_that_is_not_there_is_a_reason():
     assert found.isolation is None
 
 
-@pytest.mark.processes
 def test_this_machine_answers_as_its_levels_are():
     isolation = levels.choose_isolation("auto")
     assert can_contain_uploads().is_enough == (isolation.confines_files and isolation.groups)

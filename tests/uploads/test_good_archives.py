@@ -139,7 +139,6 @@ COMMANDS = {
 PACKERS = {"bzip2": "bzip2", "xz": "xz"}
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("what", COMMANDS)
 def test_an_archive_by_a_program(source, tmp_path, what):
     command, name = COMMANDS[what]
@@ -157,7 +156,6 @@ def test_an_archive_by_a_program(source, tmp_path, what):
     assert found == expected
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize("name", ["b.zip", "b.tar", "b.tar.gz"])
 @needs.program("git")
 def test_an_archive_by_git(source, tmp_path, name):

@@ -139,6 +139,7 @@ def test_they_are_good_before(name):
     assert unpacked(GOOD[name], name) == (by_zipfile if name == "b.zip" else by_tarfile)(GOOD[name])
 
 
+@pytest.mark.slow(sample=True)
 @settings(max_examples=300, deadline=None)
 @given(damaged(GOOD_ZIP))
 def test_a_damaged_zip(data):
@@ -147,6 +148,7 @@ def test_a_damaged_zip(data):
         assert found == by_zipfile(data)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(damaged(GOOD_TAR).map(with_checksums))
 def test_a_damaged_tar(data):

@@ -8,8 +8,6 @@ from arena.errors import BotDefinitionError
 from arena.uploads.packing import packed
 from arena.uploads.unpacking import unpack
 
-pytestmark = pytest.mark.processes
-
 MANIFEST = 'name = "mine"\nversion = "1"\ncommand = ["python3", "bot.py"]\n'
 
 

@@ -21,8 +21,6 @@ from tests import needs
 from tests.uploads.archives import BOT, MANIFEST, File, bot_tar, bot_zip, make_zip, tar_file
 from tests.uploads.hostile import CLASHES, HOSTILE, PATHS, ZIP_HOW
 
-pytestmark = pytest.mark.processes
-
 LEVELS = ("none", "limits", "landlock", "bubblewrap")
 
 
@@ -80,6 +78,7 @@ OF_EACH_KIND = {
 """What is refused in a process in every run of the tests; each sentence is asked for in test_refusals.py."""
 
 
+@pytest.mark.slow(only=("bzip2 of zeros", "tar: 60,000 entries", "xz of zeros"))
 @pytest.mark.parametrize(
     "what",
     [
@@ -146,6 +145,7 @@ def answer():
 """
 
 
+@pytest.mark.slow(only=("CPU time",))
 @pytest.mark.parametrize("what", HOSTILE_PROGRAMS)
 def test_the_process_that_unpacks_is_not_trusted(what, tmp_path, temporary, monkeypatch):
     code, says = HOSTILE_PROGRAMS[what]
@@ -168,6 +168,7 @@ def test_the_process_that_unpacks_is_not_trusted(what, tmp_path, temporary, monk
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_time_in_which_python_starts_is_no_fault_of_the_upload(tmp_path, monkeypatch):
     slow = f"import time\nwhile time.process_time() < 1.02: pass\n{unpacking._BOOTSTRAP}"
     monkeypatch.setattr(unpacking, "_BOOTSTRAP", slow)
@@ -273,6 +274,7 @@ with opened.opened_bot(sys.argv[1]) as path:
 """
 
 
+@pytest.mark.slow(sample=True)
 def test_what_a_killed_process_has_unpacked_is_removed_by_the_next(tmp_path, temporary):
     upload = written(tmp_path / "b.zip", bot_zip())
     process = subprocess.Popen(

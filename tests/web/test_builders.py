@@ -23,7 +23,7 @@ from arena.web.problems import ProblemError
 from arena.web.turns import BUSY, MAX_WAITING
 from tests.store.samples import definition, line, record
 
-pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+pytestmark = pytest.mark.anyio
 
 MATCH = PAGE_BY_NAME["match"]
 AT = "2026-01-01T00:00:00.000+00:00"
@@ -92,6 +92,7 @@ async def given_up(builders, tournament):
     builders.limits = LIMITS
 
 
+@pytest.mark.slow
 async def test_one_process_builds_several_pages(builders):
     first = await build(builders)
     assert b'"tournament":"t"' in first
@@ -101,6 +102,7 @@ async def test_one_process_builds_several_pages(builders):
     assert len(processes) == 1
 
 
+@pytest.mark.slow
 async def test_rules_that_never_return_are_given_up(builders):
     await given_up(builders, "Hanging")
     assert await build(builders)
@@ -126,12 +128,14 @@ def open_match(directory):
         yield open_match
 
 
+@pytest.mark.slow
 async def test_a_match_that_is_watched_while_its_rules_hang_is_given_up(builders, open_match):
     for name in (open_match("Hanging"), open_match("HangingPicture"), "HangingPicture"):
         await given_up(builders, name)
     assert await build(builders)
 
 
+@pytest.mark.slow
 async def test_a_match_whose_board_cannot_be_drawn_says_so_while_it_is_watched_and_later(builders, open_match):
     for name in (open_match("RaisingPicture"), "RaisingPicture"):
         shown = json.loads(await build(builders, name))["shown"]
@@ -141,11 +145,13 @@ async def test_a_match_whose_board_cannot_be_drawn_says_so_while_it_is_watched_a
         assert "RaisingPicture' is at fault: render_after raised KeyError" in last["board"]
 
 
+@pytest.mark.slow
 async def test_rules_that_end_the_process_are_survived(builders):
     assert await refusal(builders, "Exiting") == CRASHED
     assert await build(builders)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Leaving", "Hoarding"])
 async def test_other_rules_than_ours_do_not_end_it(builders, name):
     with contextlib.suppress(ProblemError):
@@ -153,15 +159,18 @@ async def test_other_rules_than_ours_do_not_end_it(builders, name):
     assert await build(builders)
 
 
+@pytest.mark.slow(sample=True)
 async def test_what_rules_print_and_read_is_not_ours(builders):
     assert b'"tournament":"Printing"' in await build(builders, "Printing")
 
 
+@pytest.mark.slow
 async def test_an_unknown_name_suggests_the_nearest(builders):
     problem = await refusal(builders, "Printin")
     assert (problem.status, problem.error) == (404, "unknown tournament 'Printin': did you mean 'Printing'?")
 
 
+@pytest.mark.slow
 async def test_a_builder_that_was_killed_is_replaced(builders):
     await build(builders)
     [before] = builders.processes
@@ -170,6 +179,7 @@ async def test_a_builder_that_was_killed_is_replaced(builders):
     assert builders.processes != (before,)
 
 
+@pytest.mark.slow
 async def test_an_idle_builder_ends(builders, monkeypatch):
     monkeypatch.setattr("arena.web.builders.IDLE_SECONDS", 0.05)
     await build(builders)
@@ -188,6 +198,7 @@ async def test_more_requests_than_can_wait_are_refused(builders):
     assert builders.processes == ()
 
 
+@pytest.mark.slow
 async def test_one_that_is_apart_asks_no_server_for_what_is_in_a_file(directory, tmp_path, monkeypatch):
     """The pages of hidden homes, whatever variables and credentials say of the public one."""
     (tmp_path / "arena.store-url").write_text("postgresql://127.0.0.1:1/nowhere")
@@ -199,6 +210,7 @@ async def test_one_that_is_apart_asks_no_server_for_what_is_in_a_file(directory,
         await builders.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["t", "Hanging"])
 async def test_a_builder_ends_with_the_web_process(directory, name):
     program = textwrap.dedent(f"""

@@ -207,7 +207,6 @@ async def test_head_is_answered_without_a_stream(served):
     writer.close()
 
 
-@pytest.mark.processes
 async def test_events_come_from_a_server_as_well(tmp_path, postgres_url):
     with ArenaHome(tmp_path, store=postgres_url) as home:
         tournament = home.store.create_tournament(definition(name="t"), [line(1), line(2)])

@@ -95,7 +95,7 @@ class Client(threading.Thread):
             is_open = self.keeps_connection and answer.headers["connection"] != "close"
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_no_request_fails_while_the_server_is_replaced(directory, tmp_path):
     with Manager(directory, tmp_path) as manager:
         manager.start()
@@ -120,7 +120,7 @@ def test_no_request_fails_while_the_server_is_replaced(directory, tmp_path):
         assert min(client.answered for client in clients) >= ROUNDS
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_it_is_said_when_it_is_ready_alive_and_ending(directory, tmp_path):
     with Manager(directory, tmp_path) as manager:
         manager.start()
@@ -135,7 +135,7 @@ def test_it_is_said_when_it_is_ready_alive_and_ending(directory, tmp_path):
         assert out == f"The arena is at http://127.0.0.1:{manager.address[1]}/ (Ctrl-C ends it)\n"
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=("1-arguments1---port: the socket unit says where the site listens; leave it out here",))
 @pytest.mark.parametrize(
     ("count", "arguments", "sentence"),
     [

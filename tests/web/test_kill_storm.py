@@ -21,7 +21,7 @@ import pytest
 from arena.home import ArenaHome
 from tests.browser.conftest import chromium, expect, fresh_parts, shown_parts  # noqa: F401
 
-pytestmark = [pytest.mark.soak, pytest.mark.processes]
+pytestmark = pytest.mark.soak
 
 KILLS = 100
 READERS = 44

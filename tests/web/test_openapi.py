@@ -34,6 +34,7 @@ def check_openapi(description):
     validator.OpenAPIV31SpecValidator(description).validate()
 
 
+@pytest.mark.slow(sample=True)
 def test_it_is_openapi():
     check_openapi(document(PAGES, ()))
 
@@ -46,6 +47,7 @@ def test_every_page_has_a_twin_and_every_table_an_address():
     assert "/index.csv" in paths
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_the_site_has_it(directory):
     async with client_of(directory) as client:
@@ -65,7 +67,7 @@ def schema(tmp_path_factory):
         yield schemathesis.openapi.from_url(f"http://{server.address}/openapi.json")
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_whatever_a_program_asks_the_answer_is_as_described(schema):
     from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
@@ -81,7 +83,6 @@ def test_whatever_a_program_asks_the_answer_is_as_described(schema):
 
 @pytest.mark.soak
 @needs.package("schemathesis")
-@pytest.mark.processes
 def test_what_the_description_accepts_is_accepted_and_nothing_else(tmp_path):
     with ArenaHome(tmp_path / "home") as home:
         play(home, "league", ["alpha", "beta", "gamma"], encounters=2)

@@ -71,7 +71,7 @@ def served(*arguments, **options):
         server.process.communicate()
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_it_says_its_address_in_a_line_and_ends_quietly(directory, number, code):
     with served("--home", directory) as server:
@@ -88,7 +88,7 @@ def test_it_says_its_address_in_a_line_and_ends_quietly(directory, number, code)
             assert server.end(number) == (code, "")
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_it_ends_quietly_while_a_page_is_being_built(tmp_path):
     add_game_without_end(tmp_path)
     with (
@@ -112,7 +112,7 @@ def add_game_without_end(directory):
         home.store.record(tournament, [record(1, game=game, options={"goal": 9}, actions=[[0, 1], [1, 2]])])
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_the_web_process_rates_nothing_and_builders_end_with_it(directory):
     with ArenaHome(directory) as home:
         keep_puzzles(directory, home.store.tournament("t"), [made_puzzle()])
@@ -154,7 +154,7 @@ async def every_page(directory):
                 assert suffix == ".csv" or response.status_code == 200, (page.name, response.text)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_it_shows_what_it_knew_while_the_store_is_away_and_recovers(directory, tmp_path):
     with served("--home", directory) as server:
         assert server.get("/index.json")[0] == 200
@@ -170,7 +170,7 @@ def test_it_shows_what_it_knew_while_the_store_is_away_and_recovers(directory, t
         assert server.end()[0] == 0
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_server_that_goes_away_and_comes_back(tmp_path, postgres, postgres_url):
     with ArenaHome(tmp_path / "home", store=postgres_url) as home:
         add_tournament(home)
@@ -189,7 +189,7 @@ def test_a_server_that_goes_away_and_comes_back(tmp_path, postgres, postgres_url
         assert server.end()[0] == 0
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_the_password_of_a_database_server_is_in_no_command_line_but_the_one_that_was_typed(tmp_path, postgres_url):
     url = postgres_url.replace("arena@", "arena:not-for-everybody@")
     programs = {"arena.web.builder", *(part.module for part in PARTS if part.module)}
@@ -213,7 +213,7 @@ def command_lines(processes):
     return lines
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=True)
 def test_a_database_that_is_locked_by_a_writer_is_read(directory):
     with (
         served("--home", directory) as server,

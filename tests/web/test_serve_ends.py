@@ -20,8 +20,6 @@ from arena.submissions.upload_directory import UploadDirectory
 from tests import needs
 from tests.executors.test_conformance import wait_for_the_end_of
 
-pytestmark = pytest.mark.processes
-
 NEVER_ANSWERS = """from arena.botkit import run
 import time
 
@@ -105,6 +103,7 @@ def _command_line(pid):
         return b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_it_ends_quietly_leaves_no_process_and_what_was_begun_is_begun_again_at_once(tmp_path, number, code):
     needs.contained_uploads()

@@ -79,7 +79,7 @@ def is_locked(home, part):
     return path.exists() and path.read_text() != ""
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=("play-2-130",))
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 @pytest.mark.parametrize("part", [part.name for part in PARTS if part.module])
 def test_a_part_alone_ends_quietly(tmp_path, part, number, code):
@@ -97,7 +97,7 @@ def _catches_signals(process):
     return int(caught, 16) >> (signal.SIGTERM - 1) & 1
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_second_one_on_a_home_is_refused_and_the_first_works_on(tmp_path, capsys):
     with ArenaHome(tmp_path):
         pass
@@ -114,7 +114,6 @@ def test_a_second_one_on_a_home_is_refused_and_the_first_works_on(tmp_path, caps
             assert "another arena serve runs its web (process" in capsys.readouterr().err
 
 
-@pytest.mark.processes
 def test_the_pages_say_what_the_checker_has_found_out(tmp_path):
     refusal = can_contain_uploads().reason if not can_contain_uploads().is_enough else ""
     with open_people(tmp_path):
@@ -128,7 +127,7 @@ def test_the_pages_say_what_the_checker_has_found_out(tmp_path):
         assert checker.end(signal.SIGTERM)[0] == 0
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_what_is_handed_in_waits_for_the_checker_and_the_other_way_round(tmp_path):
     needs.contained_uploads()
     with open_people(tmp_path) as people:

@@ -11,7 +11,7 @@ from arena.web import services
 from arena.web.services import Service
 from tests.web.conftest import client_of
 
-pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+pytestmark = pytest.mark.anyio
 
 
 STUBBORN = """

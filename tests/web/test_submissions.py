@@ -15,7 +15,7 @@ from arena.web.people import upload
 from arena.web.people.opened_people import OpenedPeople
 from tests.web.conftest import client_of
 
-pytestmark = [pytest.mark.anyio, pytest.mark.processes]  # it is tried out what this machine can contain
+pytestmark = pytest.mark.anyio
 
 JSON = {"accept": "application/json"}
 FORM = "multipart/form-data; boundary=x"
@@ -236,6 +236,7 @@ async def test_an_odd_number_is_no_submission(world, number):
     assert answer.json()["error"]
 
 
+@pytest.mark.slow(sample=True)
 async def test_health_says_what_is_wrong_with_parts_and_nothing_of_what_a_contest_hides(directory, monkeypatch):
     enough = Containment(True, "of a test", None)
     monkeypatch.setattr("arena.web.people.opened_people.can_contain_uploads", lambda: enough)

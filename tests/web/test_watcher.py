@@ -199,6 +199,7 @@ def test_an_event_of_a_newer_arena_is_missed(home, tournament, watching, caplog)
     assert "a newer arena is needed" in caplog.text
 
 
+@pytest.mark.slow(sample=("sqlite",))
 def test_many_changes_at_once_are_read_again(place, home):
     for number in range(MAX_LOGS + 1):
         home.store.create_tournament(definition(name=f"t{number}"), [line(1)])
@@ -295,7 +296,7 @@ def test_a_store_that_can_not_be_read_is_read_later(home, tournament, watching, 
     assert watching.watcher.lost_at is None
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_a_server_that_goes_away_comes_back(postgres, tmp_path):
     url = postgres.new_database()
     with ArenaHome(tmp_path, store=url) as home:

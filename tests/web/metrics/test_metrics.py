@@ -189,7 +189,7 @@ async def test_only_metrics_are_there_and_only_for_this_machine():
     assert threads != [threading.main_thread()]
 
 
-@pytest.mark.processes
+@pytest.mark.slow(sample=True)
 def test_metrics_are_at_an_address_of_their_own(directory):
     with served("--home", directory, "--metrics-address", "127.0.0.1:0") as site:
         line = site.process.stderr.readline()

@@ -103,6 +103,7 @@ async def test_no_page_for_a_person_is_framed_or_kept(world):
         assert response.headers["cross-origin-resource-policy"] == "same-origin"
 
 
+@pytest.mark.slow
 async def test_public_pages_are_the_same_bytes_for_everybody(world):
     clients = [world.client(), world.browser("ann"), world.browser("olga"), world.program("dora")]
     for path in ("/", "/index.json", "/bots", "/tournaments/t/matches", "/robots.txt", "/log"):
@@ -233,6 +234,7 @@ async def test_nobody_is_kept_out_by_guesses_elsewhere(world):
     assert (await world.client("192.0.2.1").post("/sign-in", data=LOGIN)).status_code == 303
 
 
+@pytest.mark.slow(sample=True)
 async def test_guesses_of_one_name_from_everywhere_are_few_but_not_where_the_person_is_signed_in(world):
     world.browser("ann")  # from 192.0.2.1
     statuses = []
@@ -252,6 +254,7 @@ async def test_the_addresses_of_one_network_are_one(world):
     assert await guess(world, "ann", "2001:db8:0:1::1", 1) == [400]
 
 
+@pytest.mark.slow
 async def test_guesses_of_many_names_from_one_address_are_bounded(world):
     client = world.client("192.0.2.9")
     times = FROM_AN_ADDRESS.times
@@ -290,6 +293,7 @@ async def test_as_much_is_hashed_for_a_name_that_nobody_has(world, monkeypatch):
         assert len(hashed) == before + 1, name
 
 
+@pytest.mark.slow
 async def test_a_class_behind_one_address_signs_its_programs_in(world):
     for number in range(40):
         name = f"pupil-{'abefghkp'[number // 8]}{'abefghkp'[number % 8]}"  # no two look alike
@@ -311,6 +315,7 @@ async def test_codes_are_not_guessed(world):
     assert (await elsewhere.post("/programs", data={"code": "BCDF-GHJK"})).status_code == 429
 
 
+@pytest.mark.slow
 async def test_200_uses_of_one_invitation_at_once_make_one_account(world):
     secret = world.store.invitations.invite(Role.AUTHOR, "dora", 1)
 

@@ -35,7 +35,7 @@ from tests.report.tournaments import play
 from tests.web.conftest import FakeVersions
 from tests.web.people.conftest import HOST, HTML, JSON, World
 
-pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+pytestmark = pytest.mark.anyio
 
 BOT = """# source-canary
 import secrets, sys
@@ -292,6 +292,7 @@ async def test_every_route_is_in_the_table(crawl):
     assert found == PLAIN | WITH_FIELDS | set(ELSEWHERE) | SENT_TO
 
 
+@pytest.mark.slow
 async def test_a_sealed_contest(crawl):
     world = crawl.played
     world.announce(**SEALED, qualification='{ format = "swiss", places = 3, swiss = { rounds = 2 } }')
@@ -337,6 +338,7 @@ async def test_a_sealed_contest(crawl):
     assert page.json()["has_result"]
 
 
+@pytest.mark.slow
 async def test_a_frozen_contest(crawl):
     world = crawl.played
     world.announce(qualification='{ format = "ladder", places = 4, ladder = { margin_95 = 9.0 } }')

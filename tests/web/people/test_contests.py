@@ -22,7 +22,7 @@ from arena.web.people.contest_form import form_template, form_text
 from tests.report.tournaments import play
 from tests.web.people.conftest import JSON
 
-pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+pytestmark = pytest.mark.anyio
 
 FORM = {
     "template": "class",
@@ -155,6 +155,7 @@ async def test_nothing_that_was_filled_in_is_left_out_in_silence(world, dora, fi
     assert sentence in lines[0]
 
 
+@pytest.mark.slow
 async def test_who_is_invited_first_can_be_added_by_the_form(world, dora):
     address = await announced(dora, entrants="invited")
     assert 'name="invited"' in (await dora.get(address)).text
@@ -205,6 +206,7 @@ def test_each_field_has_a_mistake_here():
 SEVERAL_WRONG = {"deadline_at": "2027-01-14T00:00:00", "encounters": "0", "invited": "nobody1", "entrants": "invited"}
 
 
+@pytest.mark.slow
 async def test_what_is_wrong_by_itself_and_what_only_the_arena_knows_is_said_at_once(world, dora):
     await announced(dora)
     lines, fields = said(await dora.post("/contests", data=FORM | SEVERAL_WRONG))
@@ -222,6 +224,7 @@ async def test_what_is_wrong_by_itself_and_what_only_the_arena_knows_is_said_at_
     assert "expected a time after opens_at" in answer["error"]
 
 
+@pytest.mark.slow
 async def test_all_that_is_wrong_with_a_text_is_said_at_once_in_its_keys(world, dora):
     await announced(dora)
     sent = {key: value for key, value in (FORM | SEVERAL_WRONG).items() if key not in ("template", "house_bots")}
@@ -243,6 +246,7 @@ async def test_all_that_is_wrong_with_a_text_is_said_at_once_in_its_keys(world, 
     assert lines[0].startswith("The contest: contest: not valid TOML")
 
 
+@pytest.mark.slow
 async def test_a_change_says_all_that_is_wrong_beside_its_own_form(world, dora):
     address = await announced(dora, opens_at="2027-01-14T08:00")
     sent = {"title": "", "deadline_at": "2027-03-05T00:00:00", "reveal_at": "later", "reason": " "}
@@ -270,6 +274,7 @@ async def test_fields_of_odd_types_are_a_sentence_to_programs_and_browsers(dora,
         assert response.status_code == 400
 
 
+@pytest.mark.slow
 async def test_markup_in_titles_reasons_and_descriptions_is_text(world, dora):
     evil = "<script>alert(1)</script>\u202e"
     address = await announced(dora, description=evil.replace("\u202e", ""))
@@ -282,6 +287,7 @@ async def test_markup_in_titles_reasons_and_descriptions_is_text(world, dora):
             assert not re.search(r"<script(?! src=)", text)
 
 
+@pytest.mark.slow
 async def test_a_change_has_its_reason_in_the_log(world, dora):
     address = await announced(dora)
     response = await dora.post(f"{address}/change", data={"deadline_at": "2027-03-10T12:00", "reason": "snow"})
@@ -294,6 +300,7 @@ async def test_a_change_has_its_reason_in_the_log(world, dora):
     assert 'value="soon"' in refused.text
 
 
+@pytest.mark.slow
 async def test_a_change_without_a_reason_is_none(world, dora):
     address = await announced(dora)
     before = world.contents()
@@ -318,6 +325,7 @@ async def test_results_are_revealed_when_everything_is_played(world, dora):
     assert log_of(world)[0] == ("dora", "revealed the results of", "spring", "now")
 
 
+@pytest.mark.slow
 async def test_no_two_contests_and_no_tournament_have_one_name(world, dora, directory):
     await announced(dora)
     again = await dora.post("/contests", data=FORM)
@@ -330,6 +338,7 @@ async def test_no_two_contests_and_no_tournament_have_one_name(world, dora, dire
     )
 
 
+@pytest.mark.slow
 async def test_a_change_takes_no_tournament_that_there_is(world, dora, directory):
     address = await announced(dora, name="taken")
     with ArenaHome(directory) as home:
@@ -350,6 +359,7 @@ async def test_only_directors_see_what_they_can_do(world, dora):
     assert (await dora.get(address, headers={"accept": JSON})).json()["changes"]["fields"]["title"] == "Spring contest"
 
 
+@pytest.mark.slow(sample=True)
 async def test_who_may_hand_in_sees_where(world, dora):
     open_to_all, invited = (
         await announced(dora),

@@ -17,6 +17,7 @@ async def described(world):
     return (await world.client().get("/openapi.json")).json()
 
 
+@pytest.mark.slow
 async def test_it_is_openapi(described):
     check_openapi(described)
 
@@ -74,6 +75,7 @@ async def test_who_may_is_said(described, path, method, sentence, security):
     assert (operation["description"], operation["security"]) == (sentence, security)
 
 
+@pytest.mark.slow(sample=True)
 async def test_every_status_that_comes_is_described(world, described):
     olga, visitor = world.browser("olga", accept=JSON), world.client(accept=JSON)
     for client in (olga, visitor):

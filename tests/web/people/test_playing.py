@@ -88,6 +88,7 @@ async def test_programs_get_the_same_as_json(world, matches):
     assert (own["address"], own["game"]) == (done["to"], "differences")
 
 
+@pytest.mark.slow(sample=("json",))
 @pytest.mark.parametrize("accept", [HTML, JSON], ids=["page", "json"])
 async def test_the_match_of_somebody_is_as_if_it_were_not_there(world, matches, accept):
     ann = world.browser("ann")
@@ -194,6 +195,7 @@ async def test_who_resigns_may_play_again_in_the_other_seat(world, matches):
     assert (await visitor.post(f"{address}/resign")).status_code == 400
 
 
+@pytest.mark.slow
 async def test_the_game_of_a_bot_is_chosen_from_those_it_plays(world, matches):
     page = (await world.client(accept=JSON).get("/play?bot=signs")).json()
     assert ([game["name"] for game in page["games"]], page["bot"]) == (["plusminus"], "signs@1")

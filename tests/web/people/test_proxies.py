@@ -12,7 +12,7 @@ from arena.people.roles import Role
 from tests.web.people.conftest import COOKIE, HOST, PASSWORD
 from tests.web.test_serve import served
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 LOGIN = {"name": "dora", "password": PASSWORD}
 

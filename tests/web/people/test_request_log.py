@@ -77,6 +77,7 @@ async def test_a_visitor_is_nobody(logged_world, lines):
     assert "person" not in lines.texts[-1]
 
 
+@pytest.mark.slow(sample=True)
 async def test_no_secret_is_in_a_log(logged_world, lines):
     """Whatever is sent, wherever it is sent, whatever becomes of it."""
     canary = new_secret()
