@@ -4,11 +4,15 @@ import random
 import re
 import shutil
 from dataclasses import dataclass
+from functools import partial
 
 from arena.errors import KernelError
 from arena.lab.kernels.build import SOURCES
 from tests.lab.near_ties import ASKS_OFTEN
 from tests.lab.self_tests import complaint
+
+CPU_SECONDS = 10
+"""Some never end; what ends takes 5 at most, with sanitizers and the compiler."""
 
 REPLACED = {
     "+": "-",
@@ -201,9 +205,10 @@ def complaint_of(mutant, game, directory):
     sources.mkdir()
     mutant.write(sources)
     try:
-        found = complaint(game, directory, sources) or complaint(game, directory, sources, with_sanitizers=True)
+        tested = partial(complaint, game, directory, sources, cpu_seconds=CPU_SECONDS)
+        found = tested() or tested(with_sanitizers=True)
         if found is None and game == "plaid":
-            found = complaint(game, directory, sources, more_flags=(ASKS_OFTEN,))
+            found = tested(more_flags=(ASKS_OFTEN,))
         return found
     except KernelError as error:  # it is no C
         return str(error)

@@ -3,6 +3,7 @@
 import functools
 import os
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +15,12 @@ QUICK = (*(flag for flag in FLAGS if flag != "-O3"), "-O1", "-ftrivial-auto-var-
 
 SANITIZED = (*QUICK, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
-CPU_SECONDS = 10
+CPU_SECONDS = 120
+"""Far more than any kernel takes that ends, also where others' work makes every second do less."""
+
 MEMORY_BYTES = 2 << 30
+
+SELF_TEST = ("-m", "arena.lab.kernels.self_test")
 
 
 @functools.cache
@@ -26,35 +31,43 @@ def sanitizer_runtime():
     return path if Path(path).is_absolute() and Path(path).exists() else None
 
 
-def complaint(game, directory, sources=SOURCES, *, with_sanitizers=False, more_flags=()):
+def complaint(
+    game,
+    directory,
+    sources=SOURCES,
+    *,
+    with_sanitizers=False,
+    more_flags=(),
+    cpu_seconds=CPU_SECONDS,
+    to_test=SELF_TEST,
+):
     """Compile a game's kernel and return what its self-test complains of; None if it passes."""
     library = directory / f"{game}{'-sanitized' if with_sanitizers else ''}.so"
     flags = (*(SANITIZED if with_sanitizers else QUICK), *more_flags)
     compile_kernel(game, library, find_compiler(), sources=sources, flags=flags)
-    command = [sys.executable, "-m", "arena.lab.kernels.self_test", game, str(library)]
-    environment, limit = os.environ, _limit
+    command = [sys.executable, *to_test, game, str(library)]
+    environment, memory_bytes = os.environ, MEMORY_BYTES
     if with_sanitizers:
-        # Python's own allocator would hide the ends of small buffers, and it keeps memory on purpose
+        # Python's own allocator would hide the ends of small buffers, and it keeps memory on purpose. A table of 17 GB,
+        # which costs nothing until it is used, costs 2 GB that say that it may be used, and the time to write them.
+        refused = f"allocator_may_return_null=1:max_allocation_size_mb={MEMORY_BYTES >> 20}"
         options = {
-            "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+            "ASAN_OPTIONS": f"detect_leaks=0:{refused}",
             "PYTHONMALLOC": "malloc",
             "LD_PRELOAD": sanitizer_runtime(),
         }
-        environment, limit = {**os.environ, **options}, _limit_time
+        environment, memory_bytes = {**os.environ, **options}, resource.RLIM_INFINITY  # they reserve more than there is
+
+    def limit():
+        """It may never end, and ask for all memory."""
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))  # the second one would say no reason
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+
     done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit, env=environment, check=False)
     if done.returncode == 0:
         return None
+    if done.returncode == -signal.SIGXCPU:
+        return f"not done after {cpu_seconds} CPU seconds"
     lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
     return next((line for line in lines if "runtime error" in line or "ERROR: AddressSanitizer" in line), lines[-1])
-
-
-def _limit_time():
-    """A mutant may never end."""
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _limit():
-    """It may ask for all memory as well; sanitizers reserve more than there is."""
-    _limit_time()
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
