@@ -111,13 +111,6 @@ def expect(what):
     return expect(what)
 
 
-def violations_of(page):
-    """Return what axe finds on a page that bars somebody."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    return Axe().run(page).response["violations"]
-
-
 PARTS = """[...document.querySelectorAll('[data-live][id]')].map((part) => {
   const copy = part.cloneNode(true);
   for (const clock of copy.querySelectorAll('[data-clock-since]')) clock.textContent = "some time";

@@ -7,7 +7,10 @@ import pytest
 
 from arena.site.links import address_of
 from arena.site.pages import PAGE_BY_NAME
-from tests.browser.conftest import built, expect, violations_of
+from tests.browser.conftest import built, expect
+from tests.browser.visit import SCHEMES, WIDTHS, Visit, barriers
+
+pytestmark = pytest.mark.slow
 
 LEAGUE = {"tournament": "league"}
 
@@ -40,34 +43,30 @@ PAGES = [
     for number, values in enumerate(examples)
 ]
 
-WIDTHS = (320, 390, 768, 1280, 2560)
-
-SCHEMES = {
-    "light": {"color_scheme": "light"},
-    "dark": {"color_scheme": "dark"},
-    "forced": {"forced_colors": "active"},
-}
-
 
 def test_every_page_has_an_example():
     assert set(EXAMPLES) == set(PAGE_BY_NAME)
 
 
-@pytest.fixture(params=SCHEMES, scope="module")
-def scheme(request, chromium):
-    """Return a browser's window in one of the schemes of colours."""
-    context = chromium.new_context(**SCHEMES[request.param])
+@pytest.fixture(scope="module")
+def window_of_visits(chromium):
+    context = chromium.new_context()
     yield context.new_page()
     context.close()
 
 
-@pytest.mark.slow(sample=("light-puzzles-1",))
-@pytest.mark.parametrize("address", PAGES)
-def test_nothing_bars_anybody(scheme, site, address):
-    built(site + address)
-    scheme.goto(site + address)
-    violations = violations_of(scheme)
-    assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in violations] == []
+@pytest.fixture(params=PAGES, scope="module")
+def visit(request, window_of_visits, site):
+    """A visit to each page, which all questions share."""
+    built(site + request.param)
+    visit = Visit(window_of_visits, site + request.param)
+    yield visit
+    visit.end()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_nothing_bars_anybody(visit, scheme):
+    assert barriers(visit.page, scheme) == []
 
 
 @pytest.fixture(scope="module")
@@ -77,16 +76,10 @@ def window(chromium):
     context.close()
 
 
-@pytest.mark.parametrize("address", PAGES)
-def test_a_page_fits_every_width(window, site, address):
-    built(site + address)
-    window.goto(site + address)
-    for width in WIDTHS:
-        window.set_viewport_size({"width": width, "height": 900})
-        assert window.evaluate("document.documentElement.scrollWidth") <= width
+def test_a_page_fits_every_width(visit):
+    assert visit.too_narrow() == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme_name", ["light", "dark"])
 def test_a_table_that_is_too_wide_has_a_shadow_until_its_end_is_seen(chromium, site, scheme_name):
     address = f"{site}/tournaments/league"
@@ -121,7 +114,6 @@ def out_of_sight(table):
     return sum(one["x"] + one["width"] > box["x"] + box["width"] + 1 for one in boxes)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_table_says_how_many_columns_are_out_of_sight(window, site, width):
     address = f"{site}/tournaments/league"
@@ -152,23 +144,10 @@ def test_the_marks_of_actions_are_explained_where_there_are_any(window, site):
     expect(legend).to_contain_text("?? changes the outcome")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("address", PAGES)
-def test_a_page_asks_for_nothing_elsewhere_and_complains_of_nothing(chromium, site, address):
-    built(site + address)
-    context = chromium.new_context()
-    page = context.new_page()
-    asked, said = [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: (said.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-    page.goto(site + address)
-    page.wait_for_load_state("load")
-    assert {urlsplit(url).netloc for url in asked if not url.startswith("data:")} == {urlsplit(site).netloc}
-    assert said == []
-    assert len(asked) <= 10
-    context.close()
+def test_a_page_asks_for_nothing_elsewhere_and_complains_of_nothing(visit, site):
+    assert {urlsplit(url).netloc for url in visit.asked} == {urlsplit(site).netloc}
+    assert visit.said == []
+    assert visit.requests <= 10
 
 
 @pytest.fixture(scope="module")
@@ -178,13 +157,10 @@ def window_without_scripts(chromium):
     context.close()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("address", PAGES)
-def test_a_page_says_the_same_without_scripts(window, window_without_scripts, site, address):
-    built(site + address)
+def test_a_page_says_the_same_without_scripts(visit, window_without_scripts):
+    window_without_scripts.goto(visit.page.url)
     said = []
-    for page in (window, window_without_scripts):
-        page.goto(site + address)
+    for page in (visit.page, window_without_scripts):
         said.append(
             [" ".join(text.split()) for text in page.locator("h1, h2, p.verdict, table caption").all_inner_texts()]
         )
@@ -192,6 +168,5 @@ def test_a_page_says_the_same_without_scripts(window, window_without_scripts, si
     assert said[0]
 
 
-@pytest.mark.parametrize("address", PAGES)
-def test_a_page_is_valid_html(site, address):
-    html5lib.HTMLParser(strict=True).parse(built(site + address))
+def test_a_page_is_valid_html(visit):
+    html5lib.HTMLParser(strict=True).parse(visit.text)

@@ -24,9 +24,11 @@ from arena.records import TimeControl
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.times import DAY_SECONDS
 from arena.web.people.table import OPERATIONS
-from tests.browser.conftest import SMALL_LADDER, expect, served, violations_of
-from tests.browser.test_pages import SCHEMES, WIDTHS
+from tests.browser.conftest import SMALL_LADDER, expect, served
+from tests.browser.visit import SCHEMES, Visit, barriers
 from tests.report.tournaments import play
+
+pytestmark = pytest.mark.slow
 
 CONTEST = """
 name = "{}"
@@ -232,11 +234,21 @@ def windows(chromium, people):
         page.context.close()
 
 
-@pytest.fixture(params=PAGES)
-def shown(request, people):
-    """Return an address, and who looks."""
+@pytest.fixture(params=PAGES, scope="module")
+def visit(request, windows, people):
+    """A visit to each page, which all questions share; what it hides is opened, once it was seen whether that fits."""
     address, who = PAGES[request.param]
-    return people.site + address.format_map(people.values), who
+    visit = Visit(windows(who), people.site + address.format_map(people.values))
+    visit.who = who
+    visit.shown = shown_texts(visit.page)
+    visit.too_narrow_closed = visit.too_narrow()
+    visit.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    yield visit
+    visit.end()
+
+
+def shown_texts(page):
+    return page.locator("h1, h2, p.verdict, th, label, button").all_inner_texts()
 
 
 def test_every_page_for_people_has_an_example():
@@ -249,59 +261,31 @@ def _without_names(path):
     return re.sub(r"\{\w+\}", "{}", path)
 
 
-def open_all(page):
-    """Open what a page hides."""
-    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-
-
-@pytest.mark.slow(sample=("invitation-dark",))
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_nothing_bars_anybody(windows, shown, scheme):
-    address, who = shown
-    page = windows(who, **SCHEMES[scheme])
-    page.goto(address)
-    open_all(page)
-    violations = violations_of(page)
-    assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in violations] == []
+def test_nothing_bars_anybody(visit, scheme):
+    assert barriers(visit.page, scheme) == []
 
 
-@pytest.mark.slow
-def test_a_page_fits_every_width_and_asks_for_nothing_elsewhere(chromium, people, shown):
-    address, who = shown
-    page = window_of(chromium, people, who)
-    asked, said = [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.goto(address)
-    for is_open in (False, True):
-        if is_open:
-            open_all(page)
-        for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 900})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert {urlsplit(url).netloc for url in asked} == {urlsplit(people.site).netloc}
-    assert [text for text in said if "Failed to load resource" not in text] == []  # of a page that says what is wrong
-    page.context.close()
+def test_a_page_fits_every_width_and_asks_for_nothing_elsewhere(visit, people):
+    assert visit.too_narrow_closed == []
+    assert visit.too_narrow() == []
+    assert {urlsplit(url).netloc for url in visit.asked} == {urlsplit(people.site).netloc}
+    # of a page that says what is wrong
+    assert [text for text in visit.said if "Failed to load resource" not in text] == []
 
 
-@pytest.mark.slow
-def test_a_page_is_valid_html_and_says_the_same_without_scripts(windows, shown):
-    address, who = shown
-    said = []
-    for has_scripts in (True, False):
-        page = windows(who, java_script_enabled=has_scripts)
-        answer = page.goto(address)
-        html5lib.HTMLParser(strict=True).parse(answer.text())
-        said.append(page.locator("h1, h2, p.verdict, th, label, button").all_inner_texts())
-    assert said[0] == said[1]
-    assert said[0]
+def test_a_page_is_valid_html_and_says_the_same_without_scripts(visit, windows):
+    page = windows(visit.who, java_script_enabled=False)
+    for text in (visit.text, page.goto(visit.page.url).text()):
+        html5lib.HTMLParser(strict=True).parse(text)
+    assert visit.shown == shown_texts(page)
+    assert visit.shown
 
 
 def submit(page, name):
     page.get_by_role("button", name=name, exact=True).click()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("has_scripts", [True, False])
 def test_a_director_invites_and_an_author_enters(chromium, people, has_scripts):
     options = {"java_script_enabled": has_scripts}
@@ -338,8 +322,8 @@ def test_a_director_invites_and_an_author_enters(chromium, people, has_scripts):
     submit(author, "Make it")
     expect(author.locator("pre").first).to_have_text(re.compile(r"^arena_[\w-]{49}$"))
     if has_scripts:
-        assert violations_of(author) == []
-        assert violations_of(director) == []
+        assert barriers(author) == []
+        assert barriers(director) == []
     author.get_by_role("link", name="To your account").click()
     submit(author, "End the token laptop")
     expect(author.get_by_text("End the token laptop")).to_have_count(0)

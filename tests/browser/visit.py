@@ -1,0 +1,65 @@
+"""A visit to a page, which serves every question about what a browser makes of it."""
+
+WIDTHS = (320, 390, 768, 1280, 2560)
+
+SCHEMES = {
+    "light": {"color_scheme": "light", "forced_colors": "none"},
+    "dark": {"color_scheme": "dark", "forced_colors": "none"},
+    "forced": {"color_scheme": "light", "forced_colors": "active"},
+}
+OF_COLOURS = ["color-contrast", "link-in-text-block"]
+"""The rules of axe whose answer depends on the scheme."""
+
+
+def barriers(page, scheme="light"):
+    """Return what bars somebody from a page: of every rule, and in other schemes of colours of those about colours."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.emulate_media(**SCHEMES[scheme])
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(Axe().axe_script)
+    rules = {} if scheme == "light" else {"runOnly": OF_COLOURS}
+    options = {"resultTypes": ["violations"], **rules}
+    violations = page.evaluate("(options) => axe.run(options).then((found) => found.violations)", options)
+    page.emulate_media(**SCHEMES["light"])
+    return [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in violations]
+
+
+class Visit:
+    """A page that a browser has loaded once.
+
+    Attributes:
+        page: the window with it.
+        text: its HTML.
+        asked: what it has asked for, but for what it has itself.
+        said: what it has said on the console, or asked the visitor, and its mistakes.
+        requests: how many there were until it was loaded.
+    """
+
+    def __init__(self, page, address):
+        self.page, self.asked, self.said = page, [], []
+        page.goto("about:blank")  # what was there before asks for nothing any more
+        self._listeners = {
+            "request": lambda request: request.url.startswith("data:") or self.asked.append(request.url),
+            "console": lambda message: self.said.append(message.text),
+            "pageerror": lambda error: self.said.append(str(error)),
+            "dialog": lambda dialog: (self.said.append(f"dialog: {dialog.message}"), dialog.dismiss()),
+        }
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
+        self.text = page.goto(address).text()
+        self.requests = len(self.asked)
+
+    def end(self):
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
+
+    def too_narrow(self):
+        """Return the widths that the page does not fit."""
+        usual, narrow = self.page.viewport_size, []
+        for width in WIDTHS:
+            self.page.set_viewport_size({"width": width, "height": 900})
+            if self.page.evaluate("document.documentElement.scrollWidth") > width:
+                narrow.append(width)
+        self.page.set_viewport_size(usual)
+        return narrow
