@@ -52,7 +52,8 @@ def pool():
 def bot(directory, at_end, before=""):
     file = directory / "bot.py"
     write_bot(file, BOT.format(before=before, at_end=at_end))
-    return Bot(name="talker", version="1", command=(sys.executable, str(file)), directory=str(directory))
+    own = (str(directory),)
+    return Bot(name="talker", version="1", command=(sys.executable, str(file)), directory=str(directory), own_files=own)
 
 
 def play(pool, one, matches=3, time_control=PATIENT):

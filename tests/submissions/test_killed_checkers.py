@@ -13,6 +13,7 @@ from arena.people.secret import new_secret
 from arena.people.submission import FINAL, SubmissionState
 from arena.store.people.schema import submissions
 from benchmarks.traces import traces, traces_since
+from tests import needs
 from tests.submissions.test_checker import BROKEN, GOOD, Arena
 
 pytestmark = pytest.mark.soak
@@ -32,6 +33,7 @@ def decided(arena):
 
 
 def test_twenty_killed_checkers(tmp_path):
+    needs.contained_uploads()
     rng = random.Random(1)
     directory = tmp_path / "home"
     before = traces()
