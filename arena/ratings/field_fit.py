@@ -29,7 +29,7 @@ from arena.ratings.environment import CONFIDENCE_95, MU, SIGMA, cdf
 from arena.ratings.ep_messages import JointGaussian
 from arena.ratings.large_field import LARGE_FIELD_DRAWS, TOLERANCES, SparsePosterior
 from arena.ratings.rating import Rating
-from arena.ratings.result_arrays import EncounterArrays, Integers, numbered
+from arena.ratings.result_arrays import ComparedWithArrays, EncounterArrays, Integers, numbered
 from arena.ratings.results import Encounter
 from arena.ratings.set_fit import TOLERANCE, SetFit
 
@@ -51,8 +51,8 @@ ROUNDS = 20
 MIN_WIDTH = 0.1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FittedEncounters:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FittedEncounters(ComparedWithArrays):
     """Ratings and their errors.
 
     Attributes:
@@ -70,17 +70,6 @@ class FittedEncounters:
     prior_width: float
     draws: Floats
     encounters: int
-
-    def __eq__(self, other: object) -> bool:
-        """Return whether all is the same; since Python 3.13 the comparison of a dataclass has no answer for arrays."""
-        if not isinstance(other, FittedEncounters):
-            return NotImplemented
-        mine, others = ((fit.names, fit.ratings, fit.draw_probability) for fit in (self, other))
-        return (
-            mine == others
-            and (self.prior_width, self.encounters) == (other.prior_width, other.encounters)
-            and np.array_equal(self.draws, other.draws)
-        )
 
     def margins(self) -> Floats:
         """Return half the width of each 95 % interval of mu, shape (bots,)."""

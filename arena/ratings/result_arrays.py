@@ -7,7 +7,7 @@ which missing seats have the bot -1 and the rank 0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain
 
 import numpy as np
@@ -16,6 +16,20 @@ from numpy.typing import NDArray
 from arena.ratings.results import Encounter, Result, check_result
 
 Integers = NDArray[np.int64]
+
+
+class ComparedWithArrays:
+    """The base of a dataclass with arrays: since Python 3.13 the comparison of its own has no answer for them."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are of one class, and all their fields are equal."""
+        if type(other) is not type(self):
+            return NotImplemented
+        names = [each.name for each in fields(self)]  # type: ignore[arg-type]
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
