@@ -26,11 +26,13 @@ class Trouble:
 
     Attributes:
         part: its name.
-        sentence: what is wrong, and with what.
+        sentence: what is wrong, and with what, for operators: it may name paths, hosts and users of databases.
+        public: what everybody may know of it; "" for nothing.
     """
 
     part: str
     sentence: str
+    public: str = ""
 
 
 class TroubleNote:
@@ -68,7 +70,7 @@ class TroubleNote:
 
 
 def noted_troubles(directory: str | os.PathLike[str]) -> Iterator[Trouble]:
-    """Yield what the parts of a home have noted."""
+    """Yield what the parts of a home have noted, for operators."""
     for path in sorted(Path(directory, DIRECTORY).glob(f"*{SUFFIX}"))[:MAX_NOTES]:
         with contextlib.suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
             yield Trouble(path.name.removesuffix(SUFFIX).partition("-")[0], file.read(MAX_CHARACTERS))

@@ -1,12 +1,14 @@
 """What is wrong with the parts of the site: what they have noted, what they say in the database, and which do not run.
 
-Everybody reads it. Of a contest it says no more than that it does not go on: why may be about what is hidden.
+Each has two sentences: one for everybody, which names nothing of the machine, and one for operators. Of a contest both
+say no more than that it does not go on: why may be about what is hidden.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from arena.errors import ArenaError
@@ -19,6 +21,9 @@ from arena.store.people.people_store import PeopleStore
 from arena.trouble_note import Trouble, noted_troubles
 
 IN_TROUBLE = (DirectorState.SHORT, DirectorState.RESTING, DirectorState.UNABLE)
+LOG_SAYS_WHY = "the log of the server says why"
+CANNOT_BE_PLAYED = f"it can't be played now; {LOG_SAYS_WHY}"
+"""What everybody may know of a ladder whose own sentence may name a path or a host."""
 OVER = (ContestPhase.FINISHED, ContestPhase.CANCELLED)
 
 
@@ -30,13 +35,30 @@ def troubles(directory: str | os.PathLike[str], people: PeopleStore) -> Iterator
         people: has ladders and contests.
     """
     noted = list(noted_troubles(directory))
-    yield from noted
+    yield from (replace(one, public=_public(one.part)) for one in noted)
     yield from _away(Path(directory))
     try:
         yield from _of_ladders(people, noted)
         yield from _of_contests(people)
     except ArenaError as error:
-        yield Trouble(WEB, f"the database of people can't be read: {error}")
+        unread = "the database of people can't be read"
+        yield Trouble(WEB, f"{unread}: {error}", f"{unread}; {LOG_SAYS_WHY}")
+
+
+def public_sentence(state: DirectorState, sentence: str) -> str:
+    """Return what everybody may know of what a ladder's program says of itself."""
+    return CANNOT_BE_PLAYED if state is DirectorState.UNABLE and sentence else sentence
+
+
+def _public(name: str) -> str:
+    """Return what everybody may know of what a part has noted."""
+    does = next((f"the part that {part.summary}" for part in PARTS if part.name == name), "a part of the site")
+    return f"{does} can't do all of its work; {LOG_SAYS_WHY}"
+
+
+def _known(part: str, sentence: str) -> Trouble:
+    """Return a trouble of which everybody may know everything."""
+    return Trouble(part, sentence, sentence)
 
 
 def _away(directory: Path) -> Iterator[Trouble]:
@@ -44,15 +66,16 @@ def _away(directory: Path) -> Iterator[Trouble]:
     for part in PARTS:
         path = lock_path(directory, part.name)
         if part.name != WEB and path.exists() and not is_file_locked(path):
-            yield Trouble(part.name, f"the part that {part.summary} does not run ({part.name})")
+            yield _known(part.name, f"the part that {part.summary} does not run ({part.name})")
 
 
 def _of_ladders(people: PeopleStore, noted: list[Trouble]) -> Iterator[Trouble]:
     for one in people.directors.reports(LADDER):
         if people.directors.is_silent(one):
-            yield Trouble("ladder", f"{one.tournament}: its program does not run")
+            yield _known("ladder", f"{one.tournament}: its program does not run")
         elif one.state in IN_TROUBLE and not _is_noted(one.sentence, noted):
-            yield Trouble("ladder", f"{one.tournament}: {one.sentence or one.state}")
+            public = public_sentence(one.state, one.sentence) or one.state
+            yield Trouble("ladder", f"{one.tournament}: {one.sentence or one.state}", f"{one.tournament}: {public}")
 
 
 def _is_noted(sentence: str, noted: list[Trouble]) -> bool:
@@ -64,4 +87,4 @@ def _of_contests(people: PeopleStore) -> Iterator[Trouble]:
     now = people.contests.now()
     for stored in people.contests.all():
         if stored.stage_note and phase_of(stored, now) not in OVER:
-            yield Trouble("contests", f"contest {stored.name} does not go on; its page tells its directors why")
+            yield _known("contests", f"contest {stored.name} does not go on; its page tells its directors why")

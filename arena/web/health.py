@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping
 
 import anyio.to_thread
 
 from arena.errors import ArenaError
+from arena.operating.parts import WEB
 from arena.site.models.health import BuilderHealth, HealthPage
 from arena.site.page import Lane
 from arena.trouble_note import Trouble
@@ -21,6 +23,8 @@ from arena.web.versions import Versions
 
 TROUBLES_SECONDS = 1.0
 """From one look at what is wrong with programs to the next: it reads a database, and anybody may ask."""
+
+_log = logging.getLogger("arena.web")
 
 
 class Health:
@@ -39,7 +43,7 @@ class Health:
         self._home, self._versions, self._builders, self._csp_reports = home, versions, builders, csp_reports
         self._events, self._now = events, now
         self._started_at, self._read_troubles = now(), troubles
-        self._troubles: tuple[str, ...] = ()
+        self._troubles: tuple[Trouble, ...] = ()
         self._troubles_at = float("-inf")
         self._reading = asyncio.Lock()
 
@@ -63,13 +67,19 @@ class Health:
         )
 
     async def _newest_troubles(self) -> tuple[str, ...]:
-        """Return what is wrong with programs; it is read in a thread, once for all who ask."""
+        """Return what everybody may know is wrong with programs; it is read in a thread, once for all who ask."""
         async with self._reading:
             if self._now() - self._troubles_at >= TROUBLES_SECONDS:
                 found = await anyio.to_thread.run_sync(self._read_troubles)
-                self._troubles = tuple(one.sentence for one in found)
-                self._troubles_at = self._now()
-            return self._troubles
+                self._say_new(found)
+                self._troubles, self._troubles_at = found, self._now()
+            return tuple(dict.fromkeys(one.public for one in self._troubles if one.public))
+
+    def _say_new(self, found: tuple[Trouble, ...]) -> None:
+        """Tell the log the whole of what is wrong here; the other parts tell their own logs."""
+        for one in found:
+            if one.part == WEB and one not in self._troubles:
+                _log.error("%s", one.sentence)
 
     def _is_there(self) -> bool:
         try:

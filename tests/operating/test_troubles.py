@@ -18,6 +18,10 @@ def people(tmp_path):
         yield opened
 
 
+def away(_):
+    raise DatabaseError("it is away")
+
+
 def found(tmp_path, people):
     return list(troubles(tmp_path, people))
 
@@ -31,40 +35,58 @@ def test_nothing_is_wrong_with_a_part_that_never_worked_here_or_works_now(tmp_pa
 def test_a_part_that_has_worked_here_and_does_not_now_is_named(tmp_path, people):
     with locked_parts(tmp_path, ["web", "checker", "ladder spring"]):
         pass
-    assert found(tmp_path, people) == [
-        Trouble("checker", "the part that checks what authors hand in does not run (checker)")
-    ]
+    sentence = "the part that checks what authors hand in does not run (checker)"
+    assert found(tmp_path, people) == [Trouble("checker", sentence, sentence)]
 
 
 def test_a_ladder_that_can_not_be_played_is_named_once(tmp_path, people):
     say = people.directors.say
     say("spring", "ladder", DirectorState.UNABLE, "the bot 'a@1' differs")
-    assert found(tmp_path, people) == [Trouble("ladder", "spring: the bot 'a@1' differs")]
+    assert [one.sentence for one in found(tmp_path, people)] == ["spring: the bot 'a@1' differs"]
     TroubleNote(tmp_path, "ladder", "s.toml").say("s.toml can't be played now: the bot 'a@1' differs")
-    assert found(tmp_path, people) == [Trouble("ladder", "s.toml can't be played now: the bot 'a@1' differs")]
+    assert [one.sentence for one in found(tmp_path, people)] == ["s.toml can't be played now: the bot 'a@1' differs"]
     say("autumn", "ladder", DirectorState.SHORT)
-    assert found(tmp_path, people)[1:] == [Trouble("ladder", "autumn: short")]
+    assert found(tmp_path, people)[1:] == [Trouble("ladder", "autumn: short", "autumn: short")]
+
+
+def test_everybody_knows_which_part_is_in_trouble_and_operators_where(tmp_path, people, monkeypatch):
+    where = "/srv/arena postgresql://arena@db.internal:5432/people"
+    for part in ("checker", "play", "contests", "results", "of a later version"):
+        TroubleNote(tmp_path, part).say(f"it can't work now: {where}")
+    people.directors.say("spring", "ladder", DirectorState.UNABLE, f"{where}: closed")
+    people.directors.say("autumn", "ladder", DirectorState.SHORT, "hand in 1 more bot")
+    told = {one.part: one.public for one in found(tmp_path, people) if one.part != "ladder"}
+    ladders = [one.public for one in found(tmp_path, people) if one.part == "ladder"]
+    monkeypatch.setattr(people.directors, "reports", away)
+    told["web"] = found(tmp_path, people)[-1].public
+    assert all(where in one.sentence or one.part == "web" for one in found(tmp_path, people))
+    why = "the log of the server says why"
+    assert ladders == ["autumn: hand in 1 more bot", f"spring: it can't be played now; {why}"]
+    assert told == {
+        "checker": f"the part that checks what authors hand in can't do all of its work; {why}",
+        "contests": f"the part that plays contests can't do all of its work; {why}",
+        "of a later version": f"a part of the site can't do all of its work; {why}",
+        "play": f"the part that lets people play against bots can't do all of its work; {why}",
+        "results": f"the part that signs the results of contests can't do all of its work; {why}",
+        "web": f"the database of people can't be read; {why}",
+    }
 
 
 def test_of_a_contest_its_name_is_said_and_not_why_and_only_before_it_is_over(tmp_path, people):
     for name in ("spring", "summer"):
         stored = people.contests.add("dora", contest_of(name=f'"{name}"'))
         people.contests.set_stage(stored, stored.stage, "canary")
-    assert set(found(tmp_path, people)) == {
-        Trouble("contests", f"contest {name} does not go on; its page tells its directors why")
-        for name in ("spring", "summer")
-    }
+    sentences = [f"contest {name} does not go on; its page tells its directors why" for name in ("spring", "summer")]
+    assert sorted(one.sentence for one in found(tmp_path, people)) == sentences
+    assert sorted(one.public for one in found(tmp_path, people)) == sentences
     people.contests.cancel("dora", "spring", "Because.")
     assert [one.sentence.split()[1] for one in found(tmp_path, people)] == ["summer"]
 
 
 def test_a_database_that_can_not_be_read_hides_no_note(tmp_path, people, monkeypatch):
-    def away(_):
-        raise DatabaseError("it is away")
-
     monkeypatch.setattr(people.directors, "reports", away)
     TroubleNote(tmp_path, "play").say("nobody can play now: it is away")
-    assert found(tmp_path, people) == [
-        Trouble("play", "nobody can play now: it is away"),
-        Trouble("web", "the database of people can't be read: it is away"),
+    assert [(one.part, one.sentence) for one in found(tmp_path, people)] == [
+        ("play", "nobody can play now: it is away"),
+        ("web", "the database of people can't be read: it is away"),
     ]

@@ -13,12 +13,12 @@ from arena.web.opened_home import OpenedHome
 pytestmark = pytest.mark.anyio
 
 
-async def test_troubles_are_read_in_a_thread_and_once_a_second(directory, versions):
+async def test_troubles_are_read_in_a_thread_and_once_a_second(directory, versions, caplog):
     now, threads = [0.0], []
 
     def troubles():
         threads.append(threading.get_ident())
-        return (Trouble("checker", f"trouble {len(threads)}"),)
+        return (Trouble("web", "the whole", f"trouble {len(threads)}"), Trouble("checker", "untold"))
 
     home = OpenedHome(directory)
     health = Health(home, versions, {}, CspReports(), now=lambda: now[0], troubles=troubles)
@@ -30,4 +30,5 @@ async def test_troubles_are_read_in_a_thread_and_once_a_second(directory, versio
     assert (await health.page()).troubles == ("trouble 2",)
     assert len(threads) == 2
     assert threading.get_ident() not in threads
+    assert caplog.messages == ["the whole", "the whole"]  # its own, whenever it is another
     home.close()

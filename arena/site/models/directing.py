@@ -62,6 +62,28 @@ class KeptTournament(Model):
     sitting_out: tuple[SittingOutLine, ...]
 
 
+class PartTrouble(Model):
+    """What is wrong with a part of the site.
+
+    Attributes:
+        part: its name.
+        sentence: what is wrong, and with what.
+    """
+
+    part: str
+    sentence: str
+
+
+class PartsPage(Model):
+    """What is wrong with the parts of the site, as operators see it.
+
+    Attributes:
+        troubles: what is wrong.
+    """
+
+    troubles: tuple[PartTrouble, ...]
+
+
 class LaddersPage(Model):
     """The ladders of the site, and what each is doing.
 

@@ -13,11 +13,19 @@ from annotated_types import Len
 from pydantic import BeforeValidator, Field
 
 from arena.enums import DisqualifiedMatches
+from arena.operating.troubles import public_sentence, troubles
 from arena.people.contest import StoredContest
 from arena.people.directing import LADDER, DirectorReport, RequestState, TournamentRequest, Wish
 from arena.people.roles import Permission
-from arena.site.models.directing import DirectingPage, KeptTournament, LaddersPage, RequestLine, SittingOutLine
-from arena.store.people.people_store import PeopleStore
+from arena.site.models.directing import (
+    DirectingPage,
+    KeptTournament,
+    LaddersPage,
+    PartsPage,
+    PartTrouble,
+    RequestLine,
+    SittingOutLine,
+)
 from arena.store.people.rates import Rate
 from arena.store.values import StoredTournament
 from arena.web.people.grades import has_hidden
@@ -93,9 +101,15 @@ class Undoing(Reasoned):
 def show_ladders(visit: Visit) -> LaddersPage:
     """Return what each ladder is doing."""
     return LaddersPage(
-        ladders=tuple(_kept(visit.people, report) for report in visit.people.directors.reports(LADDER)),
+        ladders=tuple(_kept(visit, report) for report in visit.people.directors.reports(LADDER)),
         may_direct=visit.actor.person is not None and Permission.DIRECT in visit.actor.permissions,
     )
+
+
+def show_parts(visit: Visit) -> PartsPage:
+    """Return what is wrong with the parts of the site, with what only operators may know."""
+    found = troubles(visit.homes.public.directory, visit.people)
+    return PartsPage(troubles=tuple(PartTrouble(part=one.part, sentence=one.sentence) for one in found))
 
 
 def show_directing(visit: Visit) -> DirectingPage:
@@ -109,7 +123,7 @@ def show_directing(visit: Visit) -> DirectingPage:
     found = _tournament(visit, name, contest if is_hidden else None)
     requests = tuple(map(_request, visit.people.requests.of(name)))
     return DirectingPage(
-        kept=_kept(visit.people, report),
+        kept=_kept(visit, report),
         program=report.program,
         requests=requests,
         entrants=_entrants(found) if found is not None else (),
@@ -205,7 +219,8 @@ def _done(sent: Reasoned, sentence: str) -> Done:
     return Done(to=directing_address(sent.tournament), sentence=sentence)
 
 
-def _kept(people: PeopleStore, report: DirectorReport) -> KeptTournament:
+def _kept(visit: Visit, report: DirectorReport) -> KeptTournament:
+    people, is_operator = visit.people, Permission.MANAGE_PEOPLE in visit.actor.permissions
     wished = people.directors.wish(report.tournament)
     figures = report.figures
     return KeptTournament(
@@ -214,7 +229,7 @@ def _kept(people: PeopleStore, report: DirectorReport) -> KeptTournament:
         is_silent=people.directors.is_silent(report),
         since=report.since,
         seen_at=report.seen_at,
-        sentence=report.sentence,
+        sentence=report.sentence if is_operator else public_sentence(report.state, report.sentence),
         wish=wished.wish if wished is not None else Wish.PLAY,
         wish_reason=wished.reason if wished is not None else "",
         recorded=figures.recorded,
@@ -262,6 +277,15 @@ def _directed(what: str, summary: str, handler: Handler, fields: type[Fields] = 
 
 
 OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/health/parts",
+        summary="What is wrong with the parts of the site, in full.",
+        who=Permission.MANAGE_PEOPLE,
+        handler=show_parts,
+        model=PartsPage,
+        template="health_parts.html.jinja",
+    ),
     Operation(
         method="GET",
         path="/ladders",

@@ -66,7 +66,7 @@ class OpenedPeople:
         self._homes.pages = cache
 
     def troubles(self) -> tuple[Trouble, ...]:
-        """Return what is wrong with the parts of the site, as everybody may know it."""
+        """Return what is wrong with the parts of the site."""
         return tuple(troubles(self._directory, self.store))
 
     def end_streams(self) -> None:

@@ -205,3 +205,20 @@ async def test_what_could_not_be_done_is_on_the_page_and_in_the_log_with_its_rea
         ("the arena", "could not disqualify", "entrant 'a@1' is not in it"),
         ("dora", "asked to disqualify", ""),
     ]
+
+
+async def test_only_operators_see_why_a_ladder_can_not_be_played(kept):
+    why = "postgresql://arena@db.internal:5432/results: closed"
+    kept.store.directors.say("open ladder", "ladder", DirectorState.UNABLE, why)
+    for client, sees in (
+        (kept.client(), False),
+        (kept.browser("ann"), False),
+        (kept.browser("dora"), False),
+        (kept.program("olga", Scope.DIRECT), False),
+        (kept.browser("olga"), True),
+    ):
+        for address in ("/ladders", "/health", "/health/parts", f"{HERE}/direct"):
+            is_told = address != "/health" and sees
+            for accept in (JSON, "text/html"):
+                response = await client.get(address, headers={"accept": accept})
+                assert ("arena@db.internal" in response.text) is is_told, (address, response.text)

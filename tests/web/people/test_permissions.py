@@ -45,6 +45,7 @@ MAY = {
     "POST /people/{person}/close": DIRECTORS | DIRECTING,
     "POST /people/{person}/open": DIRECTORS | DIRECTING,
     "POST /people/{person}/role": {"operator"},
+    "GET /health/parts": {"operator"},
     "GET /log": EVERYBODY,
     "GET /ladders": EVERYBODY,
     "GET /tournaments/{tournament}/direct": DIRECTORS | DIRECTING,
