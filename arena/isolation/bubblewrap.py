@@ -6,11 +6,14 @@ import os
 import shutil
 from collections.abc import Sequence
 
+from arena.isolation.landlock import DEVICES, ZERO
 from arena.isolation.readable_paths import READ_ONLY_SYSTEM
 
 SECCOMP_DESCRIPTOR = 3
 
 _USUALLY_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_DESCRIPTORS = {"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
+"""Links that programs expect in ``/dev``."""
 
 
 def find_bubblewrap() -> str | None:
@@ -34,9 +37,12 @@ def bubblewrap_command(
     """
     program = find_bubblewrap() or "bwrap"
     line = [program, "--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--hostname", "bot"]
-    line += ["--proc", "/proc", "--dev", "/dev"]
-    if not groups:
-        line += ["--dev-bind", "/dev/full", "/dev/zero"]
+    line += ["--proc", "/proc", "--tmpfs", "/dev"]  # --dev would bring pseudo terminals, of which a machine has few
+    for device in DEVICES:
+        line += ["--dev-bind", device, device]
+    line += ["--dev-bind", ZERO if groups else "/dev/full", ZERO]
+    for name, target in _DESCRIPTORS.items():
+        line += ["--symlink", f"/proc/self/{target}", f"/dev/{name}"]
     for path in READ_ONLY_SYSTEM:
         if path.startswith("/proc"):
             continue

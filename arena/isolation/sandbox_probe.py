@@ -155,6 +155,7 @@ def main(secret: str, outside: str, port: int, arena_pid: int) -> None:
         "use io_uring": lambda: _must(_libc.syscall(_IO_URING_SETUP, 1, ctypes.create_string_buffer(120))),
         "make a System V shared memory segment": _shared_memory,
         "hold a capability": _hold_a_capability,
+        "take a pseudo terminal": os.openpty,
         "leave its core": lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
     }
     needs: dict[str, Callable[[], object]] = {

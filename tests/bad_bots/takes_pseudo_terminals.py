@@ -1,0 +1,14 @@
+"""Takes pseudo terminals, which are shared by everything on the machine."""
+
+import os
+
+from _wire import commit
+
+
+def deed():
+    os.openpty()
+    taken, _ = os.openpty()
+    return os.ttyname(taken)
+
+
+commit(deed)
