@@ -49,6 +49,7 @@ def clocks_bound_at_import(source):
     return sorted(found)
 
 
+@pytest.mark.slow(sample=True)
 def test_a_clock_is_looked_up_when_it_is_read():
     found = {
         f"arena/{path.relative_to(PACKAGE)}:{line}"

@@ -25,7 +25,6 @@ def record(message, *arguments, error=None, **fields):
     return made
 
 
-@pytest.mark.slow(sample=True)
 @given(st.text())
 def test_an_event_is_one_line_of_what_can_be_seen(text):
     for formatter in (TextLines(), JsonLines()):

@@ -222,6 +222,7 @@ print("tried some" if tried > 20 else "tried too few")
 """
 
 
+@pytest.mark.slow(only=("leaving",), sample=True)
 @pytest.mark.parametrize("kind", ["plain", "leaving"])
 def test_sigterm_ends_it_quietly_at_every_instant(kind):
     """Also before its work has begun, and after that has ended, where a supervisor would see the code of Ctrl-C."""

@@ -211,6 +211,7 @@ def test_a_file_that_does_not_fit_together_is_made_again(kept, change):
     assert is_kept()[1]
 
 
+@pytest.mark.slow(only=("<lambda>7",), sample=True)
 @pytest.mark.parametrize(
     "change",
     [

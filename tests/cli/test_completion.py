@@ -270,6 +270,7 @@ def terminal(request, directory):
         yield terminal
 
 
+@pytest.mark.slow(only=("bash",), sample=True)
 def test_a_shell_completes_commands_and_names(terminal, directory):
     assert terminal.complete("arena stand").rstrip() == "arena standings"
     assert terminal.complete("arena standings tin").rstrip() == "arena standings tiny"

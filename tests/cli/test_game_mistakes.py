@@ -87,6 +87,7 @@ def test_a_match_on_the_terminal_ends_with_the_sentence(call, name):
     assert err.endswith(f"; arena check --rules {GAMES}:{name} tries out all its rules\n")
 
 
+@pytest.mark.slow(only=("ObservationContainsItself-",), sample=True)
 @pytest.mark.parametrize(
     ("name", "says"),
     [

@@ -36,7 +36,6 @@ def test_matches_that_a_correction_left_out_are_not_counted(arena, there):
     assert line == "cup: new here, with 12 records of 12 matches; it is finished"
 
 
-@pytest.mark.slow(sample=True)
 def test_the_second_half_finishes_a_tournament(arena, here, there):
     play(here.store, CUP, lambda match: match <= 13)
     play(there.store, CUP, lambda match: match >= 13, by="there")

@@ -128,6 +128,7 @@ def soon():
     signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.slow(only=("deep keys in bot.toml",), sample=True)
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_submission_is_refused_in_one_sentence(tmp_path, what):

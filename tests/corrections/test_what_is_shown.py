@@ -41,6 +41,7 @@ def test_every_table_of_a_tournament_with_a_disqualified_bot_is_printed(kept, co
     assert "ann" in capsys.readouterr().out
 
 
+@pytest.mark.slow(sample=True)
 def test_a_tournament_with_a_disqualified_bot_has_a_report(kept, tmp_path):
     page = tmp_path / "report.html"
     assert run(["--home", str(kept.directory), "report", "t", "-o", str(page)]) == 0

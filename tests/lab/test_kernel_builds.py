@@ -133,6 +133,7 @@ def test_a_compiler_that_can_not_be_started(cache, monkeypatch, tmp_path):
     assert problem() == f"the C compiler {path} can't be started: Exec format error"
 
 
+@pytest.mark.slow(only=("miscompiles",), sample=True)
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -303,11 +304,13 @@ def test_sanitizers_find_nothing(game, tmp_path):
     assert complaint(game, tmp_path, with_sanitizers=True) is None
 
 
+@pytest.mark.slow
 def test_a_self_test_that_never_ends_is_ended_and_says_why(tmp_path):
     for_ever = ("-c", "while True: pass")
     assert complaint("differences", tmp_path, cpu_seconds=1, to_test=for_ever) == "not done after 1 CPU seconds"
 
 
+@pytest.mark.slow
 def test_memory_that_the_largest_game_asks_for_is_not_used_by_sanitizers(tmp_path):
     if sanitizer_runtime() is None:
         pytest.skip("needs libasan")

@@ -140,7 +140,6 @@ def test_the_oracle_takes_a_proof_before_a_search():
     assert (aside.margin, aside.high, aside.known) == (None, 0, Known.PROVED)
 
 
-@pytest.mark.slow(only=("coprimality-options1",), sample=True)
 @pytest.mark.parametrize(
     ("name", "options"), [("differences", {"size": 4}), ("coprimality", {"size": 5}), ("plusminus", {"size": 3})]
 )

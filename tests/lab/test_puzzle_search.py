@@ -88,7 +88,6 @@ def positions_of(records):
     return found
 
 
-@pytest.mark.slow(only=("differences",), sample=True)
 @BOTH
 def test_a_puzzle_says_how_often_it_was_met_and_missed_and_shows_the_first_miss(game, count):
     records = records_of(game, count)

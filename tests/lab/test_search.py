@@ -30,6 +30,7 @@ class Ticking:
         return 0.0 if self.left >= 0 else 1.0
 
 
+@pytest.mark.slow(only=("plaid, one line short",), sample=True)
 @pytest.mark.parametrize(("name", "options"), SMALL.values(), ids=SMALL)
 def test_bounds_of_an_interrupted_search_hold_the_value(name, options):
     game = make_game(name, **options)

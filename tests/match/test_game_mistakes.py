@@ -94,6 +94,7 @@ def test_a_mistake_is_named_with_the_method_and_what_it_did(name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow(only=("ObservationContainsItself", "ObservationIsTooDeep"), sample=("ObservationIsTooDeep",))
 @pytest.mark.parametrize("name", UNSENDABLE)
 def test_an_observation_that_no_message_can_carry_is_not_the_fault_of_the_bot_that_fails_on_it(name: str) -> None:
     players = [ScriptedPlayer([BotError("exit", "exit status 1")]) for _ in range(2)]
@@ -102,6 +103,7 @@ def test_an_observation_that_no_message_can_carry_is_not_the_fault_of_the_bot_th
     assert str(caught.value).startswith(f"the game {path_of(name)!r} is at fault: observation {UNSENDABLE[name]}")
 
 
+@pytest.mark.slow(only=("ObservationContainsItself", "ObservationIsTooDeep"), sample=("ObservationIsTooDeep",))
 @pytest.mark.parametrize("name", UNSENDABLE)
 def test_an_observation_that_can_not_be_sent_is_no_defect_of_the_arena(name: str) -> None:
     players = [ScriptedPlayer(raising(MatchStateError("an act message can't be packed"))) for _ in range(2)]

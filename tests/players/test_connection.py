@@ -73,6 +73,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.slow(only=("ignores_sigterm_and_spins",), sample=True)
 @pytest.mark.parametrize(("name", "kind", "says"), FAULTS, ids=[name for name, _, _ in FAULTS])
 def test_each_fault_is_told_apart_and_forfeits(pool, name, kind, says):
     control = IMPATIENT if kind == "timeout" else PATIENT

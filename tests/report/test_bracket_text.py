@@ -87,6 +87,7 @@ def test_what_encounters_did_not_decide_is_explained():
     ]
 
 
+@pytest.mark.slow(only=("33",))
 @pytest.mark.parametrize("entrants", [2, 6, 16, 33])
 def test_a_bracket_is_never_wider_than_it_may_be(entrants):
     names = [f"{'長' * (k % 5)} quite a long name {k}" for k in range(entrants)]

@@ -99,6 +99,7 @@ def test_the_last_action_is_outlined_where_the_drawing_shows_it(game, options, a
     assert last == (outline and pytest.approx(outline))
 
 
+@pytest.mark.slow(only=("hex:Hex",))
 @pytest.mark.parametrize("game", ["hex:Hex", "reversi:Reversi", "dots_and_boxes:DotsAndBoxes"])
 def test_boards_without_scripts_contain_all_that_is_drawn(game):
     rules = make_game(game)

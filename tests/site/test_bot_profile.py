@@ -89,7 +89,6 @@ def test_what_a_killed_director_has_left_rates_nobody(home, newcomer):
     assert stored.name == newcomer
 
 
-@pytest.mark.slow(sample=True)
 def test_rivals_lead_to_the_page_of_the_two(home):
     """Against b: encounters 1, 0.5. Against c: 0."""
     tell(home, duels("a@1", "b@1", "wwwl") + duels("a@1", "c@1", "ll"), entrants=("a@1", "b@1", "c@1"))

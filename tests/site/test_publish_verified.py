@@ -88,6 +88,7 @@ def test_a_forged_record_is_found(folder, is_consistent, is_signed, says):
     assert re.match(says, problem)
 
 
+@pytest.mark.slow(sample=("a missing file", "a style sheet"))
 @pytest.mark.parametrize(
     ("change", "unsigned", "signed"),
     [
@@ -143,6 +144,7 @@ def test_a_swapped_digest(folder):
     ]
 
 
+@pytest.mark.slow(sample=True)
 @pytest.mark.parametrize(
     ("name", "place", "number", "says"),
     [

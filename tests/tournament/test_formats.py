@@ -157,6 +157,7 @@ def test_the_circle_has_every_pair_once_and_shares_the_byes(entrants):
     assert byes == (Counter(range(entrants)) if entrants % 2 else Counter())
 
 
+@pytest.mark.slow(sample=True)
 @settings(max_examples=30, deadline=None)
 @given(st.integers(3, 12), st.sampled_from([3, 4]), st.integers(1, 60), st.integers(0, 99))
 def test_chosen_groups_differ_and_are_balanced(entrants, players, wanted, seed):

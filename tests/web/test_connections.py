@@ -146,7 +146,6 @@ async def test_a_reader_that_never_reads_is_not_waited_for():
             await asyncio.sleep(0)
 
 
-@pytest.mark.slow(sample=True)
 async def test_what_waits_for_its_readers_is_bounded_together(monkeypatch):
     monkeypatch.setattr(connections, "MAX_UNREAD_BYTES", 3 * LONG_BYTES)
     async with served() as server:

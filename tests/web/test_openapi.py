@@ -34,7 +34,6 @@ def check_openapi(description):
     validator.OpenAPIV31SpecValidator(description).validate()
 
 
-@pytest.mark.slow(sample=True)
 def test_it_is_openapi():
     check_openapi(document(PAGES, ()))
 

@@ -114,6 +114,7 @@ def test_a_second_one_on_a_home_is_refused_and_the_first_works_on(tmp_path, caps
             assert "another arena serve runs its web (process" in capsys.readouterr().err
 
 
+@pytest.mark.slow(sample=True)
 def test_the_pages_say_what_the_checker_has_found_out(tmp_path):
     refusal = can_contain_uploads().reason if not can_contain_uploads().is_enough else ""
     with open_people(tmp_path):

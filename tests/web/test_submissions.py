@@ -236,7 +236,6 @@ async def test_an_odd_number_is_no_submission(world, number):
     assert answer.json()["error"]
 
 
-@pytest.mark.slow(sample=True)
 async def test_health_says_what_is_wrong_with_parts_and_nothing_of_what_a_contest_hides(directory, monkeypatch):
     enough = Containment(True, "of a test", None)
     monkeypatch.setattr("arena.web.people.opened_people.can_contain_uploads", lambda: enough)

@@ -310,7 +310,6 @@ async def test_a_program_signs_in_by_a_code(world):
     assert (await ann.post("/programs", data={"code": waiting["code"]})).status_code == 400
 
 
-@pytest.mark.slow(sample=True)
 async def test_a_wrong_code_is_refused_on_the_page(world):
     ann = world.browser("ann")
     for response in (await ann.get("/programs?code=BCDF-GHJK"), await ann.post("/programs", data={"code": "BCDF"})):
