@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from arena.web.channel import Channel
+from arena.web.client_address import address_of, network_of
 from arena.web.cursor import parse_cursor
 from arena.web.endpoint import Endpoint, operation
 from arena.web.hub import Hub
@@ -33,7 +34,7 @@ def event_endpoint(hub: Hub) -> Endpoint:
         topics = parse_topics(",".join(query.getlist("topics")))
         if request.method == "HEAD":
             return Response(headers=HEADERS)
-        return EventStream(hub, *await hub.join(topics, cursor))
+        return EventStream(hub, *await hub.join(topics, cursor, network_of(address_of(request))))
 
     return Endpoint(path="/events", handler=answer, operation=OPERATION)
 

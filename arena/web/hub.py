@@ -17,6 +17,7 @@ from arena.errors import UnknownNameError
 from arena.web.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
 from arena.web.channel import HEARTBEAT_SECONDS, Channel, Subscription, changed_frame, id_line, reload_frame
 from arena.web.channels import Channels
+from arena.web.client_address import Places
 from arena.web.cursor import Cursor, live_log, tournament_log
 from arena.web.logs import Logs
 from arena.web.problems import Problem, ProblemError
@@ -57,37 +58,41 @@ class Hub:
         self._waiting: set[Channel] = set()
         self._live: dict[tuple[int, int], LoggedLiveMatch] = {}
         self._changed = asyncio.Event()
-        self._readers = 0
+        self._places = Places[Reader](Reader.end)
         self._swept_at = clock()
 
     @property
     def readers(self) -> int:
         """How many readers there are."""
-        return self._readers
+        return len(self._places)
 
     # readers
 
-    async def join(self, topics: Iterable[Topic], cursor: Cursor | None = None) -> tuple[Channel, Reader]:
+    async def join(
+        self, topics: Iterable[Topic], cursor: Cursor | None = None, network: str = ""
+    ) -> tuple[Channel, Reader]:
         """Return a new reader, and its channel.
 
         Args:
             topics: what it reads.
             cursor: how far it has come; None if it begins now.
+            network: from which it asks; when there are too many readers, that with most of them loses one.
 
         Raises:
-            ProblemError: if there are too many readers, the hub is closed, or a match does not exist.
+            ProblemError: if there are too many readers of this network, the hub is closed, or a match does not exist.
             UnknownNameError: if none of the tournaments exists.
             StoreError: if what it has not read can't be read now.
         """
-        if self.is_closed or self._readers >= MAX_READERS:
-            raise ProblemError(_TOO_MANY)
         topics = tuple(topics)
         if cursor is not None and cursor.store != self._state.store:
             cursor = Cursor(self._state.store, {})  # places in another store are none in this one
-        channel = self._channels.of(self._subscriptions(topics), self._state, self.clock())
+        subscriptions = self._subscriptions(topics)
+        if self.is_closed or not self._places.make_room(network, MAX_READERS):
+            raise ProblemError(_TOO_MANY)
+        channel = self._channels.of(subscriptions, self._state, self.clock())
         reader = Reader(channel.end)
         channel.readers.add(reader)
-        self._readers += 1
+        self._places.add(network, reader)
         try:
             first = await self._backlog(channel, dict(channel.places), cursor)
             await self.watched.add(channel)
@@ -99,10 +104,10 @@ class Hub:
 
     def leave(self, channel: Channel, reader: Reader) -> None:
         """Forget a reader."""
+        self._places.remove(reader)
         if reader not in channel.readers:
             return
         channel.readers.remove(reader)
-        self._readers -= 1
         if not channel.readers and channel in self._channels:
             self._remove(channel)
 
@@ -271,6 +276,6 @@ class Hub:
 _TOO_MANY = Problem(
     status=503,
     title="Too many readers",
-    error=f"At most {MAX_READERS} readers can be sent events; ask again later.",
+    error=f"At most {MAX_READERS} readers can be sent events, and no network has more than yours; ask again later.",
     retry_after_seconds=RETRY_SECONDS,
 )

@@ -9,6 +9,7 @@ import uvicorn
 
 from arena.home import ArenaHome
 from arena.web import events as events_module
+from arena.web import hub as hub_module
 from arena.web.app import Site
 from arena.web.connections import Connection, Connections
 from arena.web.events import Events
@@ -73,8 +74,8 @@ class Served:
         self.port = self.server.sockets[0].getsockname()[1]
         await self.site.start()
 
-    async def read(self, address, **headers):
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+    async def read(self, address, local="127.0.0.1", **headers):
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port, local_addr=(local, 0))
         lines = [
             f"GET {address} HTTP/1.1",
             "Host: localhost",
@@ -83,8 +84,8 @@ class Served:
         writer.write("\r\n".join([*lines, "", ""]).encode())
         return Stream(reader, writer)
 
-    async def stream(self, topics, **headers):
-        stream = await self.read(f"/events?topics={topics}", **headers)
+    async def stream(self, topics, local="127.0.0.1", **headers):
+        stream = await self.read(f"/events?topics={topics}", local, **headers)
         assert "200 OK" in await stream.head()
         return stream
 
@@ -183,6 +184,17 @@ async def test_readers_that_have_gone_are_forgotten(served):
     for stream in streams:
         await stream.close()
     await until(lambda: served.events._hub.readers == 0)
+
+
+async def test_one_address_can_not_take_all_streams(served, monkeypatch):
+    monkeypatch.setattr(hub_module, "MAX_READERS", 3)
+    streams = [await served.stream("arena") for _ in range(3)]
+    other = await served.stream("arena", local="127.0.0.2")
+    await streams[2].last()  # the newest of who has most
+    refused = await served.read("/events?topics=arena")
+    assert " 503 " in (await refused.head()).splitlines()[0]
+    for stream in (*streams, other, refused):
+        await stream.close()
 
 
 async def test_all_streams_end_when_the_server_does(served):

@@ -42,9 +42,9 @@ def hub(logs, clock):
 class Client:
     """Takes what a reader is sent."""
 
-    def __init__(self, hub, topics, cursor=None):
+    def __init__(self, hub, topics, cursor=None, network=""):
         self.hub = hub
-        joined = hub.join(parse_topics(topics), parse_cursor(cursor) if cursor else None)
+        joined = hub.join(parse_topics(topics), parse_cursor(cursor) if cursor else None, network)
         self.channel, self.reader = asyncio.run(joined)
         self.events, self.id = [], ""
         self.take()
@@ -364,6 +364,23 @@ def test_there_is_a_bound_to_readers(hub, monkeypatch):
     first.leave()
     Client(hub, "arena")
     assert hub.readers == 2
+
+
+def test_networks_share_the_places_equally(hub, monkeypatch):
+    monkeypatch.setattr(hub_module, "MAX_READERS", 6)
+    greedy = [Client(hub, "arena", network="greedy") for _ in range(6)]
+    others = [Client(hub, "arena", network=network) for network in ("a", "b", "a", "b")]
+    assert [client.reader._is_ended for client in greedy] == [False, False, True, True, True, True]
+    assert not any(client.reader._is_ended for client in others)
+    for network in ("greedy", "a", "b"):
+        with pytest.raises(ProblemError):
+            Client(hub, "arena", network=network)
+    Client(hub, "arena", network="c")
+    greedy[2].leave()  # which has lost its place before
+    assert hub.readers == 6
+    with pytest.raises(UnknownNameError):  # who asks for nothing takes no place
+        Client(hub, "tournaments/none", network="d")
+    assert not others[0].reader._is_ended
 
 
 def test_closing_ends_every_stream_and_refuses_others(hub, logs):

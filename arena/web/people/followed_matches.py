@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 from arena.errors import StoreError
 from arena.people.unrated_match import Shown
 from arena.store.people.people_store import PeopleStore
+from arena.web.client_address import Places
 from arena.web.problems import Problem, ProblemError
 
 HEADERS = {
@@ -37,7 +38,10 @@ RETRY_SECONDS = 30
 TOO_MANY = Problem(
     status=503,
     title="Too many followers",
-    error=f"At most {MAX_OF_A_MATCH} windows can follow a match, and {MAX_FOLLOWERS} all of them; ask for the page.",
+    error=(
+        f"At most {MAX_OF_A_MATCH} windows can follow a match, and {MAX_FOLLOWERS} all of them, shared by networks; ask"
+        " for the page."
+    ),
     retry_after_seconds=RETRY_SECONDS,
 )
 
@@ -109,29 +113,36 @@ class FollowedMatches:
         self._matches, self._now = people.unrated_matches, now
         self._signal, self._signalled = people.commit_signal(), ""
         self._followers: set[Follower] = set()
+        self._places = Places[Follower](Follower.end)
         self._looking: asyncio.Task[None] | None = None
         self._checked_at, self._has_news = now(), False
         self._is_closed = False
 
-    def follow(self, number: int, shown: Shown, may_follow: Callable[[], bool]) -> Follower:
+    def follow(self, number: int, shown: Shown, may_follow: Callable[[], bool], network: str = "") -> Follower:
         """Return the stream of a match.
 
         Args:
             number: of the match.
             shown: how it is now.
             may_follow: says whether who follows still may; called in a thread.
+            network: from which it asks; when there are too many, that with most of them loses one.
 
         Raises:
             ProblemError: if there are too many.
         """
         of_match = Counter(one.number for one in self._followers)[number]
-        if self._is_closed or len(self._followers) >= MAX_FOLLOWERS or of_match >= MAX_OF_A_MATCH:
+        if self._is_closed or of_match >= MAX_OF_A_MATCH or not self._places.make_room(network, MAX_FOLLOWERS):
             raise ProblemError(TOO_MANY)
-        follower = Follower(number, shown, may_follow, lambda: self._followers.discard(follower))
+        follower = Follower(number, shown, may_follow, lambda: self._leave(follower))
         self._followers.add(follower)
+        self._places.add(network, follower)
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look_as_long_as_needed())
         return follower
+
+    def _leave(self, follower: Follower) -> None:
+        self._followers.discard(follower)
+        self._places.remove(follower)
 
     async def _look_as_long_as_needed(self) -> None:
         while self._followers:

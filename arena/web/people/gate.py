@@ -24,11 +24,11 @@ from arena.store.people.people_store import PeopleStore
 from arena.submissions.upload_directory import Received, UploadDirectory
 from arena.text import counted
 from arena.web.addresses import query_of
+from arena.web.client_address import address_of, network_of
 from arena.web.endpoint import Endpoint
 from arena.web.observation import ACTOR
 from arena.web.people.actor import Actor, actor_of
 from arena.web.people.body import fields_of
-from arena.web.people.client_address import address_of, network_of
 from arena.web.people.description import description_of
 from arena.web.people.followed_matches import HEADERS, FollowedMatches
 from arena.web.people.homes import HomeBuilders, Homes
@@ -166,7 +166,8 @@ class Gate:
                 if request.method == "HEAD":
                     return Response(headers=HEADERS)
                 may_follow = partial(self._may_still, request, operation, actor)
-                return self._followed.follow(result.number, result.shown, may_follow)
+                network = network_of(address_of(request))
+                return self._followed.follow(result.number, result.shown, may_follow, network)
         return page_response(request, operation, self._links, visit.actor, result)
 
     def _remove_unless_kept(self, received: Received) -> None:

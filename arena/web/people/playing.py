@@ -18,7 +18,7 @@ from arena.site.models.playing import (
 )
 from arena.store.people.play_slots import IDLE_SECONDS
 from arena.store.people.rates import Rate
-from arena.web.people.client_address import network_of
+from arena.web.client_address import network_of
 from arena.web.people.operation import Done, Fields, Follow, Operation, Visit
 from arena.web.people.play_choices import SECONDS, NewMatch, PlayParameters, bot_of, chosen, game_of, menu_of
 from arena.web.problems import bad_address

@@ -7,7 +7,7 @@ from arena.people.passwords import is_right
 from arena.people.values import Person
 from arena.site.models.people import SignInPage
 from arena.store.people.rates import Rate
-from arena.web.people.client_address import network_of
+from arena.web.client_address import network_of
 from arena.web.people.gate import too_often
 from arena.web.people.operation import Done, Fields, Operation, Visit, Who
 from arena.web.people.responses import place_of_ours
