@@ -185,6 +185,10 @@ class DatabaseError(StoreError):
     """The database itself refuses: locked, damaged, full, without permission; it may take the same later."""
 
 
+class UnwritableError(DatabaseError):
+    """The database can't be written: its disk is full, or gives no permission; it may still be read."""
+
+
 class StoreAwayError(DatabaseError):
     """The database server can't be reached now; it may come back."""
 

@@ -6,7 +6,9 @@ say no more than that it does not go on: why may be about what is hidden.
 
 from __future__ import annotations
 
+import errno
 import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +22,10 @@ from arena.store.lock import is_file_locked
 from arena.store.people.people_store import PeopleStore
 from arena.trouble_note import Trouble, noted_troubles
 
+HOME = "home"
+"""In place of a part: what is wrong keeps all parts from their work."""
+PROBE = bytes(64 * 1024)
+"""What is written to see whether it can be, into a file without a name."""
 IN_TROUBLE = (DirectorState.SHORT, DirectorState.RESTING, DirectorState.UNABLE)
 LOG_SAYS_WHY = "the log of the server says why"
 CANNOT_BE_PLAYED = f"it can't be played now; {LOG_SAYS_WHY}"
@@ -36,6 +42,9 @@ def troubles(directory: str | os.PathLike[str], people: PeopleStore) -> Iterator
     """
     noted = list(noted_troubles(directory))
     yield from (replace(one, public=_public(one.part)) for one in noted)
+    if reason := why_unwritable(directory):
+        public = f"the arena's home can't be written: nothing new is kept; {LOG_SAYS_WHY}"
+        yield Trouble(HOME, f"the arena's home can't be written: {directory}: {reason}", public)
     yield from _away(Path(directory))
     try:
         yield from _of_ladders(people, noted)
@@ -43,6 +52,16 @@ def troubles(directory: str | os.PathLike[str], people: PeopleStore) -> Iterator
     except ArenaError as error:
         unread = "the database of people can't be read"
         yield Trouble(WEB, f"{unread}: {error}", f"{unread}; {LOG_SAYS_WHY}")
+
+
+def why_unwritable(directory: str | os.PathLike[str]) -> str:
+    """Return why nothing can be written in a home, "" if it can: no number of free bytes says that for all disks."""
+    try:
+        with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
+            written = file.write(PROBE) or 0
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return "" if written == len(PROBE) else os.strerror(errno.ENOSPC)
 
 
 def public_sentence(state: DirectorState, sentence: str) -> str:

@@ -21,7 +21,7 @@ from sqlalchemy import URL, Connection, Engine, Select, Table, create_engine, ev
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from arena.errors import DatabaseError, StoreAwayError, StoreError
+from arena.errors import DatabaseError, StoreAwayError, StoreError, UnwritableError
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
@@ -108,7 +108,8 @@ class Database:
             except DBAPIError as error:
                 if self.is_server and (error.connection_invalidated or _is_shutdown(error)):
                     raise self._away(error) from error
-                raise DatabaseError(f"{self.shown}: {reason_of(error)}") from error
+                kind = UnwritableError if writes and _is_unwritable(error) else DatabaseError
+                raise kind(f"{self.shown}: {reason_of(error)}") from error
 
     def each(self, query: Select[Any]) -> Iterator[Any]:
         """Yield the rows of a query from one transaction, never holding more than a few."""
@@ -264,6 +265,15 @@ def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sql
     from sqlalchemy.dialects.postgresql import insert  # three megabytes of memory, which a file does not need
 
     return insert(table)
+
+
+UNWRITABLE_SIGNS = ("readonly", "full", "disk I/O", "No space left", "unable to open")
+"""In what a database says to who writes; a full disk has several names."""
+
+
+def _is_unwritable(error: DBAPIError) -> bool:
+    """Return whether a transaction that was to write has failed because nothing can be written."""
+    return any(sign in str(error.orig) for sign in UNWRITABLE_SIGNS)
 
 
 def reason_of(error: Exception | str) -> str:

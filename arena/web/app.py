@@ -29,7 +29,7 @@ from arena.web.observation import ROUTE, Observer, observing
 from arena.web.opened_home import OpenedHome
 from arena.web.page_cache import PageCache
 from arena.web.page_response import PageResponses
-from arena.web.problems import DEFECT, ENDING, bad_address, problem_of
+from arena.web.problems import DEFECT, ENDING, AwayLog, bad_address, problem_of
 from arena.web.rendered import FOR_GOOD, PAGE_CACHING, Rendered, rendered, response_of
 from arena.web.security_headers import with_security_headers
 from arena.web.services import Service
@@ -86,6 +86,7 @@ class Site:
         self.builders = {lane: Builders(lane, str(home.directory), store) for lane in lanes}
         self.csp_reports = CspReports()
         self._openapi_document: Rendered | None = None
+        self._away_log = AwayLog()
         health = Health(home, self.versions, self.builders, self.csp_reports, events, troubles=troubles)
         self._builder = ValueBuilder(home, self.builders, Snapshots(home().cache_directory))
         self.cache = PageCache(self._builder, self.versions)
@@ -133,6 +134,7 @@ class Site:
             problem = problem_of(error)
             if problem is DEFECT:
                 _log.error("a request failed", exc_info=error)
+            self._away_log.note(error)
             await self._responses.problem(request, problem)(scope, receive, sender)
 
     async def _response(self, request: Request) -> ASGIApp:

@@ -11,6 +11,7 @@ import anyio.to_thread
 
 from arena.errors import ArenaError
 from arena.operating.parts import WEB
+from arena.operating.troubles import HOME
 from arena.site.models.health import BuilderHealth, HealthPage
 from arena.site.page import Lane
 from arena.trouble_note import Trouble
@@ -49,10 +50,11 @@ class Health:
 
     async def page(self) -> HealthPage:
         """Return how the server is."""
-        lost_at = self._versions.lost_at
+        lost_at, troubles = self._versions.lost_at, await self._newest_troubles()
         changed_at = self._events.changed_at if self._events else None
         return HealthPage(
             is_store_readable=lost_at is None and self._is_there(),
+            is_home_writable=all(one.part != HOME for one in troubles),
             version=__version__,
             store_lost_seconds=None if lost_at is None else round(self._now() - lost_at, 1),
             running_seconds=round(self._now() - self._started_at, 1),
@@ -63,22 +65,22 @@ class Health:
             event_readers=self._events.readers if self._events else 0,
             last_change_seconds=None if changed_at is None else round(self._now() - changed_at, 1),
             csp_reports=self._csp_reports.count,
-            troubles=await self._newest_troubles(),
+            troubles=tuple(dict.fromkeys(one.public for one in troubles if one.public)),
         )
 
-    async def _newest_troubles(self) -> tuple[str, ...]:
-        """Return what everybody may know is wrong with programs; it is read in a thread, once for all who ask."""
+    async def _newest_troubles(self) -> tuple[Trouble, ...]:
+        """Return what is wrong with programs; it is read in a thread, once for all who ask."""
         async with self._reading:
             if self._now() - self._troubles_at >= TROUBLES_SECONDS:
                 found = await anyio.to_thread.run_sync(self._read_troubles)
                 self._say_new(found)
                 self._troubles, self._troubles_at = found, self._now()
-            return tuple(dict.fromkeys(one.public for one in self._troubles if one.public))
+            return self._troubles
 
     def _say_new(self, found: tuple[Trouble, ...]) -> None:
         """Tell the log the whole of what is wrong here; the other parts tell their own logs."""
         for one in found:
-            if one.part == WEB and one not in self._troubles:
+            if one.part in (WEB, HOME) and one not in self._troubles:
                 _log.error("%s", one.sentence)
 
     def _is_there(self) -> bool:

@@ -106,7 +106,7 @@ class PageResponses:
         model = await self._health()
         value = Value(model.model_dump_json().encode(), "", 0.0, 0.0)
         one = await self._rendered(page, parameters, value, suffix, table, Setting(links=self._links))
-        status = 200 if model.is_store_readable else 503
+        status = 200 if model.is_well else 503
         return response_of(one, request.headers, {"cache-control": NOT_KEPT}, status)
 
     def _setting(self, page: Page, parameters: Parameters, found: Found) -> Setting:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import time
+from collections.abc import Callable
+
 from pydantic import ValidationError
 
 from arena.errors import (
@@ -14,6 +18,7 @@ from arena.errors import (
     OptionError,
     StoreError,
     UnknownNameError,
+    UnwritableError,
     text_of,
 )
 from arena.report.tables import printable
@@ -21,6 +26,9 @@ from arena.site.models.model import Model
 from arena.text import shortened_text
 
 MAX_SENTENCE_CHARACTERS = 1000
+SAY_AGAIN_SECONDS = 60.0
+
+_log = logging.getLogger("arena.web")
 
 
 class FieldProblem(Model):
@@ -94,6 +102,13 @@ STORE_AWAY = Problem(
 """Its own text may name directories of the machine."""
 
 
+STORE_UNWRITABLE = Problem(
+    status=503,
+    title="Nothing can be kept now",
+    error="The arena’s home can’t be written now, so nothing was done; the log of the server says why.",
+    retry_after_seconds=30,
+)
+
 CHANGING = Problem(
     status=503,
     title="Changed while it was read",
@@ -116,6 +131,8 @@ def problem_of(error: Exception) -> Problem:
             return _problem(404, "This link can’t be used", text_of(error))
         case UnknownNameError() | OptionError():
             return _problem(404, "Not found", text_of(error))
+        case UnwritableError():
+            return STORE_UNWRITABLE
         case DatabaseError() | NoHomeError():
             return STORE_AWAY
         case ChangedMeanwhileError():
@@ -129,6 +146,21 @@ def problem_of(error: Exception) -> Problem:
         case ArenaError():
             return _problem(400, "This address is not right", text_of(error))
     return DEFECT
+
+
+class AwayLog:
+    """Tells the log why a database can't be used, which the responses leave to it."""
+
+    def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
+        self._now, self._said, self._said_at = now, "", float("-inf")
+
+    def note(self, error: Exception) -> None:
+        """Take an error; of a database it is logged, and the same again after a minute."""
+        sentence = str(error)
+        is_new = sentence != self._said or self._now() - self._said_at >= SAY_AGAIN_SECONDS
+        if isinstance(error, DatabaseError | NoHomeError) and is_new:
+            self._said, self._said_at = sentence, self._now()
+            _log.error("%s", sentence)
 
 
 def bad_address(sentence: str, status: int = 400) -> ProblemError:

@@ -1,12 +1,14 @@
 """What everybody may know of what is wrong with the parts."""
 
+import resource
+
 import pytest
 
 from arena.errors import DatabaseError
 from arena.home import ArenaHome, open_people
 from arena.operating.part_lock import locked_parts
 from arena.operating.parts import PARTS
-from arena.operating.troubles import troubles
+from arena.operating.troubles import PROBE, troubles, why_unwritable
 from arena.people.directing import DirectorState
 from arena.trouble_note import Trouble, TroubleNote
 from tests.contests.samples import contest_of
@@ -90,3 +92,20 @@ def test_a_database_that_can_not_be_read_hides_no_note(tmp_path, people, monkeyp
         ("play", "nobody can play now: it is away"),
         ("web", "the database of people can't be read: it is away"),
     ]
+
+
+def test_a_home_that_can_not_be_written_is_named_to_operators(tmp_path, people, monkeypatch):
+    assert why_unwritable("/proc")  # where not even root can
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(PROBE) // 2, unlimited[1]))  # stands in for a small disk
+    try:
+        (one,) = found(tmp_path, people)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+    assert (one.part, one.sentence) == (
+        "home",
+        f"the arena's home can't be written: {tmp_path}: No space left on device",
+    )
+    assert one.public == "the arena's home can't be written: nothing new is kept; the log of the server says why"
+    assert found(tmp_path, people) == []
+    assert not list(tmp_path.glob("tmp*"))

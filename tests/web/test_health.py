@@ -5,10 +5,12 @@ import threading
 import anyio
 import pytest
 
+from arena.operating.troubles import HOME
 from arena.trouble_note import Trouble
 from arena.web.csp_reports import CspReports
 from arena.web.health import TROUBLES_SECONDS, Health
 from arena.web.opened_home import OpenedHome
+from tests.web.conftest import client_of
 
 pytestmark = pytest.mark.anyio
 
@@ -32,3 +34,17 @@ async def test_troubles_are_read_in_a_thread_and_once_a_second(directory, versio
     assert threading.get_ident() not in threads
     assert caplog.messages == ["the whole", "the whole"]  # its own, whenever it is another
     home.close()
+
+
+async def test_a_home_that_can_not_be_written_is_not_well(directory):
+    found = (Trouble(HOME, "the whole", "nothing new is kept"),)
+    async with client_of(directory, troubles=lambda: found) as client:
+        for accept in ("application/json", "text/html"):
+            response = await client.get("/health", headers={"accept": accept})
+            assert response.status_code == 503
+            assert "nothing new is kept" in response.text
+        assert (await client.get("/")).status_code == 200  # it is read as before
+        assert (await client.get("/health.json")).json()["is_home_writable"] is False
+        found = ()
+        client.site._responses._health.__self__._troubles_at = float("-inf")
+        assert (await client.get("/health")).status_code == 200

@@ -28,6 +28,7 @@ class HealthPage(Model):
 
     Attributes:
         is_store_readable: whether it can read its store.
+        is_home_writable: whether something new can be kept, where people may enter; True where they may not.
         version: of the arena.
         store_lost_seconds: since when the store can't be read; None if it can.
         running_seconds: since when the server runs.
@@ -39,6 +40,7 @@ class HealthPage(Model):
     """
 
     is_store_readable: bool
+    is_home_writable: bool = True
     version: str
     store_lost_seconds: float | None
     running_seconds: float
@@ -47,3 +49,15 @@ class HealthPage(Model):
     last_change_seconds: float | None
     csp_reports: int
     troubles: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """How it is, in a sentence."""
+        if not self.is_store_readable:
+            return "The store can’t be read now."
+        return "The store can be read." if self.is_home_writable else "The store can be read, but nothing new is kept."
+
+    @property
+    def is_well(self) -> bool:
+        """Whether the site can do what it is for."""
+        return self.is_store_readable and self.is_home_writable

@@ -12,6 +12,7 @@ from pathlib import Path
 from arena.errors import ArenaError
 from arena.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
 from arena.operating.parts import PARTS
+from arena.operating.troubles import HOME
 from arena.people.directing import LADDER, DirectorState
 from arena.people.submission import FINAL, SubmissionState
 from arena.site.page import Lane
@@ -130,7 +131,7 @@ class StateMetrics:
 
     def _of_troubles(self) -> Iterator[Metric]:
         counts = Counter(one.part for one in self._troubles())
-        samples = [Sample(counts[part.name], {"part": part.name}) for part in PARTS]
+        samples = [Sample(counts[part], {"part": part}) for part in (HOME, *(part.name for part in PARTS))]
         yield _gauge("arena_troubles", "What is wrong with the parts, as /health says in sentences.", samples)
 
     def _of_disk(self) -> Iterator[Metric]:

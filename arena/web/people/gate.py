@@ -58,7 +58,7 @@ from arena.web.people.responses import (
     wants_json,
 )
 from arena.web.people.upload import receive_upload
-from arena.web.problems import Problem, ProblemError
+from arena.web.problems import AwayLog, Problem, ProblemError
 
 THREADS = 4
 PASSWORDS_AT_A_TIME = 2
@@ -98,6 +98,7 @@ class Gate:
         self._people, self._uploads, self._homes, self._links = people, uploads, homes, links
         self._builders = HomeBuilders(homes)
         self._followed = FollowedMatches(people)
+        self._away_log = AwayLog()
         self._threads = anyio.CapacityLimiter(THREADS)
         self._password_threads = anyio.CapacityLimiter(PASSWORDS_AT_A_TIME)
         self._by_path: dict[str, dict[str, Operation]] = {}
@@ -146,6 +147,7 @@ class Gate:
             sent |= request.path_params
             visit, result = await self._do(request, operation, actor, sent, received)
         except (UsageError, ValidationError) as error:
+            self._away_log.note(error)
             problem = problem_of_sent(request, operation, sent, error)
             if operation.form and not wants_json(request):
                 return await self._form_again(request, operation, actor, sent, problem)

@@ -6,8 +6,9 @@ import logging
 import re
 
 import pytest
+from sqlalchemy import event
 
-from arena.people.roles import Role
+from arena.people.roles import Role, Scope
 from arena.web.people.responses import place_of_ours
 from arena.web.people.sign_in import FOR_A_NAME, FOR_A_NAME_FROM_AN_ADDRESS, FROM_AN_ADDRESS
 from arena.web.people.table import OPERATIONS
@@ -445,3 +446,23 @@ async def test_the_database_has_digests_alone(world, tmp_path):
     for secret in secrets:
         assert re.fullmatch(r"[ -~]{10,}", secret)
         assert secret.encode() not in stored
+
+
+async def test_where_nothing_can_be_written_people_read_and_hear_why_nothing_is_done(world, caplog):
+    browsers = world.browser("olga"), world.program("olga", Scope.SUBMIT)
+    world.now.seconds += 3600  # so that who asks would be written down
+    event.listen(world.store._database._engine, "begin", lambda one: one.exec_driver_sql("PRAGMA query_only = ON"))
+    for client in browsers:
+        assert (await client.get("/account")).status_code == 200
+    posts = [one for one in POSTS if one.path in ("/people/{person}/close", "/sign-in", "/account/tokens")]
+    for operation in posts:
+        for accept in (HTML, JSON):
+            sent = {**LOGIN, "reason": "x", "name": "ann", "scopes": "read", "days": "1"}
+            wanted = {name: sent[name] for name in operation.fields.model_fields if name in sent}
+            response = await browsers[0].post(operation.path.format_map(THERE), data=wanted, headers={"accept": accept})
+            assert response.status_code == 503, (operation.path, response.text)
+            assert "be written now, so nothing was done" in response.text
+    assert caplog.messages == [
+        f"{world.store._database.shown}: the database can't be written; check the permissions of"
+        " the file and its directory"
+    ]
