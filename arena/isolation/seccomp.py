@@ -3,8 +3,8 @@
 The filter is a list of what is refused, not of what is allowed: bots are written in any language, and a runtime that
 meets an unexpected refusal breaks in ways that its author can't see. Everything that reaches beyond the bot is
 refused: the network, other processes, the kernel's rarely used and frequently attacked interfaces, objects that outlive
-a process (System V IPC, message queues), what other bots can observe (locks, directory changes), and what would evade
-accounting. A refusal is an ordinary error, which programs take for "not available on this system".
+a process (System V IPC, message queues), what other bots can observe (locks, directory changes), what the next match of
+the same bot could (which of its pages are in memory), and what would evade accounting. A refusal is an ordinary error, which programs take for "not available on this system".
 
 Only for ``ioctl`` the allowed commands are listed: a bot can open pipes, plain files and socket pairs, which have few
 commands, and programs expect ENOTTY.
@@ -51,12 +51,16 @@ _CHANGE_FILES = (*_MODES, *_TIMES, *_REMOVE_ATTRIBUTES, "truncate", "open", "ope
 Setting attributes is always refused: in a file system in memory, access control lists are memory that not even a
 control group counts."""
 
-_PRETENDED = ("flock", "sync", "syncfs", *_MODES, *_TIMES)
+_CLOCKS = ("clock_gettime", "clock_getres", "clock_nanosleep", "timer_create")
+_PRETENDED = ("flock", "sync", "syncfs", "fadvise64", *_MODES, *_TIMES)
 _ERRNOS = {
     **dict.fromkeys(("socket", "bind", "connect", "socketpair"), errno.EACCES),
     **dict.fromkeys(("clone3", "memfd_create", "memfd_secret"), errno.ENOSYS),
     **dict.fromkeys(("io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup", "io_submit"), errno.ENOSYS),
-    **dict.fromkeys(("inotify_init", "inotify_init1", "inotify_add_watch", "cachestat"), errno.ENOSYS),
+    **dict.fromkeys(("inotify_init", "inotify_init1", "inotify_add_watch"), errno.ENOSYS),
+    **dict.fromkeys(("cachestat", "mincore", "pidfd_open"), errno.ENOSYS),
+    **dict.fromkeys(("preadv2", "pwritev2"), errno.EOPNOTSUPP),
+    **dict.fromkeys((*_CLOCKS, "madvise"), errno.EINVAL),
     **dict.fromkeys((*_SET_ATTRIBUTES, *_REMOVE_ATTRIBUTES, *_READ_ATTRIBUTES), errno.EOPNOTSUPP),
     **dict.fromkeys(("open", "openat", "truncate"), errno.EACCES),
     "openat2": errno.ENOSYS,
@@ -88,6 +92,16 @@ _FCNTL_REFUSED = (8, 10, 15, 1024, 1026, 1036, 1038)
 _ACCESS_MODE_AND_TRUNCATE, _TRUNCATE = 0o1003, 0o1000
 
 _MAP_SHARED, _MAP_ANONYMOUS = 0x01, 0x20  # MAP_SHARED_VALIDATE, which is 3, has the bit as well
+
+_RWF_NOWAIT = 0x8
+"""Read only what is in memory."""
+_POSIX_FADV_DONTNEED = 4
+_MADV_COLD, _MADV_PAGEOUT, _MADV_COLLAPSE = 20, 21, 25
+"""They change which pages of a file are in memory, and how they are joined."""
+
+_DYNAMIC_CLOCK, _THREAD_CLOCK, _OWN_CLOCKS = 0x80000000, 0x4, 0xFFFFFFF8
+"""The bit of clocks of processes, threads and devices; that of threads, which the kernel confines to those of the same
+process; and the first of those with process 0, which is the caller (posix-timers_types.h)."""
 
 _AF_UNIX, _SOCKET_KIND, _SOCK_STREAM, _SOCK_SEQPACKET = 1, 0xF, 1, 5
 _SOL_SOCKET, _SOCKET_OPTIONS_REFUSED = 1, (7, 32, 26, 50, 51, 52)
@@ -182,8 +196,23 @@ def _argument_checks() -> dict[str, list[Instruction]]:
         "close_range": [_low(2), (_JUMP_ANY_BIT, 0, 1, _CLOSE_RANGE_UNSHARE), _refuse("close_range"), _LET],
         **{  # a process's own only
             name: [_low(0), *_if_equal([0], _LET), _refuse(name)]
-            for name in ("prlimit64", "move_pages", "migrate_pages")
+            for name in ("prlimit64", "move_pages", "migrate_pages", "getsid", "getpgid", "get_robust_list")
         },
+        **{
+            name: [
+                *(_low(0), (_JUMP_ANY_BIT, 0, 3, _DYNAMIC_CLOCK), (_JUMP_ANY_BIT, 2, 0, _THREAD_CLOCK)),
+                *((_JUMP_NOT_BELOW, 1, 0, _OWN_CLOCKS), _refuse(name), _LET),
+            ]
+            for name in _CLOCKS
+        },
+        **{
+            name: [_low(5), (_JUMP_ANY_BIT, 0, 1, _RWF_NOWAIT), _refuse(name), _LET] for name in ("preadv2", "pwritev2")
+        },
+        "fadvise64": [_low(3), *_if_equal([_POSIX_FADV_DONTNEED], _PRETEND), _LET],
+        "madvise": [
+            *(_low(2), *_if_equal((_MADV_COLD, _MADV_PAGEOUT), _PRETEND)),
+            *(*_if_equal([_MADV_COLLAPSE], _refuse("madvise")), _LET),
+        ],
         "prctl": [
             *(_low(0), *_if_equal(_PRCTL_REFUSED, _refuse("prctl")), (_JUMP_EQUAL, 1, 0, _PR_SET_DUMPABLE), _LET),
             *(_low(1), *_if_equal([0], _refuse("prctl")), _LET),

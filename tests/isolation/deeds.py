@@ -9,10 +9,12 @@ import fcntl
 import json
 import mmap
 import os
+import resource
 import signal
 import socket
 import struct
 import sys
+import time
 from pathlib import Path
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -35,6 +37,7 @@ FS_IOC_RESVSP64, FICLONE, FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FIOSETOWN, SIOCGIFCO
     0x8912,
 )
 IPC_RMID, IPC_NOWAIT = 0, 0o4000
+MADV_PAGEOUT = 21
 
 
 def must(result):
@@ -177,7 +180,47 @@ def own_a_descriptor(command, value):
     fcntl.fcntl(one, command, value)
 
 
+def clock_of(pid):
+    """The clock of a process, as clock_getcpuclockid(3) computes it."""
+    return ~pid << 3 | 2
+
+
+def drop_from_memory(advise):
+    """Whether reading a file after an advice takes its disk."""
+    with FOREIGN.open("rb") as file:
+        file.read()
+        memory = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+        memory[0]
+        advise(file.fileno(), memory)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+        again = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+        again[0]
+        if resource.getrusage(resource.RUSAGE_SELF).ru_majflt == before:
+            raise PermissionError("it is in memory")
+
+
+def ask_what_is_in_memory():
+    with FOREIGN.open("rb") as file:
+        memory = mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE)  # writable, so that it has an address
+        call("mincore", ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(memory))), ctypes.c_size_t(4096), GOT)
+
+
+OTHER = os.getppid()
 DEEDS = {
+    "read another's clock": lambda: time.clock_gettime(clock_of(OTHER)),
+    "ask for another's clock": lambda: time.clock_getres(clock_of(OTHER)),
+    "wait by another's clock": lambda: call("clock_nanosleep", clock_of(OTHER), 1, bytes(16), None),
+    "be woken by another's clock": lambda: call("timer_create", clock_of(OTHER), None, GOT),
+    "hold another process": lambda: os.pidfd_open(OTHER),
+    "ask for another's session": lambda: os.getsid(OTHER),
+    "ask for another's group": lambda: os.getpgid(OTHER),
+    "ask for another's locks": lambda: reaches_the_kernel("get_robust_list", OTHER, GOT, GOT),
+    "read only what is in memory": lambda: os.preadv(os.open(FOREIGN, os.O_RDONLY), [bytearray(1)], 0, os.RWF_NOWAIT),
+    "ask what is in memory": ask_what_is_in_memory,
+    "drop a file from memory": lambda: drop_from_memory(
+        lambda file, _: os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    ),
+    "drop a mapping from memory": lambda: drop_from_memory(lambda _, memory: memory.madvise(MADV_PAGEOUT)),
     "adopt orphans": lambda: must(libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)),
     "give a child to its parent": lambda: clone(CLONE_PARENT),
     "hide from /proc": lambda: must(libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)),

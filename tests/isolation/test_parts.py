@@ -1,13 +1,12 @@
 """The parts of a confinement: the filter against the kernel's own tables and semantics, paths, sizes, groups."""
 
-import platform
 import re
 import struct
 from pathlib import Path
 
 import pytest
 
-from arena.isolation import readable_paths
+from arena.isolation import call_list, readable_paths
 from arena.isolation.control_groups import ParentGroups, group_specs
 from arena.isolation.landlock import landlock_rules
 from arena.isolation.sandbox_policy import clean_environment
@@ -18,7 +17,11 @@ from arena.records import Limits
 ALLOW, KILL, EPERM, EACCES, ENOSYS = 0x7FFF0000, 0x80000000, 0x50001, 0x5000D, 0x50026
 EINVAL, ENOTTY, EOPNOTSUPP, PRETEND = 0x50016, 0x50019, 0x5005F, 0x50000
 
-BY_ARGUMENT = ("clone", "kill", "prlimit64", "prctl", "fcntl", "setsockopt", "seccomp", "close_range", "move_pages")
+BY_ARGUMENT = (
+    *("clone", "kill", "prlimit64", "prctl", "fcntl", "setsockopt", "seccomp", "close_range", "move_pages", "mmap"),
+    *("migrate_pages", "open", "openat", "getsid", "getpgid", "get_robust_list", "preadv2", "pwritev2", "fadvise64"),
+    *("madvise", "clock_gettime", "clock_getres", "clock_nanosleep", "timer_create"),
+)
 PRETENDED = (
     "flock",
     "sync",
@@ -32,6 +35,7 @@ PRETENDED = (
     "fchown",
     "fchownat",
 )
+CLOCKS = ("clock_gettime", "clock_getres", "clock_nanosleep", "timer_create")
 TIMES = ("utime", "utimes", "futimesat", "utimensat")
 
 
@@ -70,7 +74,7 @@ def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
     for number in range(480):
         verdict = run_filter(program, number, machine)
         name = refused.get(number)
-        if name is None or name in (*BY_ARGUMENT, "mmap", "migrate_pages", "open", "openat"):
+        if name is None or name in BY_ARGUMENT:
             assert verdict == ALLOW, number
         elif name in (*PRETENDED, *TIMES):
             assert verdict == PRETEND, name
@@ -151,6 +155,22 @@ def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
         ("splice", (), EINVAL),
         ("personality", (0xFFFFFFFF,), ALLOW),
         ("personality", (0x40000,), EPERM),
+        ("clock_gettime", (1,), ALLOW),  # CLOCK_MONOTONIC
+        ("clock_gettime", (3,), ALLOW),  # CLOCK_THREAD_CPUTIME_ID
+        *((clock, (~1234 << 3 & 0xFFFFFFFF | 6,), ALLOW) for clock in CLOCKS),  # as pthread_getcpuclockid(3) has it
+        *((clock, (~1234 << 3 & 0xFFFFFFFF | 2,), EINVAL) for clock in CLOCKS),  # as clock_getcpuclockid(3) has it
+        ("clock_gettime", (~1234 << 3 & 0xFFFFFFFF,), EINVAL),  # CPUCLOCK_PROF
+        ("clock_gettime", (~3 << 3 & 0xFFFFFFFF | 3,), EINVAL),  # a device's
+        ("clock_gettime", (~0 << 3 & 0xFFFFFFFF | 2,), ALLOW),  # its own
+        *((name, (0,), ALLOW) for name in ("getsid", "getpgid", "get_robust_list")),
+        *((name, (1234,), EPERM) for name in ("getsid", "getpgid", "get_robust_list")),
+        ("preadv2", (3, 0, 1, 0, 0, 0), ALLOW),
+        ("preadv2", (3, 0, 1, 0, 0, 0x9), EOPNOTSUPP),  # RWF_NOWAIT | RWF_HIPRI
+        ("fadvise64", (3, 0, 0, 2), ALLOW),  # POSIX_FADV_SEQUENTIAL
+        ("fadvise64", (3, 0, 0, 4), PRETEND),  # POSIX_FADV_DONTNEED
+        *(("madvise", (0, 4096, advice), ALLOW) for advice in (4, 8, 14, 22)),  # as malloc and garbage collectors do
+        *(("madvise", (0, 4096, advice), PRETEND) for advice in (20, 21)),  # MADV_COLD, MADV_PAGEOUT
+        ("madvise", (0, 4096, 25), EINVAL),  # MADV_COLLAPSE
         ("kill", (0, 9), ALLOW),
         ("kill", (1234, 9), EPERM),
     ],
@@ -186,15 +206,20 @@ def test_calls_of_another_architecture_kill(machine):
         assert run_filter(program, 0x40000000 | 41, machine) == KILL  # x32
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="needs x86_64")
-def test_the_numbers_are_those_of_the_kernels_header():
-    header = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
+HEADERS = {"x86_64": "x86_64-linux-gnu/asm/unistd_64.h", "aarch64": "asm-generic/unistd.h"}
+"""Those of the kernel in Debian; later architectures share one table (arch/arm64/include/uapi/asm/unistd.h)."""
+
+
+def test_the_numbers_are_those_of_the_kernels_header(machine):
+    header = Path("/usr/include", HEADERS[machine])
     if not header.exists():
         pytest.skip("needs the kernel's headers")
-    numbers = dict(re.findall(r"#define __NR_(\w+) (\d+)", header.read_text()))
-    newest = max(map(int, numbers.values()))
-    for name, (number, _) in SYSTEM_CALLS.items():
-        assert str(number) == numbers[name] if number <= newest else name not in numbers, name
+    numbers = {n: int(at) for n, at in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", header.read_text())}
+    newest = max(number for name, number in numbers.items() if name != "syscalls")
+    column = list(ARCHITECTURES).index(machine)
+    for name, both in (*SYSTEM_CALLS.items(), *call_list._NUMBERS.items()):
+        number = both[column]
+        assert numbers.get(name) == (number if number is not None and number <= newest else None), name
 
 
 def test_landlock_rules_speak_of_no_more_than_a_version_knows():

@@ -44,7 +44,9 @@ class Tried(NamedTuple):
 def tried(request, tmp_path_factory):
     needs.isolation(request.param)
     file = tmp_path_factory.mktemp("foreign") / "file"
-    file.write_text("precious")
+    with file.open("w") as written:
+        written.write("precious")
+        os.fsync(written)  # what isn't on disk yet can't be dropped from memory
     file.chmod(0o644)
     with contextlib.suppress(OSError):  # not every file system has attributes
         os.setxattr(file, "user.note", b"x")
