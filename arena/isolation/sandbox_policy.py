@@ -41,6 +41,11 @@ SPARE_PROCESSES = 32
 """Added to RLIMIT_NPROC, which counts all processes of the user: the last resort behind the resource monitor."""
 
 
+NO_CORE = 1
+"""Where ``core_pattern`` names a program, it is sent the memory of a crashed process at 0 as well, but not at 1
+(core(5), fs/coredump.c); a file of one byte is not written either."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Isolation:
     """An isolation level, and how this machine provides it.
@@ -244,7 +249,7 @@ def _rlimits(limits: Limits, isolation: Isolation) -> list[tuple[int, int, int]]
     wanted = {
         resource.RLIMIT_FSIZE: limits.file_bytes,
         resource.RLIMIT_NOFILE: limits.open_files,
-        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CORE: NO_CORE,
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_MEMLOCK: 8 * MEBIBYTE,
         resource.RLIMIT_NICE: 0,

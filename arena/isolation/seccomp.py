@@ -1,10 +1,11 @@
 """The seccomp filter of a bot, assembled by hand: classic BPF over the number and arguments of a system call.
 
 The filter is a list of what is refused, not of what is allowed: bots are written in any language, and a runtime that
-meets an unexpected refusal breaks in ways that its author can't see. Everything that reaches beyond the bot is
-refused: the network, other processes, the kernel's rarely used and frequently attacked interfaces, objects that outlive
-a process (System V IPC, message queues), what other bots can observe (locks, directory changes), what the next match of
-the same bot could (which of its pages are in memory), and what would evade accounting. A refusal is an ordinary error, which programs take for "not available on this system".
+meets an unexpected refusal breaks in ways that its author can't see. Everything that reaches beyond the bot is refused:
+the network, other processes, the kernel's rarely used and frequently attacked interfaces, objects that outlive a
+process (System V IPC, message queues), what other bots can observe (locks, directory changes), what the next match of
+the same bot could (which of its pages are in memory), and what would evade accounting. A refusal is an ordinary error,
+which programs take for "not available on this system".
 
 Only for ``ioctl`` the allowed commands are listed: a bot can open pipes, plain files and socket pairs, which have few
 commands, and programs expect ENOTTY.
@@ -52,7 +53,7 @@ Setting attributes is always refused: in a file system in memory, access control
 control group counts."""
 
 _CLOCKS = ("clock_gettime", "clock_getres", "clock_nanosleep", "timer_create")
-_PRETENDED = ("flock", "sync", "syncfs", "fadvise64", *_MODES, *_TIMES)
+_PRETENDED = ("flock", "sync", "syncfs", "fadvise64", "setrlimit", *_MODES, *_TIMES)
 _ERRNOS = {
     **dict.fromkeys(("socket", "bind", "connect", "socketpair"), errno.EACCES),
     **dict.fromkeys(("clone3", "memfd_create", "memfd_secret"), errno.ENOSYS),
@@ -93,6 +94,8 @@ _ACCESS_MODE_AND_TRUNCATE, _TRUNCATE = 0o1003, 0o1000
 
 _MAP_SHARED, _MAP_ANONYMOUS = 0x01, 0x20  # MAP_SHARED_VALIDATE, which is 3, has the bit as well
 
+_RLIMIT_CORE = 4
+"""It is 1: only that keeps a crash from the program that ``core_pattern`` may name (core(5))."""
 _RWF_NOWAIT = 0x8
 """Read only what is in memory."""
 _POSIX_FADV_DONTNEED = 4
@@ -180,6 +183,11 @@ def _low(argument: int) -> Instruction:
     return (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * argument)
 
 
+def _high(argument: int) -> Instruction:
+    """Return the instruction that loads the high half of an argument."""
+    return (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * argument + 4)
+
+
 def _if_equal(values: Iterable[int], verdict: Instruction) -> list[Instruction]:
     """Return instructions that give a verdict if the loaded value is one of ``values``, and otherwise continue."""
     return [step for value in values for step in ((_JUMP_EQUAL, 0, 1, value), verdict)]
@@ -196,7 +204,7 @@ def _argument_checks() -> dict[str, list[Instruction]]:
         "close_range": [_low(2), (_JUMP_ANY_BIT, 0, 1, _CLOSE_RANGE_UNSHARE), _refuse("close_range"), _LET],
         **{  # a process's own only
             name: [_low(0), *_if_equal([0], _LET), _refuse(name)]
-            for name in ("prlimit64", "move_pages", "migrate_pages", "getsid", "getpgid", "get_robust_list")
+            for name in ("move_pages", "migrate_pages", "getsid", "getpgid", "get_robust_list")
         },
         **{
             name: [
@@ -213,6 +221,11 @@ def _argument_checks() -> dict[str, list[Instruction]]:
             *(_low(2), *_if_equal((_MADV_COLD, _MADV_PAGEOUT), _PRETEND)),
             *(*_if_equal([_MADV_COLLAPSE], _refuse("madvise")), _LET),
         ],
+        "prlimit64": [
+            *(_low(0), (_JUMP_EQUAL, 1, 0, 0), _refuse("prlimit64"), _low(1), (_JUMP_EQUAL, 1, 0, _RLIMIT_CORE), _LET),
+            *(_low(2), (_JUMP_EQUAL, 1, 0, 0), _PRETEND, _high(2), (_JUMP_EQUAL, 1, 0, 0), _PRETEND, _LET),
+        ],
+        "setrlimit": [_low(0), *_if_equal([_RLIMIT_CORE], _PRETEND), _LET],
         "prctl": [
             *(_low(0), *_if_equal(_PRCTL_REFUSED, _refuse("prctl")), (_JUMP_EQUAL, 1, 0, _PR_SET_DUMPABLE), _LET),
             *(_low(1), *_if_equal([0], _refuse("prctl")), _LET),

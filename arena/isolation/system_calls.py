@@ -164,6 +164,7 @@ SYSTEM_CALLS: dict[str, tuple[int | None, int | None]] = {
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "prlimit64": (302, 261),
+    "setrlimit": (160, 164),
     "personality": (135, 92),
     "kill": (62, 129),
     "tkill": (200, 130),

@@ -202,11 +202,25 @@ def drop_from_memory(advise):
 def ask_what_is_in_memory():
     with FOREIGN.open("rb") as file:
         memory = mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE)  # writable, so that it has an address
-        call("mincore", ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(memory))), ctypes.c_size_t(4096), GOT)
+        call(
+            "mincore", ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(memory))), ctypes.c_size_t(4096), GOT
+        )
+
+
+def be_dumped(set_limit):
+    """Whether a crash may send this process's memory to a program of the machine's, which a limit of 1 prevents."""
+    set_limit()
+    if resource.getrlimit(resource.RLIMIT_CORE) == (1, 1):
+        raise PermissionError("the limit is 1")
 
 
 OTHER = os.getppid()
 DEEDS = {
+    "be dumped": lambda: be_dumped(lambda: None),
+    "be dumped by another limit": lambda: be_dumped(lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))),
+    "be dumped by another limit, the old call": lambda: be_dumped(
+        lambda: call("setrlimit", resource.RLIMIT_CORE, bytes(16))
+    ),
     "read another's clock": lambda: time.clock_gettime(clock_of(OTHER)),
     "ask for another's clock": lambda: time.clock_getres(clock_of(OTHER)),
     "wait by another's clock": lambda: call("clock_nanosleep", clock_of(OTHER), 1, bytes(16), None),

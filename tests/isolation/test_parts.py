@@ -20,7 +20,7 @@ EINVAL, ENOTTY, EOPNOTSUPP, PRETEND = 0x50016, 0x50019, 0x5005F, 0x50000
 BY_ARGUMENT = (
     *("clone", "kill", "prlimit64", "prctl", "fcntl", "setsockopt", "seccomp", "close_range", "move_pages", "mmap"),
     *("migrate_pages", "open", "openat", "getsid", "getpgid", "get_robust_list", "preadv2", "pwritev2", "fadvise64"),
-    *("madvise", "clock_gettime", "clock_getres", "clock_nanosleep", "timer_create"),
+    *("madvise", "clock_gettime", "clock_getres", "clock_nanosleep", "timer_create", "setrlimit"),
 )
 PRETENDED = (
     "flock",
@@ -164,6 +164,12 @@ def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
         ("clock_gettime", (~0 << 3 & 0xFFFFFFFF | 2,), ALLOW),  # its own
         *((name, (0,), ALLOW) for name in ("getsid", "getpgid", "get_robust_list")),
         *((name, (1234,), EPERM) for name in ("getsid", "getpgid", "get_robust_list")),
+        ("prlimit64", (0, 4, 0, 8), ALLOW),  # reading RLIMIT_CORE
+        ("prlimit64", (0, 4, 8), PRETEND),
+        ("prlimit64", (0, 4, 8 << 32), PRETEND),
+        ("prlimit64", (1234, 4, 8), EPERM),
+        ("setrlimit", (4, 8), PRETEND),
+        ("setrlimit", (7, 8), ALLOW),
         ("preadv2", (3, 0, 1, 0, 0, 0), ALLOW),
         ("preadv2", (3, 0, 1, 0, 0, 0x9), EOPNOTSUPP),  # RWF_NOWAIT | RWF_HIPRI
         ("fadvise64", (3, 0, 0, 2), ALLOW),  # POSIX_FADV_SEQUENTIAL
