@@ -75,7 +75,7 @@ class BotRegistry:
         loaded = load_bot(self._directory / stored.digest / stored.entry, args, is_known=self.is_known)
         if loaded.digest != stored.digest:
             raise UsageError(f"bot {text!r}: its files in {loaded.directory} were changed after it was submitted")
-        return replace(loaded, name=stored.name, version=stored.version)
+        return replace(loaded, name=stored.name, version=stored.version, submitted=True)
 
     def is_submitted(self, bot: Bot) -> bool:
         """Return whether this bot has been submitted, with the same files.
@@ -96,7 +96,8 @@ class BotRegistry:
         """Copy a bot's files into the home, by the digest of its files, and return it as it runs from there.
 
         Raises:
-            BotDefinitionError: if the bot is too large, has too many files, or has one that can't be copied.
+            BotDefinitionError: if the bot is too large, has too many files, has one that can't be copied, or starts a
+                program that submitted bots may not start.
         """
         bot = load_bot(path, bounds=SUBMITTED)
         own = [Path(file) for file in bot.own_files]
@@ -114,7 +115,7 @@ class BotRegistry:
             raise BotDefinitionError(f"bot {bot.label!r}: its files have changed while they were copied")
         if copy.digest != bot.digest:
             raise UsageError(f"bot {bot.label!r}: its files in {target} are not those that were submitted; remove them")
-        return copy
+        return replace(copy, submitted=True)
 
     def add(self, bot: Bot) -> None:
         """Add a copied bot to the list of submitted ones."""

@@ -209,6 +209,7 @@ class _Location:
     own_files: Sequence[str] = ()
     build: Sequence[str] = ()
     warm: bool = False
+    submitted: bool = False
 
 
 def _entrant(bot: Bot) -> dict[str, Any]:
@@ -227,7 +228,14 @@ def _entrant(bot: Bot) -> dict[str, Any]:
 
 def _location(bot: Bot) -> dict[str, Any]:
     return asdict(
-        _Location(command=bot.command, directory=bot.directory, own_files=bot.own_files, build=bot.build, warm=bot.warm)
+        _Location(
+            command=bot.command,
+            directory=bot.directory,
+            own_files=bot.own_files,
+            build=bot.build,
+            warm=bot.warm,
+            submitted=bot.submitted,
+        )
     )
 
 
@@ -264,6 +272,7 @@ def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
         external_game=(game[0], game[1]) if game is not None and len(game) == 2 else None,
         author=entrant.author,
         warm=location.warm,
+        submitted=location.submitted,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,9 @@ from arena.cli.rules_check import check_rules_command
 from arena.conformance.check import Step, check_bot
 from arena.errors import UsageError
 from arena.games import find_game
+from arena.isolation.bot_places import is_submitted
 from arena.players.diagnosis import uses_botkit
+from arena.players.manifest import as_submitted
 from arena.players.tracebacks import own_traceback
 from arena.records import Bot
 from arena.report.tables import Column, printable
@@ -49,6 +51,12 @@ class _Result(NamedTuple):
 @games_option("Try this game instead of all that the bot claims")
 @seconds_option
 @isolation_option
+@click.option(
+    "--in-place",
+    "in_place",
+    is_flag=True,
+    help="The bots are your own and play from where they lie: they may start other programs of yours, such as pyenv's.",
+)
 @click.option("--bytes", "shows_bytes", is_flag=True, help="Show every byte, also for bots with botkit.")
 @json_option
 def command(
@@ -58,6 +66,7 @@ def command(
     games: tuple[str, ...],
     seconds: float,
     isolation: str,
+    in_place: bool,
     shows_bytes: bool,
     as_json: bool,
 ) -> int:
@@ -74,7 +83,7 @@ def command(
     from arena.isolation.levels import choose_isolation
 
     if rules is not None:
-        _refuse_with_rules(bots, games, shows_bytes)
+        _refuse_with_rules(bots, games, {"--bytes": shows_bytes, "--in-place": in_place})
         choose_isolation(isolation)
         return check_rules_command(rules, options, isolation, as_json)
     if not bots:
@@ -94,6 +103,10 @@ def command(
         (bot,) = find_bots([path])
         if not bot.command:
             raise UsageError(f"bot {text!r}: this is no program; expected a path or a submitted bot")
+        if in_place and is_submitted(bot):
+            raise UsageError(f"--in-place: bot {text!r} was submitted; expected one that plays from where it lies")
+        if not in_place and not bot.submitted:
+            bot = as_submitted(bot)
         steps = check_bot(bot, level, seconds, games)
         if as_json:
             failed = [step for number, step in enumerate(steps, 1) if not _print_json(text, number, step)]
@@ -112,8 +125,8 @@ def command(
     return OK if all(result.first_failure is None for result in results) else FAILED
 
 
-def _refuse_with_rules(bots: Sequence[str], games: Sequence[str], shows_bytes: bool) -> None:
-    given = [f"the bot {bot!r}" for bot in bots] + ["--game"] * bool(games) + ["--bytes"] * shows_bytes
+def _refuse_with_rules(bots: Sequence[str], games: Sequence[str], flags: Mapping[str, bool]) -> None:
+    given = [f"the bot {bot!r}" for bot in bots] + ["--game"] * bool(games) + [name for name in flags if flags[name]]
     if given:
         raise UsageError(f"--rules checks the rules of one game, without {given[0]}")
 

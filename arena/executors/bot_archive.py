@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.errors import UsageError
+from arena.isolation.bot_places import is_submitted
 from arena.isolation.interpreters import arena_interpreter
 from arena.players.bot_files import BUILD_DIRECTORY, Bounds, bot_files, made_files, read_file, single_file
 from arena.records import MEBIBYTE, Bot
@@ -49,7 +50,7 @@ def pack_bot(bot: Bot) -> BotArchive:
         )
     contents = tuple((file.name, file.is_executable, read_file(file)) for file in files)
     command = tuple(OWN_PYTHON if part == arena_interpreter() else part for part in bot.command)
-    return BotArchive(replace(bot, command=command), contents)
+    return BotArchive(replace(bot, command=command, submitted=is_submitted(bot)), contents)
 
 
 def unpack_bot(archive: BotArchive, base: Path) -> Bot:

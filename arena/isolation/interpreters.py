@@ -5,8 +5,9 @@ kernel finds it, by links and ``#!`` lines, and by ``pyvenv.cfg`` (PEP 405). Bot
 step may lead to depends on the file that names it:
 
 =============  =====================================================================================================
-a bot's file   links and ``#!`` lines lead to the system's programs and to the arena's own Python, and nowhere else
-the command    also to a recognisable runtime, anywhere; of any other program, it opens only the file
+a bot's file   links and ``#!`` lines lead to the system's programs and to the arena's own Python, and nowhere else;
+               so does the command of a bot that somebody has submitted
+the command    of a bot in place, also to a recognisable runtime, anywhere; of any other program, it opens only the file
 another file   everything that the system, the arena's Python or such a runtime leads to is accepted
 =============  =====================================================================================================
 
@@ -25,6 +26,8 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from pathlib import Path
 from typing import NamedTuple
+
+from arena.isolation.bot_places import contains_a_home, is_below
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
 
@@ -86,13 +89,14 @@ class _NamedBy(Enum):
 
 
 @functools.lru_cache(maxsize=256)
-def resolve_program(program: str, own: tuple[str, ...], path: str) -> ResolvedProgram:
+def resolve_program(program: str, own: tuple[str, ...], path: str, submitted: bool = False) -> ResolvedProgram:
     """Follow a program to its interpreter.
 
     Args:
         program: the first word of a bot's command.
         own: the bot's own files: its directory, or the single program.
         path: its PATH, for a program without a slash.
+        submitted: whether the command is a stranger's as well.
     """
     if not program:
         return ResolvedProgram(())
@@ -100,13 +104,19 @@ def resolve_program(program: str, own: tuple[str, ...], path: str) -> ResolvedPr
     base = own[0] if own and os.path.isdir(own[0]) else os.path.dirname(own[0]) if own else "/"
     needed: set[str] = set()
     refused = ""
-    waiting = [(_NamedBy.COMMAND, program)] if "/" in program else [*_on_path(program, path)]
+    if "/" in program:
+        waiting = [(_NamedBy.BOT if submitted else _NamedBy.COMMAND, program)]
+    else:
+        waiting = [(_named_by_path(file, submitted), file) for file in _on_path(program, path)]
     for _ in range(_MAX_STEPS):
         if not waiting:
             break
         named_by, name = waiting.pop()
         file = _program_file(os.path.join(base, name))
         if file is None:
+            place = os.path.abspath(os.path.join(base, name))
+            if submitted and named_by is _NamedBy.BOT and not is_below(place, (*own, *SYSTEM, *arena_python())):
+                refused = refused or place
             continue
         if is_below(_canonical(file), own):
             waiting += [(_NamedBy.BOT, other) for other in (*_link(file), *_interpreter(file))]
@@ -136,7 +146,7 @@ def _granted(file: str, named_by: _NamedBy) -> _Granted | None:
     real = _canonical(file)
     if is_below(real, SYSTEM):
         return _Granted(set(), _NamedBy.SYSTEM)
-    if is_below(real, arena_python()):
+    if is_below(real, arena_python()) or file == arena_interpreter():
         return _Granted({*arena_python()}, _NamedBy.SYSTEM)
     if named_by is _NamedBy.BOT or (named_by is not _NamedBy.SYSTEM and _belongs_to_a_bot(os.path.dirname(real))):
         return None
@@ -215,23 +225,16 @@ def _belongs_to_a_bot(directory: str) -> bool:
     return False
 
 
-def contains_a_home(directory: str) -> bool:
-    """Return whether a directory is a home or ``~/.local``, or lies above one: what is in it may be secret."""
-    home = os.path.realpath(os.path.expanduser("~"))
-    real = os.path.realpath(directory)
-    shared = {"/", "/home", "/root", "/tmp", "/var", "/var/tmp", "/etc", "/opt", "/srv", "/mnt", "/media"}
-    return real in shared or real == f"{home}/.local" or is_below(home, (real,)) or os.path.dirname(real) == "/home"
-
-
-def is_below(path: str, roots: tuple[str, ...]) -> bool:
-    """Return whether a path is one of ``roots`` or lies below one, by their names."""
-    return any(path == root or path.startswith(f"{root.rstrip('/')}/") for root in roots)
-
-
-def _on_path(program: str, path: str) -> Iterator[tuple[_NamedBy, str]]:
+def _on_path(program: str, path: str) -> Iterator[str]:
     file = shutil.which(program, path=path)
     if file is not None:
-        yield _NamedBy.SYSTEM, file
+        yield file
+
+
+def _named_by_path(file: str, submitted: bool) -> _NamedBy:
+    """Return what names a program on PATH; where the arena's Python is may be a directory of the operator's own."""
+    beside_python = os.path.dirname(file) == os.path.dirname(arena_interpreter())
+    return _NamedBy.BOT if submitted and beside_python else _NamedBy.SYSTEM
 
 
 def _program_file(name: str) -> str | None:
@@ -276,7 +279,7 @@ def _started_by_env(file: str, path: str) -> Iterator[str]:
     if words[:1] and words[0] in _ENV:
         name = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
         if name and "/" not in name:
-            yield from (program for _, program in _on_path(name, path))
+            yield from _on_path(name, path)
 
 
 def _base_of_venv(file: str) -> Iterator[str]:

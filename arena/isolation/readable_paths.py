@@ -8,7 +8,8 @@ import site
 import stat
 from pathlib import Path
 
-from arena.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, is_below, resolve_program
+from arena.isolation.bot_places import is_below
+from arena.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, resolve_program
 
 _ETC = """
 ld.so.cache ld.so.conf ld.so.conf.d ld.so.preload localtime timezone nsswitch.conf passwd group hosts host.conf gai.conf
@@ -29,23 +30,21 @@ READ_ONLY_SYSTEM = (
 """Nothing in these paths is secret, and runtimes read all of them."""
 
 
-def readable_paths(command: tuple[str, ...], own: tuple[str, ...], path: str) -> tuple[str, ...]:
+def readable_paths(
+    command: tuple[str, ...], own: tuple[str, ...], path: str, submitted: bool = False
+) -> tuple[str, ...]:
     """Return what a bot needs beyond ``READ_ONLY_SYSTEM``.
 
     Args:
         command: how it is launched.
         own: its own files: its directory, or the single program.
         path: its PATH, for programs without a slash.
+        submitted: whether its command is a stranger's.
     """
-    needed = {*own, *resolve_program(command[0], own, path).paths, _arena_directory()}
+    needed = {*own, *resolve_program(command[0], own, path, submitted).paths, _arena_directory()}
     if command[0] == arena_interpreter():
         needed |= {*arena_python()}
     return _outside_the_system(tuple(sorted(needed)))
-
-
-def refused_program(command: tuple[str, ...], own: tuple[str, ...], path: str) -> str:
-    """Return the program that a bot's files lead to and that it may not use; empty if it may use all."""
-    return resolve_program(command[0], own, path).refused
 
 
 @functools.lru_cache(maxsize=256)

@@ -14,9 +14,10 @@ from pathlib import Path
 from arena.cache_directory import CACHE_VARIABLE, KERNELS, TABLES, cache_directory
 from arena.enums import FaultKind, IsolationLevel
 from arena.errors import BotError, UsageError
+from arena.isolation.bot_places import SUBMITTED_RULE, is_submitted
 from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, bubblewrap_command
 from arena.isolation.control_groups import find_parent_groups, group_specs
-from arena.isolation.interpreters import arena_interpreter
+from arena.isolation.interpreters import arena_interpreter, resolve_program
 from arena.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, landlock_rules
 from arena.isolation.launch_spec import SHARED_MEMORY, TAG_VARIABLE, GroupSpec, LandlockRules, LaunchSpec, MountSpec
 from arena.isolation.process_tag import process_tag
@@ -24,7 +25,6 @@ from arena.isolation.readable_paths import (
     existing_system,
     paths_behind_closed_directories,
     readable_paths,
-    refused_program,
     user_base,
 )
 from arena.isolation.seccomp import assemble_filter
@@ -44,6 +44,7 @@ SPARE_PROCESSES = 32
 NO_CORE = 1
 """Where ``core_pattern`` names a program, it is sent the memory of a crashed process at 0 as well, but not at 1
 (core(5), fs/coredump.c); a file of one byte is not written either."""
+_IN_PLACE_RULE = "its links and #! lines may lead to its own files, programs of the system and the arena's own Python"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +106,14 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
     if bot.external_game is not None:
         environment[EXTERNAL_GAME_VARIABLE] = "=".join(bot.external_game)
         own = (*own, bot.external_game[1])
-    readable = readable_paths(bot.command, own, environment["PATH"])
+    submitted = is_submitted(bot)
+    readable = readable_paths(bot.command, own, environment["PATH"], submitted)
     lab = _lab_directories(bot)
     if lab:
         environment[CACHE_VARIABLE] = str(cache_directory())
         readable = tuple(sorted({*readable, *lab}))
-    if isolation.confines_files:
-        _check_program(bot.command, own, environment["PATH"])
+    if isolation.confines_files or submitted:
+        _check_program(bot.command[0], own, environment["PATH"], submitted)
     mounts = _mounts(readable, scratch, limits, isolation)
     level = isolation.level
     groups = _control_groups(isolation, limits)
@@ -151,14 +153,13 @@ def is_python_file(command: tuple[str, ...]) -> bool:
     return command[:1] == (arena_interpreter(),) and command[1:2] != () and command[1].endswith(".py")
 
 
-def _check_program(command: tuple[str, ...], own: tuple[str, ...], path: str) -> None:
-    program = refused_program(command, own, path)
-    if program:
-        raise BotError(
-            FaultKind.START,
-            f"{command[0]} leads to {program}, which a bot may not use: its links and #! lines may lead to its own"
-            " files, programs of the system and the arena's own Python",
-        )
+def _check_program(program: str, own: tuple[str, ...], path: str, submitted: bool) -> None:
+    refused = resolve_program(program, own, path, submitted).refused
+    if not refused:
+        return
+    leads = "is a program that" if refused == program else f"leads to {refused}, which"
+    whose, rule = ("a submitted bot", SUBMITTED_RULE) if submitted else ("a bot", _IN_PLACE_RULE)
+    raise BotError(FaultKind.START, f"{program} {leads} {whose} may not use: {rule}")
 
 
 def _lab_directories(bot: Bot) -> tuple[str, ...]:

@@ -37,17 +37,19 @@ class Bounds:
         depth: directories inside each other.
         is_strict: refuse what can't be copied to elsewhere: links that lead out, pipes and devices, names with control
             characters, directories that can't be read.
+        is_submission: somebody else's, who is not asked what of this machine it may use.
     """
 
     files: int = 100_000
     size_bytes: int = 4096 * MEBIBYTE
     depth: int = 64
     is_strict: bool = False
+    is_submission: bool = False
 
 
 IN_PLACE = Bounds()
 """Of a bot that runs from where it lies."""
-SUBMITTED = Bounds(files=10_000, size_bytes=256 * MEBIBYTE, is_strict=True)
+SUBMITTED = Bounds(files=10_000, size_bytes=256 * MEBIBYTE, is_strict=True, is_submission=True)
 """Of a bot that is copied into the arena."""
 
 

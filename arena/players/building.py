@@ -19,7 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.errors import BotDefinitionError
-from arena.isolation.interpreters import resolve_program
+from arena.isolation.bot_places import SUBMITTED_RULE, is_below, is_submitted
+from arena.isolation.interpreters import SYSTEM, arena_python, resolve_program
 from arena.isolation.removal import remove_tree
 from arena.isolation.sandbox_policy import Isolation, clean_environment
 from arena.players.bot_files import BUILD_DIRECTORY, open_at_once
@@ -102,10 +103,20 @@ def _build(bot: Bot, isolation: Isolation) -> None:
     if not os.access(directory, os.W_OK):
         raise BotDefinitionError(f"bot {bot.label!r}: {directory} can't be written, and its build goes there")
     program = _tool(bot)
-    paths = resolve_program(program, (bot.directory,), clean_environment("")["PATH"]).paths
+    is_strangers = "/" in bot.build[0] and is_submitted(bot)  # a name is searched where the operator has put programs
+    found = resolve_program(program, (bot.directory,), clean_environment("")["PATH"], is_strangers)
+    if found.refused and is_strangers:
+        raise BotDefinitionError(
+            f"bot {bot.label!r}: build = {list(bot.build)!r}: a submitted bot may not start {found.refused}:"
+            f" {SUBMITTED_RULE}"
+        )
     command = ("/bin/sh", "-c", _SCRIPT, bot.directory, program, *bot.build[1:])
     builder = Bot(
-        name=bot.name, version=bot.version, command=command, directory=bot.directory, own_files=(bot.directory, *paths)
+        name=bot.name,
+        version=bot.version,
+        command=command,
+        directory=bot.directory,
+        own_files=(bot.directory, *found.paths),
     )
     with Subprocess(builder, replace(isolation, builds=True), BUILD_LIMITS) as process:
         problem = _finish_build(process, bot)
@@ -186,12 +197,24 @@ def _tool(bot: Bot) -> str:
     name = bot.build[0]
     if "/" in name and _is_file(Path(bot.directory) / name):
         return name if name.startswith("/") else f"./{name}"
-    found = None if "/" in name else shutil.which(name, path=clean_environment("")["PATH"]) or shutil.which(name)
+    path = clean_environment("")["PATH"]
+    found = None if "/" in name else shutil.which(name, path=path) or shutil.which(name)
+    place = f"bot {bot.label!r}: build = {list(bot.build)!r}"
     if found is None or not found.startswith("/"):
+        raise BotDefinitionError(f"{place}: there is no program {name!r} on this machine")
+    tool = _behind_rustup(Path(found))
+    if is_submitted(bot) and not _is_everybodys(found, tool):
         raise BotDefinitionError(
-            f"bot {bot.label!r}: build = {list(bot.build)!r}: there is no program {name!r} on this machine"
+            f"{place}: there is no program {name!r} on the PATH of submitted bots, {path}; {found} is the operator's,"
+            " who can put a link to it there"
         )
-    return _behind_rustup(Path(found))
+    return tool
+
+
+def _is_everybodys(found: str, tool: str) -> bool:
+    """Return whether a program that was found by its name is on the bots' PATH, or a compiler of the machine."""
+    on_path = str(Path(found).parent) in clean_environment("")["PATH"].split(os.pathsep)
+    return on_path or tool != found or is_below(os.path.realpath(found), (*SYSTEM, *arena_python()))
 
 
 def _is_file(path: Path) -> bool:

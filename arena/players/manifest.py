@@ -6,6 +6,7 @@ import os
 import stat
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +14,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from arena.checked import check_model, parse_toml, without_nul
 from arena.errors import BotDefinitionError
-from arena.isolation.interpreters import arena_interpreter
-from arena.isolation.sandbox_policy import is_python_file
+from arena.isolation.bot_places import SUBMITTED_RULE, is_below
+from arena.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, resolve_program
+from arena.isolation.sandbox_policy import clean_environment, is_python_file
 from arena.names import ACCEPTED, is_name
 from arena.players.bot_files import BUILD_DIRECTORY, IN_PLACE, Bounds, bot_files, digest_of, open_at_once, single_file
 from arena.records import Bot
@@ -60,7 +62,7 @@ def load_bot(
         path: a directory with a ``bot.toml``, or a single program: an executable file or a ``.py`` file; or
             ``arena:NAME``, an example bot.
         args: added to its command.
-        bounds: how many and how large files it may have.
+        bounds: how many and how large files it may have; those of a submission also say that the bot is a stranger's.
         is_known: accepts names that are in use already.
 
     Raises:
@@ -99,7 +101,24 @@ def load_bot(
         games=(),
         digest=digest,
         own_files=(str(path),),
+        submitted=bounds.is_submission,
     )
+
+
+def as_submitted(bot: Bot) -> Bot:
+    """Return a bot in place as if somebody had submitted it.
+
+    Raises:
+        BotDefinitionError: if it starts a program that a submitted bot may not start.
+    """
+    own = bot.own_files or (bot.directory,)
+    found = resolve_program(bot.command[0], own, clean_environment("")["PATH"], submitted=True)
+    if found.refused:
+        leads = "" if found.refused == bot.command[0] else f", which leads to {found.refused}"
+        raise BotDefinitionError(f"bot {bot.label!r}: its program is {bot.command[0]}{leads}: {SUBMITTED_RULE}")
+    if bot.build:
+        _check_place(bot.build[0], Path(bot.directory), f"bot {bot.label!r}: build = {bot.build[0]!r}")
+    return replace(bot, submitted=True)
 
 
 def claims_problem(bot: Bot, game: str) -> str | None:
@@ -133,6 +152,10 @@ def _from_directory(directory: Path, args: Sequence[str], bounds: Bounds, is_kno
     )
     check_name(f"{path}: name", manifest.name, is_known)
     check_name(f"{path}: version", manifest.version, is_known)
+    if bounds.is_submission:  # before the command says anything about which files there are on this machine
+        _check_place(manifest.command[0], directory, f"{path}: command = {manifest.command[0]!r}")
+        if manifest.build:
+            _check_place(manifest.build[0], directory, f"{path}: build = {manifest.build[0]!r}")
     command = (_program(manifest.command[0], directory, path, bool(manifest.build)), *manifest.command[1:], *args)
     if manifest.warm and not is_python_file(command):
         raise BotDefinitionError(
@@ -150,7 +173,16 @@ def _from_directory(directory: Path, args: Sequence[str], bounds: Bounds, is_kno
         build=build,
         author=manifest.author,
         warm=manifest.warm,
+        submitted=bounds.is_submission,
     )
+
+
+def _check_place(program: str, directory: Path, place: str) -> None:
+    """Raise BotDefinitionError if a program that has a slash lies where those of submitted bots don't."""
+    file = os.path.normpath(directory / program)
+    accepted = (str(directory), *SYSTEM, *arena_python(), arena_interpreter())
+    if "/" in program and not is_below(file, accepted):
+        raise BotDefinitionError(f"{place}: a submitted bot may not start this program: {SUBMITTED_RULE}")
 
 
 def _read_manifest(path: Path) -> bytes:

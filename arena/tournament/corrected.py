@@ -112,4 +112,4 @@ def _unchanged(bot: Bot) -> Bot:
             " or replace it by the new ones (arena replace)"
         )
     command = (*loaded.command, *bot.command[len(loaded.command) :])
-    return replace(loaded, name=bot.name, version=bot.version, command=command)
+    return replace(loaded, name=bot.name, version=bot.version, command=command, submitted=bot.submitted)

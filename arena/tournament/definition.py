@@ -24,7 +24,7 @@ from arena.names import is_visible_text
 from arena.players.diagnosis import uses_botkit
 from arena.players.entrants import Entrant, bot_of
 from arena.players.game_location import check_readable_game
-from arena.players.manifest import IsKnown, check_name, claims_problem, load_bot
+from arena.players.manifest import IsKnown, as_submitted, check_name, claims_problem, load_bot
 from arena.records import Bot, Limits, TimeControl
 from arena.shipped import bot_path, example_hint, tournament_path
 from arena.text import shortened_text, toml_value
@@ -274,8 +274,11 @@ class _Builder:
                 yield _Entry("entrants_from", f"entrants_from: bot {name!r}: name", load)
 
     def _bot_named_by_its_file(self, path: Path) -> Bot:
-        """Return the bot at a path; its directory's name, and not what its author calls it, tells it from others."""
-        bot = load_bot(path, is_known=self._is_known())
+        """Return the bot at a path; its directory's name, and not what its author calls it, tells it from others.
+
+        Whoever writes this line takes what is in a folder, and has not said of any bot there that it is his own.
+        """
+        bot = as_submitted(load_bot(path, is_known=self._is_known()))
         if bot.own_files:
             return bot
         name = unicodedata.normalize("NFC", path.name)
