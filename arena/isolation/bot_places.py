@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
+from arena.cache_directory import cache_directory
+from arena.known_server import FILES
 from arena.records import Bot
+
+_MANIFEST = "bot.toml"
+HOME_MARKS = ("arena.sqlite3", "people.sqlite3", *FILES.values())
+_PARTS_OF_A_HOME = ("bots", "uploads", "contests")
+_WORKING_DIRECTORIES = ("arena-bot-", "arena-node-", "arena-upload-", "arena-outside-")
+"""The beginnings of the names of directories in which bots, workers and uploads have their files."""
 
 _SUBMITTED = re.compile(r"/(bots/[0-9a-f]{16}|arena-upload-[^/]*)(/|$)")
 """Where homes keep submitted bots, each under the digest of its files, and where archives are unpacked."""
@@ -22,6 +31,26 @@ def is_submitted(bot: Bot) -> bool:
     Its word is not enough, because tournaments of earlier versions have not stored it.
     """
     return bot.submitted or _SUBMITTED.search(os.path.realpath(bot.directory)) is not None
+
+
+def belongs_to_a_bot(directory: str) -> bool:
+    """Return whether a directory is that of a bot, or where the arena keeps files of bots: in a home or for a worker.
+
+    A submitted bot that is a single file has nothing beside it that says so.
+    """
+    if _SUBMITTED.search(directory):
+        return True
+    cache = cache_directory()
+    if cache is not None and is_below(directory, (os.path.realpath(cache),)):
+        return True
+    for ancestor in (Path(directory), *Path(directory).parents):
+        if contains_a_home(str(ancestor)):
+            return False
+        if ancestor.name.startswith(_WORKING_DIRECTORIES) or os.path.lexists(ancestor / _MANIFEST):
+            return True
+        if ancestor.name in _PARTS_OF_A_HOME and any(os.path.lexists(ancestor.parent / mark) for mark in HOME_MARKS):
+            return True
+    return False
 
 
 def contains_a_home(directory: str) -> bool:

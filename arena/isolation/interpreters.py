@@ -24,10 +24,9 @@ import stat
 import sys
 from collections.abc import Iterator
 from enum import Enum, auto
-from pathlib import Path
 from typing import NamedTuple
 
-from arena.isolation.bot_places import contains_a_home, is_below
+from arena.isolation.bot_places import belongs_to_a_bot, contains_a_home, is_below
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
 
@@ -36,7 +35,8 @@ _PROGRAM_DIRECTORIES = ("bin", "sbin", "shims", "libexec", "Scripts")
 _RUNTIME_PARTS = frozenset(
     (
         *("bin", "sbin", "lib", "lib32", "lib64", "libexec", "include", "share", "man", "conf", "jmods", "legal"),
-        *("pkg", "release", "VERSION", "go.env", "pyvenv.cfg"),
+        *("pkg", "release", "VERSION", "go.env"),
+        *("pyvenv.cfg", ".gitignore", ".lock", "CACHEDIR.TAG"),
         *("shims", "versions", "version", "plugins", "installs"),
     )
 )
@@ -58,7 +58,6 @@ _RUNTIME_MARKS = (
     "libexec/rbenv",
     "libexec/nodenv",
 )
-_MANIFEST = "bot.toml"
 _ENV = ("/usr/bin/env", "/bin/env")
 _MAX_STEPS = 16
 _MAX_ENTRIES = 1000
@@ -148,7 +147,7 @@ def _granted(file: str, named_by: _NamedBy) -> _Granted | None:
         return _Granted(set(), _NamedBy.SYSTEM)
     if is_below(real, arena_python()) or file == arena_interpreter():
         return _Granted({*arena_python()}, _NamedBy.SYSTEM)
-    if named_by is _NamedBy.BOT or (named_by is not _NamedBy.SYSTEM and _belongs_to_a_bot(os.path.dirname(real))):
+    if named_by is _NamedBy.BOT or (named_by is not _NamedBy.SYSTEM and belongs_to_a_bot(os.path.dirname(real))):
         return None
     above = _runtime_directory(file)
     if above is not None and named_by is _NamedBy.SYSTEM:
@@ -177,7 +176,11 @@ def arena_python() -> tuple[str, ...]:
     """Return the directories of the Python that the arena runs on."""
     directories: set[str] = set()
     for prefix in (os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)):
-        directories.update(runtime_parts(prefix) if contains_a_home(prefix) else {prefix})
+        if os.path.exists(f"{prefix}/pyvenv.cfg"):  # in which a project may lie, and the arena's own home
+            packages = {f"{prefix}/src", f"{prefix}/etc"}
+            directories.update(runtime_parts(prefix), filter(os.path.isdir, packages))
+        else:
+            directories.update(runtime_parts(prefix) if contains_a_home(prefix) else {prefix})
     return tuple(sorted(directories))
 
 
@@ -212,16 +215,6 @@ def _is_runtime(directory: str) -> bool:
         for entry, _ in zip(listing, range(_MAX_ENTRIES), strict=False):
             if entry.name.startswith(("python3", "pypy3")) and os.path.exists(f"{entry.path}/os.py"):
                 return True
-    return False
-
-
-def _belongs_to_a_bot(directory: str) -> bool:
-    """Return whether a directory belongs to another bot than the one in question."""
-    for ancestor in (directory, *map(str, Path(directory).parents)):
-        if contains_a_home(ancestor):
-            return False
-        if os.path.lexists(f"{ancestor}/{_MANIFEST}"):
-            return True
     return False
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from arena import home
 from arena.enums import IsolationLevel
 from arena.errors import BotError
-from arena.isolation import interpreters
+from arena.isolation import bot_places, interpreters
 from arena.isolation.interpreters import arena_python, resolve_program
 from arena.isolation.levels import choose_isolation
 from arena.isolation.readable_paths import paths_behind_closed_directories, readable_paths
@@ -238,3 +239,44 @@ def test_the_arenas_own_interpreter_has_no_steps_up_in_its_path(monkeypatch):
     directory, name = os.path.split(sys.executable)
     monkeypatch.setattr(sys, "executable", f"{directory}/../bin/{name}")
     assert interpreters.arena_interpreter() == f"{os.path.realpath(directory)}/{name}"
+
+
+OTHERS = [
+    "home/bots/0123456789abcdef/alice.py",
+    "home/bots/alice/alice.py",
+    "home/uploads/checking-1/alice.py",
+    "home/contests/finals/bots/0123456789abcdef/alice.py",
+    "other/bots/0123456789abcdef/build/alice",
+    "arena-node-1.2-x/alice@1-0123456789abcdef/alice.py",
+    "arena-upload-1.2-x/tree/alice.py",
+    "cache/kernels/alice",
+]
+
+
+def test_the_files_by_which_a_home_is_known_are_those_it_has():
+    assert {home.DATABASE_FILE, home.PEOPLE_FILE} < {*bot_places.HOME_MARKS}
+
+
+@pytest.mark.parametrize("submitted", [False, True])
+@pytest.mark.parametrize("program", OTHERS)
+def test_a_program_that_the_arena_keeps_is_opened_for_no_other_bot(place, program, submitted, monkeypatch):
+    monkeypatch.setenv("ARENA_CACHE", str(place / "cache"))
+    (place / program).parent.mkdir(parents=True)
+    shutil.copy("/bin/true", place / program)
+    (place / "home").mkdir(exist_ok=True)
+    (place / "home/people-server").write_text("")
+    (place / "linked").symlink_to(place / program)
+    for path in (place / program, place / "linked"):
+        found = resolve_program(str(path), (str(place / "bot"),), PATH, submitted)
+        assert str(place / program) not in found.paths
+        assert found.refused
+
+
+def test_a_home_beside_the_arenas_python_is_opened_for_nobody(tmp_path, monkeypatch):
+    """As where a project's own directory is the virtual environment in which the arena was started."""
+    for directory in ("bin", "lib", "src", ".arena/bots", "notes"):
+        (tmp_path / directory).mkdir(parents=True)
+    (tmp_path / "pyvenv.cfg").write_text("")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    found = {Path(path).relative_to(tmp_path) for path in arena_python.__wrapped__() if path.startswith(str(tmp_path))}
+    assert found == {Path("bin"), Path("lib"), Path("src"), Path("pyvenv.cfg")}
