@@ -4,7 +4,7 @@ import pytest
 
 DATABASES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)]
 """For the fixture ``place``. The queries are the same on both kinds, so most tests need one of them in every run; the
-long runs (``soak``) have them all on both."""
+long runs (``soak``) have them all on both, and CI runs those of the long ones."""
 
 on_both = pytest.mark.parametrize("place", ["sqlite", "postgresql"], indirect=True)
 """For a test of what a server does in its own way, in every run: locks and the order of commits, many at once, signals,

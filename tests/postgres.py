@@ -31,8 +31,14 @@ class Server:
             self._user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
         self._process = None
         self._numbers = count()
-        self._run("initdb", "-D", "data", "-A", "trust", "-U", "arena", "-E", "UTF8", "--no-sync")
+        self._run("initdb", "-D", "data", "-A", "trust", "-U", "arena", "-E", "UTF8", "--no-sync", *self._language())
         self.start()
+
+    def _language(self):
+        """Return options for an order of texts other than SQLite's; PostgreSQL has them since version 15."""
+        command = [str(self._bin / "initdb"), "--help"]
+        is_offered = b"--icu-locale" in subprocess.run(command, check=True, capture_output=True).stdout
+        return ("--locale-provider=icu", "--icu-locale=en-US") if is_offered else ()
 
     def _run(self, program, *arguments):
         command = [str(self._bin / program), *arguments]
@@ -41,9 +47,8 @@ class Server:
     def start(self):
         command = [str(self._bin / "postgres"), "-D", "data", "-k", str(self.directory), "-c", "listen_addresses="]
         with (self.directory / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [*command, "-c", "fsync=off"], cwd=self.directory, stdout=log, stderr=log, **self._user
-            )
+            command += ["-c", "fsync=off", "-c", "autovacuum=off"]  # which changes what `CommitSignal` reads
+            self._process = subprocess.Popen(command, cwd=self.directory, stdout=log, stderr=log, **self._user)
         deadline = time.monotonic() + 30
         while not self._answers():
             assert time.monotonic() < deadline, (self.directory / "log").read_text()

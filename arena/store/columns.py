@@ -136,3 +136,10 @@ class Member(sa.TypeDecorator[StrEnum]):
                 ) from None
 
         return member
+
+
+def total_of(column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
+    """Return the sum of a column of whole numbers, 0 without rows: a whole number also where the database adds large
+    ones up to a decimal, as PostgreSQL does.
+    """
+    return sa.cast(sa.func.coalesce(sa.func.sum(column), 0), BigInteger)

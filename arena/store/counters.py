@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, bindparam, func, select
 
-from arena.store.columns import BigInteger, Integer
+from arena.store.columns import Integer, total_of
 from arena.store.schema import matches, records, set_aside, tournaments
 
 
@@ -68,5 +68,5 @@ def _rows_of(table: Any) -> Select[Any]:
 def _sizes(connection: Connection, table: Any, tournament: int) -> Select[Any]:
     """Return the query of the number of records in a table, and of their size."""
     length = func.length if connection.dialect.name == "sqlite" else func.octet_length  # records are ASCII
-    size = func.coalesce(func.sum(length(table.c.record), type_=BigInteger), 0, type_=BigInteger)
+    size = total_of(length(table.c.record))
     return select(func.count(type_=Integer), size).where(table.c.tournament_id == tournament)

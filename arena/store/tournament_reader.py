@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Integer, Select, exists, func, select
 
 from arena.errors import ChangedMeanwhileError, StoreError, UnknownNameError
 from arena.records import ScheduledMatch, Seating
+from arena.store.columns import total_of
 from arena.store.commit_signal import CommitSignal
 from arena.store.connection import Database
 from arena.store.correction_log import all_corrections
@@ -61,7 +62,7 @@ class TournamentReader:
 
     def totals(self) -> tuple[int, int]:
         """Return the number of tournaments and of their records, without deleted ones."""
-        query = select(func.count(), func.coalesce(func.sum(tournaments.c.record_count), 0))
+        query = select(func.count(), total_of(tournaments.c.record_count))
         ((count, recorded),) = self._rows(query.where(tournaments.c.deleted_at.is_(None)))
         return int(count), int(recorded)
 

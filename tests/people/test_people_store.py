@@ -8,6 +8,7 @@ from threading import Barrier
 import pytest
 
 from arena.errors import InvitationError, StoreError, UnknownNameError, UsageError
+from arena.people.directing import DirectorState
 from arena.people.roles import Role, Scope
 from arena.people.secret import is_token
 from arena.people.values import HiddenTournament
@@ -61,6 +62,18 @@ def test_people_are_found_however_their_name_is_written(store, ada):
     assert (ada.name, ada.role, ada.has_password, ada.closed_at) == ("ada", Role.AUTHOR, False, None)
     with pytest.raises(UnknownNameError, match="did you mean 'ada'"):
         store.accounts.get("adda")
+
+
+@on_both
+def test_names_are_in_the_same_order_in_every_database(store, ada):
+    """Capitals first; in the order of a language they are beside the small letters, and marks don't count."""
+    for name in ("Zoe", "a.z", "ax"):
+        store.accounts.add(name, Role.AUTHOR, BY)
+        store.directors.say(name, "ladder", DirectorState.IDLE)
+        store.submissions.own_bot_name(ada.number, name)
+    assert [person.name for person in store.accounts.all()] == ["Zoe", "a.z", "ada", "ax"]
+    assert [report.tournament for report in store.directors.reports("ladder")] == ["Zoe", "a.z", "ax"]
+    assert store.submissions.names_of(ada) == ["Zoe", "a.z", "ax"]
 
 
 @pytest.mark.parametrize(

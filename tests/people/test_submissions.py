@@ -63,6 +63,16 @@ def test_what_fills_the_room_of_a_person_is_the_latest_and_what_is_not_decided(s
     assert store.submissions.uploads_beyond(ada, 0) == uploads[::-1]
 
 
+@on_both
+def test_the_copies_of_a_person_are_added_up_to_a_whole_number(store, ada, eve):
+    assert store.submissions.copy_bytes(ada.number) == 0
+    for person, content, size_bytes in ((ada, "a", 3_000_000_000), (ada, "b", 5_000_000_000), (eve, "c", 1)):
+        hand_in(store, person, content)
+        store.submissions.claim().finish(ACCEPTED, "", bot="x@1", copy_bytes=size_bytes)
+    total = store.submissions.copy_bytes(ada.number)
+    assert (total, type(total)) == (8_000_000_000, int)
+
+
 def test_who_is_closed_out_hands_in_nothing_any_more(store, ada):
     waiting, checked = hand_in(store, ada), hand_in(store, ada, "b")
     claim = store.submissions.claim()

@@ -18,9 +18,9 @@ class BotNames:
         self._database = database
 
     def names_of(self, person: Person) -> list[str]:
-        """Return the names of bots that belong to a person."""
-        query = select(bot_owners.c.name).where(bot_owners.c.person_id == person.number).order_by(bot_owners.c.name)
-        return self._database.read(lambda connection: list(connection.execute(query).scalars()))
+        """Return the names of bots that belong to a person, in order."""
+        query = select(bot_owners.c.name).where(bot_owners.c.person_id == person.number)
+        return sorted(self._database.read(lambda connection: connection.execute(query).scalars().all()))
 
     def owner(self, name: str) -> int | None:
         """Return the number of the person who owns a bot's name, or one that looks like it; None without one."""

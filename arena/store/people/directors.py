@@ -105,8 +105,9 @@ class Directors:
 
     def reports(self, program: str) -> list[DirectorReport]:
         """Return what all programs of a kind last said, by tournament."""
-        query = select(reports).where(reports.c.program == program).order_by(reports.c.tournament)
-        return [_report_of(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
+        query = select(reports).where(reports.c.program == program)
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return sorted(map(_report_of, rows), key=lambda report: report.tournament)
 
     def is_silent(self, report: DirectorReport) -> bool:
         """Return whether a program has said nothing for so long that it does not run."""

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, func, select
 from arena.errors import UsageError
 from arena.people.submission import FINAL, UNFINISHED, ListedSubmission, Submission, SubmissionState
 from arena.people.values import Person
+from arena.store.columns import OptionalString, total_of
 from arena.store.connection import Database
 from arena.store.people.accounts import lock_person
 from arena.store.people.bot_names import BotNames
@@ -32,6 +33,10 @@ PER_PERSON = Rate(30, 3600.0)
 MAX_NOTE_CHARACTERS = 2000
 MAX_FILE_NAME_CHARACTERS = 200
 LISTED = 100
+FAILED_SECONDS = 3600.0
+"""For so long, at least, the site is not well after the arena could not check a submission."""
+
+DECIDED = (SubmissionState.ACCEPTED, SubmissionState.REFUSED)
 
 _AGAIN = (SubmissionState.FAILED, SubmissionState.WITHDRAWN)
 """After which the same bytes are another submission."""
@@ -47,6 +52,18 @@ class Queue(NamedTuple):
 
     counts: Mapping[SubmissionState, int]
     oldest_seconds: float
+
+
+class FailedChecks(NamedTuple):
+    """The submissions that the arena could not check, by number.
+
+    Attributes:
+        failed: they failed lately, or since the last one that was decided.
+        unfinished: a check of them ended without a result, and they are checked again.
+    """
+
+    failed: tuple[int, ...]
+    unfinished: tuple[int, ...]
 
 
 class Submissions(BotNames):
@@ -204,6 +221,21 @@ class Submissions(BotNames):
 
         return self._database.read(read)
 
+    def failed_checks(self) -> FailedChecks:
+        """Return the submissions that the arena could not check, each list in the order in which they came."""
+        state, at = submissions.c.state, submissions.c.finished_at
+        decided = select(func.max(at, type_=OptionalString)).where(state.in_(DECIDED)).scalar_subquery()
+        is_late = (at > self._clock.text(-FAILED_SECONDS)) | (at > func.coalesce(decided, ""))
+        failed = select(submissions.c.id).where(state == SubmissionState.FAILED, is_late).order_by(submissions.c.id)
+        again = (
+            select(submissions.c.id).where(state.in_(UNFINISHED), submissions.c.tries > 1).order_by(submissions.c.id)
+        )
+
+        def read(connection: Connection) -> FailedChecks:
+            return FailedChecks(*(tuple(connection.execute(query).scalars()) for query in (failed, again)))
+
+        return self._database.read(read)
+
     def seconds_since(self, at: str) -> float:
         """Return how many seconds ago something was.
 
@@ -216,7 +248,7 @@ class Submissions(BotNames):
         """Return how long the latest checks took, without the time before they began."""
         query = (
             select(submissions.c.claimed_at, submissions.c.finished_at)
-            .where(submissions.c.state.in_((SubmissionState.ACCEPTED, SubmissionState.REFUSED)))
+            .where(submissions.c.state.in_(DECIDED))
             .where(submissions.c.claimed_at.is_not(None))
             .order_by(submissions.c.id.desc())
             .limit(LISTED)
@@ -226,9 +258,8 @@ class Submissions(BotNames):
 
     def copy_bytes(self, person: int) -> int:
         """Return how large the copies of a person's accepted bots are together."""
-        total = func.coalesce(func.sum(submissions.c.copy_bytes), 0)
-        query = select(total).where(submissions.c.person_id == person)
-        return int(self._database.read(lambda connection: connection.execute(query).scalar_one()))
+        query = select(total_of(submissions.c.copy_bytes)).where(submissions.c.person_id == person)
+        return self._database.read(lambda connection: connection.execute(query).scalar_one())
 
     def withdraw(self, person: Person, number: int) -> Submission:
         """Withdraw a submission of a person before it is decided.
