@@ -20,6 +20,7 @@ from arena.people.contest import ContestPhase, phase_of
 from arena.people.directing import LADDER, DirectorState
 from arena.store.lock import is_file_locked
 from arena.store.people.people_store import PeopleStore
+from arena.text import counted
 from arena.trouble_note import Trouble, noted_troubles
 
 HOME = "home"
@@ -49,6 +50,7 @@ def troubles(directory: str | os.PathLike[str], people: PeopleStore) -> Iterator
     try:
         yield from _of_ladders(people, noted)
         yield from _of_contests(people)
+        yield from _of_submissions(people)
     except ArenaError as error:
         unread = "the database of people can't be read"
         yield Trouble(WEB, f"{unread}: {error}", f"{unread}; {LOG_SAYS_WHY}")
@@ -107,3 +109,13 @@ def _of_contests(people: PeopleStore) -> Iterator[Trouble]:
     for stored in people.contests.all():
         if stored.stage_note and phase_of(stored, now) not in OVER:
             yield _known("contests", f"contest {stored.name} does not go on; its page tells its directors why")
+
+
+def _of_submissions(people: PeopleStore) -> Iterator[Trouble]:
+    failed, unfinished = people.submissions.failed_checks()
+    if failed:
+        what = f"the arena could not check {counted(len(failed), 'submission')}, the last one {failed[-1]}"
+        yield _known("checker", f"{what}; {LOG_SAYS_WHY}")
+    if unfinished:
+        what = f"submission {unfinished[0]} is checked again, as an earlier check ended without a result"
+        yield _known("checker", f"{what}; {LOG_SAYS_WHY}")

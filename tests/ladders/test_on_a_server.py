@@ -8,21 +8,22 @@ import pytest
 from arena.home import PEOPLE_VARIABLE, STORE_VARIABLE, open_people
 from arena.people.roles import Role, Scope
 from tests import needs
-from tests.ladders.test_kill_storm import archive
+from tests.ladders.test_kill_storm import LADDER, archive, until
 from tests.web.test_serve import served
 
 
 @pytest.mark.slow
 def test_a_bot_gets_from_its_upload_to_the_table(postgres, monkeypatch, tmp_path, file):
+    file.write_text(LADDER)
     needs.contained_uploads()
     for variable in (STORE_VARIABLE, PEOPLE_VARIABLE):
         monkeypatch.setenv(variable, postgres.new_database())
     with open_people(tmp_path) as people:
         token = people.tokens.make(people.accounts.add("ada", Role.AUTHOR, "test"), "t", [Scope.SUBMIT], 1)
     with served("--home", tmp_path, "--open-to", "authors", "--ladder", file) as site:
-        site.get_until("/tournaments/open.json", lambda answer: answer[0] == 200)
+        until(lambda: site.get("/tournaments/open.json")[0] == 200, "the ladder has not begun")
         assert submitted(site, token, archive("ada", 1)) == "/submissions/1"
-        site.get_until("/tournaments/open.json", lambda answer: "ada@1" in rated(answer))
+        until(lambda: "ada@1" in rated(site.get("/tournaments/open.json")), "it is not in the table")
         assert json.loads(site.get("/health.json")[2])["troubles"] == []
 
 

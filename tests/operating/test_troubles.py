@@ -10,8 +10,14 @@ from arena.operating.part_lock import locked_parts
 from arena.operating.parts import PARTS
 from arena.operating.troubles import PROBE, troubles, why_unwritable
 from arena.people.directing import DirectorState
+from arena.people.roles import Role
+from arena.people.submission import SubmissionState
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.submission_claims import CLAIM_SECONDS
+from arena.store.people.submissions import FAILED_SECONDS
 from arena.trouble_note import Trouble, TroubleNote
 from tests.contests.samples import contest_of
+from tests.people.conftest import FakeClock
 
 
 @pytest.fixture
@@ -83,6 +89,29 @@ def test_of_a_contest_its_name_is_said_and_not_why_and_only_before_it_is_over(tm
     assert sorted(one.public for one in found(tmp_path, people)) == sentences
     people.contests.cancel("dora", "spring", "Because.")
     assert [one.sentence.split()[1] for one in found(tmp_path, people)] == ["summer"]
+
+
+def test_a_checker_that_fails_is_named_while_it_does_and_for_an_hour(tmp_path):
+    now = FakeClock()
+    with PeopleStore(tmp_path / "people.sqlite3", now) as people:
+        ada = people.accounts.add("ada", Role.AUTHOR, "test")
+        assert found(tmp_path, people) == []
+        for digest in ("a", "b", "c"):
+            people.submissions.add(ada, digest, digest * 64, 1, "bot.py", "")
+        people.submissions.claim().finish(SubmissionState.REFUSED, "")
+        people.submissions.claim()
+        assert found(tmp_path, people) == []
+        now.seconds += CLAIM_SECONDS
+        again = people.submissions.claim()
+        [one] = found(tmp_path, people)
+        assert one.part == "checker"
+        assert one.sentence.startswith("submission 2 is checked again")
+        again.finish(SubmissionState.FAILED, "")
+        assert [one.sentence[:38] for one in found(tmp_path, people)] == ["the arena could not check 1 submission"]
+        now.seconds += FAILED_SECONDS  # nothing says that it would work now
+        assert [one.sentence[:38] for one in found(tmp_path, people)] == ["the arena could not check 1 submission"]
+        people.submissions.claim().finish(SubmissionState.ACCEPTED, "", bot="x@1")
+        assert found(tmp_path, people) == []
 
 
 def test_a_database_that_can_not_be_read_hides_no_note(tmp_path, people, monkeypatch):

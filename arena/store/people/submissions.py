@@ -259,7 +259,7 @@ class Submissions(BotNames):
     def copy_bytes(self, person: int) -> int:
         """Return how large the copies of a person's accepted bots are together."""
         query = select(total_of(submissions.c.copy_bytes)).where(submissions.c.person_id == person)
-        return self._database.read(lambda connection: connection.execute(query).scalar_one())
+        return int(self._database.read(lambda connection: connection.execute(query).scalar_one()))
 
     def withdraw(self, person: Person, number: int) -> Submission:
         """Withdraw a submission of a person before it is decided.
