@@ -15,7 +15,7 @@ from arena.errors import BotDefinitionError, StoreError, UnknownNameError, Usage
 from arena.isolation.process_tag import process_tag
 from arena.isolation.removal import remove_tree
 from arena.isolation.stale_cleanup import CLEANUP_SECONDS, COPY_PREFIX, remove_stale_directories
-from arena.names import as_file_name
+from arena.names import as_file_name, letters_alike
 from arena.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
 from arena.players.building import forget_build
 from arena.players.manifest import MANIFEST, load_bot
@@ -81,14 +81,22 @@ class BotRegistry:
         """Return whether this bot has been submitted, with the same files.
 
         Raises:
-            BotDefinitionError: if its name and version have been submitted with other files.
+            BotDefinitionError: if its name and version have been submitted with other files, or its name with a
+                version that looks like this one.
         """
-        for stored in self._store.submitted_bots():
-            if stored.label == bot.label:
-                if stored.digest == bot.digest:
-                    return True
+        submitted = {stored.label: stored for stored in self._store.submitted_bots()}
+        if (same := submitted.get(bot.label)) is not None:
+            if same.digest == bot.digest:
+                return True
+            raise BotDefinitionError(
+                f"{bot.label} has been submitted with other files; raise the version in {MANIFEST}"
+            )
+        alike = letters_alike(bot.version)
+        for stored in submitted.values():
+            if stored.name == bot.name and letters_alike(stored.version) == alike:
                 raise BotDefinitionError(
-                    f"{bot.label} has been submitted with other files; raise the version in {MANIFEST}"
+                    f"bot {bot.label!r}: its version looks like that of {stored.label!r}, which has been submitted;"
+                    f" choose another one in {MANIFEST}"
                 )
         return False
 

@@ -1,7 +1,8 @@
-"""One rule for the names of bots, versions and tournaments, so that people can tell them apart."""
+"""The rules for the names of bots and tournaments and for versions, so that people can tell them apart."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 MAX_CHARACTERS = 64
@@ -11,6 +12,12 @@ ACCEPTED = (
     " not beginning with '.' or '-', and not 'human'"
 )
 
+VERSION_ACCEPTED = (
+    f"expected 1 to {MAX_CHARACTERS} letters a-z or A-Z and digits, with single '.', '-' or '+' between them"
+)
+
+_VERSION = re.compile(r"[A-Za-z0-9]+(?:[.+-][A-Za-z0-9]+)*")
+_ALIKE = (("0", "o"), ("1", "l"), ("i", "l"), ("5", "s"), ("rn", "m"), ("vv", "w"), ("cl", "d"))
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 _BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _VARIATION_SELECTORS = ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
@@ -33,7 +40,7 @@ def is_visible_text(text: str) -> bool:
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text may be the name or the version of a bot; ``ACCEPTED`` is the rule in words."""
+    """Return whether a text may be the name of a bot; ``ACCEPTED`` is the rule in words."""
     if not 1 <= len(text) <= MAX_CHARACTERS or not is_visible_text(text):
         return False
     if any(letter in text for letter in "@/\\") or text[0] in ".-" or "  " in text or text != text.strip():
@@ -41,6 +48,19 @@ def is_name(text: str) -> bool:
     if unicodedata.category(text[0]).startswith("M") or unicodedata.normalize("NFC", text) != text:
         return False
     return unicodedata.normalize("NFKC", text).casefold() != _PERSON
+
+
+def is_version(text: str) -> bool:
+    """Return whether a text may be the version of a bot; ``VERSION_ACCEPTED`` is the rule in words."""
+    return len(text) <= MAX_CHARACTERS and _VERSION.fullmatch(text) is not None
+
+
+def letters_alike(text: str) -> str:
+    """Return what texts of letters and digits have in common that can be mistaken for each other."""
+    text = text.lower()
+    for seen, meant in _ALIKE:
+        text = text.replace(seen, meant)
+    return text
 
 
 def as_file_name(name: str) -> str:

@@ -12,7 +12,7 @@ from arena.errors import BotDefinitionError, UsageError
 from arena.home import ArenaHome
 from arena.kits.languages import LANGUAGES
 from arena.kits.new_bot import new_bot
-from arena.names import as_file_name, is_name
+from arena.names import as_file_name, is_name, is_version
 from arena.players.manifest import load_bot
 from arena.protocol.messages import read_ready
 from arena.tournament.definition import check_tournament_name, load_definition
@@ -85,6 +85,37 @@ def test_names_that_people_can_tell_apart_are_accepted(name):
     assert is_name(name)
 
 
+@pytest.mark.parametrize("version", ["1", "2.0.1", "1.0-rc.1+build5", "v3", "x" * 64])
+def test_versions_of_letters_digits_and_three_marks_are_accepted(version):
+    assert is_version(version)
+
+
+@pytest.mark.parametrize(
+    "version",
+    [
+        "<b>1</b>",
+        "1_0",
+        "1 0",
+        "1..0",
+        ".1",
+        "1.",
+        "-1",
+        "+1",
+        "1\n",
+        "1é",
+        "\u0661",
+        "1\u0430",
+        "1&2",
+        '1"',
+        "",
+        "x" * 65,
+    ],
+)
+def test_other_versions_are_refused(tmp_path, version):
+    with pytest.raises(BotDefinitionError, match=r"version = .*: expected 1 to 64 letters a-z or A-Z and digits"):
+        load_bot(make_bot(tmp_path / "a", version=version))
+
+
 @pytest.mark.parametrize("what", BAD)
 def test_other_names_are_refused(what):
     assert not is_name(BAD[what])
@@ -110,8 +141,6 @@ def test_the_rule_holds_wherever_a_name_is_accepted(tmp_path, what):
     bad = BAD[what]
     with pytest.raises(BotDefinitionError, match=r"name = .*: expected 1 to 64 visible characters"):
         load_bot(make_bot(tmp_path / "named", name=bad))
-    with pytest.raises(BotDefinitionError, match=r"version = .*: expected 1 to 64"):
-        load_bot(make_bot(tmp_path / "versioned", version=bad))
     if bad != "..":
         with pytest.raises(BotDefinitionError, match=r"name = .*: expected 1 to 64"):
             load_bot(Path(shutil.copy(ROOT / "bots/minimal/bot.py", tmp_path / f"{bad}.py")))
@@ -157,6 +186,24 @@ def test_names_that_were_accepted_earlier_are_shown_and_go_on(tmp_path, monkeypa
         assert old in [line.bot for line in standings_of(home.store, "an old\u3164cup").lines]
         assert home.bots.find(old).name == old
         assert home.bots.find(f"{old}@1").version == "1"
+
+
+@pytest.mark.slow
+def test_versions_that_were_accepted_earlier_go_on_and_none_that_looks_alike_is_added(tmp_path, monkeypatch):
+    old = make_bot(tmp_path / "a", version="<i>1.0</i>")
+    with ArenaHome(tmp_path / "home") as home:
+        with monkeypatch.context() as earlier:
+            earlier.setattr("arena.players.manifest.is_version", lambda version: True)
+            assert submit(home, old).refusal is None
+            run_tournament(load_definition(write_tournament(tmp_path, old), home.bots), home.store, workers=1)
+        assert home.bots.find("a").version == "<i>1.0</i>"
+        assert run_tournament(load_definition(tmp_path / "t.toml", home.bots), home.store, workers=1).is_complete
+        assert submit(home, make_bot(tmp_path / "b", version="1.0")).refusal is None
+        for version in ("1.O", "i.o", "L.0"):
+            with pytest.raises(BotDefinitionError, match=r"looks like that of 'a@1\.0'"):
+                submit(home, make_bot(tmp_path / version, version=version))
+        for version in ("10", "1-0", "1.0.0"):
+            assert submit(home, make_bot(tmp_path / version, version=version)).refusal is None
 
 
 def test_what_is_said_of_names_agrees_with_the_rule():

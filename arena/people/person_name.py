@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from arena.names import letters_alike
+
 MAX_CHARACTERS = 32
 
 ACCEPTED = (
@@ -13,7 +15,6 @@ ACCEPTED = (
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*")
 _RESERVED = frozenset({"admin", "arena", "everybody", "human", "nobody", "root", "somebody", "system", "visitor"})
-_ALIKE = (("0", "o"), ("1", "l"), ("i", "l"), ("5", "s"), ("rn", "m"), ("vv", "w"), ("cl", "d"))
 
 
 def is_person_name(text: str) -> bool:
@@ -27,7 +28,4 @@ def _is_reserved(name: str) -> bool:
 
 def look_alike_key(name: str) -> str:
     """Return what names that can be mistaken for each other have in common: no two people have the same."""
-    key = re.sub("[-_. ]", "", name.lower())
-    for seen, meant in _ALIKE:
-        key = key.replace(seen, meant)
-    return key
+    return letters_alike(re.sub("[-_. ]", "", name))

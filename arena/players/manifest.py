@@ -17,7 +17,7 @@ from arena.errors import BotDefinitionError
 from arena.isolation.bot_places import SUBMITTED_RULE, is_below
 from arena.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, resolve_program
 from arena.isolation.sandbox_policy import clean_environment, is_python_file
-from arena.names import ACCEPTED, is_name
+from arena.names import ACCEPTED, VERSION_ACCEPTED, is_name, is_version
 from arena.players.bot_files import BUILD_DIRECTORY, IN_PLACE, Bounds, bot_files, digest_of, open_at_once, single_file
 from arena.records import Bot
 from arena.shipped import bot_path, example_hint
@@ -151,7 +151,8 @@ def _from_directory(directory: Path, args: Sequence[str], bounds: Bounds, is_kno
         _Manifest, parse_toml(_read_manifest(path), path, BotDefinitionError), path, BotDefinitionError
     )
     check_name(f"{path}: name", manifest.name, is_known)
-    check_name(f"{path}: version", manifest.version, is_known)
+    if not is_version(manifest.version) and not (is_known is not None and is_known(manifest.version)):
+        raise BotDefinitionError(f"{path}: version = {manifest.version!r}: {VERSION_ACCEPTED}")
     if bounds.is_submission:  # before the command says anything about which files there are on this machine
         _check_place(manifest.command[0], directory, f"{path}: command = {manifest.command[0]!r}")
         if manifest.build:

@@ -123,7 +123,7 @@ class Checker:
         def accept(bot: Bot) -> None:
             report.bot = bot.label
             report.add(f"{bot.label}: copied")
-            if BOT_NAME.fullmatch(bot.name) is None or not bot.version.isascii():
+            if BOT_NAME.fullmatch(bot.name) is None:
                 raise BotDefinitionError(f"bot {bot.label!r}: {NAME_RULE}")
             owner = self._people.submissions.owner(bot.name)
             if self._is_of_the_house(bot) or owner not in (None, claim.submission.person):
