@@ -71,10 +71,12 @@ class ResolvedProgram(NamedTuple):
     Attributes:
         paths: the files and directories that it needs beside the bot's own and the system's.
         refused: the first program on the way that the bot may not use; empty if it may use all.
+        is_systems: whether a program of the system is among them: a shell or ``make`` may start ``python3`` on PATH.
     """
 
     paths: tuple[str, ...]
     refused: str = ""
+    is_systems: bool = False
 
 
 class _NamedBy(Enum):
@@ -102,7 +104,7 @@ def resolve_program(program: str, own: tuple[str, ...], path: str, submitted: bo
     own = tuple(os.path.realpath(file) for file in own)
     base = own[0] if own and os.path.isdir(own[0]) else os.path.dirname(own[0]) if own else "/"
     needed: set[str] = set()
-    refused = ""
+    refused, is_systems = "", False
     if "/" in program:
         waiting = [(_NamedBy.BOT if submitted else _NamedBy.COMMAND, program)]
     else:
@@ -128,9 +130,10 @@ def resolve_program(program: str, own: tuple[str, ...], path: str, submitted: bo
             refused = refused or file
             continue
         needed |= granted.paths
+        is_systems |= is_below(_canonical(file), SYSTEM)
         waiting += [(granted.names_as, other) for other in (*_link(file), *_interpreter(file), *_base_of_venv(file))]
         waiting += [(_NamedBy.SYSTEM, other) for other in _started_by_env(file, path)]
-    return ResolvedProgram(tuple(sorted(needed)), refused)
+    return ResolvedProgram(tuple(sorted(needed)), refused, is_systems)
 
 
 class _Granted(NamedTuple):

@@ -44,11 +44,11 @@ def readable_paths(
     needed = {*own, *resolve_program(command[0], own, path, submitted).paths, _arena_directory()}
     if command[0] == arena_interpreter():
         needed |= {*arena_python()}
-    return _outside_the_system(tuple(sorted(needed)))
+    return outside_the_system(tuple(sorted(needed)))
 
 
 @functools.lru_cache(maxsize=256)
-def _outside_the_system(paths: tuple[str, ...]) -> tuple[str, ...]:
+def outside_the_system(paths: tuple[str, ...]) -> tuple[str, ...]:
     """Return paths and the real paths behind them, without those that are readable anyway."""
     real = {os.path.realpath(path) for path in paths}
     return tuple(sorted(path for path in {*paths, *real} if not is_below(path, READ_ONLY_SYSTEM)))

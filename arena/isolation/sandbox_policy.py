@@ -17,12 +17,13 @@ from arena.errors import BotError, UsageError
 from arena.isolation.bot_places import SUBMITTED_RULE, is_submitted
 from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, bubblewrap_command
 from arena.isolation.control_groups import find_parent_groups, group_specs
-from arena.isolation.interpreters import arena_interpreter, resolve_program
+from arena.isolation.interpreters import arena_interpreter, arena_python, resolve_program
 from arena.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, landlock_rules
 from arena.isolation.launch_spec import SHARED_MEMORY, TAG_VARIABLE, GroupSpec, LandlockRules, LaunchSpec, MountSpec
 from arena.isolation.process_tag import process_tag
 from arena.isolation.readable_paths import (
     existing_system,
+    outside_the_system,
     paths_behind_closed_directories,
     readable_paths,
     user_base,
@@ -107,13 +108,14 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
         environment[EXTERNAL_GAME_VARIABLE] = "=".join(bot.external_game)
         own = (*own, bot.external_game[1])
     submitted = is_submitted(bot)
-    readable = readable_paths(bot.command, own, environment["PATH"], submitted)
     lab = _lab_directories(bot)
     if lab:
         environment[CACHE_VARIABLE] = str(cache_directory())
-        readable = tuple(sorted({*readable, *lab}))
+    program = resolve_program(bot.command[0], own, environment["PATH"], submitted)
+    python = _reachable(outside_the_system(arena_python())) if program.is_systems else ()
+    readable = tuple(sorted({*readable_paths(bot.command, own, environment["PATH"], submitted), *python, *lab}))
     if isolation.confines_files or submitted:
-        _check_program(bot.command[0], own, environment["PATH"], submitted)
+        _check_program(bot.command[0], program.refused, submitted)
     mounts = _mounts(readable, scratch, limits, isolation)
     level = isolation.level
     groups = _control_groups(isolation, limits)
@@ -153,8 +155,7 @@ def is_python_file(command: tuple[str, ...]) -> bool:
     return command[:1] == (arena_interpreter(),) and command[1:2] != () and command[1].endswith(".py")
 
 
-def _check_program(program: str, own: tuple[str, ...], path: str, submitted: bool) -> None:
-    refused = resolve_program(program, own, path, submitted).refused
+def _check_program(program: str, refused: str, submitted: bool) -> None:
     if not refused:
         return
     leads = "is a program that" if refused == program else f"leads to {refused}, which"
@@ -172,9 +173,12 @@ def _lab_directories(bot: Bot) -> tuple[str, ...]:
         return ()
     paths = [os.path.realpath(directory / name) for name in (KERNELS, TABLES)]
     found = tuple(path for path in paths if os.path.isdir(path))
-    if is_root() and not can_mount() and paths_behind_closed_directories(found, "/"):
-        return ()  # bots under another uid can't reach them, and play without
-    return found
+    return _reachable(found)
+
+
+def _reachable(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return paths that a bot can do without; none of them if a bot under another uid can't reach them."""
+    return () if is_root() and not can_mount() and paths_behind_closed_directories(paths, "/") else paths
 
 
 def clean_environment(scratch: str) -> dict[str, str]:

@@ -170,7 +170,7 @@ def test_a_virtual_environment_of_the_bots_leads_to_the_arenas_python(place):
 
 def test_the_arenas_python_in_a_first_line_is_opened(place):
     found = resolve_program(str(place / "bot" / script(place, f"#!{sys.executable}")), (str(place / "bot"),), PATH)
-    assert found == (arena_python(), "") or interpreters.is_below(os.path.realpath(sys.executable), ("/usr",))
+    assert found[:2] == (arena_python(), "") or interpreters.is_below(os.path.realpath(sys.executable), ("/usr",))
 
 
 @pytest.mark.parametrize("line", ["#!/usr/bin/env node", "#!/usr/bin/env -S node --flag", "#!/bin/env -i node"])
@@ -181,7 +181,7 @@ def test_what_env_starts_is_found_on_path_through_links_of_the_system(place, lin
     (place / "system/node").symlink_to(place / "node/bin/node")
     monkeypatch.setattr(interpreters, "SYSTEM", (*interpreters.SYSTEM, str(place / "system")))
     found = resolve_program(str(place / "bot" / script(place, line)), (str(place / "bot"),), f"{place}/system:/usr/bin")
-    assert found == ((str(place / "node"),), "")
+    assert found[:2] == ((str(place / "node"),), "")
 
 
 @pytest.mark.parametrize("level", ["landlock", "bubblewrap"])

@@ -14,9 +14,11 @@ import pytest
 from arena.errors import BotDefinitionError
 from arena.executors.bot_archive import pack_bot, unpack_bot
 from arena.isolation.levels import choose_isolation
+from arena.match.single_match import play_match
 from arena.players import build_output, building
 from arena.players.building import build_bots, is_built
 from arena.players.manifest import load_bot
+from tests import needs
 
 ARENA = [sys.executable, "-m", "arena"]
 COPY = "cp program.sh build/bot"
@@ -99,6 +101,18 @@ def test_a_build_is_confined(tmp_path):
             build_bots([bot], level)
     assert secret.read_text() == "s"
     assert not (tmp_path / "b/touched").exists()
+
+
+@pytest.mark.parametrize("level", ["limits", "landlock", "bubblewrap"])
+def test_python3_is_the_arenas_also_where_a_shell_starts_it(tmp_path, level):
+    """In a build and in a bot; in a virtual environment, what python3 on PATH needs are no files of the system."""
+    needs.isolation(level)
+    says = "python3 -c 'import sys; print(sys.prefix)'"
+    bot = make_bot(tmp_path / "b", f"{COPY} && {says} > build/prefix", f"#!/bin/sh\n{says} >&2\n")
+    build_bots([bot], choose_isolation(level))
+    assert (tmp_path / "b/build/prefix").read_text() == f"{sys.prefix}\n"
+    record = play_match("differences", [bot, bot], isolation=level)
+    assert record.seats[0].stderr == f"{sys.prefix}\n"
 
 
 @pytest.mark.parametrize("mess", ["ln -s /etc/passwd build/link", "mkfifo build/pipe"], ids=["a link", "a pipe"])
