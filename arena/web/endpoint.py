@@ -15,6 +15,17 @@ Handler = Callable[[Request], Awaitable[ASGIApp]]
 """
 
 
+REFUSALS = {
+    405: "Only GET and HEAD are answered.",
+    421: "The request names a host that is not this one.",
+    422: "What is stored can't be shown, or the rules of the game fail.",
+}
+"""What any address that is read can end with."""
+TOO_LONG = {414: "The address is too long."}
+"""What an address with a field in its path can end with."""
+NOT_CHANGED = {"304": {"description": "It is as `If-None-Match` says."}}
+
+
 class Description(NamedTuple):
     """The description of an operation.
 
@@ -53,7 +64,7 @@ class Endpoint:
 
 
 def operation(
-    summary: str, content_type: str, parameters: Sequence[Mapping[str, Any]], refusals: Mapping[int, str]
+    summary: str, content_type: str, parameters: Sequence[Mapping[str, Any]], refusals: dict[int, str]
 ) -> dict[str, Any]:
     """Return the description of an endpoint that is read.
 
@@ -61,9 +72,9 @@ def operation(
         summary: what it has.
         content_type: of the answer.
         parameters: of its address, as OpenAPI describes them.
-        refusals: what other statuses mean; each comes with a problem as HTML or as JSON.
+        refusals: what statuses mean beside those of every address; each comes with a problem as HTML or as JSON.
     """
-    answers = {str(status): problem_answer(meaning) for status, meaning in refusals.items()}
+    answers = {str(status): problem_answer(meaning) for status, meaning in sorted((REFUSALS | refusals).items())}
     return {
         "summary": summary,
         "parameters": list(parameters),

@@ -16,7 +16,7 @@ from arena.site.build.feeds import bot_feed, tournament_feed
 from arena.site.feed import feed_xml
 from arena.site.models.feed import Feed
 from arena.site.models.model import MAX_NAME_CHARACTERS
-from arena.web.endpoint import Endpoint, operation
+from arena.web.endpoint import NOT_CHANGED, TOO_LONG, Endpoint, operation
 from arena.web.rendered import PAGE_CACHING, Rendered, rendered, response_of
 from arena.web.topics import Topic
 from arena.web.versions import Versions
@@ -80,8 +80,8 @@ def _operation(kind: str) -> dict[str, Any]:
     refusals = {
         400: "The address is not right.",
         404: f"There is no such {kind}.",
-        405: "Only GET and HEAD are answered.",
-        414: "The address is too long.",
+        **TOO_LONG,
         503: "The store can't be read.",
     }
-    return operation(f"The latest results of a {kind}, as an Atom feed.", "application/atom+xml", [name], refusals)
+    found = operation(f"The latest results of a {kind}, as an Atom feed.", "application/atom+xml", [name], refusals)
+    return {**found, "responses": found["responses"] | NOT_CHANGED}

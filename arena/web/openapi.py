@@ -12,7 +12,7 @@ from arena.site.links import INDEX_PATH
 from arena.site.models.model import MAX_NAME_CHARACTERS, Model
 from arena.site.page import Lane, Page
 from arena.version import __version__
-from arena.web.endpoint import Endpoint
+from arena.web.endpoint import NOT_CHANGED, REFUSALS, TOO_LONG, Endpoint
 from arena.web.problems import Problem
 
 SCHEMAS = "#/components/schemas/"
@@ -27,12 +27,10 @@ _SECURITY = {
 _HTML, _JSON, _CSV = "text/html", "application/json", "text/csv"
 
 _REFUSALS = {
+    **REFUSALS,
+    **TOO_LONG,
     400: "The address says what the page does not understand.",
     404: "There is no such thing; the sentence suggests the nearest name.",
-    405: "Only GET and HEAD are answered.",
-    414: "The address is too long.",
-    421: "The request names a host that is not this one.",
-    422: "What is stored can't be shown, or the rules of the game fail.",
     503: "The store can't be read, or the page takes too long; `Retry-After` says when to ask again.",
 }
 
@@ -113,8 +111,8 @@ def _operation(
     if not form and page.lane is not Lane.SERVER:
         pending = {_HTML: {"schema": {"type": "string"}}}
         responses["202"] = {"description": "It is being computed; ask again after `Retry-After`.", "content": pending}
-    responses["304"] = {"description": "It is as `If-None-Match` says."}
-    responses |= {str(status): {"description": text, "content": refusal} for status, text in _REFUSALS.items()}
+    refusals = {str(status): {"description": text, "content": refusal} for status, text in sorted(_REFUSALS.items())}
+    responses |= NOT_CHANGED | refusals
     if page.lane is Lane.SERVER:  # which says what is wrong as its value
         responses["503"] = {"description": _REFUSALS[503], "content": content}
     return {

@@ -7,12 +7,14 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from arena.people.roles import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
-from arena.web.endpoint import Description, problem_answer
+from arena.web.endpoint import NOT_CHANGED, REFUSALS, TOO_LONG, Description, problem_answer
 from arena.web.openapi import SCHEMAS, SESSION, TOKEN, identifier_of
 from arena.web.people.body import FORM, JSON
 from arena.web.people.operation import NoFields, Operation, Who
 
-_HTML = "text/html"
+_HTML, _STREAM = "text/html", "text/event-stream"
+_IN_PIECES = ("application/octet-stream", "application/zip")
+"""Files on the disk, of which a program may ask for a piece."""
 
 
 def description_of(operation: Operation) -> Description:
@@ -108,6 +110,8 @@ def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     if operation.media_type:
         content: dict[str, Any] = {operation.media_type: {"schema": {"type": "string", "format": "binary"}}}
         responses["200"] = {"description": operation.summary, "content": content}
+        if operation.media_type in _IN_PIECES:
+            responses["206"] = {"description": "The piece of it that `Range` names.", "content": content}
     elif operation.model is None:
         schema = {
             "type": "object",
@@ -121,8 +125,10 @@ def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
         content = {_HTML: {"schema": {"type": "string"}}} if operation.template else {}
         content[JSON] = {"schema": {"$ref": f"{SCHEMAS}{operation.model.__name__}"}}
         responses["200"] = {"description": operation.summary, "content": content}
-        if operation.method == "GET" and operation.who is not Who.ANYBODY:
-            responses["303"] = {"description": "Sign in first; a browser is led to the page for that."}
+    if operation.method == "GET" and operation.who is not Who.ANYBODY:
+        responses["303"] = {"description": "Sign in first; a browser is led to the page for that."}
+    if operation.method == "GET" and operation.media_type not in (*_IN_PIECES, _STREAM):
+        responses |= NOT_CHANGED
     return responses | {str(status): problem_answer(text) for status, text in sorted(_refusals(operation).items())}
 
 
@@ -133,11 +139,16 @@ def _refusals(operation: Operation) -> dict[int, str]:
         401: "Sign in first, or the token is not right.",
         403: "It may not be done by who asks, not by a page of another site, or not without https.",
         404: "There is no such thing.",
-        421: "The request names a host that is not this one.",
+        421: REFUSALS[421],
+        422: REFUSALS[422],
         503: "The database can't be read, or too many ask; `Retry-After` says when to ask again.",
     }
     if _is_in_path(operation, "secret"):
         found[404] = "The link can't be used: it was, it has expired, or nobody made it; always the same sentence."
+    if "{" in operation.path:
+        found |= TOO_LONG
+    if operation.media_type in _IN_PIECES:
+        found[416] = "The file has no such piece."
     if operation.method != "GET":
         found |= {
             408: "What is sent takes too long.",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
@@ -72,7 +73,7 @@ def page_response(
     """
     headers = {"cache-control": NOT_KEPT} | ({"retry-after": "1"} if operation.is_late(model) else {})
     if wants_json(request) or not operation.template:
-        response = response_of(rendered(model.model_dump_json().encode(), JSON), request.headers, headers)
+        response = response_of(rendered(model.model_dump_json().encode(), JSON), _asked(request), headers)
     else:
         html = render_template(
             operation.template,
@@ -88,7 +89,7 @@ def page_response(
             wrong=refusal.wrong if refusal is not None else {},
         )
         status = refusal.problem.status if refusal is not None else 200
-        response = response_of(rendered(html.encode(), HTML), request.headers, headers, status)
+        response = response_of(rendered(html.encode(), HTML), _asked(request), headers, status)
     response.headers["vary"] += ", Cookie, Authorization"
     return response
 
@@ -101,7 +102,7 @@ def done_response(request: Request, done: Done) -> Response:
     """Lead a browser elsewhere; tell a program what was done."""
     if wants_json(request):
         body = json.dumps({"done": done.sentence, "to": done.to}).encode()
-        response = response_of(rendered(body, JSON), request.headers, {"cache-control": NOT_KEPT})
+        response = response_of(rendered(body, JSON), _asked(request), {"cache-control": NOT_KEPT})
     else:
         response = Response(status_code=303, headers={"location": done.to, "cache-control": NOT_KEPT})
     if done.session is not None:
@@ -124,7 +125,7 @@ def document_response(request: Request, result: Document) -> Response:
         "content-security-policy": "sandbox",
         "content-disposition": f'attachment; filename="{name}"',
     }
-    return response_of(rendered(result.content, result.media_type), request.headers, headers)
+    return response_of(rendered(result.content, result.media_type), _asked(request), headers)
 
 
 def home_page_response(request: Request, result: OfHome) -> Response:
@@ -139,9 +140,16 @@ def home_page_response(request: Request, result: OfHome) -> Response:
             notice_address=result.notice_address,
         )
         content, kind = render(result.page, result.parameters, result.model, setting).encode(), HTML
-    response = response_of(rendered(content, kind), request.headers, {"cache-control": NOT_KEPT})
+    response = response_of(rendered(content, kind), _asked(request), {"cache-control": NOT_KEPT})
     response.headers["vary"] += ", Cookie, Authorization"
     return response
+
+
+def _asked(request: Request) -> Headers:
+    """Return the headers that say in which form to answer; only what is read can be there already."""
+    if request.method in ("GET", "HEAD"):
+        return request.headers
+    return Headers({"accept-encoding": request.headers.get("accept-encoding", "")})
 
 
 def place_of_ours(text: str) -> str:

@@ -190,6 +190,7 @@ OPERATIONS = (
         who=Permission.SUBMIT,
         handler=download,
         fields=Numbered,
+        media_type="application/octet-stream",
     ),
     Operation(
         method="POST",

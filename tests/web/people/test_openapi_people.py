@@ -3,6 +3,7 @@
 import pytest
 
 from arena.site.pages import PAGES
+from arena.submissions.upload_directory import UploadDirectory
 from arena.web.openapi import document
 from arena.web.people.description import description_of
 from arena.web.people.table import OPERATIONS
@@ -75,19 +76,53 @@ async def test_who_may_is_said(described, path, method, sentence, security):
     assert (operation["description"], operation["security"]) == (sentence, security)
 
 
+THERE = {"number": "1", "person": "ann", "secret": "x" * 43, "tournament": "t", "match": "1", "bot": "a", "rival": "b"}
+THERE |= {"name": "none", "game": "differences", "puzzle": "1"}
+LOGIN = {"data": {"name": "ann", "password": PASSWORD}}
+REQUESTS = (
+    ("", {}),
+    ("", LOGIN),
+    ("", {"content": b"x"}),
+    ("", {"content": b"[1]", "headers": {"content-type": JSON}}),
+    ("", {"content": b"x" * 2_000_000, "headers": {"content-type": JSON}}),
+    ("", {"headers": {"sec-fetch-site": "cross-site"}}),
+    ("", {"headers": {"authorization": "Bearer nobody's"}}),
+    ("", {"headers": {"host": "elsewhere.example"}}),
+    ("", {"headers": {"if-none-match": "*"}}),
+    ("", {"headers": {"range": "bytes=0-1"}}),
+    ("", {"headers": {"range": "bytes=9-"}}),
+    ("?x=1", {}),
+    ("?" + "x" * 9000, {}),
+    ("x" * 9000, {}),
+    ("%ff", {}),
+)
+"""Whatever may be wrong with a request: what is behind its path, or in place of its fields, and what is sent."""
+
+
 @pytest.mark.slow(sample=True)
-async def test_every_status_that_comes_is_described(world, described):
-    olga, visitor = world.browser("olga", accept=JSON), world.client(accept=JSON)
-    for client in (olga, visitor):
-        for operation in OPERATIONS:
-            path = operation.path.format(
-                number=1, person="nobody", secret="x" * 43, name="none", tournament="x", match="x", bot="x"
-            )
-            responses = described["paths"][operation.path][operation.method.lower()]["responses"]
-            for sent in ({}, {"data": {"name": "ann", "password": PASSWORD}}, {"content": b"x"}):
-                if operation.method == "POST" or not sent:
-                    response = await client.request(operation.method, path, **sent)
-                    assert str(response.status_code) in responses, (operation.path, response.text)
+async def test_every_status_that_comes_is_described(world, described, tmp_path):
+    with UploadDirectory(tmp_path / "uploads").receive() as receiving:
+        receiving.write(b"x")
+        came = receiving.keep()
+    world.store.submissions.add(world.store.accounts.get("olga"), came.name, came.digest, 1, "x.py", "")
+    pages = {f"{page.path}{suffix}" for page in PAGES for suffix in ("", ".json", ".csv")}
+    statuses = set()
+    for path, operations in described["paths"].items():
+        clients = [world.browser("olga", accept=JSON), world.client(), world.client(scheme="http", accept=JSON)]
+        for method, operation in operations.items():
+            for behind, sent in REQUESTS:
+                filled = behind and not behind.startswith("?")
+                is_built = path in pages and not (behind and (not filled or "{" in path))
+                if is_built or (method == "get" and "content" in sent):
+                    continue
+                fields = dict.fromkeys(THERE, behind) if filled else THERE
+                address = path.format_map(fields) + ("" if filled else behind)
+                for client in clients if path not in pages else clients[:1]:
+                    response = await client.request(method, address, **sent)
+                    where = (method, path, behind[:20], str(sent)[:80], response.status_code, response.text[:200])
+                    assert str(response.status_code) in operation["responses"], where
+                    statuses.add(response.status_code)
+    assert statuses >= {200, 206, 303, 304, 400, 401, 403, 404, 413, 414, 415, 416, 421}
 
 
 async def test_without_people_there_is_nothing_to_sign_in_to():
