@@ -20,7 +20,7 @@ MARKS = ("arena-bot-", "arena-zoo-0", "arena-zoo-1", "arena-escape-")
 
 def traces() -> set[str]:
     """Return what bots of this process, or of its child processes, have left on this machine so far."""
-    found = {f"process {path.name}: {_command(path)}" for path in _bot_processes()}
+    found = {f"process {path.name}: {_command(path)}" for path in bot_processes()}
     places = [Path("/dev/shm"), Path(tempfile.gettempdir()), Path("/var/tmp")]
     home = find_parent_groups()
     places += [Path(directory) for directory in home.directories.values()] if home is not None else []
@@ -66,7 +66,8 @@ def _with_ancestors(pid: int) -> Iterator[int]:
             pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def _bot_processes() -> Iterator[Path]:
+def bot_processes() -> Iterator[Path]:
+    """Yield the directory in /proc of each process of a bot of this process, or of its child processes."""
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             settings = dict(setting.partition(b"=")[::2] for setting in (path / "environ").read_bytes().split(b"\0"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import threading
 from collections.abc import Sequence
@@ -61,11 +62,16 @@ class DaskWorker:
         open_launcher()
         self._pool = BotPool(isolation, settings.limits, settings.fresh_bots)
         self._one_at_a_time = threading.Lock()
+        self._rest = contextlib.ExitStack()  # in which the bots are watched
 
     def play(self, specs: Sequence[MatchSpec]) -> list[JobResult]:
         """Play matches one after another."""
         with self._one_at_a_time:
-            return [self._play(spec) for spec in specs]
+            self._rest.close()
+            try:
+                return [self._play(spec) for spec in specs]
+            finally:
+                self._rest.enter_context(self._pool.watched())
 
     def _play(self, spec: MatchSpec) -> JobResult:
         here = replace(spec, bots=tuple(self._bots[bot.label] for bot in spec.bots))
@@ -77,6 +83,7 @@ class DaskWorker:
     def close(self) -> None:
         """End all bots and remove their files."""
         with self._one_at_a_time:
+            self._rest.close()
             self._pool.close()
         close_launcher()
         remove_tree(str(self._directory))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import multiprocessing
 import time
@@ -39,6 +40,7 @@ class InProcessExecutor(Executor):
         self._log = JoinedLog(job.log_path, multiprocessing.get_context("spawn"))
         self._watched: frozenset[int] = frozenset()
         self._weight = LiveWeight()
+        self._rest = contextlib.ExitStack()  # in which the bots are watched
         self._since = 0.0
         self._looks = deque([-math.inf] * LOOKS_A_SECOND, maxlen=LOOKS_A_SECOND)
 
@@ -49,16 +51,19 @@ class InProcessExecutor(Executor):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """End the bots."""
+        self._rest.close()
         self._pool.close()
         self._log.__exit__(kind, error, at)
 
     def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
         """Play matches, one for each list."""
+        self._rest.close()
         while (spec := queue.take()) is not None:
             self._since = time.time()
             if spec.match in self._watched:  # the matches before it may have taken all looks of this second
                 self._looks.extend([-math.inf] * LOOKS_A_SECOND)
             yield [play_spec(self._pool, spec, self._look if self.meanwhile is not None else None)]
+        self._rest.enter_context(self._pool.watched())
 
     def _look(self) -> None:
         """Call ``meanwhile``; where a quick bot meets a slow one, the position of each is seen."""

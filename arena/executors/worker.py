@@ -20,6 +20,7 @@ from arena.executors.live_reports import LiveReports
 from arena.isolation.launcher_client import close_launcher, open_launcher
 from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
+from arena.players.off_turn import WATCH_SECONDS
 from arena.records import Limits, MatchSpec
 from arena.service_program import end_now, ignore_ctrl_c
 from arena.store.rows import row_of
@@ -83,7 +84,8 @@ def _play_what_arrives(pipe: Connection[Any, Any], watched: Connection[Any, Any]
         log.info("worker %d is ready", os.getpid())
         while True:
             try:
-                specs = pipe.recv()
+                with contextlib.nullcontext() if pipe.poll(WATCH_SECONDS) else pool.watched():
+                    specs = pipe.recv()
             except (EOFError, ConnectionError):
                 break
             for spec in specs:

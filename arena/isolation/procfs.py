@@ -17,6 +17,8 @@ MAX_ENVIRONMENT_BYTES = 1 << 20
 
 
 _USUAL_BYTES = 4096
+_STILL = (b"T", b"t", b"Z", b"X")
+"""The states of a thread that is stopped, is traced and stopped, or has ended (proc_pid_stat(5))."""
 
 
 def live_directory(pid: int) -> str:
@@ -44,6 +46,21 @@ def read(path: str) -> bytes:
 
 def _has_ended(directory: str) -> bool:
     return read(f"{directory}/stat").rpartition(b")")[2].split()[0] in (b"Z", b"X")
+
+
+def is_stopped(pid: int) -> bool:
+    """Return whether no thread of a process runs, and no timer of its own can continue it.
+
+    A POSIX timer may send SIGCONT or SIGKILL, which act on what is stopped. If the system does not show the timers, the
+    process may have one.
+    """
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            if read(f"/proc/{pid}/task/{thread}/stat").rpartition(b")")[2].split()[0] not in _STILL:
+                return False
+        return not read(f"/proc/{pid}/timers")
+    except OSError as error:
+        return error.errno == errno.ESRCH or not os.path.exists(f"/proc/{pid}")  # it is gone
 
 
 def environment(pid: int | str) -> list[bytes]:

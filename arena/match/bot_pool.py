@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import NamedTuple
 
@@ -87,6 +88,8 @@ class BotPool:
             VoidMatchError: if the arena itself failed; the bots of the match have been ended.
         """
         people = people or {}
+        for person in people.values():
+            person.watching = self.watched
         if spec.void_tries:
             self.close()  # a bot that should have been idle may have disturbed the last try
         keys = {
@@ -108,6 +111,10 @@ class BotPool:
             self.referee = None
         self._keep({key: bots[seat] for seat, key in keys.items()})
         return record
+
+    def watched(self) -> AbstractContextManager[None]:
+        """Return a context in which no match is played, or a person thinks: all bots are watched meanwhile."""
+        return self._running_bots.watched()
 
     def _label(self, spec: MatchSpec) -> str:
         return IN_PROCESS if any(bot.is_function for bot in spec.bots) else self._isolation.label

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from arena.enums import Termination
@@ -33,7 +34,11 @@ class LeftMatchError(ArenaError):
 
 
 class HumanPlayer(Player):
-    """Answers with what a person types."""
+    """Answers with what a person types.
+
+    Attributes:
+        watching: entered while the person is waited for: the bots of the match are watched meanwhile.
+    """
 
     def __init__(self, read: Callable[[int, Request], Any]) -> None:
         """Seat a person.
@@ -43,6 +48,7 @@ class HumanPlayer(Player):
                 LeftMatchError to break the match off.
         """
         self.wants = Wants(observation=False)
+        self.watching: Callable[[], AbstractContextManager[None]] = nullcontext
         self._read = read
         self._seat = 0
 
@@ -53,7 +59,8 @@ class HumanPlayer(Player):
     def ask(self, request: Request) -> Answer:
         """Wait for the person, as long as it takes."""
         asked = time.perf_counter()
-        action = self._read(self._seat, request)
+        with self.watching():
+            action = self._read(self._seat, request)
         return Answer(action, time.perf_counter() - asked)
 
     def end(

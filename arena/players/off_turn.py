@@ -1,5 +1,8 @@
 """Off turn, a bot leaves the processor to the one that is to act: how work off turn is found and stopped.
 
+Between its matches a bot is frozen. While no bot is asked, because a person thinks or no match is played, a thread
+watches all bots: they keep to their limits, and those that have to be idle are frozen.
+
 On a fast turn no other bot is checked. In a turn that takes longer than ``FIRST_CHECK_SECONDS`` the others are checked,
 and again with every sample of the acting bot, ten times a second: a bot that works off turn is frozen until it is
 asked. That bounds what a bot may use of another's time, from the first turn on, at next to no cost.
@@ -7,7 +10,11 @@ asked. That bounds what a bot may use of another's time, from the first turn on,
 
 from __future__ import annotations
 
-from arena.monitoring.resource_monitor import ResourceMonitor
+import contextlib
+import threading
+from collections.abc import Iterator
+
+from arena.monitoring.resource_monitor import SAMPLE_SECONDS, ResourceMonitor
 from arena.players.subprocess import Subprocess
 
 FIRST_CHECK_SECONDS = 0.02
@@ -18,6 +25,12 @@ WORK_SECONDS = 0.001
 
 FROZEN_SECONDS = 0.03
 """A frozen bot that uses more CPU time than this has found a way to run on: no honest one comes near."""
+
+WATCH_SECONDS = SAMPLE_SECONDS
+"""Between two looks at bots while none is asked."""
+
+MAX_WATCH_SECONDS = 60.0
+"""Up to this the pause between two looks doubles while all bots are shown to be stopped."""
 
 
 class OffTurnControl:
@@ -67,7 +80,7 @@ class OffTurnControl:
 
     def enforce(self) -> None:
         """Freeze the bot if it works off turn; if that does not stop it, kill it."""
-        if not self.is_required or self.cpu_at_start is None or self.fault is not None:
+        if not self.is_required or self.cpu_at_start is None or self._is_at_fault():
             return
         self.monitor.sample_cpu()
         if not self._process.is_frozen:
@@ -76,6 +89,34 @@ class OffTurnControl:
                 self.freeze()
         elif self.monitor.possible_cpu_seconds() - self._cpu_when_frozen > FROZEN_SECONDS:
             self._stop_frozen()
+
+    def watch(self) -> bool:
+        """Keep the bot to its limits while no bot is asked, and frozen if it must be idle.
+
+        Returns:
+            Whether it is shown to be stopped: it was frozen before, has used no CPU time since, and the system shows
+            that nothing of it runs or has set a timer that could continue it.
+        """
+        if self.monitor.is_bot_reaped or self._is_at_fault():
+            return self._process.is_stopped()
+        with contextlib.suppress(OSError):  # a process may vanish at any time
+            self.fault = self.monitor.sample()
+        if self._is_at_fault() or not self.is_required:
+            return False
+        if not self._process.is_frozen:
+            self.freeze()
+            return False
+        if self.monitor.possible_cpu_seconds() - self._cpu_when_frozen > FROZEN_SECONDS:
+            self._stop_frozen()
+            return False
+        return self._process.is_stopped()
+
+    def _is_at_fault(self) -> bool:
+        """Return whether the bot has committed a fault; what is left of it, such as children of its own, is killed."""
+        if self.fault is None:
+            return False
+        self._process.kill()
+        return True
 
     def freeze(self) -> None:
         """Freeze the bot until it is asked again."""
@@ -90,7 +131,7 @@ class OffTurnControl:
             self._process.freeze_members()
             return
         self._process.kill()
-        self.fault = f"{used_seconds:.2f} s of CPU time after it had been stopped, while another bot was to act"
+        self.fault = f"{used_seconds:.2f} s of CPU time after it had been stopped, while it was not to act"
 
 
 class RunningBots:
@@ -118,6 +159,28 @@ class RunningBots:
         for bot in self._bots:
             if bot is not acting:
                 bot.enforce()
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """Watch all bots while none of them is asked; nothing else may deal with them meanwhile.
+
+        A bot that is shown to be stopped is looked at ever more rarely, so one that is kept for days costs nothing.
+        """
+        is_over = threading.Event()
+
+        def watch() -> None:
+            pause_seconds = WATCH_SECONDS
+            while not is_over.wait(pause_seconds):
+                are_stopped = sum(not bot.watch() for bot in self._bots) == 0
+                pause_seconds = min(2 * pause_seconds, MAX_WATCH_SECONDS) if are_stopped else WATCH_SECONDS
+
+        thread = threading.Thread(target=watch, name="watch-bots", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
 
     def sample_cpu(self) -> None:
         """Measure the CPU time of all bots."""

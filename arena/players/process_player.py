@@ -107,6 +107,8 @@ class ProcessPlayer(Player):
         self.is_frozen_off_turn |= rule == OffTurn.FREEZE
         if self.is_frozen_off_turn and not self._may_work_off_turn:
             connection.off_turn.freeze()
+        elif connection.process.is_frozen:
+            connection.process.thaw()
         connection.off_turn.cpu_at_start = self._cpu_at_begin
         connection.send(_frame(messages.match(seating)))
 
@@ -172,7 +174,7 @@ class ProcessPlayer(Player):
     def end(
         self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
-        """Send the bot how the match ended, and let it deal with that; it stays running for the next match."""
+        """Send the bot how the match ended, and let it deal with that; then it is frozen until its next match."""
         connection = self.connection
         if connection is not None:
             connection.send(_frame(messages.end(self._match, ranks, scores, termination, faults)))
@@ -181,6 +183,7 @@ class ProcessPlayer(Player):
             self.last_report = self._report(connection.process, cpu_off_turn)
             connection.off_turn.is_required = True  # between matches there is nothing to think about
             connection.off_turn.cpu_at_start = connection.process.monitor.cpu_seconds()
+            connection.off_turn.freeze()
         return self.last_report
 
     def close(self, grace_seconds: float = QUIT_GRACE_SECONDS) -> None:

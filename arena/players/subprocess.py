@@ -14,7 +14,7 @@ from typing import NamedTuple
 import arena.botkit  # noqa: F401 - compiles it: bots, which import it too, may not write what Python has compiled
 from arena.enums import IsolationLevel
 from arena.errors import VoidMatchError
-from arena.isolation import reaper
+from arena.isolation import procfs, reaper
 from arena.isolation.launcher_client import LaunchedBot, make_scratch, open_launcher
 from arena.isolation.removal import remove_tree
 from arena.isolation.sandbox_policy import Isolation, make_launch_spec
@@ -184,11 +184,17 @@ class Subprocess:
         self._frozen_members.clear()
         self.is_frozen = False
 
+    def is_stopped(self) -> bool:
+        """Return whether no process of the program runs, and none can be continued by a timer of its own."""
+        return all(procfs.is_stopped(pid) for pid in self._current_members())
+
     def kill(self) -> None:
-        """Kill the program with its group, and all its processes that have been frozen; ``end`` must follow."""
+        """Kill the program with its group, and all other processes that belong to it; ``end`` must follow."""
         self._note_members()
         self._signal_group(signal.SIGKILL)
-        self._signal_frozen_members(signal.SIGKILL)
+        for pid in self._current_members() - {self.pid}:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
 
     def _signal_frozen_members(self, number: int) -> None:
         for pid in self._frozen_members & self._current_members() if self._frozen_members else ():
