@@ -19,6 +19,7 @@ import errno
 import functools
 import struct
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from arena.isolation.system_calls import SYSTEM_CALLS
 
@@ -29,8 +30,8 @@ _KILL_PROCESS, _ERRNO, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
 _LOAD, _AND, _JUMP_EQUAL, _JUMP_NOT_BELOW, _JUMP_ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
 _X32_BIT = 0x40000000
-_LINEAR_SEARCH = 2
-"""The most numbers that are compared one after another."""
+_LINEAR_SEARCH = 3
+"""The most runs that are compared one after another."""
 _MAX_JUMP = 255
 
 _SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
@@ -154,22 +155,52 @@ def assemble_filter(
     ]
     if machine == "x86_64":
         head += [(_JUMP_NOT_BELOW, 0, 1, _X32_BIT), (_RETURN, 0, 0, _KILL_PROCESS)]
-    return b"".join(struct.pack("=HBBI", *step) for step in [*head, *_search(refused)])
+    return b"".join(struct.pack("=HBBI", *step) for step in [*head, *_search(_runs(refused))])
 
 
-def _search(calls: Sequence[tuple[int, list[Instruction]]]) -> list[Instruction]:
-    """Return a binary search for the loaded number among calls in ascending order, each with what decides it.
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """System calls with consecutive numbers, and what decides them all."""
+
+    first: int
+    last: int
+    check: list[Instruction]
+
+    @property
+    def steps(self) -> list[Instruction]:
+        """The instructions for the loaded number, after which it is none of them."""
+        length = len(self.check)
+        if self.first == self.last:
+            return [(_JUMP_EQUAL, 0, length, self.first), *self.check]
+        return [
+            *((_JUMP_NOT_BELOW, 0, length + 1, self.first), (_JUMP_NOT_BELOW, length, 0, self.last + 1)),
+            *self.check,
+        ]
+
+
+def _runs(calls: Iterable[tuple[int, list[Instruction]]]) -> list[_Run]:
+    """Return calls in ascending order as runs, each as long as possible."""
+    runs: list[_Run] = []
+    for number, check in calls:
+        if runs and runs[-1].last == number - 1 and runs[-1].check == check:
+            runs[-1] = _Run(runs[-1].first, number, check)
+        else:
+            runs.append(_Run(number, number, check))
+    return runs
+
+
+def _search(calls: Sequence[_Run]) -> list[Instruction]:
+    """Return a binary search for the loaded number among runs of calls in ascending order.
 
     For every filter of a process the kernel works out which of its system calls are always allowed, so the length of
     the path to a decision, and not only that of the program, is a part of what starting a bot costs.
     """
     if len(calls) <= _LINEAR_SEARCH:
-        steps = [step for number, check in calls for step in ((_JUMP_EQUAL, 0, len(check), number), *check)]
-        return [*steps, _LET]
+        return [*(step for run in calls for step in run.steps), _LET]
     middle = len(calls) // 2
     while len(below := _search(calls[:middle])) > _MAX_JUMP:
         middle -= 1
-    return [(_JUMP_NOT_BELOW, len(below), 0, calls[middle][0]), *below, *_search(calls[middle:])]
+    return [(_JUMP_NOT_BELOW, len(below), 0, calls[middle].first), *below, *_search(calls[middle:])]
 
 
 def _refuse(name: str) -> Instruction:
