@@ -66,6 +66,11 @@ def _raise_own_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard + 1))
 
 
+def _set_same_limit(pid: int) -> None:
+    """Set a limit of another process as it is: at some levels that succeeds, and an ordinary user's can't be undone."""
+    resource.prlimit(pid, resource.RLIMIT_CORE, resource.prlimit(pid, resource.RLIMIT_CORE))
+
+
 def _new_user_namespace() -> None:
     pid = os.fork()
     if pid == 0:
@@ -149,7 +154,7 @@ def main(secret: str, outside: str, port: int, arena_pid: int) -> None:
         "signal the arena": lambda: os.kill(arena_pid, 0),
         "read the arena's environment": lambda: _read(f"/proc/{arena_pid}/environ"),
         "trace the arena": lambda: _must(_libc.ptrace(_PTRACE_SEIZE, arena_pid, 0, 0)),
-        "change the arena's limits": lambda: resource.prlimit(arena_pid, resource.RLIMIT_CORE, (0, 0)),
+        "change the arena's limits": lambda: _set_same_limit(arena_pid),
         "raise its own limits": _raise_own_limit,
         "leave its session": _new_session,
         "make a user namespace": _new_user_namespace,

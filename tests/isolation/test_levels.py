@@ -1,6 +1,7 @@
 """Levels: found by trying, demanded or refused clearly, and honest when something is missing or broken."""
 
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -85,6 +86,13 @@ def test_control_groups_whose_test_does_not_end_in_time_are_missed_loudly(monkey
     assert why in caplog.text
     with pytest.raises(UsageError, match=re.escape(f"isolation = 'limits+cgroup': {why}")):
         choose_isolation("limits+cgroup")
+
+
+def test_testing_a_level_changes_no_limit_of_the_arena(fresh_probes):
+    """At ``none`` an ordinary user's program may change them, and a lower hard limit stays."""
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    probe_level(IsolationLevel.NONE)
+    assert resource.getrlimit(resource.RLIMIT_CORE) == before
 
 
 @pytest.mark.parametrize("wanted", ["jail", "", "none+cgroup", "limits+", "limits+x", "auto+cgroup", "LANDLOCK"])
