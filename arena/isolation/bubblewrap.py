@@ -14,6 +14,8 @@ SECCOMP_DESCRIPTOR = 3
 _USUALLY_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DESCRIPTORS = {"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
 """Links that programs expect in ``/dev``."""
+_MACHINES_FILES = "/proc/sys/fs"
+"""How many files are open on the machine, exactly."""
 
 
 def find_bubblewrap() -> str | None:
@@ -37,7 +39,8 @@ def bubblewrap_command(
     """
     program = find_bubblewrap() or "bwrap"
     line = [program, "--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--hostname", "bot"]
-    line += ["--proc", "/proc", "--tmpfs", "/dev"]  # --dev would bring pseudo terminals, of which a machine has few
+    line += ["--proc", "/proc", "--tmpfs", _MACHINES_FILES]
+    line += ["--tmpfs", "/dev"]  # --dev would bring pseudo terminals, of which a machine has few
     for device in DEVICES:
         line += ["--dev-bind", device, device]
     line += ["--dev-bind", ZERO if groups else "/dev/full", ZERO]
@@ -54,5 +57,6 @@ def bubblewrap_command(
         line += ["--ro-bind-try", path, path]
     size = str(scratch_bytes)
     line += ["--size", size, "--tmpfs", "/dev/shm", "--size", size, "--perms", "0700", "--tmpfs", scratch]
-    line += ["--chdir", directory, "--seccomp", str(SECCOMP_DESCRIPTOR), "--remount-ro", "/dev", "--remount-ro", "/"]
+    line += ["--chdir", directory, "--seccomp", str(SECCOMP_DESCRIPTOR), "--remount-ro", _MACHINES_FILES]
+    line += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return [*line, "--", *command]

@@ -17,6 +17,9 @@ _CREATE_RULESET_VERSION = 1
 READ = 1 << 0 | 1 << 2 | 1 << 3
 """Execute, read files, list directories."""
 
+LIST = 1 << 3
+"""List directories."""
+
 WRITE_FILE = 1 << 1 | 1 << 2 | 1 << 14
 """Write and truncate an existing file; granted for a few harmless devices."""
 
@@ -40,7 +43,12 @@ def landlock_abi() -> int:
 
 
 def landlock_rules(
-    abi: int, readable: Iterable[str], *writable: str, own: Iterable[str] = (), devices: Iterable[str] = DEVICES
+    abi: int,
+    readable: Iterable[str],
+    *writable: str,
+    own: Iterable[str] = (),
+    devices: Iterable[str] = DEVICES,
+    listed: Iterable[str] = (),
 ) -> LandlockRules:
     """Return the ruleset of a bot.
 
@@ -50,6 +58,7 @@ def landlock_rules(
         writable: the directories that may be written to.
         own: those of the readable paths that users other than the system's owner might replace by links.
         devices: the devices that may be used.
+        listed: the directories that may be listed.
     """
     all_rights = _ALL_BY_ABI[min(abi, 5)]
     handled = [all_rights]
@@ -58,6 +67,7 @@ def landlock_rules(
     if abi >= ABI_WITH_SCOPES:
         handled.append(0b11)  # abstract sockets and signals
     rules = [(path, READ) for path in readable]
+    rules += [(directory, LIST) for directory in listed]
     rules += [(device, WRITE_FILE & all_rights) for device in devices]
     rules += [(directory, all_rights & ~_MAKE_DEVICES_AND_SOCKETS) for directory in writable]
     return {"handled": handled, "rules": rules, "own": list(own)}

@@ -12,22 +12,27 @@ from arena.isolation.bot_places import is_below
 from arena.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, resolve_program
 
 _ETC = """
-ld.so.cache ld.so.conf ld.so.conf.d ld.so.preload localtime timezone nsswitch.conf passwd group hosts host.conf gai.conf
-protocols services os-release debian_version alternatives ssl ca-certificates ca-certificates.conf pki crypto-policies
+ld.so.cache ld.so.conf ld.so.conf.d ld.so.preload localtime timezone nsswitch.conf passwd group hosts
+os-release debian_version alternatives ssl ca-certificates ca-certificates.conf pki crypto-policies
 locale.alias locale.conf mime.types inputrc terminfo fonts python3 python3.11 python3.12 python3.13 python3.14 node mono
 dotnet jvm java java-8-openjdk java-11-openjdk java-17-openjdk java-21-openjdk java-25-openjdk
 """
-_PROC = "self meminfo cpuinfo stat version filesystems loadavg uptime cgroups sys mounts"
+_PROC = "meminfo cpuinfo stat version filesystems loadavg uptime cgroups sys/crypto sys/kernel sys/vm"
+_OWN_PROCESS = "cgroup cmdline environ maps mem mountinfo stat statm status"
+"""What runtimes read about their own process; ``net`` beside it, and in each of its threads, is about the machine's."""
 
 READ_ONLY_SYSTEM = (
     *SYSTEM,
     *(f"/etc/{name}" for name in _ETC.split()),
     *(f"/proc/{name}" for name in _PROC.split()),
+    *(f"/proc/self/{name}" for name in _OWN_PROCESS.split()),
     "/sys/devices/system",
-    "/sys/fs/cgroup",
     "/sys/kernel/mm/transparent_hugepage",
 )
 """Nothing in these paths is secret, and runtimes read all of them."""
+
+LISTED_SYSTEM = ("/proc/self/fd",)
+"""Directories of which a bot reads the names only."""
 
 
 def readable_paths(
@@ -70,8 +75,9 @@ def user_base() -> str | None:
 
 @functools.lru_cache(maxsize=1)
 def existing_system() -> tuple[str, ...]:
-    """Return the paths of ``READ_ONLY_SYSTEM`` that exist on this machine."""
-    return tuple(path for path in READ_ONLY_SYSTEM if os.path.exists(path))
+    """Return the paths of ``READ_ONLY_SYSTEM`` that exist on this machine, without links into others of them."""
+    existing = {path: os.path.realpath(path) for path in READ_ONLY_SYSTEM if os.path.exists(path)}
+    return tuple(path for path, real in existing.items() if real == path or not is_below(real, READ_ONLY_SYSTEM))
 
 
 @functools.lru_cache(maxsize=256)

@@ -22,6 +22,7 @@ from arena.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_ab
 from arena.isolation.launch_spec import SHARED_MEMORY, TAG_VARIABLE, GroupSpec, LandlockRules, LaunchSpec, MountSpec
 from arena.isolation.process_tag import process_tag
 from arena.isolation.readable_paths import (
+    LISTED_SYSTEM,
     existing_system,
     outside_the_system,
     paths_behind_closed_directories,
@@ -119,6 +120,7 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
     mounts = _mounts(readable, scratch, limits, isolation)
     level = isolation.level
     groups = _control_groups(isolation, limits)
+    readable += tuple(group["directory"] for group in groups[:1])  # that of memory, whose limit runtimes ask for
     spec: LaunchSpec = {
         "command": list(bot.command),
         "environment": environment,
@@ -208,7 +210,8 @@ def _control_groups(isolation: Isolation, limits: Limits) -> list[GroupSpec]:
 def _landlock(readable: tuple[str, ...], mounts: MountSpec | None, scratch: str, isolation: Isolation) -> LandlockRules:
     writable = mounts["private"] if mounts is not None else (scratch,)
     devices = (*DEVICES, ZERO) if isolation.groups else DEVICES
-    return landlock_rules(landlock_abi(), (*existing_system(), *readable), *writable, own=readable, devices=devices)
+    paths = (*existing_system(), *readable)
+    return landlock_rules(landlock_abi(), paths, *writable, own=readable, devices=devices, listed=LISTED_SYSTEM)
 
 
 def _filter(isolation: Isolation, mounts: MountSpec | None) -> bytes:

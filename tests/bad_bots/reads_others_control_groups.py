@@ -1,0 +1,38 @@
+"""Reads what others use in the control groups of the machine."""
+
+import itertools
+import os
+from pathlib import Path
+
+from _wire import commit
+
+FILES = ("cgroup.procs", "memory.current", "memory.usage_in_bytes", "cpuacct.usage")
+
+
+def places():
+    """The groups that can be listed; those above its own, and those that were made before it."""
+    yield from (Path(place) for place, _, _ in os.walk("/sys/fs/cgroup"))
+    mounts = [Path(line.split()[1]) for line in Path("/proc/self/mounts").read_text().splitlines() if "cgroup" in line]
+    groups = [line.split(":", 2)[2] for line in Path("/proc/self/cgroup").read_text().splitlines()]
+    for mount, group in itertools.product(mounts, groups):
+        own = Path(f"{mount}{group}")
+        stem, _, number = own.name.rpartition("-")
+        yield from (own, *own.parents)
+        if number.isdigit():
+            yield from (own.with_name(f"{stem}-{earlier}") for earlier in range(int(number)))
+
+
+def deed():
+    read = set()
+    for place, name in itertools.product(places(), FILES):
+        try:
+            (place / name).read_text()
+        except OSError:
+            continue
+        read.add(place.name)
+    if len(read) <= 1 and all(name.startswith("arena-bot-") for name in read):
+        raise PermissionError(f"nothing but {read}")
+    return sorted(read)
+
+
+commit(deed)
