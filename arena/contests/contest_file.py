@@ -172,6 +172,7 @@ class _Builder:
             results=keys.results,
             frozen_hours=self._frozen_hours,
             reveal_at=None if reveal_at is None else utc_text(reveal_at),
+            ladders=keys.ladders,
             time_control=TimeControl(**keys.time_control.model_dump()),
             limits=Limits(**keys.limits.model_dump()),
             stages=stages,
@@ -218,6 +219,8 @@ class _Builder:
             yield Mistake("frozen_hours", f"only with {{results=frozen}}, but {{results={keys.results}}}")
         if keys.reveal_at is not None and keys.results is ContestResults.OPEN:
             yield Mistake("reveal_at", "only with {results=frozen} or {results=sealed}, but {results=open}")
+        if keys.ladders and keys.results is ContestResults.OPEN:
+            yield Mistake("ladders", "only with {results=frozen} or {results=sealed}, but {results=open}")
 
     def _game(self) -> tuple[int, dict[str, Any]]:
         """Return how many players the game has, and all its options."""

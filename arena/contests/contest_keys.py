@@ -176,6 +176,7 @@ class ContestKeys(_Strict):
     results: Annotated[ContestResults, Field(strict=False)] = ContestResults.OPEN
     frozen_hours: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] | None = None
     reveal_at: LocalTime | None = None
+    ladders: bool = False
     time_control: TimeControlTable = TimeControlTable(per_action_seconds=1.0)
     limits: LimitsTable = LimitsTable()
     qualification: QualificationTable | None = None  # type: ignore[valid-type]  # made at run time

@@ -32,6 +32,8 @@ def _lines(contest: Contest) -> Iterator[str]:
         yield _line("frozen_hours", contest.frozen_hours)
     if contest.reveal_at is not None:
         yield f"reveal_at = {_local(contest, contest.reveal_at)}"
+    if contest.ladders:
+        yield _line("ladders", contest.ladders)
     yield from _table("time_control", asdict(contest.time_control))
     limits, defaults = asdict(contest.limits), asdict(DEFAULT_LIMITS)
     yield from _table("limits", {key: value for key, value in limits.items() if value != defaults[key]})

@@ -37,6 +37,12 @@ class KeptTournament(RunControl):
     """A tournament that is kept going; the control of its runs, and the listener.
 
     Between two runs the program calls ``carry_out_requests`` and looks at ``wish``.
+
+    Attributes:
+        tournament: its name.
+        people: where directors write what they want.
+        turns: who sits out rounds.
+        remark: a sentence that is said of it whatever it does; "" for none.
     """
 
     def __init__(
@@ -58,19 +64,20 @@ class KeptTournament(RunControl):
             leaving: whether the program is to end.
             now: the clock.
         """
-        self.tournament, self._program = tournament, program
-        self._home, self._people, self._leaving, self._now = home, people, leaving, now
+        self.tournament, self._program, self.people = tournament, program, people
+        self._home, self._leaving, self._now = home, leaving, now
         self._order, self._asked_at = Order.PLAY, float("-inf")
         self._said: tuple[DirectorState, str] | None = None
         self._said_at = self._began_at = now()
         report = people.directors.report(tournament)  # what it said last holds until there is something newer
         self._figures = replace(report.figures, playing=0, sitting_out=()) if report is not None else RunFigures()
         self.turns: Turns = Turns(now)
+        self.remark = ""
 
     @property
     def wish(self) -> Wish:
         """What is wanted of it now."""
-        found = self._people.directors.wish(self.tournament)
+        found = self.people.directors.wish(self.tournament)
         return found.wish if found is not None else Wish.PLAY
 
     def order(self) -> Order:
@@ -80,7 +87,7 @@ class KeptTournament(RunControl):
         if self._now() - self._asked_at >= ASK_SECONDS:
             self._asked_at = self._now()
             try:
-                has_request = self._people.requests.next(self.tournament) is not None
+                has_request = self.people.requests.next(self.tournament) is not None
                 self._order = Order.STOP if has_request else _ORDERS[self.wish]
             except DatabaseError as error:
                 _log.warning("%s: what is wanted can't be read: %s", self.tournament, error)
@@ -88,10 +95,10 @@ class KeptTournament(RunControl):
 
     def carry_out_requests(self) -> int:
         """Do what was asked of it, while no run plays it; return how much was decided."""
-        if self._people.requests.next(self.tournament) is None:
+        if self.people.requests.next(self.tournament) is None:
             return 0
         self.say(DirectorState.CORRECTING)
-        return carry_out_requests(self._home, self._people, self.tournament)
+        return carry_out_requests(self._home, self.people, self.tournament)
 
     def begin(self) -> None:
         """Begin a run."""
@@ -118,12 +125,14 @@ class KeptTournament(RunControl):
 
     def say(self, state: DirectorState, sentence: str = "") -> None:
         """Say what the program is doing, if that has changed or was not said for long."""
+        if state is not DirectorState.UNABLE:
+            sentence = "; ".join(filter(None, (sentence, self.remark)))
         pause_seconds = SAY_SECONDS if state is DirectorState.PLAYING else SAY_AGAIN_SECONDS
         if (state, sentence) == self._said and self._now() - self._said_at < pause_seconds:
             return
         self._said, self._said_at = (state, sentence), self._now()
         try:
-            self._people.directors.say(self.tournament, self._program, state, sentence, self._figures)
+            self.people.directors.say(self.tournament, self._program, state, sentence, self._figures)
         except DatabaseError as error:
             _log.warning("%s: how it is can't be written: %s", self.tournament, error)
 

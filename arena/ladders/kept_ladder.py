@@ -6,11 +6,13 @@ import logging
 import time
 from collections.abc import Callable
 
+from arena.definition import Definition
 from arena.directors.kept import KeptTournament
 from arena.directors.leaving import Leaving
 from arena.executors.cores import available_cores
 from arena.home import ArenaHome
 from arena.ladders.open_ladder import OpenLadder
+from arena.ladders.resting import RestingBots
 from arena.people.directing import DirectorState, Wish
 from arena.store.commit_signal import Commits
 from arena.store.values import StoredTournament
@@ -50,6 +52,7 @@ class KeptLadder:
             now: the clock.
         """
         self._ladder, self._kept, self._home = ladder, kept, home
+        self._resting = RestingBots(kept)
         self._note_success = note_success
         self._is_up_to_date = False
         self._is_drained = False
@@ -82,7 +85,9 @@ class KeptLadder:
             return self._wait(DirectorState.PAUSED)
         if wish is Wish.DRAIN and self._is_drained:
             return self._wait(DirectorState.DRAINED)
-        if self._ladder.refresh() is not None:
+        changed, stored = self._ladder.refresh(), self._home.store.find_tournament(self._kept.tournament)
+        earlier = stored.definition.entrants if stored is not None else ()
+        if self._resting.look((*earlier, *self._ladder.entrants)) or changed is not None:
             self._is_up_to_date, self._rests_until = False, self._now()
         if (left := self._rests_until - self._now()) > 0:
             return min(left, self._wait(DirectorState.RESTING, self._rest_sentence))
@@ -91,6 +96,13 @@ class KeptLadder:
             if self._is_up_to_date:
                 return self._wait_for_somebody()
         return self._play()
+
+    def _refreshed(self) -> Definition | None:
+        """Return the ladder if its entrants have changed during a run."""
+        changed = self._ladder.refresh()
+        if changed is not None:
+            self._resting.enter(changed.entrants)
+        return changed
 
     def _wait_for_somebody(self) -> float:
         """Wait, and say so if too few can be paired; at once if it was corrected on the machine's command line."""
@@ -127,6 +139,7 @@ class KeptLadder:
 
     def _play(self) -> float:
         definition = self._ladder.definition()
+        self._resting.enter(definition.entrants)
         found = self._home.store.find_tournament(definition.name)
         self._corrections = len(found.corrections) if found is not None else 0
         self._kept.begin()
@@ -136,10 +149,10 @@ class KeptLadder:
             workers=definition.workers or max(1, len(available_cores()) - 1),
             log_path=self._home.log_path(definition.name),
             listener=self._listen,
-            refresh=self._ladder.refresh,
-            control=self._kept,
+            refresh=self._refreshed,
+            control=self._resting,
         )
-        self._is_up_to_date = progress.is_complete
+        self._is_up_to_date = progress.is_up_to_date
         self._is_drained = self._is_drained or self._kept.wish is Wish.DRAIN
         if progress.played:
             self._rest_seconds = FIRST_REST_SECONDS

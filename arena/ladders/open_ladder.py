@@ -27,7 +27,11 @@ _log = logging.getLogger("arena.ladder")
 
 
 class OpenLadder:
-    """A ladder that submitted bots enter."""
+    """A ladder that submitted bots enter.
+
+    Attributes:
+        entrants: who were in it the last time that somebody asked.
+    """
 
     def __init__(self, path: str | os.PathLike[str], home: ArenaHome) -> None:
         """Read its file.
@@ -49,7 +53,7 @@ class OpenLadder:
             )
         self._home = home
         self._bots: dict[tuple[str, str], Bot | None] = {}
-        self._entrants: tuple[Bot, ...] = ()
+        self.entrants: tuple[Bot, ...] = ()
 
     @property
     def name(self) -> str:
@@ -63,12 +67,12 @@ class OpenLadder:
 
     def definition(self) -> Definition:
         """Return the ladder with all who are in it now."""
-        self._entrants = tuple(self._present())
-        return replace(self._file, entrants=self._entrants)
+        self.entrants = tuple(self._present())
+        return replace(self._file, entrants=self.entrants)
 
     def refresh(self) -> Definition | None:
         """Return the ladder if its entrants have changed; None if they are the same."""
-        before = self._entrants
+        before = self.entrants
         definition = self.definition()
         return definition if definition.entrants != before else None
 

@@ -102,6 +102,7 @@ class Contest:
         results: when results can be seen.
         frozen_hours: before the deadline, for frozen results.
         reveal_at: when results are revealed by themselves; None if a director does it.
+        ladders: whether bots that may be in it play in public while its results are hidden.
         time_control: the time rules.
         limits: what a bot may use.
         stages: the qualification, if there is one, and the final.
@@ -123,6 +124,7 @@ class Contest:
     results: ContestResults
     frozen_hours: float
     reveal_at: str | None
+    ladders: bool = False
     time_control: TimeControl
     limits: Limits
     stages: tuple[StageRules, ...]

@@ -95,6 +95,7 @@ def _shown_values(contest: Contest) -> Iterator[tuple[str, str]]:
             yield key, f"{contest.local(at):{_TIME}}"
     for key in ("time_zone", "entrants", "bots_per_author", "results"):
         yield key, str(getattr(contest, key))
+    yield "ladders", "true" if contest.ladders else "false"
     yield "invited", counted(len(contest.invited), "person")
     yield "house_bots", ", ".join(contest.house_bots) or "none"
     if contest.freeze_at is not None:

@@ -29,6 +29,7 @@ class Progress:
         playing: matches that are being played now, where that is known.
         given_up: matches that were void too often, with the reason of the last try.
         game_errors: matches that have no result because their game is wrong, with its mistake.
+        put_off: matches of a ladder that wait for a later run, for one of their bots is away.
         new: the rows recorded since the last call of the listener.
     """
 
@@ -44,12 +45,18 @@ class Progress:
     playing: int = 0
     given_up: dict[int, str] = field(default_factory=dict)
     game_errors: dict[int, GameError] = field(default_factory=dict)
+    put_off: set[int] = field(default_factory=set)
     new: list[RecordRow] = field(default_factory=list)
 
     @property
     def is_complete(self) -> bool:
         """Whether every match has a record, and no round follows in this run."""
         return self.recorded == self.scheduled and self.is_finished
+
+    @property
+    def is_up_to_date(self) -> bool:
+        """Whether nothing can be played before one of those comes who are away, or somebody new."""
+        return self.is_finished and self.left == len(self.put_off)
 
     @property
     def left(self) -> int:

@@ -54,12 +54,17 @@ class Tries:
     @property
     def passed_over(self) -> int:
         """How many matches without a record do not keep a ladder from its next round."""
-        return 0 if self._turns is None else len(self._progress.given_up) + len(self._progress.game_errors)
+        if self._turns is None:
+            return 0
+        progress = self._progress
+        return len(progress.given_up) + len(progress.game_errors) + len(progress.put_off)
 
     def unless_resting(self, specs: Iterable[MatchSpec]) -> Iterator[MatchSpec]:
-        """Yield matches as they are taken; those of bots that rest then are held back."""
+        """Yield matches as they are taken; those of bots that rest then are held back, and put off if they are away."""
         for spec in specs:
-            if self._rests(spec):
+            if self._is_away(spec):
+                self._progress.put_off.add(spec.match)
+            elif self._rests(spec):
                 self._hold(spec, "a bot rests")
             else:
                 yield spec
@@ -71,6 +76,9 @@ class Tries:
             self._progress.game_errors[match] = void.game_error
             return False
         self._tries[match] += 1
+        if self._is_away(void.spec):
+            self._progress.put_off.add(match)
+            return False
         if self._rests(void.spec):
             self._hold(void.spec, void.reason)
             return False
@@ -94,6 +102,9 @@ class Tries:
                 del self._progress.given_up[match]
                 self._tries[match] = MAX_TRIES - 1
         return due
+
+    def _is_away(self, spec: MatchSpec) -> bool:
+        return self._turns is not None and any(bot.label in self._turns.away for bot in spec.bots)
 
     def _rests(self, spec: MatchSpec) -> bool:
         return self._turns is not None and not self._turns.resting().isdisjoint(bot.label for bot in spec.bots)

@@ -31,7 +31,11 @@ class SitsOut(NamedTuple):
 
 
 class Turns:
-    """Who sits out rounds, in one program; it may see several runs."""
+    """Who sits out rounds, in one program; it may see several runs.
+
+    Attributes:
+        away: who plays nothing, also none of the matches that are scheduled; whoever keeps the ladder going says who.
+    """
 
     def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         """Begin with everybody.
@@ -42,6 +46,7 @@ class Turns:
         self._now = now
         self._shares, self._rests = TimeShares(), VoidRests(now)
         self._seen_at = now()
+        self.away: frozenset[str] = frozenset()
 
     @property
     def void_in_row(self) -> int:
@@ -81,7 +86,7 @@ class Turns:
 
     def resting(self) -> frozenset[str]:
         """Return who is not to be paired whoever else wants to play."""
-        return frozenset(self._rests.resting())
+        return self.away.union(self._rests.resting())
 
     def in_debt(self) -> frozenset[str]:
         """Return who is not to be paired while others want to play."""

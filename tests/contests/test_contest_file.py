@@ -96,6 +96,7 @@ FAULTS = {
         ("136", "frozen_hours = 136: expected at most 135.99972"),  # from the 15th at 8 to the end of the 20th
     ],
     "reveal_at": [("2027-01-20T23:59:58", "not before deadline_at"), ("'later'", "to the second")],
+    "ladders": [("'yes'", "true or false")],
     "time_control": [("{ per_action_seconds = 0 }", "greater than 0"), ("{}", "needs per_action_seconds")],
     "limits": [("{ memory_bytes = 1 }", "from 16,777,216"), ("{ memory = 1 }", "unknown key")],
     "qualification": [

@@ -26,6 +26,7 @@ def changed(before=None, **after):
         ({"final": "{ encounters = 7 }"}, ("final.encounters: 2 → 7",)),
         (OPEN, ("results: frozen → open", "frozen_hours: 4 → none")),
         ({"house_bots": None}, ("house_bots: arena:greedy → none",)),
+        ({"ladders": "true"}, ("ladders: false → true",)),
     ],
 )
 def test_each_key_has_its_old_value_and_its_new_one(after, said):

@@ -57,6 +57,7 @@ class NewContest(WhichTemplate):
     results: str = Field("", title="Results are")
     frozen_hours: str = Field("", title="How many last hours before the deadline")
     reveal_at: str = Field("", title="Revealed at; by a director if empty")
+    ladders: str = Field("", title="While results are hidden, bots that can enter")
     text: str = Field("", title="The contest")
 
 
@@ -94,6 +95,10 @@ CHOICES = {
         ("open", "always shown"),
         ("frozen", "hidden for the last hours, until revealed"),
         ("sealed", "hidden until revealed"),
+    ),
+    "ladders": (
+        ("", "play nowhere in public"),
+        ("true", "play on, which gives away how strong they are"),
     ),
 }
 """The values of fields, and what pages call them."""

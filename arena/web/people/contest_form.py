@@ -69,6 +69,7 @@ def form_template(name: str, now: datetime) -> Template:
         "results": values["results"],
         "frozen_hours": f"{values.get('frozen_hours', FROZEN_HOURS):g}",
         "reveal_at": "",
+        "ladders": "",
         "per_action_seconds": f"{values['time_control']['per_action_seconds']:g}",
         "memory_mib": str(DEFAULT_LIMITS.memory_bytes // MEBIBYTE),
         "qualification": qualification.get("format", NO_QUALIFICATION),
@@ -107,6 +108,8 @@ def _form_lines(sent: Mapping[str, str], house_bots: tuple[str, ...]) -> Iterato
         yield f"frozen_hours = {_number(sent['frozen_hours'])}"
     if sent["reveal_at"]:
         yield f"reveal_at = {time_value(sent['reveal_at'])}"
+    if sent["ladders"]:
+        yield f"ladders = {_truth(sent['ladders'])}"
     yield from ("[time_control]", f"per_action_seconds = {_number(sent['per_action_seconds'])}")
     yield from ("[limits]", f"memory_bytes = {_mebibytes(sent['memory_mib'])}")
     if sent["qualification"] != NO_QUALIFICATION:
@@ -173,6 +176,11 @@ def _number(text: str) -> str:
     """Return a number as TOML; any other text as such, which is then refused."""
     number = text.strip()
     return number if _NUMBER.fullmatch(number) and len(number) <= _MAX_DIGITS else toml_text(text)
+
+
+def _truth(text: str) -> str:
+    """Return what is true or false as TOML; any other text as such, which is then refused."""
+    return text if text in ("true", "false") else toml_text(text)
 
 
 def _mebibytes(text: str) -> str:

@@ -11,6 +11,7 @@ from arena.people.contest import (
     Contest,
     ContestEntrants,
     ContestPhase,
+    ContestResults,
     StageRules,
     StoredContest,
     phase_of,
@@ -78,8 +79,16 @@ def _rules(contest: Contest) -> Iterator[tuple[str, str]]:
     if contest.qualification is not None:
         yield "qualification", _stage_text(contest.qualification)
     yield "final" if contest.qualification is not None else "matches", _stage_text(contest.final)
+    if contest.results is not ContestResults.OPEN:
+        yield "elsewhere", _ladders_text(contest)
     if contest.house_bots:
         yield "play along", ", ".join(bot.removeprefix(PREFIX) for bot in contest.house_bots)
+
+
+def _ladders_text(contest: Contest) -> str:
+    if contest.ladders:
+        return "bots that can enter also play on ladders and against people while results are hidden"
+    return "while results are hidden, bots that can enter rest: on no ladder, and against nobody but their authors"
 
 
 def _pairs(values: Mapping[str, Any]) -> str:

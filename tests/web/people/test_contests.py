@@ -135,6 +135,7 @@ WRONG = {
     "places": ("0x10", "How many go on from it: expected a whole number from 2 to 1,000"),
     "qualification": ("chess", "Qualification: format = 'chess': expected 'round-robin'"),
     "house_bots": (["arena:greedy", "/etc/passwd"], "House bots that play along: '/etc/passwd': expected an"),
+    "ladders": ("maybe", "While results are hidden, bots that can enter: expected true or false"),
     "final": ("ladder", "Format of the final, or of everything: format = 'ladder': expected 'round-robin'"),
 }
 LEFT_OUT = {
@@ -143,6 +144,7 @@ LEFT_OUT = {
         "Invited, by name: only with “Who may enter: who is invited”, but “Who may enter: everybody with",
     ),
     "reveal_at": ("2027-03-09T08:00", "but “Results are: always shown”"),
+    "ladders": ("true", "but “Results are: always shown”"),
 }
 """What would be left out in silence."""
 

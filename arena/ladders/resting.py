@@ -1,0 +1,87 @@
+"""Bots that rest on a ladder, because results of a contest that they can enter are hidden."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable
+
+from arena.directors.kept import KeptTournament
+from arena.errors import DatabaseError
+from arena.people.resting import Rest
+from arena.records import Bot
+from arena.text import all_of
+from arena.tournament.control import Order, RunControl
+
+ASK_SECONDS = 0.5
+"""Between two looks at contests; a rest that is known begins with its second."""
+
+_log = logging.getLogger("arena.ladder")
+
+
+class RestingBots(RunControl):
+    """Keeps bots away from the matches of a ladder, and ends its runs when a rest begins or ends.
+
+    Whoever keeps the ladder going calls ``look`` before a run, and ``enter`` when entrants come while it lasts.
+    """
+
+    def __init__(self, kept: KeptTournament) -> None:
+        """Prepare.
+
+        Args:
+            kept: the ladder; what it orders holds, too.
+        """
+        self._kept = kept
+        self.turns = kept.turns
+        self._bots: dict[str, tuple[str, ...]] = {}
+        self._rests: list[Rest] | None = None
+        self._asked_at = float("-inf")
+
+    def look(self, bots: Iterable[Bot]) -> bool:
+        """Look who rests, and keep them away.
+
+        Args:
+            bots: of the ladder; those that were given before stay.
+
+        Returns:
+            Whether others rest than before.
+        """
+        before, self._kept.turns.away = self._kept.turns.away, frozenset()
+        self.enter(bots)
+        return self._kept.turns.away != before
+
+    def enter(self, bots: Iterable[Bot]) -> None:
+        """Keep those away, too, who have come and rest."""
+        self._bots |= {bot.label: bot.games for bot in bots}
+        self._asked_at = float("-inf")
+        self._kept.turns.away |= self._away()
+        self._kept.remark = self._remark()
+
+    def order(self) -> Order:
+        """Return what the run is to do: what somebody plays who rests is not recorded."""
+        away, before = self._away(), self._kept.turns.away
+        if not away <= before:
+            return Order.ABANDON
+        return Order.STOP if away != before else self._kept.order()
+
+    def _away(self) -> frozenset[str]:
+        if time.monotonic() - self._asked_at >= ASK_SECONDS:
+            try:
+                self._rests, self._asked_at = self._kept.people.contests.rests(), time.monotonic()
+            except DatabaseError as error:
+                if self._rests is None:
+                    raise
+                _log.warning("%s: who rests can't be read: %s", self._kept.tournament, error)
+        return frozenset(label for rest in self._rests or () for label in self._resting(rest))
+
+    def _resting(self, rest: Rest) -> list[str]:
+        now = self._kept.people.contests.now()
+        return [label for label, games in self._bots.items() if rest.holds(label.rpartition("@")[0], games, now)]
+
+    def _remark(self) -> str:
+        """Return why bots rest, without naming any; "" if none does."""
+        names = sorted(rest.contest.name for rest in self._rests or () if self._resting(rest))
+        if not names:
+            return ""
+        of = f"contest {names[0]} rest until its" if len(names) == 1 else f"contests {all_of(names)} rest until their"
+        return f"bots that can enter the {of} results are revealed"
