@@ -88,6 +88,7 @@ class PlayPage(Model):
         bot: the one that is proposed.
         seconds: what a bot may be given for each action.
         refusal: why nobody can play here, as a sentence; empty if everybody can.
+        remarks: why bots are not offered, and which of whoever asks are offered to nobody else; sentences.
         own: the latest matches of whoever asks.
     """
 
@@ -97,6 +98,7 @@ class PlayPage(Model):
     bot: str
     seconds: tuple[float, ...]
     refusal: str
+    remarks: tuple[str, ...]
     own: tuple[OwnMatch, ...]
 
 
@@ -174,6 +176,8 @@ class UnratedMatchPage(Model):
         is_waiting: whether the play host is at it: this page will change by itself.
         plies: how many actions are played.
         may_undo: whether the person has an action to take back now.
+        may_ask: whether the bot gives hints: an example bot, or one of whoever asks.
+        rest: why nothing can be played on now, to be continued later; empty if it can.
         answer: a hint, or why the last wish was refused; empty for nothing to say.
         outcome: how it ended, or why it could not go on; empty before.
         view: the match by the rules; None before they were asked.
@@ -190,6 +194,8 @@ class UnratedMatchPage(Model):
     is_waiting: bool
     plies: int
     may_undo: bool
+    may_ask: bool
+    rest: str
     answer: str
     outcome: str
     view: PlayView | None

@@ -81,6 +81,7 @@ class SubmissionDetails(Model):
         hint: how to fix it, which is the end of the report; "" if that is not known.
         report: what was tried, line by line.
         may_withdraw: whether it can still be withdrawn.
+        rest: until when the bot rests, to follow its name in a sentence; "" if it plays.
     """
 
     file_name: str
@@ -91,6 +92,7 @@ class SubmissionDetails(Model):
     hint: str
     report: str
     may_withdraw: bool
+    rest: str = ""
 
 
 SubmissionPage.model_rebuild()

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field, StrictBool
 
+from arena.errors import UsageError
 from arena.people.roles import Permission
 from arena.people.secret import is_secret
 from arena.people.unrated_match import ENDED, Choices, MatchState, UnratedMatch, Wish
@@ -21,6 +22,7 @@ from arena.store.people.rates import Rate
 from arena.web.client_address import network_of
 from arena.web.people.operation import Done, Fields, Follow, Operation, Visit
 from arena.web.people.play_choices import SECONDS, NewMatch, PlayParameters, bot_of, chosen, game_of, menu_of
+from arena.web.people.resting import resting_bots
 from arena.web.problems import bad_address
 
 BEGINNINGS = Rate(120, 3600.0)
@@ -54,7 +56,8 @@ class Again(OneMatch):
 
 def show_play(visit: Visit) -> PlayPage:
     """Return the form to begin a match."""
-    menu, wanted = menu_of(visit.people), visit.fields
+    resting, everything, wanted = resting_bots(visit), menu_of(visit.people), visit.fields
+    menu = resting.offered(everything)
     game = game_of(menu, wanted.game) if wanted.game else None
     bots = tuple(bot for bot in menu.bots if game is None or bot.plays(game.name))
     bot = bot_of(bots, wanted.bot)
@@ -67,6 +70,7 @@ def show_play(visit: Visit) -> PlayPage:
         bot=bot.name if bot is not None else "",
         seconds=SECONDS,
         refusal=menu.refusal,
+        remarks=tuple(resting.remarks(everything.bots)),
         own=tuple(
             OwnMatch(
                 address=_address(one),
@@ -87,7 +91,20 @@ def begin(visit: Visit) -> Done:
     Raises:
         UsageError: if what is chosen can't be, or all slots are taken.
     """
+    _check_plays(visit, visit.fields.bot)
     return _begun(visit, chosen(menu_of(visit.people), visit.fields))
+
+
+def _check_plays(visit: Visit, bot: str) -> None:
+    """Raise UsageError if a bot rests now for whoever asks."""
+    if refusal := resting_bots(visit).refusal(bot, _games_of(visit, bot)):
+        raise UsageError(refusal)
+
+
+def _games_of(visit: Visit, label: str) -> tuple[str, ...]:
+    """Return the games that a bot plays, as far as that is known; none for all."""
+    name = label.rpartition("@")[0]
+    return next((bot.games for bot in menu_of(visit.people).bots if bot.label.rpartition("@")[0] == name), ())
 
 
 def _begun(visit: Visit, choices: Choices) -> Done:
@@ -113,6 +130,8 @@ def show_match(visit: Visit) -> UnratedMatchPage:
         is_waiting=one.is_waiting,
         plies=position.plies,
         may_undo=has_acted and position.state is MatchState.PERSON,
+        may_ask=_may_ask(visit, one),
+        rest=resting_bots(visit).refusal(one.choices.bot, _games_of(visit, one.choices.bot)),
         answer=one.answer,
         outcome=position.reason or (view.result if view is not None and is_over else ""),
         view=view,
@@ -137,12 +156,26 @@ def undo(visit: Visit) -> Done:
 
 
 def hint(visit: Visit) -> Done:
-    """Ask the bot what it would do."""
+    """Ask the bot what it would do.
+
+    Raises:
+        UsageError: if it is a bot of somebody else.
+    """
+    one = _own(visit)
+    if not _may_ask(visit, one):
+        raise UsageError(f"{one.choices.bot} belongs to another author; example bots give hints, and your own")
     return _wish(visit, Wish.HINT)
+
+
+def _may_ask(visit: Visit, one: UnratedMatch) -> bool:
+    """Return whether a bot gives hints: those of another author tell nobody what they would do."""
+    name = one.choices.bot.rpartition("@")[0]
+    return not name or visit.people.submissions.owner(name) in (None, visit.actor.number)
 
 
 def _wish(visit: Visit, wish: Wish, action: str = "") -> Done:
     one = _own(visit)
+    _check_plays(visit, one.choices.bot)
     visit.people.unrated_matches.wish(one.number, wish, visit.fields.plies, action)
     return Done(to=_address(one), sentence="the play host was asked")
 
@@ -157,6 +190,7 @@ def resign(visit: Visit) -> Done:
 def retry(visit: Visit) -> Done:
     """Continue a match that the arena could not continue."""
     one = _own(visit)
+    _check_plays(visit, one.choices.bot)
     visit.people.unrated_matches.retry(one.number)
     return Done(to=_address(one), sentence="it is tried again")
 
@@ -165,6 +199,7 @@ def again(visit: Visit) -> Done:
     """Begin another match of the same kind."""
     one = _own(visit)
     choices = one.choices
+    _check_plays(visit, choices.bot)
     seat = 1 - choices.seat if visit.fields.swap not in (False, "") else choices.seat
     return _begun(
         visit,

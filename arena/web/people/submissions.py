@@ -6,6 +6,8 @@ from statistics import median
 
 from pydantic import Field
 
+from arena.errors import ArenaError
+from arena.people.resting import rest_sentence
 from arena.people.roles import Permission
 from arena.people.submission import HINT, UNFINISHED, ListedSubmission, Submission, SubmissionState
 from arena.records import MEBIBYTE
@@ -14,6 +16,7 @@ from arena.site.models.submissions import SubmissionDetails, SubmissionLine, Sub
 from arena.store.people.rates import Rate
 from arena.submissions.upload_directory import MAX_UPLOAD_BYTES
 from arena.web.people.operation import Done, Download, Fields, Numbered, Operation, Visit, Who
+from arena.web.people.resting import resting_bots
 from arena.web.problems import bad_address
 
 UPLOADS = Rate(60, 3600.0)
@@ -67,14 +70,25 @@ def show_submission(visit: Visit) -> SubmissionPage:
     if one is None:
         raise bad_address(f"There is no submission {number}.", 404)
     is_accepted = one.state is SubmissionState.ACCEPTED
+    rest = _rest_of(one, visit) if own is not None and is_accepted else ""
     ratings = first_ratings(visit.homes.public().store, {one.bot}) if is_accepted and one.bot is not None else ()
     return SubmissionPage(
         line=line_of(one, visit),
         ahead=visit.people.submissions.ahead_of(number),
-        details=details_of(own) if own is not None and _may_see_details(visit) else None,
+        details=details_of(own, rest) if own is not None and _may_see_details(visit) else None,
         ratings=ratings,
-        is_awaited=is_accepted and not ratings and _is_fresh(one, visit),
+        is_awaited=is_accepted and not ratings and not rest and _is_fresh(one, visit),
     )
+
+
+def _rest_of(one: ListedSubmission, visit: Visit) -> str:
+    """Return until when an accepted bot rests; "" if it plays."""
+    try:
+        bot = visit.homes.public().bots.find(one.bot or "")
+    except ArenaError:  # its files are not here now
+        return ""
+    rest = resting_bots(visit).of(bot.label, bot.games)
+    return rest_sentence(rest) if rest is not None else ""
 
 
 def _is_fresh(one: ListedSubmission, visit: Visit) -> bool:
@@ -135,7 +149,7 @@ def _hint_of(report: str) -> str:
     return last.removeprefix(HINT) if last.startswith(HINT) else ""
 
 
-def details_of(one: Submission) -> SubmissionDetails:
+def details_of(one: Submission, rest: str = "") -> SubmissionDetails:
     """Return what its author may know of a submission."""
     return SubmissionDetails(
         file_name=one.file_name,
@@ -146,6 +160,7 @@ def details_of(one: Submission) -> SubmissionDetails:
         hint=_hint_of(one.report),
         report=one.report,
         may_withdraw=one.state in UNFINISHED,
+        rest=rest,
     )
 
 

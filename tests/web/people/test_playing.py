@@ -7,11 +7,14 @@ import pytest
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.people.roles import Role, Scope
+from arena.people.submission import SubmissionState
 from arena.people.unrated_match import MatchState, Position, Wish
 from arena.playing.menu import playable_game
 from arena.playing.view import Played, view_of
 from arena.records import TimeControl
 from arena.site.models.playing import PlayableBot, PlayMenu
+from tests.contests.samples import SEALED, contest_of
+from tests.contests.world import OPENS
 from tests.web.people.conftest import HTML, JSON
 
 pytestmark = pytest.mark.anyio
@@ -200,3 +203,47 @@ async def test_the_game_of_a_bot_is_chosen_from_those_it_plays(world, matches):
     page = (await world.client(accept=JSON).get("/play?bot=signs")).json()
     assert ([game["name"] for game in page["games"]], page["bot"]) == (["plusminus"], "signs@1")
     assert (await world.client().get("/play?game=chess")).status_code == 404
+
+
+async def test_a_bot_that_rests_is_played_against_by_its_author_alone(world, matches):
+    menu = PlayMenu.model_validate_json(matches.menu())
+    bots = (*menu.bots, PlayableBot(name="annbot@2", label="annbot@2", games=("differences",)))
+    matches.set_menu(menu.model_copy(update={"bots": bots}).model_dump_json(), 9)
+    ann = world.store.accounts.get("ann")
+    world.now.seconds = OPENS - 60
+    world.store.contests.add("dora", contest_of(**SEALED))
+    world.store.submissions.add(ann, "upload", "digest", 10, "mine.py", "")
+    assert world.store.submissions.own_bot_name(ann.number, "annbot")
+    world.store.submissions.claim().finish(SubmissionState.ACCEPTED, "", "", "annbot@2")
+    world.add("eve", Role.AUTHOR)
+    who = {name: world.browser(name) for name in ("ann", "eve", "dora")} | {"visitor": world.client()}
+    own = {name: await begun(client, bot="annbot@2") for name, client in who.items()}
+    for address in own.values():
+        play_on(matches, address)
+    hints = {name: await client.post(f"{own[name]}/hint", data={"plies": "0"}) for name, client in who.items()}
+    assert {name for name, answer in hints.items() if answer.status_code == 303} == {"ann"}
+    assert all("belongs to another author" in hints[name].text for name in ("eve", "visitor", "dora"))
+
+    world.now.seconds = OPENS
+    matches.set_menu(matches.menu() or menu.model_copy(update={"bots": bots}).model_dump_json(), 9)
+    rests = "rests while results of the contest spring are hidden, until a director reveals them"
+    for name, client in who.items():
+        page = (await client.get("/play?game=differences")).text
+        match = (await client.get(own[name])).text
+        again = await client.post("/play", data=CHOICES | {"bot": "annbot@2"})
+        if name == "ann":
+            assert 'value="annbot@2"' in page
+            assert f"Your bot annbot@2 {rests}. Only you can play against it." in page
+            assert rests not in match
+            assert again.status_code == 303
+            continue
+        assert 'value="annbot@2"' not in page
+        assert "Bots that can enter spring are not offered here until the results of spring are revealed." in page
+        assert f"annbot@2 {rests}. The match stays" in match
+        for what, sent in (("act", {"plies": 0, "action": "a1"}), ("undo", {"plies": 0}), ("retry", {}), ("again", {})):
+            refused = await client.post(f"{own[name]}/{what}", json=sent, headers={"accept": JSON})
+            assert (refused.status_code, rests in refused.json()["error"]) == (400, True), what
+        assert again.status_code == 400
+        assert rests in again.text
+    world.store.contests.cancel("dora", "spring", "Too few.")
+    assert (await who["eve"].post(f"{own['eve']}/act", data={"plies": "0", "action": "a1"})).status_code == 303
