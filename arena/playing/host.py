@@ -56,6 +56,8 @@ class Host:
         self._write_menu()
         for number, process in list(self._running.items()):
             if not process.is_alive():
+                if (process.exitcode or 0) < 0:  # it was killed, and could not release its claim
+                    self._matches.release_left(number)
                 process.close()
                 del self._running[number]
         if not (self._commits.are_new() or self._running):  # whoever plays may leave a slot to others

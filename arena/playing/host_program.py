@@ -71,6 +71,7 @@ def _run(directory: str, slots: int, note: TroubleNote) -> None:
         contextlib.closing(Commits([people.commit_signal()], LOOK_SECONDS)) as commits,
         contextlib.closing(Host(people.unrated_matches, commits, menu, slots, (directory, isolation))) as host,
     ):
+        people.unrated_matches.release_left()  # by a play host that was killed: there is one at a time
         while True:
             host.step()
             note.say(uncontained) if uncontained else note.clear()

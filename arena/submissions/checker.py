@@ -50,19 +50,26 @@ _log = logging.getLogger("arena.checker")
 class Checker:
     """Checks submissions."""
 
-    def __init__(self, home: ArenaHome, people: PeopleStore, uploads: UploadDirectory) -> None:
+    def __init__(
+        self,
+        home: ArenaHome,
+        people: PeopleStore,
+        uploads: UploadDirectory,
+        is_alone: Callable[[], bool] = lambda: False,
+    ) -> None:
         """Prepare.
 
         Args:
             home: where accepted bots go.
             people: has the submissions.
             uploads: what was handed in.
+            is_alone: returns whether no other checker is at work here.
         """
-        self._home, self._people, self._uploads = home, people, uploads
+        self._home, self._people, self._uploads, self._is_alone = home, people, uploads, is_alone
 
     def check_next(self) -> bool:
         """Check the oldest submission that waits; return whether there was one."""
-        claim = self._people.submissions.claim()
+        claim = self._people.submissions.claim(self._is_alone())
         if claim is None:
             return False
         if claim.submission.tries > MAX_TRIES:
@@ -78,18 +85,22 @@ class Checker:
 
     def _check_claimed(self, claim: Claim) -> None:
         """Check a submission, and decide about it."""
+        decided: tuple[SubmissionState, str] | None = None
         with _kept_up(claim, str(self._home.directory)) as report:
             try:
                 with stoppable() as report.stop:
-                    state, reason = self._check(claim, report)
+                    decided = self._check(claim, report)
             except StoppedError:
                 close_launcher()  # which ends what is left, and forgets an answer that nobody has read
-                state, reason = self._stopped(claim, report)
+                decided = self._stopped(claim, report)
             except (UsageError, VoidMatchError, OSError):
                 _log.exception("submission %d could not be checked", claim.submission.number)
-                if claim.submission.tries < MAX_TRIES:
-                    return  # it waits until the claim has run out, and is checked again
-                state, reason = SubmissionState.FAILED, _OUR_FAILURE
+                if claim.submission.tries >= MAX_TRIES:
+                    decided = SubmissionState.FAILED, _OUR_FAILURE
+        if decided is None:
+            claim.postpone()
+            return
+        state, reason = decided
         if not claim.finish(state, report.text(), reason, report.bot, report.copy_bytes):
             _log.warning("submission %d was decided otherwise while it was checked", claim.submission.number)
             self._forget(claim, report)

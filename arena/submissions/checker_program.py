@@ -9,19 +9,22 @@ import contextlib
 import logging
 import sys
 import time
+from pathlib import Path
 
+from arena.errors import StoreError
 from arena.home import ArenaHome, open_people, uploads_path
 from arena.service_program import end_now, keep_trying, run_service
 from arena.store.commit_signal import Commits
+from arena.store.lock import FileLock
 from arena.submissions.checker import Checker
 from arena.submissions.containment_note import note_containment
 from arena.submissions.upload_directory import CHECKING, UploadDirectory
-from arena.trouble_note import TroubleNote
+from arena.trouble_note import DIRECTORY, TroubleNote
 from arena.uploads.containment import can_contain_uploads
 
 PAUSE_SECONDS = 0.5
 LOOK_SECONDS = 5.0
-"""Also without a commit: a check that was interrupted is done again when its claim has run out."""
+"""Also without a commit: a check that was postponed is done again when its time has come."""
 UNCONTAINED_SECONDS = 600.0
 NICENESS = 5
 """A tournament that is being played comes first."""
@@ -51,15 +54,39 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+class CheckerLock:
+    """The lock of the one checker that is at work on a home, which the system releases when its process ends."""
+
+    def __init__(self, directory: str) -> None:
+        path = Path(directory, DIRECTORY, "checking.lock")
+        self._lock = FileLock(path, f"{directory}: another checker is at work")
+        self._held = contextlib.ExitStack()
+        self._is_held = False
+
+    def is_held(self) -> bool:
+        """Return whether this process has the lock, having tried to take it."""
+        if not self._is_held:
+            with contextlib.suppress(StoreError):
+                self._held.enter_context(self._lock)
+                self._is_held = True
+        return self._is_held
+
+    def close(self) -> None:
+        """Release it."""
+        self._held.close()
+        self._is_held = False
+
+
 def _run(directory: str, note: TroubleNote) -> None:
     with (
         ArenaHome(directory) as home,
         open_people(directory) as people,
+        contextlib.closing(CheckerLock(directory)) as lock,
         contextlib.closing(Commits([people.commit_signal()], LOOK_SECONDS)) as commits,
     ):
         uploads = UploadDirectory(uploads_path(directory))
         uploads.remove_unfinished(CHECKING)
-        checker = Checker(home, people, uploads)
+        checker = Checker(home, people, uploads, lock.is_held)
         while True:
             note.clear()
             if not (commits.are_new() and _check_all(checker)):

@@ -23,7 +23,7 @@ import pytest
 from arena.home import ArenaHome, open_people
 from arena.people.roles import Role, Scope
 from arena.people.submission import FINAL, SubmissionState
-from arena.store.people.schema import rates, submissions
+from arena.store.people.schema import rates
 from tests import needs
 from tests.ladders import conftest
 
@@ -145,13 +145,8 @@ def descendants(pid):
 
 
 def run_out(people):
-    """Let the claims of killed checkers run out at once, each of which costs a minute; and the limits of uploads, for
-    an author here asks again every third of a second.
-    """
+    """Let the limits of uploads run out, for an author here asks again every third of a second."""
     people._database.write(lambda connection: connection.execute(rates.delete()))
-    change = submissions.update().where(submissions.c.state == SubmissionState.CHECKING)
-    change = change.values(claimed_until="2000-01-01T00:00:00+00:00")
-    people._database.write(lambda connection: connection.execute(change))
 
 
 def recorded(home):

@@ -153,6 +153,21 @@ def test_what_a_killed_checker_left_is_checked_again_and_its_late_answer_does_no
     assert store.submissions.find(number).state is REFUSED
 
 
+@on_both
+def test_the_only_checker_takes_at_once_what_another_has_left_and_not_what_was_postponed(store, ada, now):
+    number = hand_in(store, ada).number
+    lost = store.submissions.claim()
+    assert store.submissions.claim() is None
+    claim = store.submissions.claim(is_alone=True)
+    assert (claim.submission.number, claim.submission.tries) == (number, 2)
+    assert not lost.finish(ACCEPTED, "late")
+    assert claim.postpone()
+    assert not claim.keep("")
+    assert store.submissions.claim(is_alone=True) is None
+    now.seconds += CLAIM_SECONDS
+    assert store.submissions.claim(is_alone=True).submission.number == number
+
+
 def test_each_try_is_counted_and_knows_what_the_one_before_has_found(store, ada, now):
     number = hand_in(store, ada).number
     for tries, bot in ((1, None), (2, "greedy@1"), (3, "greedy@2")):

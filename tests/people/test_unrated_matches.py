@@ -290,6 +290,17 @@ def test_one_program_at_a_time_plays_a_match_on_and_another_when_it_was_killed(m
     assert matches.find(one.secret).position.state is MatchState.BEGINNING
 
 
+@on_both
+def test_what_killed_programs_have_left_is_free_at_once(matches):
+    numbers = [begin(matches, f"192.0.2.{k}").number for k in range(2)]
+    claims = [matches.claim(number) for number in numbers]
+    matches.release_left(numbers[1])
+    assert matches.waiting() == [numbers[1]]
+    matches.release_left()
+    assert matches.waiting() == numbers
+    assert [claim.keep() for claim in claims] == [False] * 2
+
+
 def test_nobody_has_anything_to_do_while_the_person_thinks(matches):
     one, claim = ready(matches)
     claim.release()

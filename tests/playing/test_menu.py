@@ -24,10 +24,11 @@ class Matches:
     Attributes:
         menus: the names of submitted bots, of each menu that was written.
         looks: how often somebody has looked who waits.
+        released: the matches whose claims were left by a program.
     """
 
     def __init__(self):
-        self.menus, self.looks = [], 0
+        self.menus, self.looks, self.released = [], 0, []
 
     def set_menu(self, body, slots):
         names = [bot.name for bot in PlayMenu.model_validate_json(body).bots]
@@ -36,6 +37,9 @@ class Matches:
     def waiting(self):
         self.looks += 1
         return []
+
+    def release_left(self, number):
+        self.released.append(number)
 
     def prune(self):
         pass
@@ -51,9 +55,13 @@ class Clock:
 @pytest.fixture
 def world(tmp_path):
     """Yield a home, a play host with a clock, and what it has written."""
-    with ArenaHome(tmp_path) as home, contextlib.closing(MenuMaker(home, 4, True)) as menu:
-        matches, clock = Matches(), Clock()
-        host = Host(matches, Commits([home.store.commit_signal()], LOOK_SECONDS, clock), menu, 4, (), clock)
+    matches, clock = Matches(), Clock()
+    with (
+        ArenaHome(tmp_path) as home,
+        contextlib.closing(MenuMaker(home, 4, True)) as menu,
+        contextlib.closing(Commits([home.store.commit_signal()], LOOK_SECONDS, clock)) as commits,
+    ):
+        host = Host(matches, commits, menu, 4, (), clock)
         host.step()
         yield home, host, matches, clock
 
@@ -117,7 +125,13 @@ class StuckProcess:
     def __init__(self, clock):
         self.clock, self.exitcode = clock, None
 
+    def is_alive(self):
+        return self.exitcode is None
+
     def terminate(self):
+        pass
+
+    def close(self):
         pass
 
     def join(self, timeout=0.0):
@@ -133,3 +147,14 @@ def test_matches_that_do_not_end_are_killed_together(world):
     host.close()
     assert clock.seconds == LEAVING_SECONDS
     assert [one.exitcode for one in host._running.values()] == [-9] * 4
+
+
+@pytest.mark.parametrize(("exitcode", "released"), [(-9, [7]), (0, []), (1, [])])
+def test_what_a_killed_process_could_not_release_is_released(world, exitcode, released):
+    """One that ends by itself has released its match, or will fail again, and is not started at once."""
+    _, host, matches, clock = world
+    process = StuckProcess(clock)
+    process.exitcode = exitcode
+    host._running = {7: process}
+    host.step()
+    assert (host._running, matches.released) == ({}, released)

@@ -1,5 +1,6 @@
 """The checker: what authors hand in is tried out, and decided."""
 
+import contextlib
 import io
 import threading
 import time
@@ -17,6 +18,7 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
 from arena.submissions import checker as checker_module
 from arena.submissions.checker import MAX_TRIES, Checker
+from arena.submissions.checker_program import CheckerLock
 from arena.submissions.upload_directory import UploadDirectory
 from tests.people.conftest import FakeClock
 
@@ -246,6 +248,13 @@ def test_a_check_that_is_interrupted_when_the_database_is_away_is_begun_again_la
     arena.now.seconds += CLAIM_SECONDS
     assert arena.checker.check_next()
     assert arena.people.submissions.find(number).state is SubmissionState.ACCEPTED
+
+
+def test_the_lock_of_the_checker_is_free_when_its_process_has_ended(tmp_path):
+    with contextlib.closing(CheckerLock(tmp_path)) as first, contextlib.closing(CheckerLock(tmp_path)) as second:
+        assert (first.is_held(), second.is_held(), first.is_held()) == (True, False, True)
+        first.close()
+        assert (second.is_held(), first.is_held()) == (True, False)
 
 
 def test_a_file_that_is_gone_is_our_failure(arena):

@@ -1,6 +1,7 @@
 """Claims of submissions: who checks one says again and again that it is still at it, and nobody else can decide it.
 
-What nobody is at any more, for the checker was killed, can be claimed again, so that nothing is decided twice.
+What nobody is at any more, for the checker was killed, can be claimed again, so that nothing is decided twice: when the
+claim has run out, or at once by a checker that knows that it is the only one.
 """
 
 from __future__ import annotations
@@ -66,21 +67,33 @@ class Claim:
             {"state": SubmissionState.WAITING, "tries": self.submission.tries - 1, "turn": None, "claim": None}
         )
 
+    def postpone(self) -> bool:
+        """Let it be checked again in a while, for it can't be checked now; return whether the claim held until now."""
+        return self._change({"claimed_until": self._clock.text(CLAIM_SECONDS), "claim": None})
+
     def _change(self, values: dict[str, Any]) -> bool:
         own = (submissions.c.id == self.submission.number) & (submissions.c.claim == self._secret)
         change = submissions.update().where(own).values(values)
         return self._database.write(lambda connection: connection.execute(change).rowcount == 1)
 
 
-def claim_next(database: Database, clock: Clock) -> Claim | None:
+def claim_next(database: Database, clock: Clock, is_alone: bool = False) -> Claim | None:
     """Take the submission whose turn it is; None if nothing waits.
 
     Authors take turns: it is the oldest of the one whose last turn is longest ago.
+
+    Args:
+        database: has the submissions.
+        clock: says what has run out.
+        is_alone: no other checker is at work, so that nobody keeps up a claim.
     """
     secret = new_secret()
     now, until = clock.text(), clock.text(CLAIM_SECONDS)
     waits = submissions.c.state == SubmissionState.WAITING
-    abandoned = (submissions.c.state == SubmissionState.CHECKING) & (submissions.c.claimed_until <= now)
+    is_over = submissions.c.claimed_until <= now
+    if is_alone:
+        is_over |= submissions.c.claim.is_not(None)
+    abandoned = (submissions.c.state == SubmissionState.CHECKING) & is_over
     oldest = select(submissions).where(waits | abandoned).order_by(last_turn(), submissions.c.id).limit(1)
     if database.is_server:
         oldest = oldest.with_for_update(skip_locked=True)

@@ -278,9 +278,13 @@ class Submissions(BotNames):
 
         return self._database.write(withdraw)
 
-    def claim(self) -> Claim | None:
-        """Take the submission whose turn it is, to check it; None if nothing waits."""
-        return claim_next(self._database, self._clock)
+    def claim(self, is_alone: bool = False) -> Claim | None:
+        """Take the submission whose turn it is, to check it; None if nothing waits.
+
+        Args:
+            is_alone: no other checker is at work, so that nobody keeps up a claim.
+        """
+        return claim_next(self._database, self._clock, is_alone)
 
 
 def share_submitting(connection: Connection) -> None:

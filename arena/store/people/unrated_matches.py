@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Connection, Row, case, delete, or_, select
+from sqlalchemy import Connection, Row, case, delete, or_, select, true
 
 from arena.errors import UsageError
 from arena.people.secret import new_secret
@@ -206,6 +206,16 @@ class UnratedMatches:
             return MatchClaim(self._rows, self._clock, number, secret) if taken is not None else None
 
         return self._database.write(claim)
+
+    def release_left(self, number: int | None = None) -> None:
+        """Release the claims that programs have left which were killed.
+
+        Args:
+            number: of the match whose program was; None for every match, where none is played.
+        """
+        is_meant = matches.c.id == number if number is not None else true()
+        change = matches.update().where(matches.c.claim.is_not(None), is_meant).values(claim=None, claimed_until=None)
+        self._database.write(lambda connection: connection.execute(change))
 
     def prune(self) -> None:
         """Delete the matches in which nobody has done anything for long, and of too many those left the longest."""
