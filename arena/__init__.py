@@ -44,6 +44,8 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.analysis.verification import verify as verify
     from arena.bot_registry import BotRegistry as BotRegistry
     from arena.bot_registry import RecordedBot as RecordedBot
+    from arena.bot_text import Audience as Audience
+    from arena.bot_text import BotText as BotText
     from arena.conformance.submission import Submission as Submission
     from arena.conformance.submission import submit as submit
     from arena.corrections.absence import disqualify as disqualify
@@ -176,6 +178,7 @@ _MODULE_OF = {
         "arena.store.leaders": "Leaders",
         "arena.analysis.verification": "Verification verify",
         "arena.bot_registry": "BotRegistry RecordedBot",
+        "arena.bot_text": "Audience BotText",
         "arena.conformance.submission": "Submission submit",
         "arena.corrections.absence": "disqualify withdraw",
         "arena.corrections.bots": "enter_late replace_bot",

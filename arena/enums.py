@@ -11,48 +11,57 @@ class FaultKind(StrEnum):
     Attributes:
         meaning: the violation, as a sentence that begins with "the bot".
         hint: the advice to the author, if the cause is not known more exactly.
+        sentence: what happened, for everybody.
     """
 
     meaning: str
     hint: str
+    sentence: str
 
-    def __new__(cls, value: str, meaning: str = "", hint: str = "") -> FaultKind:
+    def __new__(cls, value: str, meaning: str = "", hint: str = "", sentence: str = "") -> FaultKind:
         """Return the member for a value, with what is said of it."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.meaning = meaning
         member.hint = hint
+        member.sentence = sentence
         return member
 
     START = (
         "start",
         "can't be executed, exits before `ready`, or is not ready in time",
         "run the command of bot.toml by hand; the bot must start, read the hello message and answer with ready",
+        "the bot could not be started, or was not ready in time",
     )
     EXIT = (
         "exit",
         "exits, is killed by a signal, or closes its standard output",
         "the bot must keep running from match to match, until it is sent quit or its input ends; see its stderr",
+        "the bot ended before the match did",
     )
     TIMEOUT = (
         "timeout",
         "does not answer, or does not read, in time",
         "flush after every message, read exactly the announced number of bytes, and watch the clock of each act",
+        "the bot did not answer in time",
     )
     PROTOCOL = (
         "protocol",
         "sends text, an invalid frame, a message of the wrong type, the wrong `ply`, or an unrequested message",
         "compare the bytes with protocol.md; nothing but frames may go to stdout (print to stderr instead)",
+        "the bot sent something that is no valid message",
     )
     ILLEGAL = (
         "illegal",
         "sends an illegal action",
         "choose from the list under legal in each act, and start every match afresh",
+        "the bot sent an illegal action",
     )
     LIMIT = (
         "limit",
         "exceeds a limit: memory, processes, files, CPU time, text on stderr, the size of a message or of a note",
         "use less of the resource, or ask the organiser for a higher limit ([limits] in the tournament file)",
+        "the bot used more than its limits allow",
     )
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from arena.bot_text import EVERYBODY, OPERATOR, Audience
 from arena.errors import NoHomeError, StoreError, UsageError
 from arena.known_server import PEOPLE, RESULTS, note_server, noted_server, reminder
 from arena.names import as_file_name
@@ -107,6 +108,7 @@ class ArenaHome:
         must_exist: bool = False,
         *,
         store: str | Path | None = None,
+        audience: Audience | None = None,
     ) -> None:
         """Open the directory; create it if it does not exist.
 
@@ -115,6 +117,7 @@ class ArenaHome:
             store: address of a PostgreSQL database, or the path of a file; by default as ``store_url`` says,
                 or a file in the directory.
             must_exist: raise an error instead of creating it, for commands that only read.
+            audience: who reads its pages; by default as ``audience`` says.
 
         Raises:
             StoreError: if its database can't be opened, does not exist although it must, or has been on a server that
@@ -122,6 +125,7 @@ class ArenaHome:
         """
         from arena.store.store import Store
 
+        self._audience = audience
         place = home_path(directory)
         try:
             self.directory = place.resolve()
@@ -167,6 +171,14 @@ class ArenaHome:
         for path in sorted(self.directory.glob(f"{CONTESTS_DIRECTORY}/*/{DATABASE_FILE}")):
             with closing(Store(path)) as store:
                 yield store
+
+    @property
+    def audience(self) -> Audience:
+        """Who reads what bots have said on its pages: whoever has the home, but everybody once it has people."""
+        if self._audience is not None:
+            return self._audience
+        of_contest = self.directory.parent.name == CONTESTS_DIRECTORY
+        return EVERYBODY if of_contest or has_people(self.directory) else OPERATOR
 
     def __enter__(self) -> ArenaHome:
         return self

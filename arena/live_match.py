@@ -8,6 +8,7 @@ from typing import Any
 
 from arena.errors import StoreError
 from arena.records import Fault
+from arena.seat_report import fields_of
 from arena.stored import from_stored, is_whole
 
 
@@ -97,9 +98,9 @@ class LiveMatch:
         return replace(self, actions=(), wall_seconds=(), cpu_seconds=(), faults=(), left_out=plies)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON types."""
+        """Return it as JSON types, with what bots have said, to store it."""
         values = {name: getattr(self, name) for name in self.__slots__}
-        values["faults"] = [{name: getattr(fault, name) for name in fault.__slots__} for fault in self.faults]
+        values["faults"] = [fields_of(fault) for fault in self.faults]
         return values
 
     @classmethod

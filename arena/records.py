@@ -10,10 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from arena.bot_text import Audience, BotText, digest_of, is_digest
 from arena.display import Displayed
-from arena.enums import ClockKind, FaultKind, OffTurn, Termination
+from arena.enums import ClockKind, OffTurn, Termination
 from arena.errors import StoreError
 from arena.limit import Unit, limit, table_of_limits
+from arena.seat_report import Fault as Fault
+from arena.seat_report import SeatReport as SeatReport
+from arena.seat_report import fields_of
 from arena.stored import from_stored, is_whole
 from arena.text import shortened_text
 
@@ -209,42 +213,6 @@ class Seating(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """What a bot did wrong.
-
-    Attributes:
-        seat: the seat it sat in.
-        kind: what the bot did wrong.
-        ply: the number of actions so far.
-        detail: what happened, in one sentence with figures.
-    """
-
-    seat: int
-    kind: FaultKind
-    ply: int
-    detail: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeatReport:
-    """What is known of one bot after a match.
-
-    Attributes:
-        wall_seconds: time on its own clock, all actions together.
-        cpu_seconds: CPU time it used while an answer was due, with its children.
-        off_turn_cpu_seconds: CPU time it used otherwise, from the start of the match.
-        exit: "running", "exit status N" or "signal NAME".
-        stderr: what it wrote to stderr during the match: the first and the last 32 KiB.
-    """
-
-    wall_seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    off_turn_cpu_seconds: float = 0.0
-    exit: str = "running"
-    stderr: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRecord(Displayed):
     """Everything that happened in a match. Field order is the order of ``arena export``.
 
@@ -261,6 +229,8 @@ class MatchRecord(Displayed):
         ply_limit: the most actions it could have; None in records of versions without such a limit.
         versions: of the arena, the protocol and Python.
         started_at: UTC, ISO 8601.
+        left_out_digest: where what bots said was left out: the BLAKE2b digest of that; else empty.
+        left_out_bytes: how much was left out.
     """
 
     match: int
@@ -280,19 +250,52 @@ class MatchRecord(Displayed):
     wall_seconds: tuple[float | None, ...]
     cpu_seconds: tuple[float | None, ...]
     seats: tuple[SeatReport, ...]
-    notes: tuple[Sequence[Any], ...]
+    notes: BotText[tuple[Sequence[Any], ...]]
     time_control: TimeControl
     isolation: str
     ply_limit: int | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     started_at: str = ""
+    left_out_digest: str = ""
+    left_out_bytes: int = 0
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the record as JSON types (``dataclasses.asdict`` would copy every action, at four times the cost)."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        values["faults"] = [_fields_of(fault) for fault in self.faults]
-        values["seats"] = [_fields_of(seat) for seat in self.seats]
-        values["time_control"] = _fields_of(self.time_control)
+    def __post_init__(self) -> None:
+        notes = self.notes.for_operator() if isinstance(self.notes, BotText) else self.notes
+        object.__setattr__(self, "notes", BotText(tuple(notes)))
+
+    def notes_for(self, audience: Audience) -> tuple[Sequence[Any], ...]:
+        """Return the notes of those bots that an audience may read."""
+        return tuple(
+            note for note in self.notes.for_operator() if audience.may_read(self.bots[self.actions[note[0]][0]])
+        )
+
+    def shown_to(self, audience: Audience) -> MatchRecord:
+        """Return the record with what an audience may read, and the digest of what is left out."""
+        if all(map(audience.may_read, self.bots)):
+            return self
+        shown = replace(
+            self,
+            faults=tuple(fault.shown_to(audience, self.bots[fault.seat]) for fault in self.faults),
+            seats=tuple(seat.shown_to(audience, bot) for bot, seat in zip(self.bots, self.seats, strict=True)),
+            notes=BotText(self.notes_for(audience)),
+        )
+        if self.left_out_digest:  # it was left out before
+            return shown
+        seats = [text for seat in self.seats for text in (seat.exit, seat.stderr)]
+        said = (*(fault.detail for fault in self.faults), *seats, self.notes)
+        digest, size_bytes = digest_of([text.for_operator() for text in said])
+        return replace(shown, left_out_digest=digest, left_out_bytes=size_bytes)
+
+    def to_json(self, audience: Audience) -> dict[str, Any]:
+        """Return what an audience may read of the record, as JSON types."""
+        shown = self.shown_to(audience)
+        values = {name: getattr(shown, name) for name in self.__slots__}  # asdict would copy every action
+        values["faults"] = [fields_of(fault) for fault in shown.faults]
+        values["seats"] = [fields_of(seat) for seat in shown.seats]
+        values["notes"] = shown.notes.for_operator()
+        values["time_control"] = fields_of(self.time_control)
+        if not shown.left_out_digest:
+            del values["left_out_digest"], values["left_out_bytes"]
         return values
 
     @classmethod
@@ -330,11 +333,9 @@ class MatchRecord(Displayed):
         )
         yield (
             "a note is not of one of the actions",
-            all(len(note) == 2 and is_whole(note[0], 0, plies - 1) for note in self.notes),
+            all(len(note) == 2 and is_whole(note[0], 0, plies - 1) for note in self.notes.for_operator()),
         )
+        yield "left_out_digest is no digest", not self.left_out_digest or is_digest(self.left_out_digest)
+        yield "left_out_bytes is out of range", self.left_out_bytes >= 0
         yield "ply_limit is out of range", self.ply_limit is None or 1 <= self.ply_limit <= MAX_PLY_LIMIT
         yield "opening_plies is more than there are actions", 0 <= self.opening_plies <= plies
-
-
-def _fields_of(value: Fault | SeatReport | TimeControl) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__slots__}

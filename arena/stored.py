@@ -15,6 +15,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from arena.bot_text import BotText
 from arena.errors import StoreError
 from arena.text import any_of, shortened_text
 
@@ -179,6 +180,8 @@ def _is_enum(hint: Any) -> bool:
 
 def _check_of(hint: Any) -> Check:
     origin, inner = get_origin(hint), get_args(hint)
+    if origin is BotText:
+        return _check_of(inner[0])
     if _is_enum(hint):
         accepted = frozenset(map(str, hint))
         return lambda value: isinstance(value, str) and value in accepted
@@ -203,6 +206,8 @@ def _check_of(hint: Any) -> Check:
 
 def _in_words(hint: Any) -> str:
     origin, inner = get_origin(hint), get_args(hint)
+    if origin is BotText:
+        return _in_words(inner[0])
     if _is_enum(hint):
         return any_of(list(hint))
     if origin in (types.UnionType, Union):

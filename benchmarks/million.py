@@ -16,6 +16,7 @@ from hashlib import blake2b
 from itertools import combinations, islice
 from pathlib import Path
 
+from arena.bot_text import OPERATOR
 from arena.definition import Definition, GameChoice
 from arena.enums import FaultKind
 from arena.home import ArenaHome
@@ -52,7 +53,7 @@ def _choose(chance, game, state, clock):
 def _add(found, game, played, ranks):
     """Add a match with some ranks: as it was, or as if it had ended otherwise."""
     values = {
-        **played.to_json(),
+        **played.to_json(OPERATOR),
         "bots": ["A@1", "B@1"],
         "ranks": ranks,
         "tournament": "season",

@@ -149,7 +149,7 @@ def _outcome(name: str, records: list[MatchRecord]) -> Outcome:
     for record in records:
         seats = [seat for seat, bot in enumerate(record.bots) if bot.split("@")[0] == name]
         for fault in record.faults:
-            told = f"{fault.kind}: {fault.detail}"
+            told = f"{fault.kind}: {fault.detail.for_operator()}"
             if fault.seat in seats:
                 outcome.faults.add(fault.kind)
                 outcome.details.append(told)
@@ -160,7 +160,7 @@ def _outcome(name: str, records: list[MatchRecord]) -> Outcome:
         seat = seats[0]
         others = sum(other.wall_seconds for k, other in enumerate(record.seats) if k != seat)
         outcome.off_turn_shares.append(record.seats[seat].off_turn_cpu_seconds / max(others, 1e-9))
-        outcome.notes += [str(note) for ply, note in record.notes if record.actions[ply][0] == seat]
+        outcome.notes += [str(note) for ply, note in record.notes.for_operator() if record.actions[ply][0] == seat]
     return outcome
 
 

@@ -5,6 +5,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
+from arena.bot_text import OPERATOR
 from arena.enums import ClockKind, FaultKind, Termination
 from arena.errors import StoreError
 from arena.records import Fault, MatchRecord, SeatReport, TimeControl
@@ -21,7 +22,7 @@ RECORD = MatchRecord(
 
 
 def stored(**changes):
-    return json.loads(json.dumps(RECORD.to_json() | changes))
+    return json.loads(json.dumps(RECORD.to_json(OPERATOR) | changes))
 
 
 def test_a_record_comes_back_as_it_was_stored():
@@ -46,7 +47,7 @@ def test_a_field_that_an_earlier_version_did_not_have_has_its_default(part, miss
     values = stored()
     place = values if part is None else values[part][0] if part == "seats" else values[part]
     del place[missing]
-    again = MatchRecord.from_json(values).to_json()
+    again = MatchRecord.from_json(values).to_json(OPERATOR)
     kept = again if part is None else again[part][0] if part == "seats" else again[part]
     assert kept[missing] == {"versions": {}, "clock": "wall", "exit": "running"}[missing]
 

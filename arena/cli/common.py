@@ -274,9 +274,9 @@ def show_result(record: MatchRecord) -> None:
     print_wrapped("", 0, f"{_result_line(bots, record.scores, record.ranks)} ({record.termination})")
     for fault in faults:
         who = f"{bots[fault.seat]} (seat {fault.seat}) forfeits at ply {fault.ply}"
-        click.echo(printable(f"{who}: {fault.kind}: {fault.detail}"))
+        click.echo(printable(f"{who}: {fault.kind}: {fault.detail.for_operator()}"))
     for seat in sorted({fault.seat for fault in faults}):
-        show_stderr(bots[seat], record.seats[seat].stderr)
+        show_stderr(bots[seat], record.seats[seat].stderr.for_operator())
 
 
 def show_stderr(bot: str, text: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.bot_text import OPERATOR
 from arena.cli.common import named_or_latest, no_result_sentences, open_home, print_table, sentences_text
 from arena.cli.options import MAX_COUNT, WholeNumber, format_options
 from arena.report.tables import Column
@@ -90,7 +91,8 @@ def command(
 
 def _row(record: MatchRecord, table_format: str) -> dict[str, Any]:
     if table_format == "json":
-        return {**{column.key: record.to_json().get(column.key) for column in COLUMNS}, "plies": len(record.actions)}
+        values = record.to_json(OPERATOR)
+        return {**{column.key: values.get(column.key) for column in COLUMNS}, "plies": len(record.actions)}
     return {
         "match": record.match,
         "game": record.game,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.bot_text import OPERATOR
 from arena.cli.boards import position_lines
 from arena.cli.common import find_bots, show_result, warn_of_weak_isolation
 from arena.cli.group import FAILED, OK
@@ -87,7 +88,7 @@ def command(
         observer = None if quiet or as_json else _Drawer([bot.label for bot in loaded])
         record = play_match(game, loaded, observer=observer, ply_limit=ply_limit, **settings)
     if as_json:
-        click.echo(json.dumps(record.to_json()))
+        click.echo(json.dumps(record.to_json(OPERATOR)))
     else:
         show_result(record)
     return FAILED if record.faults else OK

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -95,6 +94,8 @@ class Replayed(NamedTuple):
 
 
 def _as_json(replayed: Replayed, positions: Sequence[Any]) -> dict[str, Any]:
+    from arena.seat_report import fields_of
+
     record = replayed.record
     return {
         "match": f"{record.tournament}/{record.match}",
@@ -104,7 +105,7 @@ def _as_json(replayed: Replayed, positions: Sequence[Any]) -> dict[str, Any]:
         "positions": [_position(replayed, ply, game, state) for ply, (game, state) in enumerate(positions)],
         "ranks": record.ranks,
         "termination": record.termination,
-        "faults": [asdict(fault) for fault in record.faults],
+        "faults": [fields_of(fault) for fault in record.faults],
     }
 
 
@@ -119,7 +120,7 @@ def _position(replayed: Replayed, ply: int, game: Any, state: Any) -> dict[str, 
         "text": None if action is None else game.format_action(action),
         "mark": annotation.mark(ply - 1) if annotation and ply else None,
         "worth": worth_json(annotation.worths[ply]) if annotation else None,
-        "notes": [note for noted, note in record.notes if noted == ply - 1],
+        "notes": [note for noted, note in record.notes.for_operator() if noted == ply - 1],
         "observation": game.observation(state),
         "scores": game.scores(state),
     }
@@ -144,7 +145,7 @@ def _worth_lines(replayed: Replayed, ply: int) -> list[str]:
 
 
 def _note(record: MatchRecord, index: int) -> str:
-    return "; ".join(note_text(note) for ply, note in record.notes if ply == index)
+    return "; ".join(note_text(note) for ply, note in record.notes.for_operator() if ply == index)
 
 
 def _action_line(replayed: Replayed, index: int, game: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,8 +74,8 @@ def _show(record: MatchRecord, repro: Reproduction) -> None:
     for ply, before, now in repro.differences:
         click.echo(printable(f"ply {ply}: recorded {before}, now {now!r}"))
     recorded, fault = repro.recorded, repro.fault
-    was = "no fault" if recorded is None else f"{recorded.kind} at ply {recorded.ply}: {recorded.detail}"
-    now = "no fault" if fault is None else f"{fault.kind} at ply {fault.ply}: {fault.detail}"
+    was = "no fault" if recorded is None else f"{recorded.kind} at ply {recorded.ply}: {recorded.detail.for_operator()}"
+    now = "no fault" if fault is None else f"{fault.kind} at ply {fault.ply}: {fault.detail.for_operator()}"
     click.echo(f"recorded:  {printable(was)}\nnow:       {printable(now)}")
     transcript = repro.transcript
     click.echo("\n".join(exchange_lines(transcript.before_last_exchange(), *transcript.last_exchange())))
@@ -86,6 +85,8 @@ def _show(record: MatchRecord, repro: Reproduction) -> None:
 
 
 def _as_json(record: MatchRecord, repro: Reproduction, bot: Bot, kept: Path) -> dict[str, object]:
+    from arena.seat_report import fields_of
+
     sent, received = repro.transcript.last_exchange()
     return {
         "match": f"{record.tournament}/{record.match}",
@@ -93,8 +94,8 @@ def _as_json(record: MatchRecord, repro: Reproduction, bot: Bot, kept: Path) -> 
         "seat": repro.seat,
         "ply": repro.ply,
         "asked": repro.asked,
-        "recorded": None if repro.recorded is None else asdict(repro.recorded),
-        "now": None if repro.fault is None else asdict(repro.fault),
+        "recorded": None if repro.recorded is None else fields_of(repro.recorded),
+        "now": None if repro.fault is None else fields_of(repro.fault),
         "differences": [difference._asdict() for difference in repro.differences],
         "is_same": repro.is_same,
         "sent": sent.hex(),

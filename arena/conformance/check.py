@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from arena.bot_text import BotText
 from arena.conformance.tried_bot import TriedBot
 from arena.conformance.variants import bounds_of, odd_options, options_text
 from arena.enums import FaultKind, Termination
@@ -133,9 +134,8 @@ class _Checker:
         except LateError:
             raise
         except ArenaError as error:
-            fault = Fault(
-                seat=0, kind=getattr(error, "kind", FaultKind.START), ply=0, detail=getattr(error, "detail", str(error))
-            )
+            kind, detail = getattr(error, "kind", FaultKind.START), getattr(error, "detail", str(error))
+            fault = Fault(seat=0, kind=kind, ply=0, detail=BotText(detail))
             self._player.tell_fault(fault)
             report = self._player.end((), (), Termination.FORFEIT, (fault,))
             cpu_seconds = report.cpu_seconds + report.off_turn_cpu_seconds
@@ -248,11 +248,12 @@ class _Checker:
         transcript = self._player.transcript
         sent, received = transcript.last_exchange()
         has_waited = fault.kind == FaultKind.TIMEOUT or "within" in fault.detail
+        stderr = report.stderr.for_operator()
         failure = Failure(
-            self._bot, fault, report.stderr, received, cpu_seconds, waited_seconds if has_waited else None, self._game
+            self._bot, fault, stderr, received, cpu_seconds, waited_seconds if has_waited else None, self._game
         )
         where = "" if fault.kind == FaultKind.START else f" at ply {fault.ply}"
-        detail = f"{fault.kind} fault{where}: {fault.detail}"
+        detail = f"{fault.kind} fault{where}: {fault.detail.for_operator()}"
         if has_waited:
             detail += f" (CPU time {cpu_seconds:.2f} s)"
         step = Step(
@@ -262,7 +263,7 @@ class _Checker:
             hint=hint_for(failure),
             sent=sent,
             received=received,
-            stderr=report.stderr,
+            stderr=stderr,
             before=tuple(transcript.before_last_exchange()),
         )
         if fault.kind == FaultKind.LIMIT and self._broken is None:

@@ -74,7 +74,7 @@ def _let_bots_play(game: str, given: Sequence[str], isolation: str) -> RulesStep
 def _what_failed(record: MatchRecord) -> str:
     """Return why a bot could not play on, from the last line that it wrote."""
     fault = record.faults[0]
-    stderr = record.seats[fault.seat].stderr.strip()
+    stderr = record.seats[fault.seat].stderr.for_operator().strip()
     error, text = last_error(stderr)
-    last = f"{error}: {text}" if error else stderr.splitlines()[-1] if stderr else fault.detail
+    last = f"{error}: {text}" if error else stderr.splitlines()[-1] if stderr else fault.detail.for_operator()
     return f"at ply {fault.ply} a bot ended with {last}"

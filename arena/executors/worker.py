@@ -106,7 +106,7 @@ def play_spec(pool: BotPool, spec: MatchSpec, before_asking: Callable[[], None] 
         log.exception("match %d is void", spec.match)
         return Void(spec, f"defect in the arena: {type(error).__name__}: {error}")
     for fault in record.faults:
-        log.info("match %d: %s: %s: %s", spec.match, record.bots[fault.seat], fault.kind, fault.detail)
+        log.info("match %d: %s: %s: %s", spec.match, record.bots[fault.seat], fault.kind, fault.detail.for_operator())
     return Played(row_of(record))
 
 

@@ -22,6 +22,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from arena.bot_text import BotText
 from arena.enums import FaultKind, OffTurn
 from arena.errors import BotError, IllegalActionError, LateError, MatchStateError
 from arena.games import Game, make_game
@@ -269,7 +270,7 @@ class Referee:
             self._observer(self._checked_game, self._state, self._actions)
 
     def _forfeit(self, seat: int, kind: FaultKind, detail: str) -> None:
-        fault = Fault(seat=seat, kind=kind, ply=len(self._actions), detail=detail)
+        fault = Fault(seat=seat, kind=kind, ply=len(self._actions), detail=BotText(detail))
         self._faults.append(fault)
         self._players[seat].tell_fault(fault)
 
@@ -300,7 +301,7 @@ class Referee:
             seats=tuple(
                 replace(report, wall_seconds=self._wall_seconds_of(seat)) for seat, report in enumerate(reports)
             ),
-            notes=tuple(self._notes),
+            notes=BotText(tuple(self._notes)),
             time_control=spec.time_control,
             isolation=self._isolation,
             ply_limit=spec.ply_limit,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from arena.bot_text import BotText
 from arena.enums import ClockKind, FaultKind
 from arena.errors import BotError, IllegalActionError, UsageError
 from arena.games import Game
@@ -130,7 +131,8 @@ class _Repetition:
                 self._player.tell_fault(fault)
             elif self._is_to_end:
                 record = self._record
-                stderr = self._player.end(record.ranks, record.scores, record.termination, record.faults).stderr
+                report = self._player.end(record.ranks, record.scores, record.termination, record.faults)
+                stderr = report.stderr.for_operator()
                 frames = self._sent_frames()
         finally:
             self._player.close()
@@ -142,7 +144,7 @@ class _Repetition:
             differences=self._differences,
             asked=self._asked,
             frames=frames,
-            stderr=stderr + self._player.last_report.stderr,
+            stderr=stderr + self._player.last_report.stderr.for_operator(),
             transcript=self._player.transcript,
         )
 
@@ -161,13 +163,13 @@ class _Repetition:
                     self._ask(game, state)
             return None
         except BotError as error:
-            return Fault(seat=seat, kind=error.kind, ply=self._at, detail=error.detail)
+            return Fault(seat=seat, kind=error.kind, ply=self._at, detail=BotText(error.detail))
         except IllegalActionError as error:
             return Fault(
                 seat=seat,
                 kind=FaultKind.ILLEGAL,
                 ply=self._at,
-                detail=f"{shortened(error.action)}: {error.reason}",
+                detail=BotText(f"{shortened(error.action)}: {error.reason}"),
             )
 
     def _is_asked_at(self, ply: int) -> bool:

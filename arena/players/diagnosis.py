@@ -45,6 +45,11 @@ class Failure(NamedTuple):
     waited_seconds: float | None = None
     game: str = ""
 
+    @property
+    def detail(self) -> str:
+        """What the referee reports, in one sentence: hints are for the author."""
+        return self.fault.detail.for_operator()
+
 
 def hint_for(failure: Failure) -> str:
     """Return how to fix it: by its cause if that is known, else by the kind of fault."""
@@ -86,7 +91,7 @@ def _head(path: Path) -> bytes:
 
 
 def _not_executed(failure: Failure) -> str | None:
-    if "can't be executed" not in failure.fault.detail:
+    if "can't be executed" not in failure.detail:
         return None
     program = Path(failure.bot.directory, failure.bot.command[0])
     head = _head(program)[:4096]
@@ -172,7 +177,7 @@ _OUT_OF_MEMORY = re.compile(
 
 
 def _memory(failure: Failure) -> str | None:
-    kind, detail = failure.fault.kind, failure.fault.detail
+    kind, detail = failure.fault.kind, failure.detail
     is_limit = kind == FaultKind.LIMIT and "memory" in detail
     if not is_limit and not (kind in (FaultKind.EXIT, FaultKind.START) and _OUT_OF_MEMORY.search(failure.stderr)):
         return None
@@ -260,7 +265,7 @@ def _exception(failure: Failure) -> str | None:
 
 
 def _nothing_returned(failure: Failure) -> str | None:
-    if not re.search(r"\bNone\b|\bnull\b", failure.fault.detail) or failure.fault.kind not in (
+    if not re.search(r"\bNone\b|\bnull\b", failure.detail) or failure.fault.kind not in (
         FaultKind.ILLEGAL,
         FaultKind.PROTOCOL,
     ):
@@ -271,7 +276,7 @@ def _nothing_returned(failure: Failure) -> str | None:
 def _ended(failure: Failure) -> str | None:
     if failure.fault.kind not in (FaultKind.START, FaultKind.EXIT):
         return None
-    detail = failure.fault.detail
+    detail = failure.detail
     if failure.fault.kind == FaultKind.START and "exit status 0" in detail:
         if uses_botkit(failure.bot):
             return "the program came to its end without a word: does its last line call run(choose)?"
@@ -298,7 +303,7 @@ def _ended(failure: Failure) -> str | None:
 def _illegal(failure: Failure) -> str | None:
     if failure.fault.kind != FaultKind.ILLEGAL or not uses_botkit(failure.bot):
         return None
-    if failure.fault.detail.startswith(("'", '"')):
+    if failure.detail.startswith(("'", '"')):
         return "choose returned a text: game.parse_action(text) turns it into an action"
     return (
         "choose returned an action that is not legal: take one from game.legal_actions(state), or from turn.legal, and"
@@ -330,7 +335,7 @@ def _time(failure: Failure) -> str | None:
     waited, cpu = failure.waited_seconds, failure.cpu_seconds
     if waited is None or cpu is None:
         return None
-    is_before_ready = "before it was ready" in failure.fault.detail
+    is_before_ready = "before it was ready" in failure.detail
     if cpu >= BUSY_SHARE * waited:
         if is_before_ready:
             return "it was at work all that time before it was ready: prepare less, or only once a match begins"

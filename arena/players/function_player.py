@@ -12,6 +12,7 @@ from typing import Any
 
 import msgpack
 
+from arena.bot_text import BotText
 from arena.botkit.seat import Choice, MatchInfo, Seat, as_choice
 from arena.enums import ClockKind, FaultKind, Termination
 from arena.errors import BotError, MatchStateError, text_of
@@ -138,7 +139,7 @@ class FunctionPlayer(Player):
     ) -> SeatReport:
         """Leave the seat."""
         self._seat = None
-        return SeatReport(cpu_seconds=self._cpu_seconds, exit="in process", stderr=self._traceback)
+        return SeatReport(cpu_seconds=self._cpu_seconds, exit=BotText("in process"), stderr=BotText(self._traceback))
 
     def close(self, grace_seconds: float = 0.0) -> None:
         """Nothing runs that would have to be ended."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from arena.bot_text import BotText
 from arena.enums import Termination
 from arena.errors import ArenaError
 from arena.players.player import Answer, Player, Request
@@ -67,4 +68,4 @@ class HumanPlayer(Player):
         self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
         """Leave the seat."""
-        return SeatReport(exit="human")
+        return SeatReport(exit=BotText("human"))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from arena.bot_text import BotText
 from arena.enums import ClockKind, FaultKind, OffTurn, Termination
 from arena.errors import BotError, MatchStateError
 from arena.isolation.sandbox_policy import Isolation
@@ -90,7 +91,7 @@ class ProcessPlayer(Player):
     def begin(self, seating: Seating) -> None:
         """Launch the bot if it is not running, and send it the match."""
         self._match = seating.match
-        self.last_report = SeatReport(exit="not started")
+        self.last_report = SeatReport(exit=BotText("not started"))
         external_game = find_external_game(seating.game)
         if self.connection is not None and external_game not in (None, self._external_game):
             self.close()  # it has been launched without the right to read this game
@@ -169,7 +170,7 @@ class ProcessPlayer(Player):
     def tell_fault(self, fault: Fault) -> None:
         """Send the bot its fault, and end it; the next match launches it again."""
         if self.connection is not None:
-            self._end_process(_frame(messages.fault(fault.kind, fault.detail)), FAULT_GRACE_SECONDS)
+            self._end_process(_frame(messages.fault(fault.kind, fault.detail.for_operator())), FAULT_GRACE_SECONDS)
 
     def end(
         self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
@@ -213,8 +214,8 @@ class ProcessPlayer(Player):
         return SeatReport(
             cpu_seconds=self._cpu_on_turn,
             off_turn_cpu_seconds=cpu_off_turn,
-            exit=process.exit_text,
-            stderr=process.stderr_text.take(),
+            exit=BotText(process.exit_text),
+            stderr=BotText(process.stderr_text.take()),
         )
 
     def _decode(self, body: bytes) -> Message:

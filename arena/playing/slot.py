@@ -153,7 +153,7 @@ class Slot:
             self._write(MatchState.BOT)
 
     def _end(self, record: MatchRecord) -> None:
-        self._add_seconds_and_notes(record.cpu_seconds, record.notes)
+        self._add_seconds_and_notes(record.cpu_seconds, record.notes.for_operator())
         self._write(MatchState.OVER, record)
 
     def _add_seconds_and_notes(self, cpu_seconds: Sequence[float | None], notes: Sequence[Sequence[Any]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from arena.bot_text import BotText
 from arena.enums import Termination
 from arena.errors import GameError
 from arena.games import Game
@@ -120,7 +121,7 @@ def _record(
         wall_seconds=seconds,
         cpu_seconds=seconds,
         seats=(SeatReport(),) * len(names),
-        notes=(),
+        notes=BotText(()),
         time_control=time_control,
         isolation="",
     )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgpack
 
+from arena.bot_text import EVERYBODY
 from arena.enums import FaultKind, Termination
 from arena.errors import BotError
 from arena.names import is_visible_text
@@ -136,14 +137,14 @@ def update(match_number: int, ply: int, actions: Sequence[Any]) -> Message:
 def end(
     match_number: int, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
 ) -> Message:
-    """Return the result of a match."""
+    """Return the result of a match; what another bot said in its fault is not for this one."""
     return {
         "type": "end",
         "match": match_number,
         "ranks": list(ranks),
         "scores": list(scores),
         "termination": termination,
-        "faults": [{"seat": f.seat, "kind": f.kind, "ply": f.ply, "detail": f.detail} for f in faults],
+        "faults": [{"seat": f.seat, "kind": f.kind, "ply": f.ply, "detail": f.told_to(EVERYBODY, "")} for f in faults],
     }
 
 

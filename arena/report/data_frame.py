@@ -12,6 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from arena.analysis.crosstable import Crosstable
 from arena.analysis.standings import Standings
+from arena.bot_text import OPERATOR, BotText
 from arena.errors import UnknownNameError, UsageError
 from arena.records import MatchRecord
 from arena.report.standings_columns import standings_columns
@@ -68,12 +69,13 @@ def _crosstable_rows(value: Crosstable) -> Iterable[Mapping[str, Any]]:
 
 @column_types.register
 def _record_types(value: Records) -> Types:
-    return get_type_hints(MatchRecord)
+    hints = get_type_hints(MatchRecord)
+    return {name: hint for name, hint in hints.items() if not name.startswith("left_out")}
 
 
 @rows_of.register
 def _record_rows(value: Records) -> Iterable[Mapping[str, Any]]:
-    return (record.to_json() for record in value)
+    return (record.to_json(OPERATOR) for record in value)
 
 
 def to_pandas(value: Any, columns: Sequence[str] | None = None) -> Any:
@@ -126,6 +128,8 @@ def _plain(cell: Any) -> Any:
 
 def _parts(kind: Any) -> tuple[Any, bool]:
     """Return a type without ``None``, and whether it had it."""
+    if get_origin(kind) is BotText:
+        return _parts(get_args(kind)[0])
     if get_origin(kind) not in (Union, types.UnionType):
         return kind, False
     parts = [part for part in get_args(kind) if part is not types.NoneType]

@@ -109,7 +109,7 @@ def failure_sentences(found: Measurement) -> list[str]:
 
 def _failure(bot: str, failures: BotFailures) -> str:
     fault = failures.first
-    reason = "" if fault is None else f": {fault.kind}: {fault.detail}"
+    reason = "" if fault is None else f": {fault.kind}: {fault.detail.for_operator()}"
     return f"{bot} failed in {failures.count:,} of {counted(failures.matches, 'match')}, which are not counted{reason}"
 
 

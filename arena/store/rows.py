@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgpack
 
+from arena.bot_text import OPERATOR
 from arena.enums import FaultKind
 from arena.records import MatchRecord
 
@@ -38,7 +39,7 @@ class RecordRow(NamedTuple):
 
 def row_of(record: MatchRecord) -> RecordRow:
     """Return a record in the form it is stored."""
-    values = record.to_json()
+    values = record.to_json(OPERATOR)
     game = [record.game, record.options]
     return RecordRow(
         record.match,

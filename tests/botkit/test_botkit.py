@@ -165,7 +165,7 @@ def test_a_bot_may_live_by_observations_alone_and_their_types_say_what_is_in_the
     state = rules.initial_state()
     keys = getattr(observations, f"{game.title()}Observation").__annotations__
     assert set(keys) == set(rules.observation(state))
-    first = record.seats[0].stderr.splitlines()[0]
+    first = record.seats[0].stderr.for_operator().splitlines()[0]
     assert first == f"{game} 0 0 {sorted(keys)} {len(rules.legal_actions(state))} 2.0"
     assert played(self_play(path, game).stdout) == [rules.format_action(action) for _, action in record.actions]
 

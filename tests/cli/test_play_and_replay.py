@@ -275,7 +275,7 @@ def test_playing_goes_on_by_itself_until_a_key_or_the_end():
 def test_a_replay_page_holds_the_board_the_actions_and_the_note():
     record = play_match("differences", [load_bot(BOTS / "alphabeta")] * 2, options={"size": 5})
     positions = list(states_of(record))
-    noted = record.notes[0][0]
+    noted = record.notes.for_operator()[0][0]
     game, state = positions[noted + 1]
     page = _page(Replayed(replace(record, tournament="t"), None), noted + 1, game, state, 80)
     assert max(map(len, page)) <= 80

@@ -133,10 +133,10 @@ def test_the_whole_conversation_happens_as_written(tmp_path):
     heard = ""
     with BotPool() as pool:
         record = pool.play(small_match(minimal, example, tournament="", options={"size": 2}))
-        heard += record.seats[1].stderr
+        heard += record.seats[1].stderr.for_operator()
         player = next(player for player in pool.players.values() if player.bot is example)
         player.close()
-        heard += player.last_report.stderr
+        heard += player.last_report.stderr.for_operator()
     expected = [message for way, message in lines if way == "→"]
     expected[0]["arena"] = __version__
     assert [json.loads(line) for line in heard.splitlines()] == expected

@@ -78,14 +78,14 @@ def test_updates_are_sent_again_in_act_and_an_opening_is_no_update(listener):
     with BotPool() as pool:
         record = pool.play(match_with_opening(listener))
     assert len(record.actions) == 5
-    second = heard(record.seats[1].stderr)
+    second = heard(record.seats[1].stderr.for_operator())
     kinds = " ".join(message["type"] for message in second)
     assert kinds == "hello match update act update update end"
     assert [(update["ply"], update["actions"]) for update in of_type("update", second)] == [
         (ply, [record.actions[ply - 1]]) for ply in (3, 4, 5)
     ]
     assert [act["actions"] for act in of_type("act", second)] == [list(record.actions[:3])]
-    first = heard(record.seats[0].stderr)
+    first = heard(record.seats[0].stderr.for_operator())
     assert [act["actions"] for act in of_type("act", first)] == [list(record.actions[:2]), list(record.actions[2:4])]
 
 
@@ -103,10 +103,10 @@ def test_a_bot_of_a_void_match_is_sent_quit_and_the_same_match_again(listener):
         pool.take = lambda place: players.append(take(place)) or players[-1]
         with pytest.raises(VoidMatchError):
             pool.play(match_with_opening(listener, 7), stands_still)
-        void = [heard(player.last_report.stderr) for player in players]
+        void = [heard(player.last_report.stderr.for_operator()) for player in players]
         record = pool.play(match_with_opening(listener, 7))
     for seat in (0, 1):
-        again = heard(record.seats[seat].stderr)
+        again = heard(record.seats[seat].stderr.for_operator())
         kinds = [message["type"] for message in void[seat]]
         assert (kinds[:2], kinds[-1], "end" in kinds) == (["hello", "match"], "quit", False)
         assert of_type("match", void[seat]) == of_type("match", again)
@@ -186,7 +186,7 @@ def test_seconds_are_always_floats_and_everything_else_the_arena_sends_is_an_int
     page_says("Seconds are always floats, of 64 bits: `1.0`, never `1`.")
     control = TimeControl(per_action_seconds=20, bank_seconds=600, increment_seconds=1, margin_seconds=1)
     with BotPool() as pool:
-        conversation = heard(pool.play(match_with_opening(listener, control=control)).seats[0].stderr)
+        conversation = heard(pool.play(match_with_opening(listener, control=control)).seats[0].stderr.for_operator())
     seconds = of_type("match", conversation)[0]["time_control"] | of_type("act", conversation)[0]["clock"]
     assert len(numbers_in(seconds)) == 5
     assert {type(number) for number in numbers_in(seconds)} == {float}
@@ -256,7 +256,7 @@ def test_a_game_from_outside_goes_by_its_dotted_name(listener, monkeypatch):
         spec = MatchSpec(
             match=1, tournament="t", game=name, options={"width": 2, "height": 2}, bots=(listener, listener), rng_seed=5
         )
-        conversation = heard(pool.play(spec).seats[0].stderr)
+        conversation = heard(pool.play(spec).seats[0].stderr.for_operator())
     assert of_type("match", conversation)[0]["game"] == name
     page_says("(`module=/its/place`)")
     place = ROOT / "docs" / "examples" / "domineering.py"

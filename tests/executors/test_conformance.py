@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.bot_text import OPERATOR
 from arena.executors import EXECUTORS, Job, Played, Void, WorkQueue, open_executor
 from arena.executors.in_process import InProcessExecutor
 from arena.executors.local import LocalExecutor
@@ -110,7 +111,7 @@ def test_each_match_comes_back_once_as_it_would_be_played_alone(executor, bots):
     assert sorted(records) == list(range(1, 31))
     with BotPool(choose_isolation(LEVEL)) as pool:
         for spec in specs:
-            alone = json.loads(json.dumps(pool.play(spec).to_json()))
+            alone = json.loads(json.dumps(pool.play(spec).to_json(OPERATOR)))
             assert without_clocks(records[spec.match]) == without_clocks(alone)
 
 

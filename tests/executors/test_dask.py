@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from arena.analysis.standings_cache import standings_of
+from arena.bot_text import OPERATOR
 from arena.errors import ClusterError, UsageError
 from arena.executors import Job
 from arena.home import ArenaHome
@@ -34,7 +35,7 @@ def job_of(definition):
 
 
 def without_clocks(home, name="t"):
-    lines = [record.to_json() for record in home.store.records(home.store.tournament(name))]
+    lines = [record.to_json(OPERATOR) for record in home.store.records(home.store.tournament(name))]
     for line in lines:
         for key in ("wall_seconds", "cpu_seconds", "seats", "started_at", "isolation"):
             del line[key]

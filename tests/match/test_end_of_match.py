@@ -63,7 +63,7 @@ def play(pool, one, matches=3, time_control=PATIENT):
 
 
 def texts(records):
-    return [[seat.stderr for seat in record.seats] for record in records]
+    return [[seat.stderr.for_operator() for seat in record.seats] for record in records]
 
 
 def says_each_once(matches):
@@ -123,7 +123,7 @@ def test_a_bot_that_ends_at_end_keeps_its_result_and_leaves_its_reason(pool, at_
     assert (first.termination, first.faults) == ("normal", ())
     for seat in first.seats:
         assert expected in seat.stderr
-        assert seat.exit.startswith("exit status")
+        assert "exit status" in seat.exit
     (fault,) = second.faults
     assert (fault.seat, fault.kind, fault.ply) == (0, "exit", 0)
     assert "after the end of its last match, whose record has its stderr: exit status" in fault.detail

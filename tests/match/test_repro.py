@@ -96,7 +96,7 @@ def test_a_repro_sends_the_bytes_of_the_match(tmp_path, name, seat):
     bots = [GOOD, GOOD]
     bots[seat] = recorder(tmp_path, wants)
     record = play(tuple(bots), **changes)
-    sent = frames_of(record.seats[seat].stderr)
+    sent = frames_of(record.seats[seat].stderr.for_operator())
     assert not record.faults
     assert (kinds(sent)[:2], kinds(sent)[-1], b"update" in kinds(sent)) == (
         [b"hello", b"match"],
@@ -120,7 +120,7 @@ def test_a_repro_stops_where_the_bot_failed(tmp_path):
     at_act = "send(answer(message)) if message['ply'] < 2 else sys.exit(7)"
     bot = recorder(tmp_path, "{'updates': True}", at_act)
     record = play((bot, GOOD))
-    sent = frames_of(record.seats[0].stderr)
+    sent = frames_of(record.seats[0].stderr.for_operator())
     assert kinds(sent) == [b"hello", b"match", b"act", b"update", b"update", b"act"]
     seat, ply = whom_to_repeat(record, None, None)
     again = again_of(record, bot, seat, ply)
@@ -132,6 +132,6 @@ def test_a_repro_to_an_earlier_ply_sends_the_beginning(tmp_path):
     bot = recorder(tmp_path, "{'updates': True}")
     record = play((bot, GOOD))
     again = again_of(record, bot, 0, 2)
-    sent = frames_of(record.seats[0].stderr)
+    sent = frames_of(record.seats[0].stderr.for_operator())
     assert kinds(again.frames) == [b"hello", b"match", b"act", b"update", b"update", b"act"]
     assert again.frames == sent[: len(again.frames)]

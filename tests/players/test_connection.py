@@ -152,7 +152,7 @@ def test_honest_bots_play_on_with_the_same_processes(pool):
     assert {player.connection.process.pid for player in pool.players.values()} == pids
     for record in (first, second):
         assert (record.termination, record.faults) == ("normal", ())
-    assert [note for _, note in first.notes] == [{"why": "first"}] * 2
+    assert [note for _, note in first.notes.for_operator()] == [{"why": "first"}] * 2
     assert all(seconds > 0 for seconds in first.wall_seconds)
     assert all(seconds is not None and seconds >= 0 for seconds in first.cpu_seconds)
 
@@ -178,7 +178,7 @@ def test_a_bot_may_play_itself(pool):
 def test_stderr_is_drained_and_its_first_and_last_part_kept(pool):
     record = pool.play(spec(bad_bot("floods_stderr"), good_bot()))
     assert record.termination == "normal"
-    text = record.seats[0].stderr
+    text = record.seats[0].stderr.for_operator()
     assert 32 * 1024 < len(text) < 70 * 1024
     assert "[...]" in text
 
@@ -223,7 +223,7 @@ def test_bots_see_a_clean_environment_and_limits(pool, tmp_path):
         )
     finally:
         del os.environ["SECRET_OF_THE_OPERATOR"]
-    seen = record.seats[0].stderr
+    seen = record.seats[0].stderr.for_operator()
     assert "SECRET" not in seen
     assert "'ARENA_BOT', 'HOME', 'LANG', 'PATH'" in seen
     assert " 256 ['0', '1', '2', '3'] True" in seen  # 3 is the listing itself

@@ -20,6 +20,7 @@ from arena import (
     standings_of,
     verify,
 )
+from arena.bot_text import OPERATOR
 from arena.botkit import Choice
 from arena.enums import ClockKind
 from arena.errors import BotDefinitionError, DefinitionError, UsageError
@@ -102,7 +103,7 @@ def fault_of(function, **settings):
     record = played(function, first, **settings)
     (fault,) = record.faults
     assert (fault.seat, fault.ply, record.ranks) == (0, 0, (2, 1))
-    return fault.kind, fault.detail
+    return fault.kind, fault.detail.for_operator()
 
 
 def test_two_functions_play_a_match_by_the_rules():
@@ -112,7 +113,7 @@ def test_two_functions_play_a_match_by_the_rules():
     assert [list(action) for _, action in record.actions[:2]] == [[1, 1], [4, 4]]
     assert (record.bots, record.faults, record.termination) == (("first@1", "last@1"), (), "normal")
     assert (record.isolation, [seat.exit for seat in record.seats]) == ("in-process", ["in process"] * 2)
-    assert json.loads(json.dumps(record.to_json()))["isolation"] == "in-process"
+    assert json.loads(json.dumps(record.to_json(OPERATOR)))["isolation"] == "in-process"
 
 
 def test_a_list_of_players_is_accepted_as_before():
@@ -170,8 +171,8 @@ def test_on_the_cpu_clock_a_function_that_sleeps_keeps_its_time():
 
 def test_a_traceback_is_kept_from_the_function_on():
     record = played(fails, first)
-    assert record.seats[0].stderr.splitlines()[0] == "Traceback (most recent call last):"
-    assert "in fails" in record.seats[0].stderr.splitlines()[1]
+    assert record.seats[0].stderr.for_operator().splitlines()[0] == "Traceback (most recent call last):"
+    assert "in fails" in record.seats[0].stderr.for_operator().splitlines()[1]
 
 
 def test_numpy_integers_are_refused_with_their_type():
@@ -182,7 +183,7 @@ def test_numpy_integers_are_refused_with_their_type():
 
 def test_a_note_of_a_function_is_in_the_record():
     record = played(lambda game, state, clock: Choice(game.legal_actions(state)[0], {"nodes": 3}), first)
-    assert record.notes[0] == [0, {"nodes": 3}]
+    assert record.notes.for_operator()[0] == [0, {"nodes": 3}]
 
 
 @pytest.mark.parametrize(

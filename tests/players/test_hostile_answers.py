@@ -51,5 +51,5 @@ def test_any_answer_ends_as_a_record(game, action, note, at):
         MatchSpec(match=1, tournament="t", game=game, options={}, bots=bots, rng_seed=1),
         [ScriptedPlayer(hostile), ScriptedPlayer(first_legal)],
     ).play()
-    assert all(fault.kind in FaultKind and fault.detail.isprintable() for fault in record.faults)
+    assert all(fault.kind in FaultKind and fault.detail.for_operator().isprintable() for fault in record.faults)
     check_record(MatchRecord.from_json(json.loads(row_of(record).record)))

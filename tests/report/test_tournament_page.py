@@ -11,6 +11,7 @@ from itertools import pairwise
 import pytest
 
 from arena.analysis.standings_cache import standings_of
+from arena.bot_text import OPERATOR
 from arena.corrections import void_matches
 from arena.home import ArenaHome
 from arena.names import is_name
@@ -245,7 +246,9 @@ def test_commands_on_the_page_can_be_pasted_into_a_shell(home):
 
 def test_control_and_direction_characters_are_visible(home):
     note = "\x1b[31m\u202eevil\u2028"
-    page = Page(report_file(home, play(home, "notes", FOUR[:2], failing=["alpha"], note=note, encounters=6)))
+    page = Page(
+        report_file(home, play(home, "notes", FOUR[:2], failing=["alpha"], note=note, encounters=6), audience=OPERATOR)
+    )
     for letter in "\x1b\u202e\u2028":
         assert letter not in page.source
     assert r"\x1b[31m\u202eevil\u2028" in page.text

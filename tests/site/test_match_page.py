@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from arena.bot_text import OPERATOR
 from arena.corrections import disqualify
 from arena.errors import UnknownNameError
 from arena.games import make_game
@@ -214,7 +215,7 @@ def test_links_that_lead_nowhere_have_no_address():
 
 
 def test_a_fault_is_explained_with_the_command_that_repeats_it():
-    shown = viewed_match(record(FULL[:2], faults=(fault(),), termination="forfeit"), {})
+    shown = viewed_match(record(FULL[:2], faults=(fault(),), termination="forfeit"), {}, audience=OPERATOR)
     html = page_of(shown, tournament="it's one")
     assert "no answer within 1 s" in text_in(tree(html))
     assert """arena repro 'it'"'"'s one/3'""" in text_in(tree(html))

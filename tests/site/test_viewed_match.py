@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from arena.bot_text import OPERATOR
 from arena.enums import Termination
 from arena.games import Drawing
 from arena.games.differences import Differences
@@ -15,7 +16,8 @@ from tests.site.matches import FULL, fault, record
 
 
 def test_every_ply_is_there_with_its_scores_and_a_sentence():
-    shown = viewed_match(record(FULL, notes=([2, {"depth": 9}],)), {"alpha@1": "alpha", "beta@2": "beta"})
+    noted = record(FULL, notes=([2, {"depth": 9}],))
+    shown = viewed_match(noted, {"alpha@1": "alpha", "beta@2": "beta"}, audience=OPERATOR)
     assert (shown.plies, shown.first_ply, shown.problem, shown.names) == (4, 0, "", ("alpha", "beta"))
     assert [position.text for position in shown.positions] == ["", "a1", "c2", "b4", "d3"]
     assert [position.due for position in shown.positions] == [0, 1, 0, 1, None]

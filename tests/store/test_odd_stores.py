@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.bot_text import OPERATOR
 from arena.cli import group
 from arena.errors import StoreError
 from arena.records import MatchRecord
@@ -158,7 +159,7 @@ def test_whole_records_are_read_as_before(database):
     assert texts
     for text in texts:
         stored = json.loads(text)
-        assert json.loads(json.dumps(MatchRecord.from_json(stored).to_json())) == {"ply_limit": None, **stored}
+        assert json.loads(json.dumps(MatchRecord.from_json(stored).to_json(OPERATOR))) == {"ply_limit": None, **stored}
 
 
 def test_a_truncated_database_is_told_in_a_sentence(database, capsys):

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from arena.bot_text import OPERATOR
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition, make_definition
 from arena.tournament.director import run_tournament
@@ -40,7 +41,7 @@ def test_a_watched_match_is_in_the_store_while_workers_play_it(write_definition,
     assert playing
     assert len(seen) > 1
     assert [live.seq for live in seen] == sorted(live.seq for live in seen)
-    record = json.loads(json.dumps(records[2].to_json()))
+    record = json.loads(json.dumps(records[2].to_json(OPERATOR)))
     for live in seen:
         values = json.loads(json.dumps(live.state.to_json()))
         plies = len(values["actions"])

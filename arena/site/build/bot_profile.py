@@ -35,7 +35,6 @@ from arena.site.models.bot_profile import (
 from arena.site.models.rating_point import RatingPoint
 from arena.site.models.sentence import Sentence
 from arena.store.scope import ALL_BUT_COMPARISONS
-from arena.store.store import Store
 from arena.store.values import StoredBot, StoredFault, StoredTournament
 from arena.text import all_of, counted
 from arena.tournament.rounds import ranking_of
@@ -91,7 +90,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         history=tuple(point for profile in profiles for point in _history(profile)),
         rivals=tuple(_rivals(shown)) if shown else (),
         fault_counts=dict(sorted(kinds.items())),
-        faults=_grouped(_fault(store, fault, label, latest) for fault, label in faults[:MAX_FAULTS]),
+        faults=_grouped(_fault(home, fault, label, latest) for fault, label in faults[:MAX_FAULTS]),
         times=tuple(_times((record for _, record in latest), labels)),
         tournaments=tuple(_entered(home, one, label) for one, label in entered[:MAX_RANKED]),
         entered=len(entered),
@@ -202,11 +201,11 @@ def _rivals(profile: BotProfile) -> Iterator[Rival]:
 
 
 def _fault(
-    store: Store, stored: StoredFault, label: str, latest: Sequence[tuple[StoredTournament, MatchRecord]]
+    home: ArenaHome, stored: StoredFault, label: str, latest: Sequence[tuple[StoredTournament, MatchRecord]]
 ) -> SeenFault:
     where = (stored.tournament, stored.match)
     found = (record for tournament, record in latest if (tournament.name, record.match) == where)
-    record = next(found, None) or store.record_of(*where)
+    record = next(found, None) or home.store.record_of(*where)
     fault = next((one for one in record.faults if one.seat == stored.seat), None)
     return SeenFault(
         bot=label,
@@ -215,8 +214,8 @@ def _fault(
         match=stored.match,
         game=stored.game,
         ply=fault.ply if fault else 0,
-        detail=fault.detail if fault else "",
-        stderr=record.seats[stored.seat].stderr[-MAX_STDERR_CHARACTERS:],
+        detail=fault.told_to(home.audience, label) if fault else "",
+        stderr=(record.seats[stored.seat].stderr.shown_to(home.audience, label) or "")[-MAX_STDERR_CHARACTERS:],
         repro=f"arena repro {shlex.quote(f'{stored.tournament}/{stored.match}')}",
         earlier=(),
     )

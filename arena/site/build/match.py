@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from arena.bot_text import Audience
 from arena.errors import UnknownNameError
 from arena.home import ArenaHome
 from arena.lab.stored_annotation import annotation_of
-from arena.records import SeatReport, TimeControl
+from arena.records import MatchRecord, TimeControl
 from arena.site.build.unfinished_match import unfinished_match
 from arena.site.build.viewed_match import viewed_match
 from arena.site.models.match import MatchPage, MatchParameters, SeatDetails
@@ -32,11 +33,18 @@ def build_match(home: ArenaHome, parameters: MatchParameters) -> MatchPage:
     is_recorded = record is not None
     if record is not None:
         annotation = annotation_of(home.store, tournament, record)
-        shown = viewed_match(record, names, parameters.ply, annotation=annotation)
+        shown = viewed_match(record, names, parameters.ply, annotation=annotation, audience=home.audience)
     else:
         unfinished = unfinished_match(home, tournament, home.store.scheduled_match(tournament, parameters.match))
         record = unfinished.record
-        shown = viewed_match(record, names, parameters.ply, unfinished=unfinished.sentence, asked=unfinished.asked)
+        shown = viewed_match(
+            record,
+            names,
+            parameters.ply,
+            unfinished=unfinished.sentence,
+            asked=unfinished.asked,
+            audience=home.audience,
+        )
     return MatchPage(
         tournament=tournament.name,
         is_recorded=is_recorded,
@@ -44,7 +52,7 @@ def build_match(home: ArenaHome, parameters: MatchParameters) -> MatchPage:
         ply=_ply_within(shown.first_ply, len(shown.positions), parameters.ply),
         encounter=record.encounter,
         rng_seed=record.rng_seed,
-        seats=tuple(map(_seat_details, record.seats)) if is_recorded else (),
+        seats=_seat_details(record, home.audience) if is_recorded else (),
         time_rules=time_rules(record.time_control),
         isolation=record.isolation,
         versions=dict(list(record.versions.items())[:MAX_VERSIONS]),
@@ -59,15 +67,23 @@ def _ply_within(first: int, count: int, wanted: int | None) -> int:
     return last if wanted is None else min(max(wanted, first), last)
 
 
-def _seat_details(report: SeatReport) -> SeatDetails:
-    text, most = report.stderr, MAX_STDERR_CHARACTERS
-    return SeatDetails(
-        wall_seconds=report.wall_seconds,
-        cpu_seconds=report.cpu_seconds,
-        off_turn_cpu_seconds=report.off_turn_cpu_seconds,
-        exit=report.exit,
-        stderr=text if len(text) <= most else f"{text[: most // 2]}\n…\n{text[-most // 2 :]}",
+def _seat_details(record: MatchRecord, audience: Audience) -> tuple[SeatDetails, ...]:
+    return tuple(
+        SeatDetails(
+            wall_seconds=report.wall_seconds,
+            cpu_seconds=report.cpu_seconds,
+            off_turn_cpu_seconds=report.off_turn_cpu_seconds,
+            exit=report.exit.shown_to(audience, bot) or "",
+            stderr=shortened_stderr(report.stderr.shown_to(audience, bot) or ""),
+        )
+        for bot, report in zip(record.bots, record.seats, strict=True)
     )
+
+
+def shortened_stderr(text: str) -> str:
+    """Return what a bot wrote as a page shows it: its beginning and its end."""
+    most = MAX_STDERR_CHARACTERS
+    return text if len(text) <= most else f"{text[: most // 2]}\n…\n{text[-most // 2 :]}"
 
 
 def time_rules(rules: TimeControl) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from arena.bot_text import BotText
 from arena.enums import Termination
 from arena.errors import ArenaError, GameError
 from arena.games import Game
@@ -43,7 +44,7 @@ def record_of_nobody(name: str, game: Game[Any], state: Any, actions: Sequence[S
         wall_seconds=nothing,
         cpu_seconds=nothing,
         seats=(SeatReport(),) * count,
-        notes=(),
+        notes=BotText(()),
         time_control=TimeControl(),
         isolation="",
     )

@@ -10,6 +10,7 @@ from arena.analysis.encounters import count_encounters
 from arena.analysis.game_statistics import cross_check, game_statistics
 from arena.analysis.rating_history import mu_histories
 from arena.analysis.standings import Standing, Standings
+from arena.bot_text import Audience
 from arena.home import ArenaHome
 from arena.records import MatchRecord
 from arena.report.match_choice import MatchChoice
@@ -48,8 +49,9 @@ class ReportBuilder:
         choice: its matches, those first that a visitor looks for first.
     """
 
-    def __init__(self, home: ArenaHome, tournament: StoredTournament) -> None:
-        """Read the records."""
+    def __init__(self, home: ArenaHome, tournament: StoredTournament, audience: Audience) -> None:
+        """Read the records, for an audience."""
+        self._audience = audience
         self._home, self._tournament = home, tournament
         self.table = rated_tournament(home, tournament).table
         self.choice = MatchChoice()
@@ -60,11 +62,16 @@ class ReportBuilder:
         for record in records:
             self.choice.add(record)
             for fault in record.faults:
-                seen = self._faults.setdefault(record.bots[fault.seat], [])
-                stderr = record.seats[fault.seat].stderr[-MAX_STDERR_CHARACTERS:]
+                bot = record.bots[fault.seat]
+                seen = self._faults.setdefault(bot, [])
+                stderr = record.seats[fault.seat].stderr.shown_to(self._audience, bot) or ""
                 seen.append(
                     ReportedFault(
-                        match=record.match, kind=fault.kind, ply=fault.ply, detail=fault.detail, stderr=stderr
+                        match=record.match,
+                        kind=fault.kind,
+                        ply=fault.ply,
+                        detail=fault.told_to(self._audience, bot),
+                        stderr=stderr[-MAX_STDERR_CHARACTERS:],
                     )
                 )
                 del seen[:-MAX_FAULTS]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from arena.bot_text import BotText
 from arena.definition import GameChoice
 from arena.enums import Termination
 from arena.errors import ArenaError
@@ -66,7 +67,8 @@ def unfinished_match(home: ArenaHome, tournament: StoredTournament, line: Schedu
         if progress is not None and not progress.progress.shows_matches:
             return UnfinishedMatch(before, NOT_SHOWN_LIVE, None)
     reason = home.store.reasons_without_result(tournament).get(line.match)
-    void = f" The last try was void: {reason[:MAX_REASON_CHARACTERS]}" if reason else ""
+    why = f": {reason[:MAX_REASON_CHARACTERS]}" if reason and home.audience.reads_all else "."
+    void = f" The last try was void{why}" if reason else ""
     return UnfinishedMatch(before, f"This match has not been played yet.{void}", None)
 
 
@@ -111,7 +113,7 @@ def _before_its_first_question(tournament: StoredTournament, line: ScheduledMatc
         wall_seconds=nothing,
         cpu_seconds=nothing,
         seats=(SeatReport(),) * len(bots),
-        notes=(),
+        notes=BotText(()),
         time_control=definition.time_control,
         isolation="",
     )

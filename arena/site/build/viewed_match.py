@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from arena.bot_text import EVERYBODY, Audience
 from arena.enums import ClockKind
 from arena.errors import ArenaError, GameError
 from arena.games import Game
@@ -54,6 +55,7 @@ def viewed_match(
     asked: Asked | None = None,
     reader: int | None = None,
     annotation: Annotation | None = None,
+    audience: Audience = EVERYBODY,
 ) -> ViewedMatch:
     """Return what the viewer shows of a match.
 
@@ -66,6 +68,7 @@ def viewed_match(
         asked: whose action is awaited, if the match is being played.
         reader: the seat of the person who reads it; None where bots play alone.
         annotation: what is known of it; None if it is not annotated.
+        audience: who reads what bots have said in it.
     """
     replay = _replay(record)
     last = max(0, len(replay.states) - 1)
@@ -83,7 +86,7 @@ def viewed_match(
         names=shown_names,
         plies=len(record.actions),
         first_ply=first,
-        positions=_positions(record, shown_names, replay, drawn, clocks, wanted, reader, annotation),
+        positions=_positions(record, shown_names, replay, drawn, clocks, wanted, reader, annotation, audience),
         clocks=_clocks_before(record, clocks, first),
         board=drawn.board if drawn else None,
         scores=finite(record.scores) if is_over else (),
@@ -91,7 +94,12 @@ def viewed_match(
         termination=record.termination if is_over else None,
         result=result_sentence(record, shown_names, reader) if is_over else unfinished,
         faults=tuple(
-            MatchFault(seat=fault.seat, kind=fault.kind, ply=fault.ply, detail=fault.detail[:MAX_TEXT_CHARACTERS])
+            MatchFault(
+                seat=fault.seat,
+                kind=fault.kind,
+                ply=fault.ply,
+                detail=fault.told_to(audience, record.bots[fault.seat])[:MAX_TEXT_CHARACTERS],
+            )
             for fault in record.faults
         ),
         opening=record.opening,
@@ -122,6 +130,7 @@ def _positions(
     wanted: int,
     reader: int | None,
     annotation: Annotation | None,
+    audience: Audience,
 ) -> tuple[Position, ...]:
     game, states = replay.game, replay.states
     if game is None or drawn is None:
@@ -133,7 +142,7 @@ def _positions(
     with_board = plies if size * len(plies) <= MAX_BOARD_CHARACTERS else range(wanted, wanted + 1)
     annotated = AnnotatedPositions(annotation, names, game, states, plies, wanted) if annotation else None
     notes: dict[int, list[str]] = {}
-    for after, note in record.notes:
+    for after, note in record.notes_for(audience):
         notes.setdefault(after + 1, []).append(note_text(note))
     positions = []
     for ply, drawing in zip(plies, drawn.drawings, strict=True):

@@ -105,7 +105,7 @@ class SeenFault(Model):
         game: what was played.
         ply: the number of actions so far.
         detail: what happened, in a sentence.
-        stderr: the end of what it wrote to stderr in that match.
+        stderr: the end of what it wrote to stderr in that match; empty for those who may not know.
         repro: the command that shows it again.
         earlier: matches before with the same fault, the last first.
     """

@@ -88,7 +88,7 @@ class Position(Model):
         seat: that acted; None at the beginning.
         action: as in the record; None at the beginning, and where a seat was taken out of the match.
         text: of the action.
-        notes: that the bot sent with it, as text.
+        notes: that the bot sent with it, as text; none for those who may not know.
         wall_seconds: what the action took; None in the opening.
         cpu_seconds: the bot's CPU time for it; None where it can't be measured.
         clock: of this seat, after the action.
@@ -150,7 +150,7 @@ class MatchFault(Model):
         seat: the seat it sat in.
         kind: what the bot did wrong.
         ply: the number of actions so far.
-        detail: what happened, in one sentence with figures.
+        detail: what happened, in one sentence; for those who may know more, with figures.
     """
 
     seat: int
@@ -228,8 +228,8 @@ class SeatDetails(Model):
         wall_seconds: time on its own clock, all actions together.
         cpu_seconds: CPU time while an answer was due.
         off_turn_cpu_seconds: CPU time otherwise.
-        exit: "running", "exit status N" or "signal NAME".
-        stderr: what it wrote to stderr, shortened.
+        exit: "running", "exit status N" or "signal NAME"; empty for those who may not know.
+        stderr: what it wrote to stderr, shortened; empty for those who may not know.
     """
 
     wall_seconds: float

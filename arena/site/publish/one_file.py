@@ -16,6 +16,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from arena.bot_text import EVERYBODY, Audience
 from arena.home import ArenaHome
 from arena.lab.stored_annotation import annotation_of
 from arena.site.build.report import ReportBuilder
@@ -80,16 +81,19 @@ class _Taken:
     shown: ViewedMatch
 
 
-def report_file(home: ArenaHome, tournament: StoredTournament, max_matches: int | None = None) -> str:
+def report_file(
+    home: ArenaHome, tournament: StoredTournament, max_matches: int | None = None, audience: Audience = EVERYBODY
+) -> str:
     """Return the report of a tournament, as HTML.
 
     Args:
         home: where the tournament is.
         tournament: the tournament.
         max_matches: how many matches can be replayed in it; None for as many as a page of about 2 MB can have.
+        audience: who reads what bots have said.
     """
-    builder = ReportBuilder(home, tournament)
-    taken = _taken(home, tournament, builder.choice.ordered(), max_matches)
+    builder = ReportBuilder(home, tournament, audience)
+    taken = _taken(home, tournament, builder.choice.ordered(), max_matches, audience)
     numbers = [one.shown.match for one in taken]
     wanted = builder.first_to_open
     opened = wanted if wanted in numbers else next(iter(numbers[::-1]), None)
@@ -118,7 +122,7 @@ def report_file(home: ArenaHome, tournament: StoredTournament, max_matches: int 
 
 
 def _taken(
-    home: ArenaHome, tournament: StoredTournament, numbers: Sequence[int], max_matches: int | None
+    home: ArenaHome, tournament: StoredTournament, numbers: Sequence[int], max_matches: int | None, audience: Audience
 ) -> list[_Taken]:
     """Return the matches that fit into a file, in the order of the schedule.
 
@@ -127,6 +131,7 @@ def _taken(
         tournament: whose they are.
         numbers: of all matches, those first that a visitor looks for first.
         max_matches: how many to take; None for as many as ``MAX_BYTES`` allow.
+        audience: who reads what bots have said.
     """
     names = tournament.definition.shown_names
     taken: list[_Taken] = []
@@ -134,7 +139,8 @@ def _taken(
     for number in numbers[:max_matches]:
         record = home.store.record_of(tournament, number)
         annotation = annotation_of(home.store, tournament, record)
-        shown = viewed_match(record, names, annotation=annotation.without_choices() if annotation else None)
+        known = annotation.without_choices() if annotation else None
+        shown = viewed_match(record, names, annotation=known, audience=audience)
         taken.append(_Taken(listed_result(tournament.name, record, names), shown))
         if len(taken) % CHUNK == 0:
             size_bytes += len(packed([one.shown for one in taken[-CHUNK:]])) + LINE_BYTES * CHUNK

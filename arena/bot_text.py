@@ -1,0 +1,117 @@
+"""What a bot has said has an audience: its author, directors, and whoever has the arena's home.
+
+A ``BotText`` can be compared and searched, but neither written into a page nor sent: whoever wants to show it says to
+whom. So code that forgets to ask fails at once, and not only when a rival reads it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Generic, NoReturn, TypeVar
+
+DIGEST_BYTES = 32
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Who reads what bots have said.
+
+    Attributes:
+        reads_all: whether it is a director, or somebody who has the home.
+        bots: the bots whose author it is, ``name@version`` each.
+    """
+
+    reads_all: bool = False
+    bots: frozenset[str] = frozenset()
+
+    def may_read(self, bot: str) -> bool:
+        """Return whether it may read what a bot (``name@version``) has said."""
+        return self.reads_all or bot in self.bots
+
+
+EVERYBODY = Audience()
+"""Visitors and rivals: they read nothing of any bot."""
+
+OPERATOR = Audience(reads_all=True)
+"""Who has the home, at a terminal."""
+
+
+def author_of(bots: Iterable[str]) -> Audience:
+    """Return the author of some bots, ``name@version`` each."""
+    return Audience(bots=frozenset(bots))
+
+
+class BotText(Generic[T_co]):
+    """Something that a bot has said: text on stderr, the detail of a fault, notes.
+
+    It is equal to what was said, and ``in`` looks for a part of it.
+    """
+
+    __slots__ = ("_said",)
+
+    def __init__(self, said: T_co) -> None:
+        """Wrap what was said."""
+        object.__setattr__(self, "_said", said)
+
+    def shown_to(self, audience: Audience, bot: str) -> T_co | None:
+        """Return what a bot (``name@version``) has said, if the audience may read it; else None."""
+        return self._value if audience.may_read(bot) else None
+
+    def for_operator(self) -> T_co:
+        """Return what was said, to store it, or to show it to whoever has the home."""
+        return self._value
+
+    @property
+    def _value(self) -> T_co:
+        said: T_co = object.__getattribute__(self, "_said")
+        return said
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._value == (other._value if isinstance(other, BotText) else other))
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __len__(self) -> int:
+        return len(self._value)  # type: ignore[arg-type]
+
+    def __contains__(self, part: object) -> bool:
+        return part in self._value  # type: ignore[operator]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self)} long>"
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a {type(self).__name__} can't be changed")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._value,)  # between processes of the arena
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise TypeError("what a bot has said has an audience: ask with shown_to(audience, bot), or for_operator()")
+
+    __str__ = __format__ = __html__ = __iter__ = __add__ = __radd__ = __getitem__ = _refuse
+
+
+def digest_of(said: Sequence[Any]) -> tuple[str, int]:
+    """Return the BLAKE2b digest and the length of what bots have said, as compact JSON."""
+    data = json.dumps(said, separators=(",", ":")).encode()
+    return blake2b(data, digest_size=DIGEST_BYTES).hexdigest(), len(data)
+
+
+def is_digest(text: str) -> bool:
+    """Return whether a text may be such a digest."""
+    return len(text) == 2 * DIGEST_BYTES and set(text) <= set("0123456789abcdef")
+
+
+def bot_text(said: T_co | BotText[T_co]) -> BotText[T_co]:
+    """Return what a bot has said, wrapped once."""
+    return said if isinstance(said, BotText) else BotText(said)
