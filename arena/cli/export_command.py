@@ -19,7 +19,11 @@ from arena.stored import from_json_text
 @click.option("--set-aside", is_flag=True, help="The records that corrections have set aside, in place of the others.")
 @click.option("--json", is_flag=True, expose_value=False, help="Print JSON, and nothing else; it does so anyway.")
 def command(tournament: str | None, whole: bool, set_aside: bool) -> None:
-    """Print one JSON object for each recorded match of TOURNAMENT, or of all, in the order of the schedule."""
+    """Print one JSON object for each recorded match of TOURNAMENT, or of all, in the order of the schedule.
+
+    It is the operator's own copy: everything that bots wrote is in it, which in a contest only their authors may read.
+    arena publish writes what everybody may have.
+    """
     if whole and set_aside:
         raise UsageError("--whole and --set-aside: expected one of them; a whole export has what was set aside as well")
     from arena.store.scope import ALL_TOURNAMENTS, Scope

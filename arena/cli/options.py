@@ -98,6 +98,10 @@ workers_option = click.option(
 
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress, only the result.")
 
+with_logs_option = click.option(
+    "--with-logs", is_flag=True, help="With what bots wrote: stderr, notes, and the details of faults."
+)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
 
 

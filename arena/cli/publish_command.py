@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from arena.bot_text import EVERYBODY, OPERATOR
 from arena.cli.common import open_home, print_json
-from arena.cli.options import WholeNumber, json_option
+from arena.cli.options import WholeNumber, json_option, with_logs_option
 from arena.errors import UsageError
 from arena.report.tables import printable
 from arena.text import counted, short_size_text
@@ -26,6 +27,7 @@ PAGES_A_STEP = 50
 )
 @click.option("--no-matches", is_flag=True, help="No page for any match.")
 @click.option("--sign", "is_signed", is_flag=True, help="Sign it with the key of this arena.")
+@with_logs_option
 @json_option
 def command(
     tournaments: tuple[str, ...],
@@ -33,13 +35,15 @@ def command(
     max_matches: int | None,
     no_matches: bool,
     is_signed: bool,
+    with_logs: bool,
     as_json: bool,
 ) -> None:
     """Write TOURNAMENTs (by default all) as a folder OUT, for any web server or a USB stick.
 
     The pages of arena serve with their tables as JSON and CSV, the records, and a manifest of digests. Nothing in it
     leads out of it, and it can be opened from the disk: OUT/index.html. arena verify OUT checks it. If OUT was
-    published before, it is replaced.
+    published before, it is replaced. What bots wrote is for their authors, and left out: their stderr, their notes, and
+    the details of their faults; records have a digest of it.
     """
     from arena.site.publish.publishing import publish
     from arena.site.publish.signature import signing_key
@@ -49,7 +53,10 @@ def command(
     with open_home(must_exist=True) as arena_home:
         key = signing_key(arena_home.directory) if is_signed else None
         matches = 0 if no_matches else max_matches
-        made = publish(arena_home, tournaments, out, max_matches=matches, key=key, progress=_show_progress)
+        audience = OPERATOR if with_logs else EVERYBODY
+        made = publish(
+            arena_home, tournaments, out, max_matches=matches, audience=audience, key=key, progress=_show_progress
+        )
     if sys.stderr.isatty():
         click.echo("\r\x1b[K", nl=False, err=True)
     if as_json:

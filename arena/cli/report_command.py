@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from arena.bot_text import EVERYBODY, OPERATOR
 from arena.cli.common import named_or_latest, open_home, print_json
-from arena.cli.options import RenamedOption, WholeNumber, json_option, output_option
+from arena.cli.options import RenamedOption, WholeNumber, json_option, output_option, with_logs_option
 from arena.errors import UsageError
 from arena.names import as_file_name
 
@@ -22,18 +23,22 @@ from arena.names import as_file_name
     type=WholeNumber(0, 10_000_000),
     help="Matches to replay, at most [default: what fits into about 2 MB].",
 )
+@with_logs_option
 @json_option
-def command(tournament: str | None, output: Path | None, max_matches: int | None, as_json: bool) -> None:
+def command(
+    tournament: str | None, output: Path | None, max_matches: int | None, with_logs: bool, as_json: bool
+) -> None:
     """Write TOURNAMENT (by default the latest) as one self-contained HTML file.
 
     Standings, crosstable, a section for each bot, matches to step through, and all statistics. It can be opened from
-    the disk, mailed, or put on any web server: it loads nothing.
+    the disk, mailed, or put on any web server: it loads nothing. What bots wrote is for their authors, and left out:
+    their stderr, their notes, and the details of their faults.
     """
     from arena.site.publish.one_file import report_file
 
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
-        page = report_file(arena_home, stored, max_matches)
+        page = report_file(arena_home, stored, max_matches, OPERATOR if with_logs else EVERYBODY)
     path = output or Path(f"{as_file_name(stored.name)}.html")
     try:
         path.write_text(page, encoding="utf-8")

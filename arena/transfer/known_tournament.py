@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import zip_longest
 from typing import Any
 
+from arena.bot_text import EVERYBODY
 from arena.definition import Definition
 from arena.errors import StoreError
-from arena.records import ScheduledMatch
+from arena.records import MatchRecord, ScheduledMatch
 from arena.store.addition import Addition
 from arena.store.rows import RecordRow, as_json
 from arena.store.source import Source, VoidTry
@@ -160,10 +162,11 @@ class KnownTournament:
             if text_there is None:
                 continue
             content = _content(line.match, text_there)
-            if text_here is not None and _content(line.match, text_here) == content:
+            if text_here is not None and _are_same(_content(line.match, text_here), content):
                 found.already_here += 1
                 continue
-            if text_here is None and (line.match, _hash(content)) in set_aside:
+            known = _for_everybody(content) if set_aside and _is_shortened(content) else content
+            if text_here is None and (line.match, _hash(known)) in set_aside:
                 found.already_here += 1
                 continue
             checked_row(text_there, line, self._definition, replays=True)
@@ -182,7 +185,8 @@ class KnownTournament:
         if not self._here.corrections:
             return set()
         aside = self._store.corrections.set_aside(self._here)
-        return {(record.match, _hash(_content(record.match, record.text))) for record in aside}
+        contents = ((record.match, _content(record.match, record.text)) for record in aside)
+        return {(match, _hash(form)) for match, content in contents for form in (content, _for_everybody(content))}
 
     def _rows(self, wanted: set[int]) -> Iterator[RecordRow]:
         texts = TextsByMatch(self._source.record_texts(self._there))
@@ -227,6 +231,22 @@ def _content(match: int, text: str) -> Mapping[str, Any]:
     return {
         name: value for name, value in mapping_of(from_json_text(text, where), where).items() if name != "tournament"
     }
+
+
+def _are_same(here: Mapping[str, Any], there: Mapping[str, Any]) -> bool:
+    """Return whether two records are of one match, though what bots said may be left out of one of them."""
+    return here == there or (_is_shortened(here, there) and _for_everybody(here) == _for_everybody(there))
+
+
+def _is_shortened(*contents: Mapping[str, Any]) -> bool:
+    return any("left_out_digest" in content for content in contents)
+
+
+def _for_everybody(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a record says without what bots said, as published records are."""
+    shown = MatchRecord.from_json({**content, "tournament": ""}).to_json(EVERYBODY)
+    del shown["tournament"]
+    return mapping_of(json.loads(as_json(shown)), "a record")
 
 
 def _result(content: Mapping[str, Any]) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from arena.bot_text import OPERATOR, Audience
 from arena.errors import StoreError
 from arena.records import ScheduledMatch
 from arena.store.addition import Addition
 from arena.store.correction import explaining
 from arena.store.correction_log import SetAside
 from arena.store.rows import RecordRow
-from arena.store.source import Source
+from arena.store.source import Source, VoidTry
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.transfer.definition_checks import (
@@ -25,6 +26,8 @@ from arena.transfer.matches import TextsByMatch, absent_bots, checked_voids, fin
 from arena.transfer.record_checks import RefusedRecordError, checked_row
 from arena.transfer.results import MergedTournament
 
+ARENA_FAILED = "the arena failed"
+
 
 class NewTournament:
     """A tournament that does not exist here: it is read once to be checked, and again to be taken."""
@@ -37,6 +40,7 @@ class NewTournament:
             there: the tournament in the source.
         """
         self._source, self._there = source, there
+        self._audience = OPERATOR
         self._definition = without_locations(there.definition)
         self._explaining = explaining(there.corrections)
 
@@ -70,12 +74,17 @@ class NewTournament:
             absent_bots=absent_bots(store, definition),
         )
 
-    def copy(self, store: Store) -> None:
+    def copy(self, store: Store, audience: Audience = OPERATOR) -> None:
         """Take the tournament as it is: the source is ours, and nothing is replayed.
+
+        Args:
+            store: where it is taken to.
+            audience: what of bots' words it may not read is left out.
 
         Raises:
             StoreError: if a record is not that of its match.
         """
+        self._audience = audience
         self._add(store, self._there.created_at, self._there.finished_at)
 
     def put_in_place_of(self, here: StoredTournament, store: Store) -> None:
@@ -99,7 +108,7 @@ class NewTournament:
                 finished_at=finished,
                 lines=self._source.lines(there),
                 records=self._records(replays=False),
-                voids=checked_voids(self._source, there),
+                voids=self._voids(),
                 corrections=corrections_without_locations(there.corrections),
                 set_aside=self._set_aside(replays=False),
                 skipped=self._source.skipped(there),
@@ -114,8 +123,13 @@ class NewTournament:
         for line in self._source.lines(self._there):
             text = texts.take(line.match)
             if text is not None:
-                yield checked_row(text, line, self._definition, replays=replays)
+                yield checked_row(text, line, self._definition, replays=replays, audience=self._audience)
         texts.check_end()
+
+    def _voids(self) -> Iterator[VoidTry]:
+        """Yield the void tries; why the arena failed names paths and bots, and is not for everybody."""
+        tries = checked_voids(self._source, self._there)
+        return tries if self._audience.reads_all else (one._replace(reason=ARENA_FAILED) for one in tries)
 
     def _set_aside(self, *, replays: bool) -> Iterator[tuple[int, RecordRow]]:
         """Yield the records that corrections have set aside, each after the number of its correction."""
@@ -145,7 +159,14 @@ class NewTournament:
 
     def _row_aside(self, aside: SetAside, line: ScheduledMatch, replays: bool) -> RecordRow:
         try:
-            return checked_row(aside.text, line, self._definition, replays=replays, has_other_bots=True)
+            return checked_row(
+                aside.text,
+                line,
+                self._definition,
+                replays=replays,
+                has_other_bots=True,
+                audience=self._audience,
+            )
         except RefusedRecordError as error:
             where = f"the record of match {aside.match} that correction {aside.correction} has set aside"
             raise StoreError(f"{where}: {error.reason}") from error

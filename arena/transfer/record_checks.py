@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from arena.bot_text import OPERATOR, Audience
 from arena.definition import Definition
 from arena.errors import ArenaError, StoreError
 from arena.match.replay import check_record
@@ -34,7 +35,13 @@ class RefusedRecordError(StoreError):
 
 
 def checked_row(
-    text: str, line: ScheduledMatch, definition: Definition, *, replays: bool, has_other_bots: bool = False
+    text: str,
+    line: ScheduledMatch,
+    definition: Definition,
+    *,
+    replays: bool,
+    has_other_bots: bool = False,
+    audience: Audience = OPERATOR,
 ) -> RecordRow:
     """Return a record in the form it is stored here.
 
@@ -44,6 +51,7 @@ def checked_row(
         definition: the tournament's.
         replays: whether to replay it by the rules.
         has_other_bots: whether the bots may be others than those of the schedule, because one was replaced since.
+        audience: for whom it is taken: what the audience may not read is left out.
 
     Raises:
         RefusedRecordError: if it is not of this match, or breaks the rules.
@@ -56,7 +64,8 @@ def checked_row(
                 raise StoreError(f"{name} = {_shown(recorded)}, but the schedule has {_shown(expected)}")
         if replays:
             check_record(record)
-        return row_of(record)._replace(record=as_json(values))
+        taken = values if audience.reads_all else record.to_json(audience)
+        return row_of(record)._replace(record=as_json(taken))
     except ArenaError as error:
         raise RefusedRecordError(line.match, str(error)) from error
     except MALFORMED as error:

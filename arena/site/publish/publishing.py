@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.bot_text import EVERYBODY, Audience
 from arena.errors import StoreError, UsageError
 from arena.home import ArenaHome
 from arena.site.publish.folder import Folder
@@ -46,6 +47,7 @@ def publish(
     out: Path,
     *,
     max_matches: int | None = None,
+    audience: Audience = EVERYBODY,
     key: SigningKey | None = None,
     progress: Progress = lambda pages: None,
 ) -> Published:
@@ -56,6 +58,7 @@ def publish(
         names: of the tournaments, in any order; none for all.
         out: the folder.
         max_matches: how many matches of each tournament have a page, at most; None for all.
+        audience: what of bots' words it may not read is left out.
         key: what the manifest is signed with; None for no signature.
         progress: is called now and then.
 
@@ -68,7 +71,8 @@ def publish(
         raise StoreError("there is no tournament yet; begin one with: arena run FILE")
     _require_outside(home, out)
     with temporary_home() as copy:
-        copy_tournaments(home.store, sorted(chosen, key=lambda one: (one.created_at, one.name)), copy.store)
+        ordered = sorted(chosen, key=lambda one: (one.created_at, one.name))
+        copy_tournaments(home.store, ordered, copy.store, audience)
         folder = Folder(copy, max_matches)
         published = tuple(
             PublishedTournament(name=one.name, records=folder.contents.records(one.name)) for one in folder.tournaments

@@ -1,0 +1,171 @@
+"""What bots have said is in no page, record or folder that everybody has, and in all of the operator's own."""
+
+import copy
+import json
+import pickle
+from dataclasses import replace
+from hashlib import blake2b
+
+import msgpack
+import pytest
+from markupsafe import escape
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, to_json
+
+from arena.bot_text import EVERYBODY, OPERATOR, BotText, author_of
+from arena.enums import FaultKind
+from arena.home import ArenaHome
+from arena.records import Fault, MatchRecord, SeatReport
+from arena.site.models.match import MatchParameters
+from arena.site.pages import PAGES
+from arena.site.publish.one_file import report_file
+from arena.site.publish.publishing import publish
+from arena.site.publish.verification import verify_folder
+from arena.site.render import environment
+from arena.store.rows import row_of
+from arena.transfer import import_records
+from tests.report.tournaments import play
+from tests.site.matches import FULL, record
+
+SECRET = "s3cretw0rd"
+SAID = record(
+    FULL,
+    faults=(Fault(seat=1, kind=FaultKind.EXIT, ply=2, detail=f"exit {SECRET}"),),
+    seats=(SeatReport(stderr=f"a {SECRET}"), SeatReport(stderr=f"b {SECRET}", exit=f"signal {SECRET}")),
+    notes=[[0, f"mine {SECRET}"], [1, {"his": SECRET}]],
+)
+
+
+class Anything(BaseModel):
+    said: object
+
+
+WAYS_OUT = {
+    "str": str,
+    "format": "{}".format,
+    "percent": "%s".__mod__,
+    "json": json.dumps,
+    "msgpack": msgpack.packb,
+    "pydantic": lambda said: Anything(said=said).model_dump_json(),
+    "pydantic_core": to_json,
+    "markup": escape,
+    "template": lambda said: environment().from_string("{{ said }}").render(said=said),
+    "joined in a template": lambda said: environment().from_string("{{ 'x' ~ said }}").render(said=said),
+    "looped in a template": lambda said: (
+        environment().from_string("{% for c in said %}{{ c }}{% endfor %}").render(said=said)
+    ),
+    "joined": lambda said: "".join(said),
+    "added": lambda said: "x" + said,
+    "sliced": lambda said: said[:5],
+}
+
+
+@pytest.mark.parametrize("way", WAYS_OUT)
+def test_what_a_bot_said_can_not_be_shown_without_an_audience(way):
+    with pytest.raises((TypeError, PydanticSerializationError)):
+        WAYS_OUT[way](BotText(SECRET))
+
+
+def test_it_can_be_compared_searched_and_sent_to_another_process():
+    said = BotText(SECRET)
+    assert (said == SECRET, said != "x", SECRET[2:5] in said, bool(said), len(said)) == (True, True, True, True, 10)
+    assert pickle.loads(pickle.dumps(said)) == copy.deepcopy(said) == said
+    assert SECRET not in repr(said) + repr(SAID)
+    with pytest.raises(AttributeError):
+        said._said = ""
+
+
+def test_each_reads_what_is_for_them():
+    said = BotText(SECRET)
+    assert [said.shown_to(who, "a@1") for who in (OPERATOR, author_of(["a@1"]), author_of(["a@2"]), EVERYBODY)] == [
+        *([SECRET] * 2), *([None] * 2),
+    ]  # fmt: skip
+
+
+def test_a_record_for_everybody_has_the_kind_the_ply_and_a_digest():
+    shown = json.loads(json.dumps(SAID.to_json(EVERYBODY)))
+    whole = json.loads(json.dumps(SAID.to_json(OPERATOR)))
+    assert SECRET not in json.dumps(shown)
+    assert json.dumps(whole).count(SECRET) == 6
+    (fault,) = shown["faults"]
+    assert (fault["kind"], fault["ply"], fault["detail"]) == ("exit", 2, "the bot ended before the match did")
+    seats = [seat[field] for seat in whole["seats"] for field in ("exit", "stderr")]
+    said = json.dumps([whole["faults"][0]["detail"], *seats, whole["notes"]], separators=(",", ":")).encode()
+    digest = blake2b(said, digest_size=32).hexdigest()
+    assert (shown["left_out_digest"], shown["left_out_bytes"]) == (digest, len(said))
+    again = MatchRecord.from_json(shown)
+    assert again.to_json(EVERYBODY) == again.to_json(OPERATOR)  # what was left out stays so, with its digest
+    assert "left_out_digest" not in whole
+
+
+def test_an_author_reads_the_words_of_one_bot():
+    text = json.dumps(SAID.to_json(author_of(["beta@2"])))
+    assert (f"a {SECRET}" in text, f"mine {SECRET}" in text) == (False, False)
+    assert (text.count(SECRET), f"b {SECRET}" in text, f"exit {SECRET}" in text) == (4, True, True)
+
+
+def test_a_digest_that_is_none_is_refused():
+    with pytest.raises(Exception, match="left_out_digest is no digest"):
+        MatchRecord.from_json({**json.loads(json.dumps(SAID.to_json(OPERATOR))), "left_out_digest": "../../etc"})
+
+
+def tell(home):
+    """Play a tournament in which every bot says the word wherever it can."""
+    stored = play(home, "cup", ["a", "b"], failing=["a"], encounters=2)
+    rows = []
+    for one in home.store.records(stored):
+        said = [Fault(seat=f.seat, kind=f.kind, ply=f.ply, detail=f"{f.kind} {SECRET}") for f in one.faults]
+        seats = tuple(replace(seat, exit=f"signal {SECRET}", stderr=f"{SECRET}\n") for seat in one.seats)
+        rows.append(replace(one, faults=tuple(said), seats=seats, notes=BotText(([0, SECRET],))))
+    stored = home.store.create_tournament(replace(stored.definition, name="said"), list(home.store.schedule(stored)))
+    home.store.record(stored, [row_of(replace(one, tournament="said")) for one in rows])
+    home.store.set_finished(stored, True)
+    return home.store.tournament("said")
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    with ArenaHome(tmp_path_factory.mktemp("told")) as home:
+        tell(home)
+        yield home
+
+
+def files_of(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("audience", [EVERYBODY, OPERATOR])
+def test_a_published_folder_has_what_its_readers_may_read_and_verifies(told, tmp_path, audience):
+    publish(told, ["said"], tmp_path / "out", audience=audience)
+    with_secret = {path for path, data in files_of(tmp_path / "out").items() if SECRET.encode() in data}
+    if audience is EVERYBODY:
+        assert with_secret == set()
+    else:
+        ways = ("records/said.jsonl", "tournaments/said/matches/0/1.html", "bots/a/index.json", "bots/a/faults.csv")
+        assert {"records/said.jsonl", "tournaments/said/matches/0/1.html"} <= with_secret, ways
+    assert verify_folder(tmp_path / "out").problems == []
+
+
+def test_records_of_a_published_folder_are_the_records_of_the_home_they_came_from(told, tmp_path):
+    publish(told, ["said"], tmp_path / "out", max_matches=0)
+    with (tmp_path / "out" / "records" / "said.jsonl").open("rb") as lines:
+        (taken,) = import_records(told, lines)
+    assert (taken.taken, taken.already_here, taken.differing) == (0, 4, 0)
+
+
+@pytest.mark.parametrize(("audience", "is_there"), [(EVERYBODY, False), (OPERATOR, True)])
+def test_a_report_has_what_its_readers_may_read(told, audience, is_there):
+    html = report_file(told, told.store.tournament("said"), audience=audience)
+    assert (SECRET in html) == is_there
+
+
+@pytest.mark.parametrize("has_people", [False, True])
+def test_pages_of_a_home_with_people_have_no_words_of_bots(told, has_people):
+    if has_people:
+        (told.directory / "people.sqlite3").touch()
+    page = next(one for one in PAGES if one.name == "match")
+    html = page.build(told, MatchParameters(tournament="said", match=1)).model_dump_json()
+    bots = next(one for one in PAGES if one.name == "bot")
+    profile = bots.build(told, bots.parameters(bot="a")).model_dump_json()
+    assert [SECRET in html, SECRET in profile] == [not has_people] * 2
