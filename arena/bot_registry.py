@@ -18,7 +18,7 @@ from arena.isolation.stale_cleanup import CLEANUP_SECONDS, COPY_PREFIX, remove_s
 from arena.names import as_file_name, letters_alike
 from arena.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
 from arena.players.building import forget_build
-from arena.players.manifest import MANIFEST, load_bot
+from arena.players.manifest import MANIFEST, known_by, load_bot
 from arena.records import Bot, Limits
 from arena.store.store import Store
 from arena.store.values import StoredBot, StoredTournament
@@ -73,6 +73,7 @@ class BotRegistry:
             raise UnknownNameError("bot", text, [bot.label for bot in bots])
         stored = found[-1]
         loaded = load_bot(self._directory / stored.digest / stored.entry, args, is_known=self.is_known)
+        loaded = known_by(loaded, stored.digest)
         if loaded.digest != stored.digest:
             raise UsageError(f"bot {text!r}: its files in {loaded.directory} were changed after it was submitted")
         return replace(loaded, name=stored.name, version=stored.version, submitted=True)
@@ -108,6 +109,8 @@ class BotRegistry:
                 program that submitted bots may not start.
         """
         bot = load_bot(path, bounds=SUBMITTED)
+        if (before := self._submitted_before(bot)) is not None:
+            return before
         own = [Path(file) for file in bot.own_files]
         files = [single_file(own[0], SUBMITTED)] if own else bot_files(Path(bot.directory), bool(bot.build), SUBMITTED)
         target = self._directory / bot.digest
@@ -124,6 +127,12 @@ class BotRegistry:
         if copy.digest != bot.digest:
             raise UsageError(f"bot {bot.label!r}: its files in {target} are not those that were submitted; remove them")
         return replace(copy, submitted=True)
+
+    def _submitted_before(self, bot: Bot) -> Bot | None:
+        """Return the copy of a bot that was submitted with files that are left out now; None without one."""
+        stored = next((one for one in self._store.submitted_bots() if one.label == bot.label), None)
+        is_same = stored is not None and bot.digest != stored.digest == known_by(bot, stored.digest).digest
+        return self.find(bot.label) if is_same else None
 
     def add(self, bot: Bot) -> None:
         """Add a copied bot to the list of submitted ones."""
@@ -230,7 +239,8 @@ class BotRegistry:
         if place is None:
             _check_place(bot)
         own = [single_file(Path(file)) for file in bot.own_files]
-        changed = digest_of(own or bot_files(Path(bot.directory), bool(bot.build))) != entrant.digest
+        digest = digest_of(own or bot_files(Path(bot.directory), bool(bot.build)))
+        changed = known_by(replace(bot, digest=digest), entrant.digest).digest != entrant.digest
         if changed and bot.build and place is None:
             raise UsageError(
                 f"bot {label!r}: the files in {bot.directory} have changed since, and building it would write there;"

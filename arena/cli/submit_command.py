@@ -69,6 +69,9 @@ def _hand_in(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -
     from arena.client import for_site
     from arena.client.submission import follow, hand_in
     from arena.people.submission import SubmissionState
+    from arena.players.excluded_files import describe_left_out
+    from arena.players.manifest import resolved_bot_path
+    from arena.shipped import bot_path
     from arena.uploads.packing import packed
 
     def say(text: str) -> None:
@@ -76,6 +79,8 @@ def _hand_in(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -
             click.echo(printable(text))
 
     client = for_site(url, plain_http)
+    for sentence in describe_left_out(resolved_bot_path(bot_path(path))):
+        say(sentence)
     with packed(path) as bot:
         number = hand_in(client, bot.file, bot.size_bytes, bot.name, note, lambda _: None)
         say(f"{bot.name}, {size_text(bot.size_bytes)}: {client.site}/submissions/{number}")

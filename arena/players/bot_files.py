@@ -11,7 +11,7 @@ import hashlib
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +22,17 @@ from arena.records import MEBIBYTE
 
 BUILD_DIRECTORY = "build"
 """Where the build of a bot puts what it makes; not part of a bot with a build, but built again on every machine."""
-IGNORED_NAMES = frozenset({"__pycache__", ".git", ".hg", ".venv", "node_modules", ".mypy_cache", ".ruff_cache"})
+LEFT_OUT = (
+    *("__pycache__", "*.pyc", ".mypy_cache", ".pytest_cache", ".ruff_cache"),
+    *(".git", ".hg", ".svn"),
+    *(".venv", "node_modules"),
+    *(".DS_Store", "._*", "__MACOSX", "Thumbs.db", "desktop.ini"),
+)
+"""Patterns of the names of files and directories that are no part of a bot, in letters of either case: what Python,
+version control, package managers, macOS and Windows put beside its files. docs/packaging.md has the same list."""
+
+_LEFT_OUT_EARLIER = frozenset({"__pycache__", ".git", ".hg", ".venv", "node_modules", ".mypy_cache", ".ruff_cache"})
+_LEFT_OUT_NAMES = frozenset(pattern.casefold() for pattern in LEFT_OUT)
 
 _CHUNK_BYTES = 1 << 20
 
@@ -76,14 +86,37 @@ class BotFile(NamedTuple):
     inside: str = ""
 
 
-def bot_files(directory: Path, has_build: bool, bounds: Bounds = IN_PLACE) -> list[BotFile]:
-    """Return the files of a bot in a fixed order, without caches, version control and what its build has made.
+def left_out_as(name: str) -> str:
+    """Return the pattern by which a file or directory of this name is left out of a bot; "" if it is not."""
+    name = name.casefold()
+    if name.endswith(".pyc"):
+        return "*.pyc"
+    if name.startswith("._"):
+        return "._*"
+    return name if name in _LEFT_OUT_NAMES else ""
+
+
+def _is_left_out(name: str, is_directory: bool) -> bool:
+    return left_out_as(name) != ""
+
+
+def _was_left_out(name: str, is_directory: bool) -> bool:
+    return name in _LEFT_OUT_EARLIER if is_directory else name.endswith(".pyc")
+
+
+def bot_files(directory: Path, has_build: bool, bounds: Bounds = IN_PLACE, earlier: bool = False) -> list[BotFile]:
+    """Return the files of a bot in a fixed order, without what is left out and what its build has made.
+
+    Args:
+        directory: where they are.
+        has_build: whether ``build/`` is no part of the bot.
+        bounds: how much there may be.
+        earlier: by the rule of earlier versions, which left out less, and minded the case of letters.
 
     Raises:
         BotDefinitionError: if there is more than the bounds allow, or something that is not accepted.
     """
-    ignored_at_top = IGNORED_NAMES | {BUILD_DIRECTORY} if has_build else IGNORED_NAMES
-    return list(_Walk(directory, bounds).files(ignored_at_top, IGNORED_NAMES))
+    return list(_Walk(directory, bounds).files(_was_left_out if earlier else _is_left_out, has_build))
 
 
 def made_files(directory: Path, bounds: Bounds) -> list[BotFile]:
@@ -119,39 +152,39 @@ class _Walk:
         self._size_bytes = 0
 
     def files(
-        self, ignored_at_top: frozenset[str] = frozenset(), ignored: frozenset[str] = frozenset()
+        self, is_left_out: Callable[[str, bool], bool] = lambda name, is_directory: False, has_build: bool = False
     ) -> Iterator[BotFile]:
         """Yield the files of each directory in order, and then those of its directories.
 
         Args:
-            ignored_at_top: names of directories in the topmost one that are left out.
-            ignored: those of others.
+            is_left_out: tells of a name, and whether it is that of a directory, whether it is left out.
+            has_build: whether ``build/`` is left out at the top.
         """
         waiting = [("", 0)]
         while waiting:
             below, depth = waiting.pop()
-            directories, names = self._listing(below, ignored if depth else ignored_at_top)
+            directories, names = self._listing(below, is_left_out)
+            if has_build and not depth:
+                directories = [name for name in directories if name != BUILD_DIRECTORY]
             if directories and depth + 1 >= self._bounds.depth:
                 raise self._refuse(f"directories more than {self._bounds.depth} deep")
             for name in names:
-                if ignored and name.endswith(".pyc"):
-                    continue
                 found = self.take(self._root / below / name, f"{below}{name}")
                 if found is not None:
                     yield found
             waiting += [(f"{below}{name}/", depth + 1) for name in reversed(directories)]
 
-    def _listing(self, below: str, ignored: frozenset[str]) -> tuple[list[str], list[str]]:
+    def _listing(self, below: str, is_left_out: Callable[[str, bool], bool]) -> tuple[list[str], list[str]]:
         """Return the names of the directories and of everything else in a directory, sorted."""
-        directories, names = [], []
+        directories: list[str] = []
+        names: list[str] = []
         try:
             with os.scandir(self._root / below) as listing:
                 for entry in listing:
                     self._count_one()
-                    if entry.is_dir(follow_symlinks=False):
-                        directories += [entry.name] if entry.name not in ignored else []
-                    else:
-                        names.append(entry.name)
+                    is_directory = entry.is_dir(follow_symlinks=False)
+                    if not is_left_out(entry.name, is_directory):
+                        (directories if is_directory else names).append(entry.name)
         except OSError as error:
             if self._bounds.is_strict:
                 raise self._refuse(f"{below or 'its directory'} can't be read: {error.strerror}") from error
@@ -174,7 +207,7 @@ class _Walk:
                 return None  # a link to nowhere
             self._check_inside(path)
             raise self._refuse(f"{name!r} can't be read: {error.strerror}") from error
-        if is_link and self._bounds.is_strict and path.name not in IGNORED_NAMES:
+        if is_link and self._bounds.is_strict:
             self._check_inside(path)
         if not stat.S_ISREG(found.st_mode):
             if self._bounds.is_strict and not stat.S_ISDIR(found.st_mode):

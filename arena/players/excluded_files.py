@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from arena.players.bot_files import IGNORED_NAMES
+from arena.players.bot_files import left_out_as
 
 MAX_ENTRIES = 20_000
 """The number of files and directories that are examined; a bot may not have more."""
@@ -51,13 +51,11 @@ def _left_out(directory: Path) -> Counter[str]:
                     entries += 1
                     if entries > MAX_ENTRIES:
                         break
-                    if entry.is_dir(follow_symlinks=False):
-                        if entry.name in IGNORED_NAMES:
-                            counts[f"{entry.name}/"] += 1
-                        else:
-                            waiting.append(Path(entry.path))
-                    elif entry.name.endswith(".pyc"):
-                        counts["*.pyc"] += 1
+                    is_directory = entry.is_dir(follow_symlinks=False)
+                    if pattern := left_out_as(entry.name):
+                        counts[(pattern if "*" in pattern else entry.name) + "/" * is_directory] += 1
+                    elif is_directory:
+                        waiting.append(Path(entry.path))
                     elif not entry.is_file():
                         what = "a link to no file" if entry.is_symlink() else "not a file"
                         counts[f"{Path(entry.path).relative_to(directory)} ({what})"] += 1

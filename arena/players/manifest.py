@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import unicodedata
@@ -119,6 +120,19 @@ def as_submitted(bot: Bot) -> Bot:
     if bot.build:
         _check_place(bot.build[0], Path(bot.directory), f"bot {bot.label!r}: build = {bot.build[0]!r}")
     return replace(bot, submitted=True)
+
+
+def known_by(bot: Bot, digest: str) -> Bot:
+    """Return a bot with the digest under which an earlier version has stored it, if its files have that one.
+
+    Earlier versions took some files for the bot's that are left out now.
+    """
+    if not digest or bot.digest == digest or bot.own_files or not bot.directory:
+        return bot
+    with contextlib.suppress(BotDefinitionError):
+        if digest_of(bot_files(Path(bot.directory), bool(bot.build), earlier=True)) == digest:
+            return replace(bot, digest=digest)
+    return bot
 
 
 def claims_problem(bot: Bot, game: str) -> str | None:

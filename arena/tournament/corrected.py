@@ -14,7 +14,7 @@ from typing import Any
 from arena.definition import Definition, bot_from_json, bot_identity
 from arena.enums import CorrectionKind
 from arena.errors import BotDefinitionError
-from arena.players.manifest import load_bot
+from arena.players.manifest import known_by, load_bot
 from arena.records import Bot
 from arena.store.correction import Correction
 from arena.store.values import StoredTournament
@@ -105,7 +105,7 @@ def _unchanged(bot: Bot) -> Bot:
         raise BotDefinitionError(
             f"bot {bot.label!r}, which came by a correction, is not at {bot.directory} any more; put it back there"
         )
-    loaded = load_bot(place, is_known=lambda name: True)
+    loaded = known_by(load_bot(place, is_known=lambda name: True), bot.digest)
     if loaded.digest != bot.digest:
         raise BotDefinitionError(
             f"bot {bot.label!r}, which came by a correction, has changed in {bot.directory} since; put its files back,"

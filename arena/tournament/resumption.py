@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from arena.definition import Definition
 from arena.errors import DefinitionError
+from arena.players.manifest import known_by
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.corrected import with_corrections
@@ -62,10 +63,17 @@ def brought_up_to_date(definition: Definition, found: StoredTournament) -> Defin
     Raises:
         BotDefinitionError: if a bot that has come by a correction is not there any more, or has changed since.
     """
-    definition = with_stored_openings(definition, found.definition)
+    definition = _with_stored_digests(with_stored_openings(definition, found.definition), found.definition)
     if format_class(definition).open_entry:
         definition = _with_earlier_entrants(definition, found.definition)
     return with_corrections(definition, found) if found.corrections else definition
+
+
+def _with_stored_digests(definition: Definition, stored: Definition) -> Definition:
+    """Return a definition with the digests of bots whose files an earlier version has counted otherwise."""
+    digests = {bot.label: bot.digest for bot in stored.entrants}
+    entrants = tuple(known_by(bot, digests.get(bot.label, "")) for bot in definition.entrants)
+    return replace(definition, entrants=entrants)
 
 
 def with_stored_openings(definition: Definition, stored: Definition) -> Definition:

@@ -17,6 +17,7 @@ from arena.isolation.levels import choose_isolation
 from arena.isolation.removal import remove_tree
 from arena.isolation.sandbox_policy import Isolation
 from arena.names import is_visible
+from arena.players.bot_files import left_out_as
 from arena.players.manifest import LEAST, MANIFEST
 from arena.players.subprocess import EXIT_SECONDS, Subprocess
 from arena.players.untrusted_tree import TreeBounds, TreeRefusedError, TreeSize, copy_tree, open_scratch
@@ -43,9 +44,6 @@ main()
 
 _SPARE_BYTES = 16 * MEBIBYTE
 """Of files on a file system, beyond what they hold: they fill whole pages."""
-
-_BESIDE_THE_BOT = ("__MACOSX", ".DS_Store")
-"""What macOS puts into archives beside the directory that was packed; also files that begin with ``._``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +247,7 @@ def _find_bot(tree: Path) -> Path:
     """Return the bot's directory, which is the only one at the top if the top has no manifest; or its only file."""
     if (tree / MANIFEST).is_file():
         return tree
-    top = [path for path in tree.iterdir() if path.name not in _BESIDE_THE_BOT and not path.name.startswith("._")]
+    top = [path for path in tree.iterdir() if not left_out_as(path.name)]  # macOS packs some beside the directory
     if len(top) == 1 and (top[0].is_file() or (top[0] / MANIFEST).is_file()):
         return top[0]
     names = ", ".join(shown(path.name) for path in sorted(top)[:3]) + (", …" if len(top) > 3 else "")

@@ -1,14 +1,24 @@
 """What ``arena submit`` says of the files that it doesn't take."""
 
+import hashlib
 import os
+import shutil
 import subprocess
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from arena.conformance.submission import submit
+from arena.errors import BotDefinitionError, DefinitionError
 from arena.home import ArenaHome
 from arena.players import excluded_files
+from arena.players.bot_files import LEFT_OUT
 from arena.players.excluded_files import describe_left_out
+from arena.players.manifest import load_bot
+from arena.store.values import StoredBot
+from arena.tournament.definition import make_definition
+from arena.tournament.resumption import create_or_resume
 
 BOT = "from arena.botkit import run\nrun(lambda game, state, clock: game.legal_actions(state)[0])\n"
 
@@ -96,3 +106,63 @@ def test_submit_says_it_before_it_tries_the_bot_and_where_it_refuses_it(bot, tmp
         assert submit(home, bot, said.append).refusal is None
     assert said[0].startswith("left out, as no part of the bot: .venv/")
     assert said[-1].startswith("differences: a match of")
+
+
+NO_PART = [
+    *(
+        "__pycache__/a.pyc",
+        "x.pyc",
+        ".mypy_cache/x",
+        ".pytest_cache/x",
+        ".ruff_cache/x",
+        ".git/HEAD",
+        ".hg/x",
+        ".svn/x",
+    ),
+    *(".venv/x", "node_modules/x", ".DS_Store", "._bot.py", "__MACOSX/x", "Thumbs.db", "desktop.ini"),
+]
+
+
+@pytest.mark.parametrize("name", NO_PART)
+def test_what_systems_put_beside_a_bot_changes_it_in_no_case_of_letters(bot, tmp_path, name):
+    digest = load_bot(bot).digest
+    for path in (name, f"lib/{name.upper()}", f"lib/more/{name.lower()}"):
+        put(bot / path, "[core]")
+    assert load_bot(bot).digest == digest
+    with ArenaHome(tmp_path / "home") as home:
+        copied = home.bots.copy_in(bot)
+    assert sorted(path.name for path in Path(copied.directory).rglob("*")) == ["bot.py", "bot.toml"]
+    assert describe_left_out(bot)[0].startswith("left out, as no part of the bot: ")
+    page = (Path(__file__).parents[2] / "docs/packaging.md").read_text()
+    assert set(page.partition("case its letters have:\n\n```text\n")[2].partition("```")[0].split()) == {*LEFT_OUT}
+
+
+def test_a_bot_that_was_stored_with_such_files_keeps_its_identity(bot, tmp_path):
+    """In the home, in a tournament that is resumed from where the bot lies, and when it is submitted again."""
+    for name in (".DS_Store", ".GIT/HEAD", "Thumbs.db"):
+        put(bot / name)
+    digest = hashlib.sha256()  # as versions before this rule have computed it: directories last, by name
+    for name in (".DS_Store", "Thumbs.db", "bot.py", "bot.toml", ".GIT/HEAD"):
+        content = (bot / name).read_bytes()
+        digest.update(f"{name}\0{0}\0{len(content)}\0".encode() + content)
+    stored = digest.hexdigest()[:16]
+    with ArenaHome(tmp_path / "home") as home:
+        shutil.copytree(bot, home.directory / "bots" / stored)
+        home.store.add_bot(StoredBot("b", "1", stored, ".", "2026-01-01T00:00:00+00:00"))
+        assert home.bots.find("b").digest == stored
+        again = submit(home, bot)
+        assert (again.is_old, again.bot.digest, again.bot.directory) == (
+            True,
+            stored,
+            f"{home.directory}/bots/{stored}",
+        )
+        entrants = [replace(load_bot(bot), digest=stored), load_bot("arena:random_legal")]
+        begun = make_definition("t", "differences", entrants)
+        create_or_resume(begun, home.store)
+        now = replace(begun, entrants=(load_bot(bot), entrants[1]))
+        assert create_or_resume(now, home.store).definition.entrants[0].digest == stored
+        put(bot / "bot.py", BOT + "#")
+        with pytest.raises(BotDefinitionError, match="submitted with other files"):
+            submit(home, bot)
+        with pytest.raises(DefinitionError, match="differs"):
+            create_or_resume(replace(begun, entrants=(load_bot(bot), entrants[1])), home.store)
