@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.boards import alarming
-from arena.cli.common import count_passed, print_wrapped
+from arena.cli.common import count_passed, print_wrapped, show_stderr
 from arena.cli.group import FAILED, OK
 from arena.report.tables import printable
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from arena.conformance.rules_process import RulesStep
 
 INDENT = "     "
+STDERR_LINES = 12
+"""The first and the last of what the rules write to stderr."""
 
 
 def check_rules_command(game: str, options: Sequence[str], isolation: str, as_json: bool) -> int:
@@ -25,14 +27,18 @@ def check_rules_command(game: str, options: Sequence[str], isolation: str, as_js
 
     given = f" with {', '.join(options)}" if options else ""
     steps: list[RulesStep] = []
-    for number, step in enumerate(check_rules(game, options, isolation), 1):
-        if not steps and not as_json:
-            click.echo(printable(f"rules of {game}{given}"))
-        steps.append(step)
-        if as_json:
-            _print_json(game, number, step)
-        else:
-            _show(number, step)
+    said: list[str] = []
+    try:
+        for number, step in enumerate(check_rules(game, options, isolation, said.append), 1):
+            if not steps and not as_json:
+                click.echo(printable(f"rules of {game}{given}"))
+            steps.append(step)
+            if as_json:
+                _print_json(game, number, step)
+            else:
+                _show(number, step)
+    finally:
+        show_stderr(f"the rules of {game}", _some_lines("".join(said)))
     passed = sum(step.is_passed for step in steps)
     if not as_json:
         click.echo(count_passed(passed, len(steps), "step"))
@@ -41,6 +47,13 @@ def check_rules_command(game: str, options: Sequence[str], isolation: str, as_js
                 "", 0, f"The mistakes are in the game {printable(game)}. More may show once these are corrected."
             )
     return OK if passed == len(steps) else FAILED
+
+
+def _some_lines(text: str) -> str:
+    """Return the first and the last lines of a text."""
+    lines = text.splitlines()
+    short = lines if len(lines) <= 2 * STDERR_LINES else [*lines[:STDERR_LINES], "[...]", *lines[-STDERR_LINES:]]
+    return "\n".join(short)
 
 
 def _show(number: int, step: RulesStep) -> None:

@@ -6,7 +6,9 @@ tournament.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import contextlib
+import io
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from arena.conformance.rules_process import RulesStep, check_in_process
@@ -23,22 +25,38 @@ BOT_SECONDS = 10.0
 """For each action of the bots that read the rules; they need none."""
 
 
-def check_rules(game: str, given: Sequence[str] = (), isolation: str = "auto") -> Iterator[RulesStep]:
+def check_rules(
+    game: str,
+    given: Sequence[str] = (),
+    isolation: str = "auto",
+    tell: Callable[[str], None] = lambda text: None,
+) -> Iterator[RulesStep]:
     """Check the rules of a game, step by step; bots play only if nothing else was found.
 
     Args:
         game: its name or dotted path.
         given: options as text, such as "size=9".
         isolation: the level of the bots.
+        tell: called with what the rules have written to stderr, as it came, but bounded.
 
     Raises:
         UsageError: if the game can't be loaded, an option is refused, or bots can't read its module.
         GameError: if the process of the checks has ended without a result, or is stuck.
     """
-    steps = check_in_process(game, given)
+    steps = check_in_process(game, given, tell)
     yield from steps
     if all(step.is_passed for step in steps):
-        yield _let_bots_play(game, given, isolation)
+        with contextlib.redirect_stderr(_Nowhere()):  # the arena's process loads the rules too, and has shown enough
+            step = _let_bots_play(game, given, isolation)
+        yield step
+
+
+class _Nowhere(io.TextIOBase):
+    """A stream that keeps nothing."""
+
+    def write(self, text: str) -> int:
+        """Take a text."""
+        return len(text)
 
 
 def _let_bots_play(game: str, given: Sequence[str], isolation: str) -> RulesStep:

@@ -16,7 +16,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -28,8 +28,11 @@ from arena.games.conformance import CHECKS, CheckResult, run_checks
 from arena.games.conformance.calls import guarded, time_limits
 from arena.games.conformance.finding import MistakeError
 from arena.games.conformance.values import as_lists
+from arena.isolation.process_tag import process_tag
+from arena.isolation.stale_cleanup import RULES_PREFIX
+from arena.players.bot_files import open_at_once
 from arena.players.game_location import find_external_game
-from arena.service_program import starting_process
+from arena.service_program import end_with, starting_process
 from arena.stored import from_json_text, from_stored
 
 IMPORT_SECONDS = 10.0
@@ -39,6 +42,12 @@ STALL_SECONDS = 20.0
 """A process in which no Python code has run for so long is stuck in a call that can't be interrupted."""
 
 MAX_ANSWER_BYTES = 4 * 1024**2
+
+MAX_FILE_BYTES = 64 * 1024**2
+"""Of each file that the process writes, also of what the rules print."""
+
+SHOWN_BYTES = 8 * 1024
+"""Of what the rules write to stderr: the first and the last half."""
 
 MEMORY_BYTES = 4 * 1024**3
 """What the checks may use beyond what the process has at its start."""
@@ -82,12 +91,13 @@ class _Answer:
     steps: tuple[RulesStep, ...] = ()
 
 
-def check_in_process(game: str, given: Sequence[str]) -> tuple[RulesStep, ...]:
+def check_in_process(game: str, given: Sequence[str], tell: Callable[[str], None]) -> tuple[RulesStep, ...]:
     """Return the steps of all checks of a game; a check that another mistake has made pointless has none.
 
     Args:
         game: its name or dotted path.
         given: options as text.
+        tell: called with what the rules have written to stderr, as it came; if it is much, the beginning and the end.
 
     Raises:
         UsageError: if the game can't be loaded, an option is refused, or bots can't read its module.
@@ -95,8 +105,9 @@ def check_in_process(game: str, given: Sequence[str]) -> tuple[RulesStep, ...]:
     """
     context = multiprocessing.get_context("spawn")
     heartbeat = context.Value("d", time.monotonic(), lock=False)
-    with tempfile.TemporaryDirectory(prefix="arena-rules-") as directory:
-        process = context.Process(target=_run, args=(game, tuple(given), heartbeat, directory), daemon=True)
+    with tempfile.TemporaryDirectory(prefix=f"{RULES_PREFIX}{process_tag()}-", ignore_cleanup_errors=True) as directory:
+        arguments = (game, tuple(given), heartbeat, directory, os.getpid())
+        process = context.Process(target=_run, args=arguments, daemon=True)
         try:
             with starting_process():
                 process.start()
@@ -105,6 +116,7 @@ def check_in_process(game: str, given: Sequence[str]) -> tuple[RulesStep, ...]:
             if process.pid is not None:
                 process.kill()
                 process.join()
+            tell(_start_and_end(Path(directory, "stderr"), SHOWN_BYTES))
         answer = _read_answer(game, Path(directory, "answer"), process.exitcode or 0)
     if answer.refused:
         raise UsageError(answer.refused)
@@ -136,9 +148,23 @@ def _read_answer(game: str, path: Path, exit_code: int) -> _Answer:
         raise GameError(game, "its module", "wrote into the files of the process that checked it") from None
 
 
+def _start_and_end(path: Path, max_bytes: int) -> str:
+    """Return the text of a file that the process has written, in which anything may be; of a long one both ends."""
+    half = max_bytes // 2
+    try:
+        with open(path, "rb", opener=open_at_once) as file:
+            data = file.read(max_bytes + 1)
+            if len(data) > max_bytes:
+                file.seek(-half, os.SEEK_END)
+                data = data[:half] + b"\n[...]\n" + file.read(half)
+    except OSError:
+        return ""
+    return data.decode(errors="replace")
+
+
 def _innermost(stack: Path, game: str) -> tuple[str, str]:
     """Return the method that is running, and its file and line, from a stack written by faulthandler."""
-    frames = _FRAME.findall(stack.read_text(errors="replace")) if stack.exists() else []
+    frames = _FRAME.findall(_start_and_end(stack, MAX_ANSWER_BYTES))
     top = game.partition(":")[0].partition(".")[0]
     own = [frame for frame in frames if top in (Path(frame[0]).stem, *(part.name for part in Path(frame[0]).parents))]
     if not own:
@@ -147,8 +173,9 @@ def _innermost(stack: Path, game: str) -> tuple[str, str]:
     return method, f"{Path(file).name}:{line}"
 
 
-def _run(game: str, given: tuple[str, ...], heartbeat: Any, directory: str) -> None:
+def _run(game: str, given: tuple[str, ...], heartbeat: Any, directory: str, parent: int) -> None:
     """Write why the game is refused, or the results of its checks. Runs in the process."""
+    end_with(parent, signal.SIGKILL)
     with Path(directory, "stack").open("w") as stack:
         faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -157,28 +184,39 @@ def _run(game: str, given: tuple[str, ...], heartbeat: Any, directory: str) -> N
         def beat() -> None:
             heartbeat.value = time.monotonic()
 
-        with time_limits(beat), _without_terminal(Path(directory, "printed")) as printed:
-            _limit_memory()
+        with time_limits(beat), _without_terminal(Path(directory)) as printed:
+            _set_limits()
             try:
                 answer = _Answer(steps=_check(game, given, printed))
             except UsageError as error:
                 answer = _Answer(refused=str(error))
+            except KeyboardInterrupt:  # of the rules: Ctrl-C ends this process at once
+                answer = _Answer(refused=f"game {game!r} can't be used: it raised KeyboardInterrupt")
         unfinished = Path(directory, "unfinished")
         unfinished.write_text(json.dumps(asdict(answer)), encoding="ascii")
         unfinished.rename(Path(directory, "answer"))
 
 
 @contextlib.contextmanager
-def _without_terminal(path: Path) -> Iterator[Path]:
-    """Give a process an empty input, and keep what it prints in a file."""
-    with Path(os.devnull).open() as nothing, path.open("w", encoding="utf-8", errors="replace", buffering=1) as output:
+def _without_terminal(directory: Path) -> Iterator[Path]:
+    """Give a process an empty input, and keep what it prints in files; give that of its stdout."""
+    path = directory / "printed"
+    with (
+        Path(os.devnull).open() as nothing,
+        path.open("w", encoding="utf-8", errors="replace", buffering=1) as output,
+        (directory / "stderr").open("wb") as errors,
+    ):
         os.dup2(nothing.fileno(), 0)
         os.dup2(output.fileno(), 1)
+        os.dup2(errors.fileno(), 2)
         sys.stdin, sys.stdout = nothing, output
         yield path
 
 
-def _limit_memory() -> None:
+def _set_limits() -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    wanted = MAX_FILE_BYTES if hard == resource.RLIM_INFINITY else min(MAX_FILE_BYTES, hard)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (wanted, hard))
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = used + MEMORY_BYTES
@@ -190,7 +228,7 @@ def _check(game: str, given: tuple[str, ...], printed: Path) -> tuple[RulesStep,
         kind = guarded(lambda: find_game(game), "importing it", game.partition(":")[0], IMPORT_SECONDS)
     except MistakeError as mistake:
         raise UsageError(_load_problem(game, mistake)) from mistake
-    text = printed.read_text(encoding="utf-8", errors="replace").strip()
+    text = _start_and_end(printed, SHOWN_BYTES).strip()
     if text:
         raise UsageError(
             f"game {game!r} can't be used: its module prints {text.splitlines()[0][:60]!r} when it is imported, which"
@@ -259,6 +297,6 @@ def _as_json(action: Any) -> Any:
 
 def _printing(printed: Path) -> RulesStep:
     sys.stdout.flush()
-    text = printed.read_text(encoding="utf-8", errors="replace").strip()
+    text = _start_and_end(printed, SHOWN_BYTES).strip()
     detail = f"its methods print {text.splitlines()[0][:60]!r}" if text else ""
     return RulesStep(check="printing", name="prints nothing", is_passed=not text, detail=detail)

@@ -36,6 +36,9 @@ COPY_PREFIX = "unfinished-"
 UPLOAD_PREFIX = "arena-upload-"
 """The same for what was unpacked from an archive."""
 
+RULES_PREFIX = "arena-rules-"
+"""The same for what checks of rules exchange with their process."""
+
 CLEANUP_SECONDS = 5.0
 """For all directories together."""
 
@@ -78,7 +81,7 @@ def remove_stale_directories(parent: str, seconds: float) -> None:
 
 def _tag(name: str) -> str:
     """Return the process tag in the name of one of the arena's directories; empty for other names."""
-    for prefix in (SCRATCH_PREFIX, PROBE_PREFIX, DASK_WORKER_PREFIX, COPY_PREFIX, UPLOAD_PREFIX):
+    for prefix in (SCRATCH_PREFIX, PROBE_PREFIX, DASK_WORKER_PREFIX, COPY_PREFIX, UPLOAD_PREFIX, RULES_PREFIX):
         if name.startswith(prefix):
             return name.removeprefix(prefix).partition("-")[0]
     return ""

@@ -2,12 +2,17 @@
 
 import json
 import shutil
+import subprocess
+import sys
+import tempfile
+import time
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from arena.conformance import rules_process
+from arena.isolation.stale_cleanup import remove_stale
 from tests.cli.calls import called
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -21,6 +26,7 @@ MODULES = {
     "kills": "import os\nos._exit(3)\n",
     "empty": "import arena.games\n\nclass Gama(arena.games.Game):\n    pass\n\nGame = 3\n",
     "crash": "import ctypes\nctypes.string_at(0)\n",
+    "interrupts": "raise KeyboardInterrupt\n",
     "loops": "while True:\n    pass\n",
     "answers": """import os
 place = os.readlink("/proc/self/fd/1").rpartition("/")[0]
@@ -43,6 +49,10 @@ REFUSED = [
         "game 'reads:Game' can't be loaded: importing it raised EOFError: EOF when reading a line (reads.py:1)",
     ),
     ("broken:Game", "game 'broken:Game' can't be loaded: SyntaxError: invalid syntax ("),
+    (
+        "interrupts:Game",
+        "game 'interrupts:Game' can't be loaded: importing it raised KeyboardInterrupt (interrupts.py:1)",
+    ),
     ("kills:Game", "the game 'kills:Game' is at fault: its module ended the process that checked it, with exit code 3"),
     ("crash:Game", "the game 'crash:Game' is at fault: its module ended the process that checked it, by SIGSEGV"),
     (
@@ -125,6 +135,34 @@ def test_what_can_not_be_checked_is_refused_in_one_sentence(arena, modules, game
     assert says in errors
     assert errors.count("\n") == 1
     assert "\x1b" not in errors
+
+
+def test_what_rules_write_to_stderr_is_bounded_and_escaped(arena, tmp_path):
+    (tmp_path / "loud.py").write_text(
+        "import os, sys\nsys.stderr.write('first \\x1b[2J\\n')\nos.write(2, b'x' * 79 + b'\\n')\n"
+        "sys.stderr.write('many\\n' * 1_000_000)\nsys.stderr.write('last \\a\\n')\nweights = {}['heavy']\n"
+    )
+    code, out, errors = arena("check", "--rules", "loud:Game")
+    assert (code, out) == (2, "")
+    *said, sentence = errors.splitlines()
+    assert said[:3] == ["stderr of the rules of loud:Game:", "  first \\x1b[2J", f"  {'x' * 79}"]
+    assert (said[13], said[-1], len(said)) == ("  [...]", "  last \\x07", 26)
+    assert "importing it raised KeyError: 'heavy'" in sentence
+
+
+@pytest.mark.slow
+def test_a_check_that_is_killed_leaves_nothing_after_the_next_start(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "waits.py").write_text("print('here')\nwhile True:\n    pass\n")
+    checking = subprocess.Popen([sys.executable, "-m", "arena", "check", "--rules", "waits:Game"], cwd=tmp_path)
+    while not (found := [*tmp_path.glob("arena-rules-*/printed")]) or not found[0].stat().st_size:
+        assert checking.poll() is None
+        time.sleep(0.01)
+    checking.kill()
+    checking.wait()
+    remove_stale()
+    assert not [*tmp_path.glob("arena-rules-*")]
 
 
 @pytest.mark.soak

@@ -100,12 +100,14 @@ def guarded(
     _Watch.deadline = time.monotonic() + limit_seconds
     try:
         return call()
-    except (IllegalActionError, KeyboardInterrupt, MistakeError):
+    except (IllegalActionError, MistakeError):
         raise
     except _OutOfTimeError:
         sentence = f"{what} did not return within {limit_seconds:g} s"
         raise MistakeError(sentence, check=check, ends=True, is_timeout=True) from None
     except BaseException as error:  # rules may raise anything, also SystemExit
+        if isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is not signal.SIG_DFL:
+            raise  # Ctrl-C; where that ends the process at once, the rules have raised it
         raise MistakeError(f"{what} {problem_of(error, module)}", check=check) from error
     finally:
         _Watch.deadline = None
