@@ -2,8 +2,6 @@
 
 import json
 import os
-import pty
-import subprocess
 import sys
 import sysconfig
 
@@ -15,6 +13,7 @@ from arena.players.diagnosis import Failure, hint_for
 from arena.records import Bot, Fault
 from benchmarks import zoo_bots as zoo
 from tests import needs
+from tests.cli.terminal import shown_at_a_terminal
 
 KIT = "from arena.botkit import run\n\n\n"
 FIRST = "    return game.legal_actions(state)[0]"
@@ -86,20 +85,11 @@ def unwrapped(text):
     return " ".join(text.split())
 
 
-@pytest.mark.slow(
-    only=(
-        "a loop",
-        "a sleep",
-        "a text",
-        "always the same",
-        "an unknown name",
-        "no plain list",
-        "nothing is returned",
-        "one answer",
-        "too much memory",
-        "two arguments",
-    )
-)
+SLOW = "a loop,a sleep,a text,always the same,an unknown name,no plain list,nothing is returned,one answer"
+SLOW += ",too much memory,two arguments"
+
+
+@pytest.mark.slow(only=tuple(SLOW.split(",")))
 @pytest.mark.parametrize("mistake", FIRST_BOTS)
 def test_the_author_is_told_what_to_change(check, mistake):
     (name, contents), says = FIRST_BOTS[mistake]
@@ -164,28 +154,6 @@ def test_steps_as_json_have_their_hints(check):
     assert says in steps[1]["hint"] == steps[2]["hint"]
 
 
-def seen_at_a_terminal(arguments, **environment):
-    """Return what a command prints at a terminal."""
-    leader, follower = pty.openpty()
-    settings = {"TERM": "xterm", "COLUMNS": "80"} | environment
-    with subprocess.Popen(
-        [sys.executable, "-m", "arena", *map(str, arguments)],
-        stdin=follower,
-        stdout=follower,
-        stderr=follower,
-        env={key: value for key, value in os.environ.items() if key != "NO_COLOR"} | settings,
-    ):
-        os.close(follower)
-        text = b""
-        try:
-            while chunk := os.read(leader, 4096):
-                text += chunk
-        except OSError:  # how a terminal ends
-            pass
-    os.close(leader)
-    return text.decode()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("environment", "is_red"),
@@ -194,73 +162,44 @@ def seen_at_a_terminal(arguments, **environment):
 def test_failed_is_red_where_there_is_a_terminal_and_nobody_minds(tmp_path, environment, is_red):
     (tmp_path / "bot.py").write_text("")
     arguments = ["check", tmp_path / "bot.py", "--game", "differences", "--home", tmp_path / "home"]
-    text = seen_at_a_terminal(arguments, **environment)
+    text = shown_at_a_terminal(arguments, **environment)
     assert "FAILED" in text
     assert ("\x1b[31m" in text) == is_red
 
 
 # what takes too long to be waited for
 
-PLAIN = Bot(name="plain", version="1", command=("/bin/cat",), directory="/nowhere")
-NOT_READY = Fault(seat=0, kind=FaultKind("start"), ply=0, detail="before it was ready: no answer within 10.000 s")
+
+def failing(kind, detail, ply=4, **seen):
+    """Return a failure as it is seen when a bot commits a fault of this kind."""
+    plain = Bot(name="plain", version="1", command=("/bin/cat",), directory="/nowhere")
+    return Failure(plain, Fault(seat=0, kind=FaultKind(kind), ply=ply, detail=detail), **seen)
 
 
-@pytest.mark.parametrize(
-    ("failure", "says"),
-    [
-        (Failure(PLAIN, NOT_READY, cpu_seconds=0.02, waited_seconds=10.0), "it hardly used the processor, so it waits"),
-        (Failure(PLAIN, NOT_READY, cpu_seconds=9.0, waited_seconds=10.0), "at work all that time before it was ready"),
-        (
-            Failure(
-                PLAIN,
-                Fault(seat=0, kind=FaultKind("timeout"), ply=4, detail="no answer within 1.1 s"),
-                "",
-                b"\0\0\0\x1c\x83",
-                0.0,
-                1.1,
-            ),
-            "an answer began and was not finished",
-        ),
-        (
-            Failure(PLAIN, Fault(seat=0, kind=FaultKind("exit"), ply=4, detail="the bot exited: signal SIGSYS")),
-            "a system call that bots may not make",
-        ),
-        (
-            Failure(
-                PLAIN,
-                Fault(seat=0, kind=FaultKind("exit"), ply=4, detail="the bot exited: exit status 1"),
-                "terminate called: 'std::bad_alloc'",
-            ),
-            "more memory than it may have",
-        ),
-        (
-            Failure(
-                PLAIN,
-                Fault(seat=0, kind=FaultKind("exit"), ply=4, detail="…"),
-                "  sl = SemLock(\nPermissionError: [Errno 13] Permission denied",
-            ),
-            "need /dev/shm",
-        ),
-        (
-            Failure(
-                PLAIN,
-                Fault(seat=0, kind=FaultKind("exit"), ply=4, detail="…"),
-                f"ModuleNotFoundError: No module named '{'x' * 5000}'",
-            ),
-            "has no module",
-        ),
-        (
-            Failure(PLAIN, Fault(seat=0, kind=FaultKind("exit"), ply=4, detail="…"), "FileNotFoundError: 'a\0b'"),
-            "there is no file",
-        ),
-        (
-            Failure(PLAIN, Fault(seat=0, kind=FaultKind("timeout"), ply=4, detail="no answer")),
-            "flush after every message",
-        ),
-    ],
-)
-def test_a_cause_is_told_from_what_was_seen(failure, says):
-    assert says in hint_for(failure)
+NOT_READY = "before it was ready: no answer within 10.000 s"
+BEGUN = b"\0\0\0\x1c\x83"
+NO_SEMAPHORE = "  sl = SemLock(\nPermissionError: [Errno 13] Permission denied"
+CAUSES = [
+    ("start", NOT_READY, {"cpu_seconds": 0.02, "waited_seconds": 10.0}, "it hardly used the processor, so it waits"),
+    ("start", NOT_READY, {"cpu_seconds": 9.0, "waited_seconds": 10.0}, "at work all that time before it was ready"),
+    (
+        "timeout",
+        "no answer within 1.1 s",
+        {"received": BEGUN, "cpu_seconds": 0.0, "waited_seconds": 1.1},
+        "an answer began and was not finished",
+    ),
+    ("exit", "the bot exited: signal SIGSYS", {}, "a system call that bots may not make"),
+    ("exit", "the bot exited", {"stderr": "terminate called: 'std::bad_alloc'"}, "more memory than it may have"),
+    ("exit", "…", {"stderr": NO_SEMAPHORE}, "need /dev/shm"),
+    ("exit", "…", {"stderr": f"ModuleNotFoundError: No module named '{'x' * 5000}'"}, "has no module"),
+    ("exit", "…", {"stderr": "FileNotFoundError: 'a\0b'"}, "there is no file"),
+    ("timeout", "no answer", {}, "flush after every message"),
+]
+
+
+@pytest.mark.parametrize(("kind", "detail", "seen", "says"), CAUSES)
+def test_a_cause_is_told_from_what_was_seen(kind, detail, seen, says):
+    assert says in hint_for(failing(kind, detail, ply=0 if kind == "start" else 4, **seen))
 
 
 @needs.program("/usr/bin/python3")

@@ -4,18 +4,18 @@ import csv
 import io
 import json
 import re
-import subprocess
-import sys
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from arena.cli.command_table import COMMANDS
 from arena.cli.group import run
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from tests.cli.calls import called
+from tests.cli.calls import called, refusal
 
 ROOT = Path(__file__).parents[2]
 BOTS = ROOT / "bots"
@@ -97,12 +97,6 @@ def test_without_a_name_the_latest_tournament_is_shown(arena, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_numbers_are_right_aligned(arena):
-    lines = arena("standings", "tiny")[1].splitlines()[2:]
-    end = lines[0].index("exposure") + len("exposure")
-    assert all(line[end - 1].isdigit() and line[end] == " " for line in lines[2:5])
-
-
 def test_the_crosstable_adds_up(arena):
     code, text, _ = arena("crosstable", "tiny", "--json")
     assert code == 0
@@ -148,15 +142,10 @@ def test_a_replay_shows_every_position(arena):
 def test_verify_finds_what_was_changed(home, arena, tmp_path):
     code, text, _ = arena("verify")
     assert (code, "all records hold" in text) == (0, True)
-    import shutil
-    import sqlite3
-
     shutil.copytree(home, tmp_path / "forged")
-    connection = sqlite3.connect(tmp_path / "forged" / "arena.sqlite3")
-    connection.execute("""UPDATE records SET record = replace(record, '"termination":"normal"', '"termination":"void"')
-                          WHERE "match" = 3""")
-    connection.commit()
-    connection.close()
+    with closing(sqlite3.connect(tmp_path / "forged" / "arena.sqlite3")) as connection, connection:
+        forge = """UPDATE records SET record = replace(record, '"termination":"normal"', '"termination":"void"')"""
+        connection.execute(f'{forge} WHERE "match" = 3')
     code, _, errors = arena("verify", "--home", tmp_path / "forged", with_home=False)
     assert code == 1
     assert "match 3: ReplayError: termination are recorded as void" in errors
@@ -164,14 +153,11 @@ def test_verify_finds_what_was_changed(home, arena, tmp_path):
 
 def test_games_are_listed_and_described(arena):
     _, text, _ = arena("games", with_home=False)
-    assert all(name in text for name in ("plusminus", "plaid", "coprimality", "differences", "multiplication"))
     for name in ("plusminus", "plaid", "coprimality", "differences", "multiplication"):
-        code, text, _ = arena("games", name, with_home=False)
+        assert name in text
+        code, shown, _ = arena("games", name, with_home=False)
         assert code == 0
-        assert "\n1. " in text
-        assert "accepted" in text
-        assert "An action:" in text
-        assert "Scores so far" in text
+        assert all(part in shown for part in ("\n1. ", "accepted", "An action:", "Scores so far"))
 
 
 def test_play_draws_the_match_and_tells_the_result(arena):
@@ -181,12 +167,8 @@ def test_play_draws_the_match_and_tells_the_result(arena):
     assert re.search(r"1\. \S+ \d, [12]\. \S+ \d \(normal\)", text)
     code, text, _ = arena("play", "differences", BOTS / "greedy", BOTS / "minimal", "--json")
     assert json.loads(text)["termination"] == "normal"
-
-
-def test_three_bots_make_a_match_for_three(arena):
     code, text, _ = arena("play", "coprimality", *[BOTS / "minimal"] * 3, "-o", "size=5", "-q")
-    assert code == 0
-    assert text.count("minimal@1") == 3
+    assert (code, text.count("minimal@1")) == (0, 3)
 
 
 @pytest.mark.slow
@@ -202,13 +184,15 @@ def test_a_bot_is_submitted_listed_and_played_by_name(arena, tmp_path):
 
 
 def test_a_bad_bot_is_refused_with_the_reason_and_leaves_nothing(arena, home):
-    before = sorted((home / "bots").iterdir()) if (home / "bots").exists() else []
+    def kept():
+        return sorted((home / "bots").iterdir()) if (home / "bots").exists() else []
+
+    before = kept()
     code, _, errors = arena("submit", ROOT / "tests" / "bad_bots" / "exits_at_once.py")
     assert code == 1
     assert "exits_at_once@1 is refused: in plusminus at ply 0: start:" in errors
     assert "I give up" in errors
-    after = sorted((home / "bots").iterdir()) if (home / "bots").exists() else []
-    assert after == before
+    assert kept() == before
 
 
 def test_a_module_that_is_missing_is_explained_where_the_bot_is_submitted(home, capsys, tmp_path):
@@ -264,45 +248,15 @@ MISTAKES = [
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width"], "expected NAME=VALUE, such as size=9"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width=x"], "width = 'x': expected a whole number"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "x=1"], "plaid has no such option"),
-    (
-        ["play", "plaid", *[str(BOTS / "greedy")] * 2, "--isolation", "jail"],
-        "'jail': expected 'auto', 'none', 'limits'",
-    ),
+    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "--isolation", "jail"], "'jail': expected 'auto', 'none', 'limi"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "--seconds", "0"], "not in the range"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "says"), MISTAKES, ids=[" ".join(a)[:40] for a, _ in MISTAKES])
 def test_a_mistake_gets_one_sentence_and_exit_code_2(arena, arguments, says):
-    code, out, errors = arena(*arguments, with_home=arguments[0] not in ("games", "plaay"))
-    assert code == 2
-    assert says in errors
-    assert errors.startswith("arena: ")
-    assert errors.count("\n") == 1
-    assert out == ""
-
-
-def test_what_is_no_bot_is_refused_before_its_files_are_judged(arena, tmp_path):
-    (tmp_path / "__pycache__").mkdir()
-    code, out, errors = arena("submit", tmp_path)
-    assert (code, out) == (2, "")
-    assert "there is no bot.toml in this directory" in errors
-
-
-def test_every_command_has_help_and_its_line_in_the_list(arena):
-    _, listed, _ = arena("--help", with_home=False)
-    for name, entry in COMMANDS.items():
-        assert re.search(rf"^  {name} +{re.escape(entry.summary)}", listed, re.MULTILINE)
-        code, text, _ = arena(name, "--help", with_home=False)
-        assert code == 0
-        assert text.startswith("Usage: arena ")
-
-
-def test_without_a_command_the_help_is_shown_and_the_exit_code_is_2(arena, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    code, _, errors = arena(with_home=False)
-    assert code == 2
-    assert "Usage: arena" in errors
+    with_home = arguments[0] not in ("games", "plaay")
+    assert says in refusal(lambda *words: arena(*words, with_home=with_home), *arguments)
 
 
 def test_a_defect_of_ours_is_one_sentence_with_a_file_to_report(arena, monkeypatch):
@@ -327,21 +281,6 @@ def test_ctrl_c_before_the_schedule_is_written_is_told_too(arena, home, monkeypa
     assert errors == "Stopped with nothing recorded. To resume: arena run 'my file.toml'\n"
 
 
-@pytest.mark.slow(sample=True)
-def test_a_reader_that_goes_away_is_no_error(home):
-    command = f"{sys.executable} -m arena export --home {home} | head -c 10"
-    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True)
-    assert done.stderr == ""
-
-
-def test_the_python_calls_of_the_package_docstring_exist():
-    import arena as package
-
-    assert all(getattr(package, name) is not None for name in package.__all__)
-    with pytest.raises(AttributeError):
-        package.nothing  # noqa: B018
-
-
 def test_the_times_of_bots_can_be_shown(arena):
     code, rows, _ = arena("matches", "tiny", "--times", "--json")
     assert code == 0
@@ -353,20 +292,12 @@ def test_the_times_of_bots_can_be_shown(arena):
 # the width of a terminal
 
 
+COMMANDS_WITH_A_TABLE = ["standings", "crosstable", "stats", "matches", "matches --times", "leaderboard"]
+COMMANDS_WITH_A_TABLE += ["leaderboard --over-time", "bots"]
+
+
 @pytest.mark.parametrize("columns", ["20", "40", "60", "80", "100", "132"])
-@pytest.mark.parametrize(
-    "command",
-    [
-        "standings",
-        "crosstable",
-        "stats",
-        "matches",
-        "matches --times",
-        "leaderboard",
-        "leaderboard --over-time",
-        "bots",
-    ],
-)
+@pytest.mark.parametrize("command", COMMANDS_WITH_A_TABLE)
 def test_tables_and_sentences_fit_the_terminal(arena, monkeypatch, command, columns):
     monkeypatch.setenv("COLUMNS", columns)
     code, text, _ = arena(*command.split())

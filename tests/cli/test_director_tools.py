@@ -17,7 +17,7 @@ from arena.games import GAMES, make_game
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from tests.cli.calls import calling
+from tests.cli.calls import calling, refusal
 from tests.games.variants import VARIANTS
 
 BOTS = Path(__file__).parents[2] / "bots"
@@ -75,9 +75,7 @@ def test_nothing_is_played_and_nothing_stored_by_looking(arena, directory, tmp_p
     path = tmp_path / "unseen.toml"
     path.write_text(SWISS_FILE.replace("size = 5", "size = 6"))
     code, out, _ = arena("schedule", path)
-    assert code == 0
-    assert "at most 6 matches; 2 of them are known so far, in 1 round" in out
-    assert "expected time: unknown" in out
+    assert (code, "expected time: unknown" in out) == (0, True)
     assert arena("standings", "unseen")[0] == 2
 
 
@@ -91,12 +89,6 @@ def test_a_game_may_be_played_on_two_sizes(arena, tmp_path):
     assert re.search(r"differences [\d.]+ ms, differences [\d.]+ ms", arena("schedule", path)[1])
     for command in ("stats", "standings", "crosstable"):
         assert arena(command, "sizes")[0] == 0
-
-
-def test_a_ladder_without_end_says_so(arena, tmp_path):
-    path = tmp_path / "l.toml"
-    path.write_text(f'game = "differences"\noptions = {{ size = 5 }}\nformat = "ladder"\n{ENTRANTS}')
-    assert "matches without end" in arena("schedule", path)[1]
 
 
 # standings of a format's own
@@ -195,18 +187,8 @@ def test_bots_that_always_play_the_same_are_not_counted_again_and_again(arena, t
         shutil.copytree(BOTS / "minimal", tmp_path / name)
         text = (tmp_path / name / "bot.toml").read_text()
         (tmp_path / name / "bot.toml").write_text(re.sub('name = "minimal"', f'name = "{name}"', text))
-    code, out, _ = arena(
-        "compare",
-        tmp_path / "one",
-        tmp_path / "two",
-        "--game",
-        "plusminus",
-        "--option",
-        "size=5",
-        "--limit",
-        "32",
-        "-q",
-    )
+    chosen = "--game plusminus --option size=5 --limit 32 -q"
+    code, out, _ = arena("compare", tmp_path / "one", tmp_path / "two", *chosen.split())
     assert code == 3
     assert "4 encounters of 2 matches" in out
     assert "28 more encounters only repeated earlier ones" in out
@@ -226,19 +208,8 @@ def test_a_comparison_says_how_many_faults_each_side_had(arena, tmp_path):
 
 @pytest.mark.slow
 def test_a_comparison_of_three_lets_the_old_one_sit_twice(arena):
-    game = ["--game", "multiplication", "--option", "players=3", "--option", "size=10"]
-    code, out, _ = arena(
-        "compare",
-        BOTS / "greedy",
-        BOTS / "random_legal",
-        *game,
-        "--max-encounters",
-        "16",
-        "--elo1",
-        "400",
-        "--json",
-        "-q",
-    )
+    chosen = "--game multiplication --option players=3 --option size=10 --max-encounters 16 --elo1 400 --json -q"
+    code, out, _ = arena("compare", BOTS / "greedy", BOTS / "random_legal", *chosen.split())
     found = json.loads(out)
     assert code in (0, 1, 3)
     assert all(line["score"] * 12 == pytest.approx(round(line["score"] * 12), abs=1e-6) for line in found["scores"])
@@ -259,22 +230,18 @@ def test_a_comparison_of_three_lets_the_old_one_sit_twice(arena):
     ],
 )
 def test_a_comparison_that_makes_no_sense_is_refused(arena, arguments, says):
-    code, _, errors = arena("compare", BOTS / "greedy", BOTS / "minimal", "--game", "differences", *arguments)
-    assert code == 2
-    assert says in errors
-    assert len(errors.strip().splitlines()) == 1
+    words = ("compare", BOTS / "greedy", BOTS / "minimal", "--game", "differences", *arguments)
+    assert says in refusal(arena, *words)
 
 
-def test_a_bot_that_does_not_claim_the_game_is_not_compared(arena, tmp_path):
+def test_only_bots_that_claim_the_game_are_compared(arena, tmp_path):
     shy = shutil.copytree(BOTS / "greedy", tmp_path / "shy")
     (shy / "bot.toml").write_text('name = "shy"\ncommand = ["python3", "bot.py"]\ngames = ["plaid"]')
-    code, _, errors = arena("compare", shy, BOTS / "minimal", "--game", "differences")
-    assert (code, "bot 'shy' does not play differences; it claims plaid" in errors) == (2, True)
-
-
-def test_people_are_not_compared(arena):
-    code, _, errors = arena("compare", "human", BOTS / "minimal", "--game", "differences")
-    assert (code, "takes hundreds of matches" in errors) == (2, True)
+    for bot, says in (
+        (shy, "'shy' does not play differences; it claims plaid"),
+        ("human", "takes hundreds of matches"),
+    ):
+        assert says in refusal(arena, "compare", bot, BOTS / "minimal", "--game", "differences")
 
 
 # formats in files
@@ -299,10 +266,7 @@ def test_a_format_that_does_not_fit_is_refused_before_anything_is_played(arena, 
     path = tmp_path / "bad.toml"
     head, _, table = text.partition("\n") if text.startswith("format") else ("", "", text)
     path.write_text(f'game = "differences"\n{head}\n{table}\n{ENTRANTS}')
-    code, _, errors = arena("run", path)
-    assert code == 2
-    assert BAD_FILES[text] in errors
-    assert len(errors.strip().splitlines()) == 1
+    assert BAD_FILES[text] in refusal(arena, "run", path)
 
 
 # plots

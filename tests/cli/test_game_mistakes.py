@@ -9,7 +9,7 @@ import pytest
 
 from arena.cli.common import no_result_sentences
 from arena.errors import GameError
-from tests.cli.calls import calling
+from tests.cli.calls import calling, refusal
 from tests.conftest import BOTS
 
 GAMES = "tests.mistaken_games"
@@ -87,20 +87,19 @@ def test_a_match_on_the_terminal_ends_with_the_sentence(call, name):
     assert err.endswith(f"; arena check --rules {GAMES}:{name} tries out all its rules\n")
 
 
-@pytest.mark.slow(only=("ObservationContainsItself-",), sample=True)
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("ObservationHasATupleAsKey", " returned what a message can't carry: the key (0, 1)"),
-        ("ObservationIsASet", ""),
-        ("ObservationIsTooLarge", ""),
-        ("ObservationContainsItself", ""),
-    ],
-)
-def test_an_observation_that_can_not_be_sent_is_neither_the_bots_fault_nor_a_defect_of_the_arena(call, name, says):
-    code, _, err = call("play", f"{GAMES}:{name}", BOTS / "minimal", BOTS / "minimal", "-q")
-    assert code == 2
-    assert f"arena: the game '{GAMES}:{name}' is at fault: observation{says}" in err
+SENT = {
+    "ObservationHasATupleAsKey": " returned what a message can't carry: the key (0, 1)",
+    "ObservationIsASet": "",
+    "ObservationIsTooLarge": "",
+    "ObservationContainsItself": "",
+}
+
+
+@pytest.mark.slow(only=("ObservationContainsItself",), sample=True)
+@pytest.mark.parametrize("name", SENT)
+def test_an_observation_that_can_not_be_sent_is_neither_the_bots_fault_nor_a_defect_of_the_arena(call, name):
+    sentence = refusal(call, "play", f"{GAMES}:{name}", BOTS / "minimal", BOTS / "minimal", "-q")
+    assert f"the game '{GAMES}:{name}' is at fault: observation{SENT[name]}" in sentence
 
 
 @pytest.mark.slow(sample=("RenderReturnsNothing",))
@@ -135,53 +134,38 @@ def test_a_game_shows_its_mistake_when_it_is_looked_at(call):
     assert (code, "initial_state raised RuntimeError: no board" in err) == (2, True)
 
 
-def test_a_module_that_is_a_script_is_refused_in_a_sentence(call, tmp_path, monkeypatch):
-    (tmp_path / "script_game.py").write_text("import sys\nsys.exit('usage: script_game FILE')\n")
+MUTE = "class Mute(Exception):\n    def __str__(self):\n        raise ValueError\nraise Mute"
+RAISING = {
+    "script_game": ("import sys\nsys.exit('usage: script_game FILE')\n", "SystemExit: usage: script_game FILE", 2),
+    "odd_exit": ("raise GeneratorExit", "GeneratorExit", 1),
+    "odd_mute": (MUTE, "odd_mute.Mute: <exception str() failed>", 4),
+}
+
+
+@pytest.mark.parametrize("name", RAISING)
+def test_a_module_may_raise_anything(call, tmp_path, monkeypatch, name):
+    code, raised, line = RAISING[name]
+    (tmp_path / f"{name}.py").write_text(code)
     monkeypatch.syspath_prepend(str(tmp_path))
-    code, _, err = call("play", "script_game:Game", BOTS / "minimal", BOTS / "minimal")
-    assert (code, err) == (
-        2,
-        "arena: game 'script_game:Game' can't be loaded: importing it raised SystemExit: usage: script_game FILE"
-        " (script_game.py:2)\n",
-    )
+    sentence = f"game '{name}:Game' can't be loaded: importing it raised {raised} ({name}.py:{line})"
+    assert refusal(call, "play", f"{name}:Game", BOTS / "minimal", BOTS / "minimal") == sentence
 
 
-@pytest.mark.parametrize(
-    ("code", "said"),
-    [("raise GeneratorExit", "GeneratorExit"), ("raise Mute", "odd_mute.Mute: <exception str() failed>")],
-)
-def test_a_module_may_raise_anything(call, tmp_path, monkeypatch, code, said):
-    mute = "class Mute(Exception):\n    def __str__(self):\n        raise ValueError\n"
-    name = "odd_mute" if "Mute" in code else "odd_exit"
-    (tmp_path / f"{name}.py").write_text(mute + code)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert call("games", f"{name}:Game")[::2] == (
-        2,
-        f"arena: game '{name}:Game' can't be loaded: importing it raised {said} ({name}.py:4)\n",
-    )
+NO_GAMES = {
+    "NameIsANumber": "name = 3; expected a text",
+    "OptionsAreMissing": "OPTIONS = None; expected a tuple of IntOption and ChoiceOption",
+    "DefaultIsTooHigh": "the option 'goal' does not accept its own default: goal = 13: expected a whole number from 1"
+    " to 12",
+    "BoundIsText": "the option 'goal' does not accept its own default: '<=' not supported between instances of 'str'"
+    " and 'int'",
+}
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("NameIsANumber", "name = 3; expected a text"),
-        ("OptionsAreMissing", "OPTIONS = None; expected a tuple of IntOption and ChoiceOption"),
-        (
-            "DefaultIsTooHigh",
-            "the option 'goal' does not accept its own default: goal = 13: expected a whole number from 1 to 12",
-        ),
-        (
-            "BoundIsText",
-            "the option 'goal' does not accept its own default: '<=' not supported between instances of 'str' and"
-            " 'int'",
-        ),
-    ],
-)
-def test_a_class_that_describes_no_game_is_refused(call, name, said):
-    assert call("games", f"{GAMES}:{name}")[::2] == (2, f"arena: game '{GAMES}:{name}': {said}\n")
+@pytest.mark.parametrize("name", NO_GAMES)
+def test_a_class_that_describes_no_game_is_refused(call, name):
+    assert refusal(call, "games", f"{GAMES}:{name}") == f"game '{GAMES}:{name}': {NO_GAMES[name]}"
 
 
 def test_a_module_that_is_not_there_is_named_with_the_places(call):
-    code, _, err = call("games", "chess.variants:Atomic")
     says = "there is no module 'chess' in the working directory, in PYTHONPATH or installed"
-    assert (code, err) == (2, f"arena: game 'chess.variants:Atomic' can't be loaded: {says}\n")
+    assert refusal(call, "games", "chess.variants:Atomic") == f"game 'chess.variants:Atomic' can't be loaded: {says}"

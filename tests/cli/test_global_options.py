@@ -10,7 +10,7 @@ import pytest
 
 from arena.cli.command_table import COMMANDS, CommandGroup
 from arena.home import ArenaHome
-from tests.cli.calls import called
+from tests.cli.calls import called, refusal
 
 
 @pytest.fixture
@@ -30,14 +30,11 @@ def test_the_help_lists_every_command_under_its_heading_without_a_wrapped_line(a
     assert max(map(len, text.splitlines())) <= columns
     sections = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", text, re.MULTILINE))
     assert list(sections)[:3] == ["Play", "Look", "Write a bot"]
+    assert sections["Play"].split()[0] == "quickstart", "the first command of a first visit"
     for group in CommandGroup:
         listed = re.findall(r"^  (\w+) +(.*)$", sections.get(group.value, ""), re.MULTILINE)
         assert listed == [(name, entry.summary) for name, entry in COMMANDS.items() if entry.group is group]
     assert re.findall(r"^  (--\w+)", sections["Global options"], re.MULTILINE) == ["--home", "--store", "--version"]
-
-
-def test_the_first_command_of_a_first_visit_comes_first(arena):
-    assert arena("--help")[1].split("Play:\n")[1].split()[0] == "quickstart"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -70,25 +67,21 @@ def test_the_command_line_outweighs_the_environment(arena, monkeypatch, tmp_path
 
 
 def test_two_places_that_differ_are_refused_and_nothing_is_opened(arena, tmp_path):
-    code, out, errors = arena("--home", "a", "bots", "--home", "b")
-    assert (code, out) == (2, "")
-    assert errors == "arena: --home: 'b' after the command and 'a' before it; expected one of them\n"
+    sentence = "--home: 'b' after the command and 'a' before it; expected one of them"
+    assert refusal(arena, "--home", "a", "bots", "--home", "b") == sentence
     assert not list(tmp_path.iterdir())
 
 
 def test_a_password_in_an_url_is_not_printed(arena):
     stores = "postgresql://me:secret@x/arena", "postgresql://me:other@y/arena"
-    code, _, errors = arena("--store", stores[0], "bots", "--store", stores[1])
-    assert (code, errors.count("\n")) == (2, 1)
-    assert "me:***@x" in errors
-    assert "secret" not in errors
+    sentence = refusal(arena, "--store", stores[0], "bots", "--store", stores[1])
+    assert "me:***@x" in sentence
+    assert "secret" not in sentence
 
 
 @pytest.mark.parametrize("arguments", [("--store", "mysql://x/y", "bots"), ("bots", "--store", "mysql://x/y")])
 def test_the_store_may_be_given_before_or_after_the_command(arena, arguments):
-    code, _, errors = arena(*arguments)
-    assert code == 2
-    assert "store 'mysql://x/y': expected a URL such as postgresql://" in errors
+    assert "store 'mysql://x/y': expected a URL such as postgresql://" in refusal(arena, *arguments)
 
 
 def test_what_one_command_line_says_does_not_outlast_it(arena, tmp_path):
@@ -98,20 +91,15 @@ def test_what_one_command_line_says_does_not_outlast_it(arena, tmp_path):
 
 
 def test_a_command_that_only_reads_creates_no_home(arena, tmp_path):
-    code, _, errors = arena("--home", "nowhere", "standings")
-    assert code == 2
-    assert "nowhere: there is no tournament yet" in errors
+    assert "nowhere: there is no tournament yet" in refusal(arena, "--home", "nowhere", "standings")
     assert not list(tmp_path.iterdir())
-    with ArenaHome(tmp_path / "somewhere"):
-        pass
-    assert "there is no tournament yet" in arena("--home", "somewhere", "standings")[2]
+    ArenaHome(tmp_path / "somewhere").close()
+    assert "there is no tournament yet" in refusal(arena, "--home", "somewhere", "standings")
 
 
 @pytest.mark.parametrize("arguments", [("--home",), ("bots", "--home"), ("--store",)])
 def test_an_option_without_its_value_is_refused(arena, arguments):
-    code, _, errors = arena(*arguments)
-    assert code == 2
-    assert errors == f"arena: Option '{arguments[-1]}' requires an argument.\n"
+    assert refusal(arena, *arguments) == f"Option '{arguments[-1]}' requires an argument."
 
 
 def test_global_options_alone_are_no_command(arena, tmp_path):

@@ -5,21 +5,25 @@ import io
 import json
 import os
 import re
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
-import sqlalchemy
 
 from arena.cli.group import run
 from arena.home import ArenaHome
 from arena.records import Fault
 from arena.store.values import StoredBot
-from tests.cli.calls import called
+from tests.cli.calls import called, refusal
 from tests.store.samples import definition, line, record
 
 PATCHED = ("ARENA_HOME", "ARENA_STORE", "COLUMNS")
 
 A_WINS = {"ranks": [1, 2], "scores": [2, 1]}
+ASKS = "asks first, and there is no terminal to answer on; expected --yes"
+DATE = "expected a date such as 2026-03-01, or an age such as 12h, 30d or 8w"
+TOO_EARLY = "0001-01-01T00:00+23:00"
 
 
 @pytest.fixture
@@ -61,11 +65,9 @@ def names_in(arena, *arguments):
     return [row["tournament"] for row in json.loads(text)]
 
 
-def refused(arena, *arguments, says, code=2):
+def refused(arena, *arguments, says):
     """Check that a command answers with one sentence."""
-    found, out, errors = arena(*arguments)
-    assert (found, out) == (code, "")
-    assert errors == f"arena: {says}\n"
+    assert refusal(arena, *arguments) == says
 
 
 # the list
@@ -112,26 +114,18 @@ def test_the_list_is_for_people_too(arena, home):
 def test_a_tournament_gets_another_name(arena):
     assert arena("rename", "spring", "first cup")[1] == "spring is named first cup now.\n"
     assert names_in(arena)[0] == "first cup"
-    refused(
-        arena,
-        "rename",
-        "spring",
-        "x",
-        says="unknown tournament 'spring': expected one of: first cup, trial, \\x1b[31mred",
-    )
-    refused(
-        arena, "rename", "trial", "first cup", says="there is a tournament 'first cup' already; nothing was changed"
-    )
-    refused(
-        *(arena, "rename", "trial", "a/b"),
-        says="new name = 'a/b': expected 1 to 64 letters, digits, '.', '_', '-' and spaces inside",
-    )
+    for old, new, says in (
+        ("spring", "x", "unknown tournament 'spring': expected one of: first cup, trial, \\x1b[31mred"),
+        ("trial", "first cup", "there is a tournament 'first cup' already; nothing was changed"),
+        ("trial", "a/b", "new name = 'a/b': expected 1 to 64 letters, digits, '.', '_', '-' and spaces inside"),
+    ):
+        refused(arena, "rename", old, new, says=says)
 
 
 def test_deleting_asks_first(arena):
     code, out, errors = arena("delete", "spring", answer="n\n")
     assert (code, errors) == (0, "Put tournament 'spring' with 2 records into the bin? [y/N]: Nothing was changed.\n")
-    refused(arena, "delete", "spring", says="delete asks first, and there is no terminal to answer on; expected --yes")
+    refused(arena, "delete", "spring", says=f"delete {ASKS}")
     assert "spring" in names_in(arena)
     code, out, _ = arena("delete", "spring", answer="y\n")
     assert (code, out) == (0, "spring is in the bin; to bring it back: arena restore spring\n")
@@ -168,10 +162,7 @@ def test_the_bin_gives_back_or_removes_forever(arena, home):
     assert arena("restore", "spring", "--as", "summer")[1] == "summer is back, with 2 records.\n"
     refused(arena, "restore", "spring", says="unknown deleted tournament 'spring': there are none yet")
     arena("delete", "summer", "--yes")
-    refused(
-        *(arena, "delete", "--forever", "summer"),
-        says="delete asks first, and there is no terminal to answer on; expected --yes",
-    )
+    refused(arena, "delete", "--forever", "summer", says=f"delete {ASKS}")
     _, _, errors = arena("delete", "--forever", "summer", answer="\n")
     assert re.match(r"Remove tournament 'summer', deleted [-\d]{10}, and its 2 records forever\? \[y/N\]", errors)
     assert names_in(arena, "--deleted") == ["summer"]
@@ -190,10 +181,7 @@ def test_a_deleted_tournament_is_in_no_table(arena):
     (profile,) = json.loads(arena("show", "a", "--json")[1])
     assert profile["course"] == []
     assert json.loads(arena("seasons", "--json")[1]) == [{"season": "all", "count": 1, "tournaments": ["trial"]}]
-    refused(
-        *(arena, "standings", "spring"),
-        says="unknown tournament 'spring': expected one of: trial, \\x1b[31mred",
-    )
+    refused(arena, "standings", "spring", says="unknown tournament 'spring': expected one of: trial, \\x1b[31mred")
     assert "1 match" in arena("leaderboard", "--season", "all")[1]
 
 
@@ -214,23 +202,14 @@ def test_a_removed_bot_is_asked_for_by_repro(arena, home):
     with ArenaHome(home) as opened:
         opened.store.set_finished(opened.store.tournament("cup"), True)
     refused(arena, "bots", "--remove", "b@2", says="unknown bot 'b@2': did you mean 'b@1'?")
-    refused(
-        arena, "bots", "--remove", "b@1", says="bots asks first, and there is no terminal to answer on; expected --yes"
-    )
+    refused(arena, "bots", "--remove", "b@1", says=f"bots {ASKS}")
     code, out, errors = arena("bots", "--remove", "b@1", answer="y\n")
     assert (code, out, errors) == (0, "b@1 is removed.\n", "Remove bot 'b@1' and its files? [y/N]: ")
     assert json.loads(arena("bots", "--json")[1]) == []
     assert not directory.exists()
-    refused(
-        arena,
-        "repro",
-        "cup/1",
-        "--seat",
-        "1",
-        says=f"bot 'b@1': it is not at {directory} any more; use --bot-path PATH",
-    )
-    code, out, _ = arena("verify", "cup")
-    assert code == 0
+    says = f"bot 'b@1': it is not at {directory} any more; use --bot-path PATH"
+    refused(arena, "repro", "cup/1", "--seat", "1", says=says)
+    assert arena("verify", "cup")[0] == 0
 
 
 # seasons, and what a leaderboard counts
@@ -266,16 +245,8 @@ def test_a_season_is_made_shown_and_forgotten(arena):
         (["season", "x", "--add", "sprint"], "unknown tournament 'sprint': did you mean 'spring'?"),
         (["leaderboard", "--season", "x"], "unknown season 'x': there are none yet"),
         (["leaderboard", "--tournament", "sprint"], "unknown tournament 'sprint': did you mean 'spring'?"),
-        (
-            ["leaderboard", "--since", "yesterday"],
-            "Invalid value for '--since': 'yesterday': expected a date such as 2026-03-01, or an age such as 12h, 30d"
-            " or 8w",
-        ),
-        (
-            ["leaderboard", "--since", "0001-01-01T00:00+23:00"],
-            "Invalid value for '--since': '0001-01-01T00:00+23:00': expected a date such as 2026-03-01, or an age such"
-            " as 12h, 30d or 8w",
-        ),
+        (["leaderboard", "--since", "yesterday"], f"Invalid value for '--since': 'yesterday': {DATE}"),
+        (["leaderboard", "--since", TOO_EARLY], f"Invalid value for '--since': '{TOO_EARLY}': {DATE}"),
     ],
 )
 def test_a_wrong_scope_is_refused_in_a_sentence(arena, arguments, says):
@@ -307,21 +278,16 @@ def test_the_latest_tournament_is_no_comparison(arena):
 
 
 def test_a_leaderboard_may_begin_at_a_date(arena, home):
-    engine = sqlalchemy.create_engine(f"sqlite:///{home / 'arena.sqlite3'}")
     ago = (datetime.now(UTC) - timedelta(days=40)).isoformat(timespec="seconds")
-    with engine.begin() as connection:
-        connection.execute(
-            sqlalchemy.text("UPDATE tournaments SET created_at = :ago WHERE name = 'spring'"), {"ago": ago}
-        )
-    engine.dispose()
+    with closing(sqlite3.connect(home / "arena.sqlite3")) as connection, connection:
+        connection.execute("UPDATE tournaments SET created_at = ? WHERE name = 'spring'", (ago,))
     assert matches_of(arena, "--since", "41d") == 2
     assert matches_of(arena, "--since", "39d") == 0
     assert matches_of(arena, "--since", "5w", "--comparisons") == 1
     assert matches_of(arena, "--since", "2020-01-01") == 2
     assert matches_of(arena, "--since", "959h") == matches_of(arena, "--since", ago[:10], "--tournament", "trial") - 1
-    assert arena("leaderboard", "--since", "2999-01-01")[2] == (
-        "No tournament of these was begun since 2999-01-01 00:00 (UTC).\n"
-    )
+    none = "No tournament of these was begun since 2999-01-01 00:00 (UTC).\n"
+    assert arena("leaderboard", "--since", "2999-01-01")[2] == none
 
 
 # the overview
@@ -340,19 +306,14 @@ def test_without_a_command_a_home_is_shown(arena, home):
     assert "red" not in text
 
 
-def test_an_empty_home_says_how_to_begin(arena, home, tmp_path, monkeypatch):
-    with ArenaHome(tmp_path / "empty"):
-        pass
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ARENA_HOME", str(tmp_path / "empty"))
-    assert run([]) == 0
-
-
-def test_where_there_is_no_home_the_help_is_shown(arena, tmp_path, monkeypatch, capsys):
+def test_an_empty_home_is_shown_and_where_there_is_none_the_help(arena, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert run([]) == 2
     assert capsys.readouterr().err.startswith("Usage: arena ")
     assert list(tmp_path.iterdir()) == [tmp_path / "home"]
+    ArenaHome(tmp_path / "empty").close()
+    monkeypatch.setenv("ARENA_HOME", str(tmp_path / "empty"))
+    assert run([]) == 0
 
 
 @pytest.mark.parametrize("columns", [40, 80])

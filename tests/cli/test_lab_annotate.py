@@ -15,13 +15,14 @@ from arena.lab.state_graph import explore
 from arena.ranking import points_of
 from arena.records import Bot, SeatReport
 from arena.store.rows import row_of
-from tests.cli.calls import calling
+from tests.cli.calls import calling, refusal
 from tests.lab.games import plain_value
 from tests.lab.played import at_random, record_of
 from tests.store.samples import definition, line
 
 OPTIONS = {"size": 3}
 MATCHES = range(1, 7)
+AFTER_THE_LAST = len(record_of("plusminus", OPTIONS, at_random(1)).actions)
 
 
 @pytest.fixture(autouse=True)
@@ -59,29 +60,24 @@ def texts(home):
         return dict(opened.store.record_texts("t"))
 
 
-def test_a_tournament_is_annotated_once_and_its_records_stay(lab, home):
-    before = texts(home)
+def test_a_tournament_is_annotated_once_and_its_records_stay(arena, lab, home):
+    before, verified = texts(home), arena("verify", "t")
     code, out, err = lab("annotate", "t", "--json")
     assert (code, err) == (0, "")
     first = json.loads(out)
     assert (first["tournament"], first["annotated"], first["refused"]) == ("t", 6, [])
-    assert texts(home) == before
+    assert (texts(home), arena("verify", "t")) == (before, verified)
     with ArenaHome(home) as opened:
         stored = opened.store.tournament("t")
         assert list(opened.store.annotations.to_annotate(stored)) == []
         events = opened.store.events.topics()
     assert json.loads(lab("annotate", "t", "--json")[1]) == first
+    code, shown, _ = lab("annotate", "t")
+    assert shown.startswith("t: 6 matches of 6 annotated\n\nbot ")
+    assert max(map(len, shown.splitlines())) <= 80
+    assert sum(row["earned"] + row["lucky"] for row in first["bots"]) == 6
     with ArenaHome(home) as opened:
         assert opened.store.events.topics() == events  # nothing was written again
-
-
-def test_the_table_says_how_well_each_bot_plays(lab):
-    code, out, _ = lab("annotate", "t")
-    assert code == 0
-    assert out.startswith("t: 6 matches of 6 annotated\n\nbot ")
-    points = {row["bot"]: row["earned"] + row["lucky"] for row in json.loads(lab("annotate", "t", "--json")[1])["bots"]}
-    assert sum(points.values()) == 6
-    assert all(len(row) <= 80 for row in out.splitlines())
 
 
 def test_a_match_is_listed_action_by_action(lab, home):
@@ -102,13 +98,6 @@ def test_a_match_is_listed_action_by_action(lab, home):
     shown = lab("annotate", "t/2")[1].splitlines()
     assert shown[0].split() == ["ply", "bot", "action", "mark", "worth", "after", "it", "kept", "%"]
     assert len(shown) == len(record.actions) + 4
-
-
-def test_matches_of_three_are_refused_in_a_sentence(lab):
-    sentence = (
-        "three: a match has 3 seats; only matches of two can be annotated: for more seats there is no single value"
-    )
-    assert lab("annotate", "three") == (2, "", f"arena: {sentence}\n")
 
 
 def test_matches_of_three_among_others_are_left_out_and_named(lab, home):
@@ -184,10 +173,7 @@ def test_a_position_in_a_file_is_analysed(lab, tmp_path):
 def test_a_file_that_is_no_position_is_refused_in_a_sentence(lab, tmp_path, text, sentence):
     file = tmp_path / "position.json"
     file.write_text(text)
-    code, out, err = lab("analyse", "differences", "--position", file)
-    assert (code, out) == (2, "")
-    assert sentence in err
-    assert err.count("\n") == 1
+    assert sentence in refusal(lab, "analyse", "differences", "--position", file)
 
 
 @pytest.mark.parametrize(
@@ -203,19 +189,13 @@ def test_a_file_that_is_no_position_is_refused_in_a_sentence(lab, tmp_path, text
         (["annotate", "t/77"], "match 77 of tournament 't' has no record"),
         (["annotate", "t", "--within", "0s"], "expected a duration"),
         (["annotate", "t", "--game", "plaid"], "plaid"),
+        (["annotate", "three"], "three: a match has 3 seats; only matches of two can be annotated: for more seats"),
+        (["analyse", "t/1", AFTER_THE_LAST], "the match is over in this position: there is nothing to choose"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
 )
 def test_what_is_not_there_is_named(lab, arguments, sentence):
-    code, _, err = lab(*arguments)
-    assert code == 2
-    assert sentence in err
-
-
-def test_the_position_after_the_last_action_has_nothing_to_choose(lab):
-    record = record_of("plusminus", OPTIONS, at_random(1))
-    code, _, err = lab("analyse", "t/1", str(len(record.actions)))
-    assert (code, err) == (2, "arena: the match is over in this position: there is nothing to choose\n")
+    assert sentence in refusal(lab, *arguments)
 
 
 @pytest.fixture
@@ -330,9 +310,3 @@ def test_bots_whose_accuracy_is_malformed_are_left_out_and_named(arena, home):
     for match in (3, 5):
         assert arena("lab", "annotate", f"four of/{match}")[::2] == (0, "")
     assert json.loads(arena(*table)[1]) == whole
-
-
-def test_records_of_annotated_matches_are_verified_as_before(arena):
-    before = arena("verify", "t")
-    arena("lab", "annotate", "t")
-    assert arena("verify", "t") == before

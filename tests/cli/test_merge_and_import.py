@@ -6,7 +6,7 @@ import pytest
 
 from arena.cli.group import run
 from arena.corrections import disqualify
-from tests.cli.calls import calling
+from tests.cli.calls import calling, refusal
 from tests.transfer.played import begin, definition_of, play
 
 CUP = definition_of(encounters=2)
@@ -51,20 +51,13 @@ def test_the_second_half_finishes_a_tournament(arena, here, there):
 def test_a_refused_tournament_is_one_sentence_on_stderr(arena, here, there):
     play(here.store, CUP)
     play(there.store, definition_of(encounters=3))
-    code, out, err = arena("merge", there.directory)
-    assert (code, out) == (2, "")
-    assert err.startswith("arena: tournament 'cup': the one here has another definition, which differs in encounters;")
-    assert err.count("\n") == 1
+    sentence = refusal(arena, "merge", there.directory)
+    assert sentence.startswith("tournament 'cup': the one here has another definition, which differs in encounters;")
 
 
-def test_what_is_no_home_is_one_sentence_on_stderr(arena, tmp_path, monkeypatch):
+def test_what_is_no_home_is_one_sentence_and_an_empty_one_has_nothing_to_take(arena, there, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code, out, err = arena("merge", "nowhere")
-    assert (code, out) == (2, "")
-    assert err == "arena: home 'nowhere': expected a directory that holds arena.sqlite3\n"
-
-
-def test_a_home_without_tournaments_has_nothing_to_take(arena, there):
+    assert refusal(arena, "merge", "nowhere") == "home 'nowhere': expected a directory that holds arena.sqlite3"
     assert arena("merge", there.directory) == (0, "There is no tournament in it.\n", "")
 
 
@@ -81,12 +74,8 @@ def test_an_export_is_imported_from_a_file(arena, there, capsys, tmp_path):
     assert run(["export", "--whole", "cup", "--home", str(there.directory)]) == 0
     path = tmp_path / "cup.jsonl"
     path.write_text(capsys.readouterr().out)
-    assert arena("import", path)[:2] == (
-        0,
-        "cup: new here, with 24 records of 24 matches; it is finished\n"
-        "cup: the programs of a@1, b@1, c@1 and 1 more were not taken;"
-        " arena run and arena repro --bot-path need them\n",
-    )
+    code, out, _ = arena("import", path)
+    assert (code, out.splitlines()[0]) == (0, "cup: new here, with 24 records of 24 matches; it is finished")
     assert arena("verify", "cup")[0] == 0
     assert run(["export", "--home", str(there.directory)]) == 0
     path.write_text(capsys.readouterr().out)
@@ -99,31 +88,23 @@ def test_an_edited_export_is_one_sentence_on_stderr(arena, here, there, capsys, 
     assert run(["export", "--home", str(there.directory)]) == 0
     path = tmp_path / "cup.jsonl"
     path.write_text(capsys.readouterr().out.replace('"match": 16, ', '"match": 16, "note": 7, '))
-    code, out, err = arena("import", path)
-    assert (code, out) == (2, "")
-    assert err.startswith("arena: tournament 'cup': line 16: match 16: ")
-    assert err.endswith("nothing of it was taken\n")
-    assert err.count("\n") == 1
+    sentence = refusal(arena, "import", path)
+    assert sentence.startswith("tournament 'cup': line 16: match 16: ")
+    assert sentence.endswith("nothing of it was taken")
 
 
 @pytest.mark.parametrize("file", ["nowhere.jsonl", "."])
 def test_a_file_that_cannot_be_read_is_one_sentence(arena, file, tmp_path):
-    code, out, err = arena("import", tmp_path / file)
-    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert refusal(arena, "import", tmp_path / file)
 
 
 def test_a_whole_export_has_what_was_set_aside(arena, here):
     play(here.store, CUP)
-    code, _, err = arena("export", "--whole", "--set-aside")
-    assert (code, err.count("\n")) == (2, 1)
+    assert refusal(arena, "export", "--whole", "--set-aside")
 
 
 def test_a_line_that_is_refused_is_named_with_its_file(arena, tmp_path):
     path = tmp_path / "diary.txt"
     path.write_text("dear diary")
-    assert arena("import", path) == (
-        2,
-        "",
-        f"arena: {path}: line 1: it is not JSON: Expecting value: line 1 column 1 (char 0); the file ends in the middle"
-        " of it; nothing was changed\n",
-    )
+    says = "line 1: it is not JSON: Expecting value: line 1 column 1 (char 0); the file ends in the middle of it"
+    assert refusal(arena, "import", path) == f"{path}: {says}; nothing was changed"

@@ -2,12 +2,7 @@
 
 import io
 import json
-import os
-import pty
 import re
-import select
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +21,7 @@ from arena.records import MatchRecord
 from arena.report.text_layout import cell_count
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import called
+from tests.cli.terminal import Terminal, shown_at_a_terminal
 from tests.games.variants import VARIANTS
 
 BOTS = Path(__file__).parents[2] / "bots"
@@ -65,10 +61,8 @@ def test_words_of_command_are_understood(play):
     assert "(normal)" not in text
 
 
-def test_an_illegal_action_is_told_with_the_rule(play):
-    typed = "a1\na3\nquit\n"
-    code, _, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=3")
-    assert code == 0
+def test_an_illegal_action_is_told_with_the_rule_and_few_actions_are_listed(play):
+    _, _, errors = play("a1\na3\nquit\n", "differences", "human", BOTS / "minimal", "-o", "size=3")
     assert "a3: column a already has a mark (rule 3)" in errors
     assert "human (seat 0) acts (? for help): " in errors  # of nine squares none is listed
     assert "human (seat 0) acts: c3 (? for help): " in errors  # of few all are
@@ -231,23 +225,11 @@ def test_notes_stand_beside_a_board_if_there_is_room_and_else_below():
     assert beside(["x" * 70], ["n" * 90], 80) == ["x" * 70, "", "n" * 79 + "…"]
 
 
-@pytest.mark.parametrize(
-    ("keys", "ply"),
-    [
-        ("", 0),
-        ("n n space enter right", 5),
-        ("n n b", 1),
-        ("b left", 0),
-        ("G", 9),
-        ("G n n", 9),
-        ("G g", 0),
-        ("7 enter", 7),
-        ("1 2 enter", 9),
-        ("4 g", 4),
-        ("7 x n", 1),
-        ("end home", 0),
-    ],
-)
+KEYS = {"": 0, "n n space enter right": 5, "n n b": 1, "b left": 0, "G": 9, "G n n": 9, "G g": 0, "7 enter": 7}
+KEYS |= {"1 2 enter": 9, "4 g": 4, "7 x n": 1, "end home": 0}
+
+
+@pytest.mark.parametrize(("keys", "ply"), KEYS.items())
 def test_keys_lead_to_a_ply(keys, ply):
     cursor = _Cursor(9)
     for key in keys.split():
@@ -258,16 +240,11 @@ def test_keys_lead_to_a_ply(keys, ply):
 
 def test_playing_goes_on_by_itself_until_a_key_or_the_end():
     cursor = _Cursor(3)
-    cursor.press("p")
-    assert cursor.is_playing
-    cursor.press(None)
-    assert (cursor.ply, cursor.is_playing) == (1, True)
-    cursor.press("p")
-    assert (cursor.ply, cursor.is_playing) == (1, False)
-    cursor.press("p")
-    cursor.press(None)
-    cursor.press(None)
-    assert (cursor.ply, cursor.is_playing) == (3, False)
+    seen = []
+    for key in ("p", None, "p", "p", None, None):
+        cursor.press(key)
+        seen.append((cursor.ply, cursor.is_playing))
+    assert seen == [(0, True), (1, True), (1, False), (1, True), (2, True), (3, False)]
     cursor.press("q")
     assert cursor.has_left
 
@@ -302,30 +279,6 @@ def test_a_replay_page_keeps_to_the_terminal(size, width):
         assert "\x1b" not in "".join(page)
 
 
-ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-
-
-def at_a_terminal(arguments, directory, **variables):
-    """Run the arena at a terminal of 80 columns and return what it prints."""
-    ours, theirs = pty.openpty()
-    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "LINES")}
-    environment |= {"COLUMNS": "80", "TERM": "xterm", "ARENA_HOME": str(directory), **variables}
-    command = [sys.executable, "-m", "arena", *map(str, arguments)]
-    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
-    os.close(theirs)
-    text = b""
-    try:
-        while select.select([ours], [], [], 60.0)[0]:
-            text += os.read(ours, 65536)
-    except OSError:  # the other end is closed
-        pass
-    finally:
-        process.kill()
-        process.wait()
-        os.close(ours)
-    return text.decode()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "players", "options"),
@@ -340,8 +293,8 @@ def at_a_terminal(arguments, directory, **variables):
 def test_a_match_at_a_terminal_shows_last_action_owners_and_score_after_each_action(name, players, options, tmp_path):
     bots = [BOTS / "random_legal", BOTS / "minimal", BOTS / "random_legal"][:players]
     chosen = [word for option in options for word in ("-o", option)]
-    shown = at_a_terminal(["play", name, *bots, *chosen], tmp_path)
-    plain = ANSI.sub("", shown).replace("\r", "")
+    shown = shown_at_a_terminal(["play", name, *bots, *chosen, "--home", tmp_path])
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown).replace("\r", "")
     assert max(map(len, plain.splitlines())) <= 80
     assert "\x1b[36m" in shown
     assert "\x1b[35m" in shown
@@ -358,52 +311,23 @@ def test_a_match_at_a_terminal_shows_last_action_owners_and_score_after_each_act
 @pytest.mark.slow(sample=("variables0",))
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_without_colours_the_last_action_and_the_owners_are_visible(variables, tmp_path):
-    arguments = ["play", "differences", BOTS / "minimal", BOTS / "minimal", "-o", "size=3"]
-    plain = at_a_terminal(arguments, tmp_path, **variables)
+    arguments = ["play", "differences", BOTS / "minimal", BOTS / "minimal", "-o", "size=3", "--home", tmp_path]
+    plain = shown_at_a_terminal(arguments, **variables)
     assert "\x1b" not in plain
     assert plain.startswith("3 . . .\r\n2 . . .\r\n1 . . .\r\n  a b c\r\nscores: A minimal@1 (seat 0) 0, ")
     assert "3 . .[A]\r\n2 . B .\r\n1 A . .\r\n" in plain
 
 
-def read_until(descriptor, pattern, seconds=60.0):
-    """Read from a terminal until a pattern has come."""
-    text = ""
-    while not re.search(pattern, text):
-        assert select.select([descriptor], [], [], seconds)[0], f"{pattern} did not come:\n{text}"
-        text += os.read(descriptor, 65536).decode()
-    return text
-
-
 @pytest.mark.slow
-def test_a_replay_is_stepped_through_at_a_real_terminal(tmp_path):
-    file = tmp_path / "t.toml"
-    file.write_text(
-        f'game = "differences"\noptions = {{size = 4}}\nencounters = 1\n[[entrants]]\nbot = "{BOTS / "minimal"}"\n'
-        f'[[entrants]]\nbot = "{BOTS / "greedy"}"\n'
-    )
-    home = tmp_path / "home"
-    assert run(["run", str(file), "-q", "--home", str(home)]) == 0
-    ours, theirs = pty.openpty()
-    environment = os.environ | {"COLUMNS": "80", "LINES": "24", "TERM": "xterm"}
-    command = [sys.executable, "-m", "arena", "replay", "t/1", "--home", str(home)]
-    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
-    os.close(theirs)
-    try:
-        read_until(ours, "ply 0 of 4")
-        os.write(ours, b"n")
-        read_until(ours, "ply 1 of 4")
-        os.write(ours, b"\x1b[C")
-        read_until(ours, "ply 2 of 4")
-        os.write(ours, b"\x1b[D")
-        read_until(ours, "ply 1 of 4")
-        os.write(ours, b"4\n")
-        read_until(ours, "ply 4 of 4")
-        os.write(ours, b"gp")
-        read_until(ours, "ply 2 of 4")  # by itself
-        os.write(ours, b"q")
-        read_until(ours, "normal")
-        assert process.wait(60) == 0
-    finally:
-        process.kill()
-        process.wait()
-        os.close(ours)
+def test_a_replay_is_stepped_through_at_a_real_terminal(write_definition, tmp_path):
+    file = write_definition(bots=("minimal", "greedy"), options="{size = 4}", encounters=1)
+    home = ["--home", str(tmp_path / "home")]
+    assert run(["run", str(file), "-q", *home]) == 0
+    with Terminal(["replay", "t/1", *home]) as terminal:
+        terminal.read_until("ply 0 of 4")
+        for keys, ply in ((b"n", 1), (b"\x1b[C", 2), (b"\x1b[D", 1), (b"4\n", 4), (b"gp", 2)):  # p goes on by itself
+            terminal.type(keys)
+            terminal.read_until(f"ply {ply} of 4")
+        terminal.type(b"q")
+        terminal.read_until("normal")
+        assert terminal.process.wait(60) == 0

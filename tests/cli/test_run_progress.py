@@ -49,10 +49,7 @@ def test_a_ladder_is_shown_against_each_of_its_limits():
     [
         ({"hours": 2}, TimeLeft(7200 - 100)),
         ({"matches": 1000}, TimeLeft((1000 - 300) / 2)),  # 200 in 100 s are 2/s
-        (
-            {"margin_95": 1.0, "widest": 2.0},
-            TimeLeft(3 * 300 / 2, is_rough=True),
-        ),  # 4 times the matches halve it
+        ({"margin_95": 1.0, "widest": 2.0}, TimeLeft(3 * 300 / 2, is_rough=True)),  # 4 times the matches halve it
         ({"margin_95": 1.0, "widest": 2.0, "matches": 1000}, TimeLeft((1000 - 300) / 2)),
         ({"margin_95": 1.0, "widest": 2.0, "hours": 1}, TimeLeft(3 * 300 / 2, is_rough=True)),
         ({"margin_95": 1.0}, None),

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.schedule_command import MAX_MATCHES_PER_GAME, command
 from arena.home import ArenaHome
 from arena.tournament import measurement
+from tests.cli.calls import refusal
 from tests.conftest import BOTS
 
 GAME = 'game = "differences"\noptions = { size = 4 }\n'
@@ -99,20 +99,14 @@ def test_matches_that_do_not_end_are_stopped(arena, written, tmp_path, monkeypat
     ],
 )
 def test_wrong_use_is_refused_before_anything_is_played(arena, written, extra, says):
-    code, out, err = arena("schedule", written(BOTS / "minimal", BOTS / "minimal"), "--measure", *extra)
-    assert (code, out) == (2, "")
-    assert says in err
+    assert says in refusal(arena, "schedule", written(BOTS / "minimal", BOTS / "minimal"), "--measure", *extra)
 
 
-def test_a_file_with_mistakes_is_refused_with_all_of_them(arena, written, tmp_path):
-    code, out, err = arena(
-        "schedule", written(tmp_path / "nowhere.py", BOTS / "minimal", text="rounds = 3"), "--measure"
-    )
-    assert (code, out) == (2, "")
-    assert "rounds" in err
-    code, _, err = arena("schedule", written(tmp_path / "nowhere.py", BOTS / "minimal"), "--measure")
-    assert code == 2
-    assert "nowhere.py" in err
+def test_a_file_with_mistakes_is_refused(arena, written, tmp_path):
+    for text, says in (("rounds = 3", "rounds"), ("", "nowhere.py")):
+        assert says in refusal(
+            arena, "schedule", written(tmp_path / "nowhere.py", BOTS / "minimal", text=text), "--measure"
+        )
 
 
 @pytest.mark.slow(sample=True)
@@ -131,12 +125,6 @@ def test_ctrl_c_is_quiet(written, tmp_path):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.strip()) == (130, "", "")
-
-
-def test_the_help_has_the_limits():
-    (option,) = (option for option in command.params if option.name == "measures")
-    assert f"up to {MAX_MATCHES_PER_GAME} matches" in option.help
-    assert f"{measurement.MAX_SECONDS:.0f} seconds" in option.help
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,52 @@
+"""Commands, run in a process of their own at a terminal of 80 columns."""
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+
+
+class Terminal:
+    """A command at a terminal: a person types, and reads what comes."""
+
+    def __init__(self, arguments, **environment):
+        self._ours, theirs = pty.openpty()
+        settings = {"COLUMNS": "80", "LINES": "24", "TERM": "xterm"} | environment
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "arena", *map(str, arguments)],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={name: value for name, value in os.environ.items() if name != "NO_COLOR"} | settings,
+        )
+        os.close(theirs)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        os.close(self._ours)
+
+    def type(self, keys):
+        os.write(self._ours, keys)
+
+    def read_until(self, pattern, seconds=60.0):
+        """Read until a pattern has come, or, if there is none, until the command ends; return the text."""
+        text = b""
+        try:
+            while pattern is None or not re.search(pattern, text.decode(errors="replace")):
+                assert select.select([self._ours], [], [], seconds)[0], f"{pattern} did not come:\n{text}"
+                text += os.read(self._ours, 65536)
+        except OSError:  # how a terminal ends
+            assert pattern is None, f"{pattern} did not come:\n{text}"
+        return text.decode()
+
+
+def shown_at_a_terminal(arguments, **environment):
+    """Return what a command prints."""
+    with Terminal(arguments, **environment) as terminal:
+        return terminal.read_until(None)

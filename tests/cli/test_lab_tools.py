@@ -1,0 +1,306 @@
+"""``arena lab explore``, ``kernels``, ``puzzles``, ``quality`` and ``strength``: what they print, write and refuse."""
+
+import json
+
+import pytest
+
+from arena.cli import lab_kernels
+from arena.home import ArenaHome
+from arena.lab.kernels.encoding import KERNEL_NAMES
+from arena.lab.kernels.loading import load
+from arena.lab.kernels.sameness import Effort
+from arena.tournament.definition import make_definition
+from tests import needs
+from tests.cli.calls import calling, refusal
+from tests.conftest import BOTS
+from tests.report.tournaments import play
+
+QUALITY = ("quality", "differences", "-o", "size=2", "--encounters", "10", "--doublings", "0")
+STRENGTH = ("strength", "differences", "-o", "size=4", "--isolation", "none", "--workers", "1")
+"""The commands at their quickest."""
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("lab")
+    with ArenaHome(directory / "home") as home:
+        play(home, "small", ["alpha", "beta"], [("plusminus", {"size": 3})], encounters=6)
+        play(home, "cup", ["alpha", "beta"], [("plusminus", {"size": 4})], encounters=20)
+        play(home, "three", ["alpha", "beta", "gamma"], [("coprimality", {"size": 4, "players": 3})])
+    return directory
+
+
+@pytest.fixture
+def lab(directory, capsys, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(directory / "cache"))
+    call = calling(directory / "home", capsys)
+    return lambda *arguments: call("lab", *arguments)
+
+
+# explore
+
+
+def test_a_tree_is_shown_within_80_columns(lab):
+    code, out, err = lab("explore", "differences", "-o", "size=4", "--plies", "2", "--top", "3")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].split() == ["line", "worth", "best"]
+    assert lines[2].split() == ["a1", "draw", "best"]
+    assert [line.strip() for line in lines if "more" in line] == ["… 6 more"] * 3 + ["… 1 more"]
+    assert lines[-1] == "40 of 40 lines solved. Worth is for seat 0, with best play."
+    assert max(map(len, lines)) <= 80
+
+
+def test_what_was_played_is_counted(lab):
+    code, out, _ = lab("explore", "plusminus", "small", "--plies", "1", "--json")
+    found = json.loads(out)
+    assert (code, found["matches"], found["tournament"]) == (0, 12, "small")
+    assert [line["actions"] for line in found["lines"]] in ([["+"], ["-"]], [["-"], ["+"]])
+    assert sum(line["played"] for line in found["lines"]) == 12
+    for line in found["lines"]:
+        assert line["won"] + line["drawn"] + line["lost"] == line["played"]
+    code, out, _ = lab("explore", "plusminus", "small", "--plies", "1")
+    assert out.splitlines()[0].split() == ["line", "worth", "best", "played", "won", "drawn", "lost"]
+    assert "12 matches played" in out
+
+
+@pytest.mark.slow(sample=True)
+def test_a_tournament_takes_the_book(lab, tmp_path):
+    book = tmp_path / "even.toml"
+    chosen = ("--plies", 4, "--outcome", "draw", "--book", book, "--quiet")
+    code, _, err = lab("explore", "plusminus", "-o", "size=4", *chosen)
+    bots = {"a": lambda *_: None, "b": lambda *_: None}
+    made = make_definition("t", "plusminus", bots, options={"size": 4}, openings=str(book))
+    assert (code, err) == (0, f"{len(made.openings[0].lines)} openings written: {book}\n")
+    assert made.opening_plies == 4
+    assert "# draw" in book.read_text()
+
+
+def test_a_book_of_all_lines_of_a_board_beyond_reach_is_written_at_once(lab, tmp_path):
+    book = tmp_path / "all.toml"
+    code, _, err = lab("explore", "plaid", "--plies", "1", "--book", book, "--within", "1h", "--quiet")
+    assert code == 0
+    assert err.startswith("arena: nothing is solved: plaid with players = 2, width = 60, height = 60, lines = 12: ")
+    assert err.endswith(f"118 openings written: {book}\n")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "lines"), [("plusminus -o size=3 --outcome win", "4 lines"), ("differences -o size=2", "1 line")]
+)
+def test_a_book_without_a_line_is_not_written(lab, chosen, lines):
+    code, _, err = lab("explore", *chosen.split(), "--book", "x.toml")
+    assert (code, err) == (2, f"arena: --book 'x.toml': none of {lines} fits; nothing is written\n")
+
+
+# kernels, and the line of arena doctor
+
+
+@pytest.fixture
+def anew(tmp_path, capsys, monkeypatch):
+    """Return a function that runs a command with an empty cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CC", raising=False)
+    load.cache_clear()
+    yield calling(tmp_path / "home", capsys)
+    load.cache_clear()
+
+
+def test_kernels_are_shown_and_nothing_is_built(anew, tmp_path):
+    code, out, _ = anew("lab", "kernels")
+    assert code == 0
+    assert out.count("not built yet") == len(KERNEL_NAMES)
+    assert "arena lab kernels --build" in out
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.slow
+@needs.program("cc", "gcc", "clang")
+def test_kernels_are_built_and_compared(anew, monkeypatch):
+    monkeypatch.setattr(lab_kernels, "USUAL", Effort(playouts=1_200, large_playouts=1, lines=0))
+    code, out, _ = anew("lab", "kernels", "--check")
+    assert code == 0
+    assert out.count("1,20") == len(KERNEL_NAMES)
+    code, out, _ = anew("lab", "kernels", "--json")
+    rows = json.loads(out)
+    assert [row["game"] for row in rows] == list(KERNEL_NAMES)
+    assert all(row["path"] and not row["problem"] for row in rows)
+    assert "5 of 5 built" in anew("doctor")[1]
+
+
+def test_without_a_compiler_a_sentence_says_so(anew, monkeypatch):
+    monkeypatch.setenv("CC", "nocc")
+    code, out, _ = anew("lab", "kernels", "--check")
+    assert code == 1
+    assert out.count("There is no C compiler: CC = 'nocc' is not found.") == 1
+    assert "the same answers, slower" in out
+    assert anew("lab", "kernels")[0] == 0
+
+
+# puzzles
+
+
+@pytest.mark.slow
+def test_puzzles_are_listed_without_their_solutions_and_kept(lab, directory):
+    code, out, err = lab("puzzles", "cup", "--count", "2")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].startswith("cup: ")
+    assert "of which 2 are kept" in lines[0]
+    assert lines[2].split() == [
+        "puzzle",
+        "game",
+        "match/ply",
+        "seat",
+        "goal",
+        "choices",
+        "lines,",
+        "log2",
+        "missed",
+        "by",
+    ]
+    assert max(map(len, lines)) <= 80
+    assert len(lines) == 8
+    kept = json.loads((directory / "home" / "puzzles" / "2.json").read_text())
+    assert len(kept["puzzles"]) == 2
+    _, solved, _ = lab("puzzles", "cup", "--count", "2", "--solutions")
+    assert all(one["choices"][one["solution"]]["text"] in solved for one in kept["puzzles"])
+
+
+def test_a_narrow_terminal_has_fewer_columns_and_wide_shows_all(lab, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    code, out, _ = lab("puzzles", "cup", "--count", "2")
+    assert code == 0
+    assert "Left out at 60 columns: choices; --wide shows all." in " ".join(out.split())
+    assert "choices" in lab("puzzles", "cup", "--count", "2", "--wide")[1].splitlines()[2]
+
+
+def test_puzzles_are_written_as_json_and_into_a_file(lab, tmp_path):
+    code, out, _ = lab("puzzles", "cup", "--json")
+    found = json.loads(out)
+    assert (code, found["tournament"]) == (0, "cup")
+    assert found["found"] == len(found["puzzles"]) > 2
+    assert {one["choices"][one["solution"]]["outcome"] == one["goal"] for one in found["puzzles"]} == {True}
+    assert lab("puzzles", "cup", "--count", "2", "--html", tmp_path / "p.html")[0] == 0
+    assert (tmp_path / "p.html").read_text().count("<details>") == 2
+
+
+# quality
+
+
+def test_the_text_has_eleven_measures_and_is_80_columns_wide(lab):
+    code, out, err = lab(*QUALITY)
+    assert code == 0
+    numbers = [line[:2] for line in out.splitlines() if line[:2].strip()]
+    assert numbers[1:12] == [f"{number:>2}" for number in range(1, 12)]
+    assert "margin of seat 0, size 2                          0  exact (proved)" in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert err.count("differences: ") == 7
+
+
+def test_the_file_of_the_same_seed_has_the_same_bytes(lab, tmp_path):
+    for name in ("one", "two"):
+        files = ("--json", tmp_path / name, "--html", tmp_path / f"{name}.html")
+        assert lab(*QUALITY, "-q", *files) == (0, "", "")
+    one, two = ((tmp_path / name).read_bytes() for name in ("one", "two"))
+    assert one == two
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+    shown = json.loads(one)
+    assert (shown["game"], shown["options"]["size"], shown["rng_seed"]) == ("differences", 2, 0)
+    assert len(shown["measures"]) == 11
+
+
+def test_two_values_of_an_option_are_put_side_by_side(lab, tmp_path):
+    code, out, _ = lab(*QUALITY, "--compare", "scoring=distinct,once", "--json", tmp_path / "file")
+    assert code == 0
+    assert " distinct      once  larger by" in out
+    assert "Which is more fun: not known without votes (194" in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
+    shown = json.loads((tmp_path / "file").read_text())
+    assert [one["options"]["scoring"] for one in shown["profiles"]] == ["distinct", "once"]
+    assert len(shown["differences"]) > 30
+
+
+@pytest.mark.slow(sample=True)
+def test_a_game_from_outside_is_measured_by_its_rules(lab):
+    quick = ("--encounters", "10", "--doublings", "0")
+    assert lab("quality", "tests.lab.games:OfATable", *quick)[0] == 2
+    code, out, _ = lab("quality", "tests.amazons:Amazons", *quick, "--within", "1s")
+    assert (code, "11 Length and branching" in out) == (0, True)
+
+
+# strength
+
+
+@pytest.mark.slow
+def test_perfect_play_keeps_everything(lab):
+    code, out, err = lab(*STRENGTH, BOTS / "perfect", "--matches", "2", "--positions", "16", "--seconds", "10")
+    assert code == 0
+    assert "perfect@1: 2 matches and 16 random positions\n" in err
+    assert max(map(len, out.splitlines())) <= 80
+    rows = {tuple(line.split()[:2]): line.split()[3] for line in out.splitlines()[2:4]}
+    assert rows == {("perfect@1", "own"): "100.0", ("perfect@1", "random"): "100.0"}
+
+
+@pytest.mark.slow(sample=True)
+def test_a_bot_with_faults_fails_and_is_named(lab, tmp_path):
+    silent = tmp_path / "silent.py"
+    silent.write_text("import sys\nsys.exit(3)\n")
+    code, out, _ = lab(*STRENGTH, "--matches", "0", "--positions", "2", "--json", silent)
+    found = json.loads(out)
+    assert (code, found["failed"], found["own"]["positions"], found["random"]["positions"]) == (1, 2, 0, 0)
+    assert found["random"]["value"] == {"decisions": 0, "share": None}
+
+
+# what they refuse
+
+ANY = BOTS / "random_legal"
+REFUSED = [
+    ("kernel", "did you mean 'kernels'"),
+    ("explore plaids", "unknown game 'plaids'"),
+    ("explore coprimality -o players=3", "players = 3: only a game for two has one value"),
+    ("explore plusminus nowhere", "nowhere"),
+    ("explore plaid small", "tournament 'small' plays plusminus, not plaid"),
+    ("explore plusminus small -o size=4", "plays plusminus with {'size': 3, 'grid_first': 1}, not with"),
+    ("explore plusminus --outcome draw", "it chooses lines for a book; expected --book FILE"),
+    ("explore differences -o size=3 --book .", "'.' can't be written: expected a file in a directory that exists"),
+    (
+        "explore multiplication -o size=13 --plies 2",
+        "multiplication with players = 2, size = 13: 983,921,632,882 states follow 2 actions, a table of them takes",
+    ),
+    ("explore differences --plies 0", "--plies"),
+    ("puzzles cups", "unknown tournament 'cups'"),
+    ("puzzles three", "only a game for two has one value"),
+    ("puzzles cup --game plaid", "unknown game 'plaid'"),
+    ("puzzles cup --within soon", "expected a duration such as 60s"),
+    (
+        "puzzles cup --html /nowhere/p.html",
+        "'/nowhere/p.html' can't be written: expected a file in a directory that exists",
+    ),
+    ("puzzles cup --count 501", "501 is not in the range"),
+    ("quality chess", "chess"),
+    ("quality differences -o size=1", "size = 1"),
+    ("quality differences --within soon", "'soon': expected a duration such as 60s, 5m or 2h"),
+    ("quality differences --encounters 1", "1 is not in the range 10<=x<=100000"),
+    ("quality differences --doublings 40", "40 is not in the range 0<=x<=12"),
+    ("quality differences --compare scoring", "--compare 'scoring': expected an option and two values"),
+    ("quality differences --compare scoring=once", "expected an option and two values"),
+    ("quality differences --compare scoring=once,once", "expected an option and two values"),
+    ("quality differences --compare scoring=once,twice", "twice"),
+    ("quality differences --compare colour=red,blue", "colour"),
+    ("quality differences -o size=4 --compare size=4,5", "size is given by --option as well"),
+    ("quality differences --json /nowhere/at/all", "'/nowhere/at/all' can't be written"),
+    ("quality differences --json /", "'/' can't be written"),
+    ("quality differences --html /nowhere/at/all", "'/nowhere/at/all' can't be written"),
+    (f"strength differences {ANY} --matches 0 --positions 0", "expected one of them to be 1 or more"),
+    (f"strength plaid {ANY} -o players=3", "only a game for two has one value"),
+    (f"strength chess {ANY}", "chess"),
+    ("strength differences nobody", "nobody"),
+    ("strength differences human", "bot 'human': expected programs"),
+    (f"strength coprimality {BOTS / 'cornerer'} -o size=4", "does not play coprimality; it plays multiplication"),
+    (f"strength differences {ANY} -o size=3 --opening-plies 9 --workers 1", "opening_plies = 9"),
+]
+
+
+@pytest.mark.parametrize(("line", "says"), REFUSED)
+def test_what_the_lab_can_not_do_is_refused_in_a_sentence(lab, line, says):
+    assert says in refusal(lab, *line.split())
