@@ -62,6 +62,16 @@ class ApplyRaises(Counting):
         return {0: super().apply(state, action)}[state[0] // 4]
 
 
+class ApplyChokesOnNonsense(Counting):
+    def apply(self, state, action):
+        return super().apply(state, {1: 1, 2: 2}[action])
+
+
+class SeatRaises(Counting):
+    def seat_to_act(self, state):
+        return super().seat_to_act(state if state[0] < 4 else None)
+
+
 class ApplyRefusesALegalAction(Counting):
     def apply(self, state, action):
         if state[0] > 3:
@@ -72,11 +82,6 @@ class ApplyRefusesALegalAction(Counting):
 class ApplyReturnsNothing(Counting):
     def apply(self, state, action):
         super().apply(state, action)
-
-
-class ApplyChokesOnNonsense(Counting):
-    def apply(self, state, action):
-        return super().apply(state, {1: 1, 2: 2}[action])
 
 
 class ApplyExits(Counting):
@@ -125,16 +130,6 @@ class SeatIsStaticAndRaises(Counting):
         return {0: 0, 1: 1}[state[0]]
 
 
-class SeatCannotBeShown(Counting):
-    def seat_to_act(self, state):
-        return Unshowable()
-
-
-class ActionIsTooDeep(Counting):
-    def legal_actions(self, state):
-        return [nested(16)]
-
-
 class ActionsAreAGenerator(Counting):
     def legal_actions(self, state):
         return (action for action in super().legal_actions(state))
@@ -145,105 +140,10 @@ class ActionsRaise(Counting):
         return super().legal_actions(state) if 12 // (state[0] - 4) else []
 
 
-class NoActions(Counting):
-    def legal_actions(self, state):
-        return [] if state[0] > 3 else super().legal_actions(state)
-
-
-class SeatTooHigh(Counting):
-    def seat_to_act(self, state):
-        return 2 if state[0] == 4 else super().seat_to_act(state)
-
-
-class SeatNegative(Counting):
-    def seat_to_act(self, state):
-        return -1 if state[0] == 4 else super().seat_to_act(state)
-
-
 class SeatIsABoolean(Counting):
     def seat_to_act(self, state):
         seat = super().seat_to_act(state)
         return None if seat is None else seat == 1
-
-
-class SeatRaises(Counting):
-    def seat_to_act(self, state):
-        return super().seat_to_act(state if state[0] < 4 else None)
-
-
-class ScoreIsNoNumber(Counting):
-    def scores(self, state):
-        return (math.nan, 0) if self.is_over(state) else (0, 0)
-
-
-class ScoreIsInfinite(Counting):
-    def scores(self, state):
-        return (math.inf, 0)
-
-
-class ThreeScores(Counting):
-    def scores(self, state):
-        return (0, 0, 0)
-
-
-class ScoresAreTexts(Counting):
-    def scores(self, state):
-        return ("won", "lost")
-
-
-class ScoreIsHuge(Counting):
-    def scores(self, state):
-        return (2**64, 0)
-
-
-class ScoreIsNoFloat(Counting):
-    def scores(self, state):
-        return (10**400, 0)
-
-
-class ScoresAreOneNumber(Counting):
-    def scores(self, state):
-        return 1
-
-
-class RanksBeginAtZero(Counting):
-    def ranks(self, state):
-        return (0, 1)
-
-
-class RanksSkipTheBest(Counting):
-    def ranks(self, state):
-        return (2, 2)
-
-
-class RanksAreFloats(Counting):
-    def ranks(self, state):
-        return (1.0, 2.0)
-
-
-class ObservationHasATupleAsKey(Counting):
-    def observation(self, state):
-        return {"sums": {(0, 1): state[0]}}
-
-
-class ObservationIsASet(Counting):
-    def observation(self, state):
-        return {"sums": {1, 2}}
-
-
-class ObservationIsAList(Counting):
-    def observation(self, state):
-        return [state[0]]
-
-
-class ObservationIsTooDeep(Counting):
-    def observation(self, state):
-        return {"sums": nested(200_000)}
-
-
-class ObservationIsTooLarge(Counting):
-    def observation(self, state):
-        return {"sums": "x" * 2_000_000}
 
 
 class ObservationContainsItself(Counting):
@@ -325,3 +225,31 @@ class Endless(Counting):
 
     def apply(self, state, action):
         return (0, 1 - state[1])
+
+
+WRONG = {
+    "SeatCannotBeShown": ("seat_to_act", lambda self, state: Unshowable()),
+    "ActionIsTooDeep": ("legal_actions", lambda self, state: [nested(16)]),
+    "NoActions": ("legal_actions", lambda self, state: [] if state[0] > 3 else Counting.legal_actions(self, state)),
+    "SeatTooHigh": ("seat_to_act", lambda self, state: 2 if state[0] == 4 else Counting.seat_to_act(self, state)),
+    "SeatNegative": ("seat_to_act", lambda self, state: -1 if state[0] == 4 else Counting.seat_to_act(self, state)),
+    "ScoreIsNoNumber": ("scores", lambda self, state: (math.nan, 0) if self.is_over(state) else (0, 0)),
+    "ScoreIsInfinite": ("scores", lambda self, state: (math.inf, 0)),
+    "ThreeScores": ("scores", lambda self, state: (0, 0, 0)),
+    "ScoresAreTexts": ("scores", lambda self, state: ("won", "lost")),
+    "ScoreIsHuge": ("scores", lambda self, state: (2**64, 0)),
+    "ScoreIsNoFloat": ("scores", lambda self, state: (10**400, 0)),
+    "ScoresAreOneNumber": ("scores", lambda self, state: 1),
+    "RanksBeginAtZero": ("ranks", lambda self, state: (0, 1)),
+    "RanksSkipTheBest": ("ranks", lambda self, state: (2, 2)),
+    "RanksAreFloats": ("ranks", lambda self, state: (1.0, 2.0)),
+    "ObservationHasATupleAsKey": ("observation", lambda self, state: {"sums": {(0, 1): state[0]}}),
+    "ObservationIsASet": ("observation", lambda self, state: {"sums": {1, 2}}),
+    "ObservationIsAList": ("observation", lambda self, state: [state[0]]),
+    "ObservationIsTooDeep": ("observation", lambda self, state: {"sums": nested(200_000)}),
+    "ObservationIsTooLarge": ("observation", lambda self, state: {"sums": "x" * 2_000_000}),
+}
+"""Games with one method that returns what is wrong: its name, and what it returns."""
+
+for _name, (_method, _wrong) in WRONG.items():
+    globals()[_name] = type(_name, (Counting,), {_method: _wrong, "__module__": __name__})

@@ -90,21 +90,6 @@ class AcceptsAfterTheEnd(Claims):
         return state if -1 not in state.owners else super().apply(state, action)
 
 
-class LegalAfterTheEnd(Claims):
-    def legal_actions(self, state: Any) -> Any:
-        return super().legal_actions(state) or [(1, 1)]
-
-
-class IteratorOfActions(Claims):
-    def legal_actions(self, state: Any) -> Any:
-        return iter(super().legal_actions(state))
-
-
-class SetOfActions(Claims):
-    def legal_actions(self, state: Any) -> Any:
-        return set(super().legal_actions(state))
-
-
 class UnstableOrder(Claims):
     def legal_actions(self, state: Any) -> Any:
         legal = list(super().legal_actions(state))
@@ -141,34 +126,12 @@ class SeatOutOfRange(Claims):
         return None if seat is None else seat + 1
 
 
-class SeatWithoutAction(Claims):
-    """The row is full, and still a seat is to act."""
-
-    def seat_to_act(self, state: Any) -> Any:
-        return state.seat
-
-
-class SeatRaises(Claims):
-    def seat_to_act(self, state: Any) -> Any:
-        return [0, 1][state.seat] if state.owners[1] < 0 else [][state.seat]
-
-
-class IsOverDisagrees(Claims):
-    def is_over(self, state: Any) -> bool:
-        return state.owners.count(-1) <= 1
-
-
 class OverAtOnce(Claims):
     def seat_to_act(self, state: Any) -> Any:
         return None
 
     def legal_actions(self, state: Any) -> Any:
         return []
-
-
-class InitialStateRaises(Claims):
-    def initial_state(self) -> Any:
-        return ClaimsState((-1,) * self.options["sise"], 0, ())
 
 
 class NeverEnds(Claims):
@@ -187,13 +150,6 @@ class ScoreIsNaN(Claims):
     def scores(self, state: Any) -> Any:
         claimed = sum(super().scores(state))
         return tuple(score / claimed if claimed else float("nan") for score in super().scores(state))
-
-
-class ScoreForTwoOnly(Claims):
-    """Wrong number of scores with three players or more."""
-
-    def scores(self, state: Any) -> Any:
-        return super().scores(state)[:2]
 
 
 class BoolScores(Claims):
@@ -419,11 +375,6 @@ class ParseAcceptsAnything(Claims):
             return text
 
 
-class ParseRaisesValueError(Claims):
-    def parse_action(self, text: str) -> Any:
-        return ord(text[0]) - ord("a") + 1, int(text[1:])
-
-
 class RenderRaises(Claims):
     """The board can't be drawn once it is full."""
 
@@ -432,29 +383,9 @@ class RenderRaises(Claims):
         return super().render(state)
 
 
-class RenderIsNoText(Claims):
-    def render(self, state: Any) -> Any:
-        return super().render(state).splitlines()
-
-
-class ColouredBoard(Claims):
-    def render(self, state: Any) -> Any:
-        return f"\x1b[31m{super().render(state)}\x1b[0m"
-
-
 class RenderAfterNeedsTuples(Claims):
     def render_after(self, state: Any, actions: Any) -> str:
         return super().render(state) + "\n" + " ".join({(1, 1): "first"}.get(action, "") for _, action in actions)
-
-
-class DrawingWithoutSize(Claims):
-    def drawing(self, state: Any) -> Any:
-        return Drawing(float("nan"), 1, ())
-
-
-class UnknownShape(Claims):
-    def drawing(self, state: Any) -> Any:
-        return Drawing(4, 1, (("circle", 0.5, 0.5, 0.3, "mark"),))
 
 
 class SpaceLacksAnAction(Claims):
@@ -472,30 +403,11 @@ class SpaceGrows(Claims):
         return Space(actions=actions, max_plies=6, encode=lambda state: [1.0 for owner in state.owners if owner >= 0])
 
 
-class WithdrawKeepsTheSeat(Claims):
-    """A seat that is taken out is to act again."""
-
-    def withdraw(self, state: Any) -> Any:
-        return state._replace(out=(*state.out, state.seat))
-
-
 class WithdrawSometimes(Claims):
     """Only a seat without a square can be taken out."""
 
     def withdraw(self, state: Any) -> Any:
         return None if state.seat in state.owners else super().withdraw(state)
-
-
-class SeatsOutTwice(Claims):
-    def seats_out(self, state: Any) -> Any:
-        return state.out * 2
-
-
-class SeatsComeBack(Claims):
-    """``seats_out`` has only the last seat that went out."""
-
-    def seats_out(self, state: Any) -> Any:
-        return state.out[-1:]
 
 
 class MorePlayersThanSeats(Claims):
@@ -575,3 +487,27 @@ def local_class() -> type[Claims]:
         pass
 
     return Hidden
+
+
+WRONG = {
+    "LegalAfterTheEnd": ("legal_actions", lambda self, state: Claims.legal_actions(self, state) or [(1, 1)]),
+    "IteratorOfActions": ("legal_actions", lambda self, state: iter(Claims.legal_actions(self, state))),
+    "SetOfActions": ("legal_actions", lambda self, state: set(Claims.legal_actions(self, state))),
+    "SeatWithoutAction": ("seat_to_act", lambda self, state: state.seat),
+    "SeatRaises": ("seat_to_act", lambda self, state: [0, 1][state.seat] if state.owners[1] < 0 else [][state.seat]),
+    "IsOverDisagrees": ("is_over", lambda self, state: state.owners.count(-1) <= 1),
+    "InitialStateRaises": ("initial_state", lambda self: ClaimsState((-1,) * self.options["sise"], 0, ())),
+    "ScoreForTwoOnly": ("scores", lambda self, state: Claims.scores(self, state)[:2]),
+    "ParseRaisesValueError": ("parse_action", lambda self, text: (ord(text[0]) - ord("a") + 1, int(text[1:]))),
+    "RenderIsNoText": ("render", lambda self, state: Claims.render(self, state).splitlines()),
+    "ColouredBoard": ("render", lambda self, state: f"\x1b[31m{Claims.render(self, state)}\x1b[0m"),
+    "DrawingWithoutSize": ("drawing", lambda self, state: Drawing(float("nan"), 1, ())),
+    "UnknownShape": ("drawing", lambda self, state: Drawing(4, 1, (("circle", 0.5, 0.5, 0.3, "mark"),))),
+    "WithdrawKeepsTheSeat": ("withdraw", lambda self, state: state._replace(out=(*state.out, state.seat))),
+    "SeatsOutTwice": ("seats_out", lambda self, state: state.out * 2),
+    "SeatsComeBack": ("seats_out", lambda self, state: state.out[-1:]),
+}
+"""Games with one method that returns what is wrong: its name, and what it returns."""
+
+for _name, (_method, _wrong) in WRONG.items():
+    globals()[_name] = type(_name, (Claims,), {_method: _wrong, "__module__": __name__})
