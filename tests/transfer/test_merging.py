@@ -46,6 +46,17 @@ def tampered(home, statement, *values):
         connection.execute(statement, values)
 
 
+def refusal(home, other):
+    """Return the one sentence with which the tournament of another home is refused."""
+    try:
+        text = merged(home, other).refusal
+    except StoreError as error:
+        text = str(error)
+    assert "\n" not in text
+    assert len(text) < 600
+    return text
+
+
 def edited(home, number, **changes):
     """Change what is recorded of a match."""
     text = exported(home.store, "cup")[number - 1]
@@ -77,13 +88,14 @@ def test_two_halves_are_the_same_as_a_tournament_played_as_a_whole(order, here, 
     assert here.store.tournament("cup").finished_at is not None
 
 
-def test_merging_again_brings_nothing_new(here, there):
+def test_merging_again_or_with_itself_brings_nothing_new(here, there):
     play(here.store, CUP, is_odd)
     play(there.store, CUP, is_even)
     merged(here, there)
     before = exported(here.store, "cup"), here.store.tournament("cup")
     result = merged(here, there)
     assert (result.taken, result.already_here, result.has_changed) == (0, 12, False)
+    assert merged(here, here).has_changed is False
     assert (exported(here.store, "cup"), here.store.tournament("cup")) == before
 
 
@@ -144,13 +156,10 @@ def test_where_bots_were_on_the_other_machine_is_not_taken(here, there):
     assert merged(here, there).absent_bots == ("a@1", "b@1", "c@1", "d@1")
     entrants = here.store.tournament("cup").definition.entrants
     assert {(entrant.command[0], entrant.directory, entrant.own_files) for entrant in entrants} == {("", "", ())}
-    moved = replace(
-        mine, command=("python", "/here/main.py", "--deep"), directory="/here", own_files=("/here/main.py",)
-    )
-    assert (
-        replace(CUP, entrants=(moved, *CUP.entrants[1:])).identity()
-        == here.store.tournament("cup").definition.identity()
-    )
+    program = "/here/main.py"
+    moved = replace(mine, command=("python", program, "--deep"), directory="/here", own_files=(program,))
+    identity = replace(CUP, entrants=(moved, *CUP.entrants[1:])).identity()
+    assert identity == here.store.tournament("cup").definition.identity()
 
 
 def test_all_tournaments_are_taken_or_those_that_are_named(here, there):
@@ -208,8 +217,8 @@ def test_schedules_that_have_gone_two_ways_are_refused(here, there):
 def test_rounds_that_follow_from_other_results_are_refused(here, there):
     play(here.store, SWISS, by="here")
     play_rounds(there.store, SWISS, 2, by="there")
-    refusal = merged(here, there).refusal
-    assert "ended otherwise there than here, and the rounds that followed there depend on it" in refusal
+    says = "ended otherwise there than here, and the rounds that followed there depend on it"
+    assert says in refusal(here, there)
     assert here.store.last_round(here.store.tournament("swiss")) == 1
 
 
@@ -286,10 +295,9 @@ def test_a_record_that_was_changed_is_refused(is_new, changes, says, here, there
     edited(there, 2, **changes)
     if not is_new:
         play(here.store, CUP, is_odd)
-    refusal = merged(here, there).refusal
-    assert refusal.startswith("tournament 'cup': match 2: ")
-    assert says in refusal
-    assert "\n" not in refusal
+    sentence = refusal(here, there)
+    assert sentence.startswith("tournament 'cup': match 2: ")
+    assert says in sentence
     tournament = here.store.find_tournament("cup")
     assert (tournament.recorded if tournament else None) == (None if is_new else 12)
 
@@ -340,15 +348,21 @@ def test_one_refused_tournament_leaves_the_others(here, there):
             " FROM records WHERE match = 5",
             "match 5 names correction 3, but no such correction stands",
         ),
+        ("UPDATE records SET record = printf('%.*c', 20000000, ' ') WHERE match = 3", "larger than an arena stores"),
+        ("CREATE VIEW endless AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT x FROM n", "view"),
+        ("CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM records; END", "trigger 't'"),
+        ("CREATE TABLE big (x TEXT, y TEXT GENERATED ALWAYS AS (printf('%.*c', 9999999, 'x')))", "table 'big'"),
+        ("CREATE TABLE big (x TEXT CHECK (length(x) < 5))", "table 'big'"),
+        ("CREATE INDEX i ON meta (upper(value))", "index 'i'"),
+        ("UPDATE meta SET value = '99'", "has version 99, and this arena knows"),
+        ("UPDATE meta SET value = 'x'", "version is 'x'; expected a number"),
+        ("DROP TABLE records", "no such table: records"),
     ],
 )
-def test_a_forged_tournament_is_refused_in_one_sentence(statement, says, here, there):
+def test_a_forged_tournament_or_database_is_refused_in_one_sentence(statement, says, here, there):
     play(there.store, CUP)
     tampered(there, statement)
-    refusal = merged(here, there).refusal
-    assert says in refusal
-    assert "\n" not in refusal
-    assert len(refusal) < 600
+    assert says in refusal(here, there)
     assert here.store.tournaments() == []
 
 
@@ -364,65 +378,45 @@ def test_an_external_game_is_imported_only_if_it_is_allowed(here, there, tmp_pat
 # what is no home
 
 
-def no_directory(path):
-    return path / "nowhere"
+def executed(path, statement):
+    with contextlib.closing(sqlite3.connect(path / "arena.sqlite3")) as connection, connection:
+        connection.execute(statement)
 
 
-def empty(path):
-    return path
+def written(path, ending, data=b""):
+    (path / f"arena.sqlite3{ending}").write_bytes(data)
 
 
-def a_link(path):
-    (path / "arena.sqlite3").symlink_to("/etc/passwd")
-    return path
+NO_HOMES = {
+    "nowhere": (lambda path: path.rmdir(), "expected a directory that holds arena.sqlite3"),
+    "empty": (lambda path: None, "there is no arena database here"),
+    "a link": (lambda path: (path / "arena.sqlite3").symlink_to("/etc/passwd"), "expected an ordinary file"),
+    "a pipe": (lambda path: os.mkfifo(path / "arena.sqlite3"), "expected an ordinary file"),
+    "a pipe beside it": (
+        lambda path: (written(path, ""), os.mkfifo(path / "arena.sqlite3-wal")),
+        "arena.sqlite3-wal: expected an ordinary file",
+    ),
+    "a text": (lambda path: written(path, "", b"this is a diary\n" * 1000), "this file is no arena database"),
+    "another program": (
+        lambda path: executed(path, "CREATE TABLE notes (text)"),
+        "this is a database of another program",
+    ),
+    "unfinished": (
+        lambda path: (written(path, ""), written(path, "-journal", b"/etc/passwd")),
+        "was ended in the middle of it",
+    ),
+    "endless": (lambda path: (written(path, ""), os.truncate(path / "arena.sqlite3", 2**42)), "4194304 MiB"),
+}
 
 
-def a_pipe(path):
-    os.mkfifo(path / "arena.sqlite3")
-    return path
-
-
-def a_pipe_beside_it(path):
-    Path(path / "arena.sqlite3").write_bytes(b"")
-    os.mkfifo(path / "arena.sqlite3-wal")
-    return path
-
-
-def a_text(path):
-    Path(path / "arena.sqlite3").write_text("this is a diary\n" * 1000)
-    return path
-
-
-def another_program(path):
-    with contextlib.closing(sqlite3.connect(path / "arena.sqlite3")) as connection:
-        connection.execute("CREATE TABLE notes (text)")
-    return path
-
-
-def unfinished(path):
-    (path / "arena.sqlite3").write_bytes(b"")
-    (path / "arena.sqlite3-journal").write_bytes(b"/etc/passwd")
-    return path
-
-
-@pytest.mark.parametrize(
-    ("make", "says"),
-    [
-        (no_directory, "expected a directory that holds arena.sqlite3"),
-        (empty, "there is no arena database here"),
-        (a_link, "expected an ordinary file"),
-        (a_pipe, "expected an ordinary file"),
-        (a_pipe_beside_it, "arena.sqlite3-wal: expected an ordinary file"),
-        (a_text, "this file is no arena database"),
-        (another_program, "this is a database of another program"),
-        (unfinished, "was ended in the middle of it"),
-    ],
-)
-def test_what_is_no_home_is_refused_in_one_sentence(make, says, here, tmp_path):
+@pytest.mark.parametrize("kind", NO_HOMES)
+def test_what_is_no_home_is_refused_in_one_sentence(kind, here, tmp_path):
+    make, says = NO_HOMES[kind]
     place = tmp_path / "odd"
     place.mkdir()
+    make(place)
     with pytest.raises(StoreError, match=says) as refused:
-        merge_home(here, make(place))
+        merge_home(here, place)
     assert "\n" not in str(refused.value)
     assert "copy.sqlite3" not in str(refused.value)
 
@@ -431,37 +425,6 @@ def test_what_is_no_home_is_refused_in_one_sentence(make, says, here, tmp_path):
 def test_what_is_no_path_is_refused_in_one_sentence(text, here):
     with pytest.raises(StoreError):
         merge_home(here, text)
-
-
-@pytest.mark.parametrize(
-    ("statement", "says"),
-    [
-        ("CREATE VIEW endless AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT x FROM n", "view"),
-        ("CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM records; END", "trigger 't'"),
-        ("CREATE TABLE big (x TEXT, y TEXT GENERATED ALWAYS AS (printf('%.*c', 9999999, 'x')))", "table 'big'"),
-        ("CREATE TABLE big (x TEXT CHECK (length(x) < 5))", "table 'big'"),
-        ("CREATE INDEX i ON meta (upper(value))", "index 'i'"),
-        ("UPDATE meta SET value = '99'", "has version 99, and this arena knows"),
-        ("UPDATE meta SET value = 'x'", "version is 'x'; expected a number"),
-        ("DROP TABLE records", "no such table: records"),
-    ],
-)
-def test_a_hostile_database_is_refused_in_one_sentence(statement, says, here, there):
-    play(there.store, CUP)
-    tampered(there, statement)
-    try:
-        text = merged(here, there).refusal
-    except StoreError as error:
-        text = str(error)
-    assert says in text
-    assert "\n" not in text
-    assert here.store.tournaments() == []
-
-
-def test_a_value_that_no_arena_stores_is_refused(here, there):
-    play(there.store, CUP)
-    tampered(there, "UPDATE records SET record = printf('%.*c', 20000000, ' ') WHERE match = 3")
-    assert "larger than an arena stores" in merged(here, there).refusal
 
 
 @pytest.mark.parametrize(
@@ -483,9 +446,9 @@ def test_a_damaged_database_is_refused(damaged, here, there):
 
 def test_pages_that_are_used_twice_are_refused(here, there):
     play(there.store, CUP)
+    root = "(SELECT rootpage FROM sqlite_master WHERE name = 'skipped')"
     with contextlib.closing(sqlite3.connect(there.directory / "arena.sqlite3")) as connection, connection:
         connection.execute("PRAGMA writable_schema = ON")
-        root = "(SELECT rootpage FROM sqlite_master WHERE name = 'skipped')"
         connection.execute(f"UPDATE sqlite_master SET rootpage = {root} WHERE name = 'seasons'")
     with pytest.raises(StoreError, match="the database is damaged"):
         merge_home(here, there.directory)
@@ -529,13 +492,6 @@ def test_what_a_killed_run_has_left_is_taken_and_stays_as_it_is(endings, here, t
     assert (killed / "arena.sqlite3-wal").read_bytes() == log
 
 
-def test_a_file_that_claims_to_be_endless_is_not_copied(here, tmp_path):
-    with (tmp_path / "arena.sqlite3").open("wb") as file:
-        file.truncate(2**42)
-    with pytest.raises(StoreError, match="4194304 MiB"):
-        merge_home(here, tmp_path)
-
-
 @pytest.mark.slow(sample=("0.1.0-1ebbf90",))
 @pytest.mark.parametrize("version", sorted(path.name for path in (STORED / "homes").iterdir()))
 def test_a_home_of_an_earlier_version_is_taken_and_not_changed(here, version, tmp_path):
@@ -550,13 +506,6 @@ def test_a_home_of_an_earlier_version_is_taken_and_not_changed(here, version, tm
     for tournament in here.store.tournaments():
         assert verify(here, tournament) == (tournament.recorded, [])
     assert all(not result.has_changed for result in merge_home(here, copy))
-
-
-def test_a_home_merged_with_itself_stays_as_it_is(here):
-    play(here.store, CUP)
-    before = exported(here.store, "cup")
-    assert merged(here, here).has_changed is False
-    assert exported(here.store, "cup") == before
 
 
 # interruptions
