@@ -91,27 +91,22 @@ class Amazons(Game):
         return (0, 1) if state.seat == 0 else (1, 0)
 
     def observation(self, state):
-        """Return the state as it is."""
         return state._asdict()
 
     def state_from_observation(self, observation):
-        """Rebuild the state."""
         squares = [tuple(map(tuple, part)) for part in (*observation["amazons"], observation["arrows"])]
         return AmazonsState((squares[0], squares[1]), squares[2], observation["seat"])
 
     def parse_action(self, text):
-        """Read six numbers."""
         try:
             return tuple(int(part) for part in text.split())
         except ValueError as error:
             raise IllegalActionError(text, "expected six numbers") from error
 
     def format_action(self, action):
-        """Return the six numbers."""
         return " ".join(map(str, action))
 
     def render(self, state):
-        """Draw the amazons as A and B, and the arrows as x."""
         cells = [["."] * self.options["size"] for _ in range(self.options["size"])]
         for letter, squares in zip("ABx", (*state.amazons, state.arrows), strict=True):
             for x, y in squares:

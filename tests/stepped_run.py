@@ -28,7 +28,6 @@ def wait_until_stopped(run):
 
 
 def go_on(run):
-    """Continue a run that has stopped."""
     os.waitid(os.P_PID, run.pid, os.WSTOPPED)  # this stop has been seen
     run.send_signal(signal.SIGCONT)
 

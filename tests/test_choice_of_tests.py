@@ -1,11 +1,13 @@
 """Which tests run: the marker ``slow``, its check, and the tests that are near to a change."""
 
+import socket
 from types import SimpleNamespace
 
 import pytest
 
 from tests.conftest import pytest_itemcollected
 from tests.costs import judge
+from tests.held_port import HOST
 from tests.near import paths_near, rooms_that_import
 
 
@@ -54,7 +56,7 @@ def test_a_shared_fixture_is_divided_and_each_wrong_marker_is_listed():
         ("arena/DESIGN.md", {"tests/docs"}),
         ("docs/index.md", {"tests/docs"}),
         ("bots/minimal/bot.py", {"tests/bots"}),
-        ("tests/games/test_counts.py", {"tests/games/test_counts.py"}),
+        ("tests/games/test_options.py", {"tests/games/test_options.py"}),
         ("tests/lab/conftest.py", {"tests/lab"}),
         ("arena/no_such_room/x.py", set()),
     ],
@@ -68,3 +70,24 @@ def test_what_imports_a_room_is_read_from_the_code():
     importers = rooms_that_import()
     assert {"match", "store", "players"} <= importers["records"]
     assert "records" not in importers.get("cli", set())
+
+
+# a port that is held for a server
+
+
+def test_a_server_can_be_started_on_it_again_and_again(port):
+    for _ in range(2):
+        with socket.create_server((HOST, port)), socket.create_connection((HOST, port)):
+            pass
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection((HOST, port))
+
+
+def test_only_one_server_listens_on_it(port):
+    with socket.create_server((HOST, port)), pytest.raises(OSError, match="already in use"):
+        socket.create_server((HOST, port))
+
+
+def test_nobody_gets_it_who_asks_for_any(port):
+    with socket.socket() as other, pytest.raises(OSError, match="already in use"):
+        other.bind((HOST, port))

@@ -21,22 +21,9 @@ from arena.tournament.director import run_tournament
 ROOT = Path(__file__).parents[1]
 
 GOOD = [
-    "a",
-    "my_bot",
-    "greedy 2",
-    "Grüße",
-    "世界",
-    "Ёжик",
-    "हिन्दी",
-    "a.b-c_d",
-    "=1+1",
-    "+1",
-    "(x)",
-    "☃",
-    "x" * 64,
-    "1e5",
-    "null",
-]
+    "a", "my_bot", "greedy 2", "Grüße", "世界", "Ёжик", "हिन्दी", "a.b-c_d", "=1+1", "+1", "(x)", "☃",
+    "x" * 64, "1e5", "null",
+]  # fmt: skip
 
 BAD = {
     "nothing": "",

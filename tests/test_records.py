@@ -1,6 +1,8 @@
 """Records as they are stored and exported."""
 
+import inspect
 import json
+import re
 from dataclasses import FrozenInstanceError
 
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from arena.bot_text import OPERATOR
 from arena.enums import ClockKind, FaultKind, Termination
 from arena.errors import StoreError
-from arena.records import Fault, MatchRecord, SeatReport, TimeControl
+from arena.records import DEFAULT_LIMITS, LIMITS, Fault, Limits, MatchRecord, SeatReport, TimeControl
 
 RECORD = MatchRecord(
     match=3, tournament="t", game="differences", options={"size": 2}, bots=("a@1", "b@1"), rng_seed=1, encounter=2,
@@ -88,3 +90,28 @@ def test_a_record_without_its_game_is_refused():
     del values["game"]
     with pytest.raises(StoreError, match="the record of match 3 has no field 'game'"):
         MatchRecord.from_json(values)
+
+
+# limits: bounds, and the sentences about a broken one
+
+
+def test_each_limit_has_a_default_within_its_bounds_and_a_description():
+    described = re.findall(r"^    (\w+): ", inspect.getdoc(Limits).partition("Attributes:")[2], re.MULTILINE)
+    assert described == list(LIMITS)
+    for name, limit in LIMITS.items():
+        assert getattr(DEFAULT_LIMITS, name) == limit.default
+        assert limit.default is None or limit.minimum <= limit.default <= limit.maximum
+
+
+@pytest.mark.parametrize(
+    ("name", "used", "allowed", "sentence"),
+    [
+        ("memory_bytes", 2**28, 2**27, "256 MiB of memory; memory_bytes allows 128 MiB"),
+        ("memory_bytes", 2**27 + 1, 2**27, "134,217,729 bytes of memory; memory_bytes allows 134,217,728 bytes"),
+        ("processes", 64, 64, "64 processes and threads, and more is refused; processes allows 64"),
+        ("cpu_seconds", 0.656, 0.6, "0.66 s of CPU time in this match; cpu_seconds allows 0.60 s"),
+        ("file_bytes", 8192, 4096, "a file of 8,192 bytes; file_bytes allows 4,096 bytes"),
+    ],
+)
+def test_a_broken_limit_is_reported_with_both_amounts(name, used, allowed, sentence):
+    assert LIMITS[name].broken_by(used, allowed) == sentence

@@ -1,5 +1,6 @@
 """The shipped bots: they play every game in every seat without a fault, and each beats the one below."""
 
+import importlib.util
 from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
@@ -35,12 +36,9 @@ COUNTED = {
 PERFECT = ("perfect", "oracle")
 NAMES = ("minimal", "random_legal", "greedy", *PERFECT, *COUNTED)
 PLAYED = [(name, game) for name in NAMES for game in load_bot(Path(__file__).parents[2] / "bots" / name).games or GAMES]
+FOR_ALL = ("perfect", "oracle", "mcts", "alphabeta")
 TIMED = [
-    pytest.param(
-        name,
-        game,
-        marks=pytest.mark.soak if name in ("perfect", "oracle", "mcts", "alphabeta") and game != "plaid" else (),
-    )
+    pytest.param(name, game, marks=pytest.mark.soak if name in FOR_ALL and game != "plaid" else ())
     for name, game in PLAYED
     if name not in ("minimal", "random_legal", "greedy")
 ]
@@ -59,43 +57,23 @@ def bot(name, *args):
 
 
 PATIENT = TimeControl(per_action_seconds=5.0)
+HASTY = TimeControl(per_action_seconds=0.1, margin_seconds=5.0)
 
 
 def play(bots, game, options, rng_seed=1, control=PATIENT, level="auto"):
+    common = {"match": 1, "tournament": "", "time_control": control}
+    spec = MatchSpec(game=game, options=options, bots=tuple(bots), rng_seed=rng_seed, **common)
     with BotPool(choose_isolation(level)) as pool:
-        return pool.play(
-            MatchSpec(
-                match=1,
-                tournament="",
-                game=game,
-                options=options,
-                bots=tuple(bots),
-                rng_seed=rng_seed,
-                time_control=control,
-            )
-        )
+        return pool.play(spec)
 
 
 SLOW = [(name, game) for name in PERFECT for game in GAMES if game != "plaid"]
+QUITE_SLOW = [f"{name}-{game}" for name in ("alphabeta", "mcts") for game in ("coprimality", "multiplication", "plaid")]
+QUITE_SLOW += [f"{name}-plaid" for name in ("oracle", "perfect", "random_legal", "stripes", "weaver")]
+QUITE_SLOW += ["cornerer-multiplication", "pathfinder-coprimality"]
 
 
-@pytest.mark.slow(
-    only=(
-        "alphabeta-coprimality",
-        "alphabeta-multiplication",
-        "alphabeta-plaid",
-        "cornerer-multiplication",
-        "mcts-coprimality",
-        "mcts-multiplication",
-        "mcts-plaid",
-        "oracle-plaid",
-        "pathfinder-coprimality",
-        "perfect-plaid",
-        "random_legal-plaid",
-        "stripes-plaid",
-        "weaver-plaid",
-    )
-)
+@pytest.mark.slow(only=QUITE_SLOW)
 @pytest.mark.parametrize(
     ("name", "game"), [pytest.param(*pair, marks=pytest.mark.soak if pair in SLOW else ()) for pair in PLAYED]
 )
@@ -103,9 +81,7 @@ def test_a_bot_plays_every_game_it_claims_in_every_seat_without_a_fault(name, ga
     args = COUNTED.get(name, ())
     for options in SMALL[game]:
         players = options.get("players", 2)
-        control = (
-            TimeControl(per_action_seconds=0.1, margin_seconds=5.0) if players > 2 else PATIENT
-        )  # nobody solves a game for three
+        control = HASTY if players > 2 else PATIENT  # nobody solves a game for three
         record = play([bot(name, *args)] * players, game, options, control=control)
         assert (record.faults, record.termination) == ((), "normal")
         assert record.seats[0].stderr == ""
@@ -203,3 +179,46 @@ def test_every_rung_of_the_ladder_is_in_its_tournament():
 
 def test_a_bot_of_another_version_is_another_bot():
     assert replace(bot("greedy"), version="2").label == "greedy@2"
+
+
+# the tables of bots/README.md: shares of points by encounter, and their intervals
+
+
+BOTS = Path(__file__).parents[2] / "bots"
+
+
+@pytest.fixture(scope="module")
+def make_tables():
+    spec = importlib.util.spec_from_file_location("make_tables", BOTS / "make_tables.py")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def record(encounter, bots, ranks):
+    return {"encounter": encounter, "bots": [f"{bot}@1" for bot in bots], "ranks": ranks}
+
+
+def test_an_encounter_is_one_share_for_each_ordered_pair(make_tables):
+    records = [
+        record(1, ["a", "b"], [1, 2]),
+        record(1, ["b", "a"], [1, 1]),
+        record(2, ["a", "b"], [2, 1]),
+        record(2, ["b", "a"], [1, 2]),
+        record(3, ["a", "b", "c"], [2, 1, 2]),
+    ]
+    shares = make_tables.shares_by_encounter(records)
+    assert shares["a", "b"] == [0.75, 0.0, 0.0]
+    assert shares["b", "a"] == [0.25, 1.0, 1.0]
+    assert shares["a", "c"] == shares["c", "a"] == [0.5]
+
+
+def test_the_interval_of_a_mean_share_is_as_by_hand(make_tables):
+    """Of 1, 0.5, 0.5, 0: mean 0.5, s² = 0.5 / 3, 1.96 · √(0.1667 / 4) = 0.4001."""
+    assert make_tables.share_with_interval([1.0, 0.5, 0.5, 0.0]) == pytest.approx((0.5, 0.4001), abs=1e-4)
+
+
+def test_who_is_not_surely_better_is_not_told_apart(make_tables):
+    shares = {("a", "b"): [1.0, 0.5, 0.5, 0.0], ("a", "c"): [1.0, 1.0, 1.0, 0.5]}
+    assert make_tables.compared("a", "b", shares).endswith("50.0 ± 40.0 % of the points; not told apart")
+    assert make_tables.compared("a", "c", shares) == "- `a` over `c`: 87.5 ± 24.5 % of the points"

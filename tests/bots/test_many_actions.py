@@ -54,11 +54,11 @@ def game(fake_time):
     return rules
 
 
-def chooser(name, monkeypatch):
+def chooser(name, monkeypatch, *args):
     """Return a shipped bot's function (game, state, clock) -> action, and what it does when a match begins."""
     taken = {}
     monkeypatch.setattr("arena.botkit.run", lambda choose, **settings: taken.update(settings, choose=choose))
-    monkeypatch.setattr("sys.argv", ["bot.py"])
+    monkeypatch.setattr("sys.argv", ["bot.py", *args])
     source = (BOTS / name / "bot.py").read_text(encoding="utf-8")
     exec(compile(source, f"{name}/bot.py", "exec"), {"__name__": "__main__"})
     return taken["choose"], taken.get("on_match")

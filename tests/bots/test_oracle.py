@@ -19,7 +19,8 @@ from arena.records import DEFAULT_LIMITS, TimeControl
 from tests import needs
 from tests.best_play import brute_force, result_of
 from tests.bots.test_bots import COUNTED, bot, play
-from tests.bots.test_thinking import module
+from tests.bots.test_many_actions import chooser
+from tests.bots.test_thinking import forever, module
 from tests.conftest import BOTS
 
 oracle = module("oracle")
@@ -32,13 +33,7 @@ TINY = [
     ("differences", {"size": 4}),
     ("differences", {"size": 4, "scoring": "once"}),
 ]
-SUGGESTED = ("plusminus", "coprimality", "differences", "multiplication")
 LADDER = {"plusminus": "signs", "coprimality": "pathfinder", "differences": "stepper", "multiplication": "cornerer"}
-MATCHES = 500
-
-
-def forever():
-    return Clock(1e6, None, 0.0)
 
 
 @pytest.mark.parametrize(("name", "options"), TINY)
@@ -172,9 +167,9 @@ def test_in_its_sandbox_it_uses_the_kernels_that_are_there(level):
 
 @pytest.mark.soak
 @needs.program("cc", "gcc", "clang")
-@pytest.mark.parametrize("name", SUGGESTED)
+@pytest.mark.parametrize("name", LADDER)
 def test_in_500_matches_of_the_suggested_size_it_never_gives_away_an_outcome(name, monkeypatch):
-    assert given_away(name, MATCHES, monkeypatch) == 0
+    assert given_away(name, 500, monkeypatch) == 0
 
 
 def given_away(name, matches, monkeypatch):
@@ -182,7 +177,8 @@ def given_away(name, matches, monkeypatch):
     game, worse, draw = make_game(name), 0, random.Random(2)
     truth = Oracle(game, name)
     truth.actions(game.initial_state())  # the kernel is built
-    opponents = [chooser(other, monkeypatch) for other in ("random_legal", "greedy", "mcts", LADDER[name])]
+    names = ("random_legal", "greedy", "mcts", LADDER[name])
+    opponents = [chooser(other, monkeypatch, *COUNTED.get(other, ())) for other in names]
     for number in range(matches):
         seat, other, state = number % 2, opponents[number // 2 % len(opponents)], game.initial_state()
         for _ in range(draw.randrange(4)):
@@ -197,13 +193,3 @@ def given_away(name, matches, monkeypatch):
         outcome, opening = result_of(game, state)[0], {"win": 1, "draw": 0, "loss": -1}[value]
         worse += outcome < opening if seat == 0 else outcome > opening
     return worse
-
-
-def chooser(name, monkeypatch):
-    """Return a shipped bot's function (game, state, clock) -> action, and what it does when a match begins."""
-    taken = {}
-    monkeypatch.setattr("arena.botkit.run", lambda choose, **settings: taken.update(settings, choose=choose))
-    monkeypatch.setattr("sys.argv", ["bot.py", *COUNTED.get(name, ())])
-    source = (BOTS / name / "bot.py").read_text(encoding="utf-8")
-    exec(compile(source, f"{name}/bot.py", "exec"), {"__name__": "__main__"})
-    return taken["choose"], taken.get("on_match")

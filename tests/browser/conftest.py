@@ -57,7 +57,6 @@ def fill(home):
 
 @pytest.fixture(scope="session")
 def home_directory(tmp_path_factory):
-    """Return the directory of the home."""
     directory = tmp_path_factory.mktemp("site-home")
     with ArenaHome(directory) as home:
         fill(home)
@@ -92,7 +91,6 @@ def built(address):
 
 @pytest.fixture(scope="module")
 def chromium():
-    """Return a browser."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip("needs chromium")

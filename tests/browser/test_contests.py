@@ -40,7 +40,6 @@ def arena(tmp_path):
 
 
 def page_of(chromium, arena, who=None):
-    """Return a window of somebody's browser."""
     site, sessions = arena
     context = chromium.new_context()
     if who is not None:

@@ -11,18 +11,9 @@ import pytest
 
 from arena.uploads.containment import can_contain_uploads
 from tests.browser.conftest import built, expect
+from tests.browser.test_authors import BOT, PASSWORD, hand_in
 
-PASSWORD = "correct horse battery"
 PATIENT = 90_000
-BOT = """from arena.botkit import run
-
-
-def choose(game, state, clock):
-    return game.LEGAL(state)[0]
-
-
-run(choose)
-"""
 
 
 @pytest.fixture
@@ -33,12 +24,8 @@ def arena(tmp_path, port):
     home = tmp_path / "home"
     site = f"http://127.0.0.1:{port}"
     arena = [sys.executable, "-m", "arena", "--home", str(home)]
-    added = subprocess.run(
-        [*arena, "people", "add", "ada", "--role", "director", "--site", site],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    add = ["people", "add", "ada", "--role", "director", "--site", site]
+    added = subprocess.run([*arena, *add], capture_output=True, text=True, check=True)
     command = [*arena, "serve", "--open-to", "authors", "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert site in server.stdout.readline()
@@ -79,12 +66,6 @@ def invitation(page, site):
     page.get_by_text("Make an invitation").first.click()
     made = page.locator("pre", has_text=f"{site}/invitations/")
     return re.search(rf"{re.escape(site)}/invitations/[\w-]+", made.inner_text()).group()
-
-
-def hand_in(page, site, path):
-    page.goto(f"{site}/submissions")
-    page.get_by_label("Your bot").set_input_files(path)
-    page.get_by_role("button", name="Hand it in").click()
 
 
 def reload_until(page, is_there):

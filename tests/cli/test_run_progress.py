@@ -3,6 +3,7 @@
 import io
 import random
 import re
+import sys
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from rich.console import Console
 from arena.cli.group import run
 from arena.cli.progress import Live, PlainLines
 from arena.cli.run_progress import in_lines, run_parts, share_done
+from arena.cli.waiting import ERASE_LINE, waiting
 from arena.definition import Definition, GameChoice
 from arena.records import Bot
 from arena.tournament.formats import StopLimits
@@ -150,3 +152,29 @@ def test_a_ladder_that_is_played_reports_its_limits(tmp_path, capsys):
         r"climb: 12 of 12 matches · widest ± [\d.]+, stops at ± 0.01 · \d+ s of 60 min · [\d.]+/s · round [56]",
         lines[-1],
     )
+
+
+# what a silent command is doing is said in a terminal, and nowhere else
+
+
+class Terminal(io.StringIO):
+    """A stderr that is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def shown(monkeypatch, stderr, *arguments):
+    monkeypatch.setattr(sys, "stderr", stderr)
+    with pytest.raises(ZeroDivisionError), waiting(*arguments):
+        raise ZeroDivisionError
+    return stderr.getvalue()
+
+
+def test_a_terminal_shows_it_until_it_is_over_or_fails(monkeypatch):
+    assert shown(monkeypatch, Terminal(), "a\x1b[31m") == f"{ERASE_LINE}a\\x1b[31m …{ERASE_LINE}"
+
+
+@pytest.mark.parametrize(("stderr", "is_quiet"), [(io.StringIO(), False), (Terminal(), True)])
+def test_a_file_and_who_wants_quiet_get_nothing(monkeypatch, stderr, is_quiet):
+    assert shown(monkeypatch, stderr, "a", is_quiet) == ""

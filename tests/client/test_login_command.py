@@ -8,26 +8,21 @@ import signal
 import subprocess
 import sys
 import threading
+from functools import partial
 
 import pytest
 
-from arena.cli.group import run
 from arena.client import program_login
 from arena.client.credentials import Credentials, credentials_path
 from arena.client.site_address import site_address
 from arena.people.secret import new_token
+from tests.cli.calls import called, refusal
 from tests.client.conftest import hostile, response, saying
 
 
 @pytest.fixture
 def arena(capsys):
-    def call(*arguments):
-        code = run([*arguments])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in out + err
-        return code, out, err
-
-    return call
+    return partial(called, capsys)
 
 
 def typed(monkeypatch, text):
@@ -98,16 +93,13 @@ def test_a_token_comes_from_stdin(arena_site, arena, monkeypatch):
 @pytest.mark.parametrize("text", [b"", b"\n", b"x\n", b"\xff\xfe\n", 10_000 * b"x"])
 def test_what_is_no_token_on_stdin_is_one_sentence(arena, monkeypatch, text):
     typed(monkeypatch, text)
-    code, out, err = arena("login", "http://127.0.0.1:1", "--token", "-")
-    assert (code, out) == (2, "")
-    assert err == "arena: --token -: there is no token on stdin; expected arena_ and 49 more characters\n"
+    sentence = "--token -: there is no token on stdin; expected arena_ and 49 more characters"
+    assert refusal(arena, "login", "http://127.0.0.1:1", "--token", "-") == sentence
 
 
 def test_a_token_that_is_nobodys_is_not_kept(arena_site, arena, monkeypatch):
     typed(monkeypatch, new_token().encode())
-    code, _, err = arena("login", arena_site.url, "--token", "-")
-    assert code == 2
-    assert "The token is not right, or has expired" in err
+    assert "The token is not right, or has expired" in refusal(arena, "login", arena_site.url, "--token", "-")
     assert not credentials_path().exists()
 
 
@@ -115,23 +107,20 @@ def test_logout_ends_the_token_there_and_forgets_it_here(arena_site, arena, conf
     arena("login", arena_site.url)
     assert arena("logout", f"{arena_site.url}/") == (0, f"You are signed out of {arena_site.url}.\n", "")
     assert (arena_site.tokens(), Credentials().all()) == ([], [])
-    code, _, err = arena("logout", arena_site.url)
-    assert (code, err) == (
-        2,
-        f"arena: site '{arena_site.url}': you are not signed in there; arena login lists where you are\n",
-    )
-    assert arena("logout")[::2] == (2, "arena: you are signed in nowhere\n")
+    sentence = f"site '{arena_site.url}': you are not signed in there; arena login lists where you are"
+    assert refusal(arena, "logout", arena_site.url) == sentence
+    assert refusal(arena, "logout") == "you are signed in nowhere"
     assert arena("login")[1].endswith("You are signed in nowhere; sign in with: arena login URL\n")
 
 
 def test_without_an_address_logout_needs_one_site_alone(arena_site, arena, confirming):
     arena("login", arena_site.url)
     Credentials().put(site_address("https://arena.example.org"), new_token())
-    code, _, err = arena("logout")
-    assert code == 2
-    assert f"you are signed in at {arena_site.url}, https://arena.example.org; expected one of them" in err
+    sentence = f"you are signed in at {arena_site.url}, https://arena.example.org; expected one of them"
+    assert sentence in refusal(arena, "logout")
     Credentials().remove(site_address("https://arena.example.org"))
-    assert arena("logout")[0] == 0
+    code, out, _ = arena("logout", "--json")
+    assert (code, json.loads(out)) == (0, {"site": arena_site.url, "has_ended": True})
     assert arena_site.tokens() == []
 
 
@@ -157,12 +146,6 @@ def test_a_token_that_can_not_be_ended_is_forgotten_and_said(arena, port):
     assert Credentials().all() == []
 
 
-def test_programs_are_told_whether_the_token_has_ended(arena_site, arena, confirming):
-    arena("login", arena_site.url)
-    code, out, _ = arena("logout", "--json")
-    assert (code, json.loads(out)) == (0, {"site": arena_site.url, "has_ended": True})
-
-
 def test_a_token_in_the_environment_is_mentioned(arena, monkeypatch):
     monkeypatch.setenv("ARENA_TOKEN", new_token())
     _, _, err = arena("login")
@@ -180,10 +163,7 @@ def test_a_token_in_the_environment_is_mentioned(arena, monkeypatch):
     ],
 )  # fmt: skip
 def test_mistakes_are_one_sentence(arena, words, sentence):
-    code, out, err = arena(*words)
-    assert (code, out) == (2, "")
-    assert sentence in err
-    assert err.count("\n") == 1
+    assert sentence in refusal(arena, *words)
 
 
 def test_a_site_that_is_away_is_exit_code_1(arena, port):
@@ -195,17 +175,14 @@ def test_a_site_that_is_away_is_exit_code_1(arena, port):
 def test_a_file_that_others_can_read_is_refused_before_a_code_is_shown(arena, arena_site):
     Credentials().put(site_address("https://arena.example.org"), new_token())
     credentials_path().chmod(0o644)
-    code, out, err = arena("login", arena_site.url)
-    assert (code, out) == (2, "")
-    assert err.endswith(f"others can read it; take that from them with: chmod 600 {credentials_path()}\n")
+    sentence = refusal(arena, "login", arena_site.url)
+    assert sentence.endswith(f"others can read it; take that from them with: chmod 600 {credentials_path()}")
 
 
 def test_what_a_hostile_site_says_does_nothing_to_the_terminal(arena):
     evil = response('{"error": "\x1b]0;x\x07\x1b[2J\u202eno\\u0000\\n\\u2028"}'.encode(), status="400 No")
     with hostile(saying(evil)) as url:
-        code, out, err = arena("login", url)
-    assert (code, out) == (2, "")
-    assert err.removesuffix("\n").isprintable()
+        assert refusal(arena, "login", url).isprintable()
 
 
 def test_ctrl_c_ends_the_wait_quietly(arena_site):

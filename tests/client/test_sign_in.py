@@ -12,6 +12,7 @@ from arena.client.program_login import ShownCode, begin_login, machine_name, wai
 from arena.client.site_address import site_address
 from arena.client.site_client import SiteClient
 from arena.errors import SiteAwayError, SiteError
+from arena.home import ArenaHome
 from arena.people.roles import Scope
 from arena.people.secret import is_token, new_secret, new_token
 from tests import needs
@@ -34,10 +35,6 @@ class FakeWait:
             self._happens.pop(0)()
 
 
-def nothing():
-    pass
-
-
 def client_of(url, token=None):
     return SiteClient(site_address(url), token)
 
@@ -47,7 +44,7 @@ def test_a_program_is_signed_in_by_a_code_that_somebody_types(arena_site):
     shown = begin_login(client, [Scope.READ, Scope.SUBMIT])
     assert shown.confirm_at == f"{arena_site.url}/programs"
     assert arena_site.people.device_logins.find(shown.code).machine == machine_name()
-    wait = FakeWait(nothing, nothing, lambda: arena_site.people.device_logins.confirm(shown.code, arena_site.ada))
+    wait = FakeWait(str, str, lambda: arena_site.people.device_logins.confirm(shown.code, arena_site.ada))
     token = wait_for_token(client, shown, wait)
     assert is_token(token)
     assert wait.pauses == 3 * [shown.interval_seconds]
@@ -80,21 +77,14 @@ def test_a_browser_and_a_visitor_end_no_token_in_this_way(arena_site):
     assert len(arena_site.tokens()) == 1
 
 
-def test_an_arena_without_accounts_says_who_can_change_that(directory):
+def test_an_arena_without_accounts_says_who_can_change_that(tmp_path):
+    directory = tmp_path / "closed"
+    ArenaHome(directory).close()
     with answering(directory, is_open=False) as address, pytest.raises(SiteError) as caught:
         begin_login(client_of(f"http://{address}"), [Scope.READ])
     assert str(caught.value) == (
         f"http://{address}: nobody can sign in there; its director can change that: arena serve --open-to authors"
     )
-
-
-@pytest.fixture
-def directory(tmp_path):
-    from arena.home import ArenaHome
-
-    with ArenaHome(tmp_path / "closed"):
-        pass
-    return tmp_path / "closed"
 
 
 def shown(seconds=100, interval=2):

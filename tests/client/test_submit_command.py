@@ -10,6 +10,7 @@ from arena.home import ArenaHome
 from arena.submissions.checker import Checker
 from arena.submissions.upload_directory import UploadDirectory
 from arena.uploads.containment import Containment
+from tests.cli.calls import refusal
 from tests.client.conftest import hostile, response
 from tests.submissions.test_checker import BROKEN, GOOD
 
@@ -24,9 +25,7 @@ def command(arena_site, capsys, monkeypatch):
 
     def call(*arguments):
         code = run(["submit", *map(str, arguments)])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return code, out, err
+        return code, *capsys.readouterr()  # in stdout the traceback of a bot may stand
 
     return call
 
@@ -88,18 +87,15 @@ def test_wrong_use_is_one_sentence(command, arena_site, tmp_path, monkeypatch, a
     monkeypatch.chdir(tmp_path)
     (tmp_path / "first.py").write_bytes(GOOD)
     (tmp_path / "empty.py").touch()
-    code, out, err = command(*(text.format(url=arena_site.url) for text in arguments))
-    assert (code, out) == (2, "")
-    assert sentence.lower() in err.lower()
-    assert err.count("\n") == 1
+    words = (text.format(url=arena_site.url) for text in arguments)
+    assert sentence.lower() in refusal(command, *words).lower()
 
 
 def test_a_token_that_may_not_submit_is_refused(command, arena_site, tmp_path, monkeypatch):
     monkeypatch.setenv("ARENA_TOKEN", arena_site.token("read"))
     (tmp_path / "first.py").write_bytes(GOOD)
-    code, _, err = command(tmp_path / "first.py", "--to", arena_site.url)
-    assert code == 2
-    assert "may not do this; get one that may with: arena login URL --scope submit" in err
+    sentence = refusal(command, tmp_path / "first.py", "--to", arena_site.url)
+    assert "may not do this; get one that may with: arena login URL --scope submit" in sentence
 
 
 def taking_good(answers):

@@ -212,18 +212,11 @@ def printed(directory, capsys, monkeypatch):
 
 @pytest.mark.slow(
     only=(
-        "arena compare",
-        "arena leaderboard --over-time",
-        "arena plot",
-        "arena publish",
-        "arena standings",
-        "arena submit",
-        "arena tune",
-        "arena verify OUT",
-        "arena void",
+        "arena compare", "arena leaderboard --over-time", "arena plot", "arena publish", "arena standings",
+        "arena submit", "arena tune", "arena verify OUT", "arena void",
     ),
     sample=("arena plot",),
-)
+)  # fmt: skip
 @pytest.mark.parametrize("commands", sections(), ids=lambda commands: commands[0])
 def test_a_section_has_the_fields_that_its_commands_print(printed, commands):
     if commands == ("arena plot",):

@@ -1,14 +1,21 @@
 """docs/lab.md: its example runs, and what it says of tables is computed again."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
+import arena
+import arena.botkit
+import arena.games
+import arena.games.conformance
+import arena.ratings
 from arena.games import make_game
 from arena.lab.limits import Limits
 from arena.lab.solution import By
 from arena.lab.solving import Solver
+from arena.tournament.tournament_file import TournamentFile
 
 PAGE = (Path(__file__).parents[2] / "docs" / "lab.md").read_text(encoding="utf-8")
 
@@ -48,3 +55,21 @@ def test_coprimality_is_as_the_page_says():
 def test_plaid_is_as_the_page_says():
     outcomes = [solved("plaid", width=6, height=6, lines=lines).outcome for lines in range(1, 11)]
     assert outcomes == ["win"] * 5 + ["draw"] * 5
+
+
+# docs/reference: what is written there by hand is tried out
+
+
+PAGES = Path(__file__).parents[2] / "docs" / "reference"
+
+
+def test_the_tournament_file_on_the_page_is_accepted():
+    (block,) = re.findall(r"```toml\n(.*?)```", (PAGES / "tournament_file.md").read_text(), re.DOTALL)
+    TournamentFile.model_validate(tomllib.loads(block))
+
+
+def test_every_package_on_the_pages_lists_its_names():
+    packages = [name for page in PAGES.glob("*.md") for name in re.findall(r"<!-- names: (\S+) -->", page.read_text())]
+    assert sorted(packages) == ["arena", "arena.botkit", "arena.games", "arena.games.conformance", "arena.ratings"]
+    for package in (arena, arena.botkit, arena.games, arena.games.conformance, arena.ratings):
+        assert all(hasattr(package, name) for name in package.__all__)

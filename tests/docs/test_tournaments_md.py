@@ -1,5 +1,7 @@
 """docs/tournaments.md is executed: every file on it is played, every command on it is run."""
 
+import csv
+import io
 import re
 from pathlib import Path
 
@@ -37,3 +39,20 @@ def test_every_format_and_setting_is_on_the_page():
         kind = TournamentFile.model_fields[name.replace("-", "_")].annotation.__args__[0]
         assert set(re.findall(r"`(\w+)`", settings)) == set(kind.model_fields)
     assert {found for text in FILES for found in re.findall('format = "(.*)"', text)} == set(FORMATS)
+
+
+# docs/class_contest.md, from a folder of submissions to grades
+
+
+CONTEST_PAGE = (Path(__file__).parents[2] / "docs" / "class_contest.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_teacher_gets_from_submissions_to_grades(reader, tmp_path):
+    assert reader.follow(CONTEST_PAGE, tmp_path) > 20
+    grades = csv.DictReader(io.StringIO((tmp_path / "grades.csv").read_text(encoding="utf-8")))
+    points = {row["student"]: int(row["points"]) for row in grades}
+    assert points == {"ada": 10, "ben": 5, "dan": 10, "eva": 5, "fay": 5, "random_legal": 5}
+    for page in ("contest.html", "table.html"):
+        text = (tmp_path / page).read_text(encoding="utf-8")
+        assert "ada" in text and "cleo" not in text

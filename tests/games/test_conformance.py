@@ -2,6 +2,8 @@
 
 import random
 import re
+from functools import cache
+from math import factorial
 
 import msgpack
 import pytest
@@ -10,7 +12,8 @@ from hypothesis import strategies as st
 
 from arena.errors import IllegalActionError
 from arena.games import GAMES, make_game
-from tests.games.reference import REFERENCE
+from tests.games.make_golden import GOLDEN
+from tests.games.reference import REFERENCE, count_sequences
 from tests.games.variants import VARIANTS
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -165,3 +168,96 @@ def test_a_refusal_names_a_rule_of_the_rulebook(game):
 
 def test_every_game_is_in_the_table_of_variants():
     assert {name for name, _ in VARIANTS.values()} == set(GAMES)
+
+
+# golden transcripts: whole matches written by the reference rules, played again by the games
+
+
+FILES = sorted(GOLDEN.glob("*.txt"))
+
+
+def read(path):
+    name, options, actions, results = "", {}, [], {}
+    for line in path.read_text().splitlines():
+        word, *rest = line.split()
+        if word == "game":
+            name = rest[0]
+        elif word == "option":
+            options[rest[0]] = int(rest[1]) if rest[1].isdigit() else rest[1]
+        elif word in ("scores", "ranks"):
+            results[word] = tuple(float(value) for value in rest)
+        else:
+            actions.append((int(word), rest[0]))
+    return make_game(name, **options), actions, results
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_golden_transcript_comes_out(path):
+    game, actions, results = read(path)
+    state = game.initial_state()
+    for seat, text in actions:
+        assert game.seat_to_act(state) == seat
+        action = game.parse_action(text)
+        assert action in game.legal_actions(state)
+        state = game.apply(state, action)
+    assert game.is_over(state)
+    assert game.scores(state) == results["scores"]
+    assert game.ranks(state) == results["ranks"]
+
+
+def test_there_is_a_transcript_for_every_game_and_every_variant():
+    played = {path.stem for path in FILES}
+    assert {title.replace(",", "").replace(" ", "_") for title in VARIANTS} <= played
+    assert {f"{name}_default_size" for name in GAMES} <= played
+
+
+# numbers of complete action sequences, counted by the games and by an independent brute force
+
+
+def count(game, state):
+    @cache
+    def below(state):
+        if game.is_over(state):
+            return 1
+        return sum(below(game.apply(state, action)) for action in game.legal_actions(state))
+
+    return below(state)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("plusminus", {"size": 2}),
+        ("plusminus", {"size": 3}),
+        ("plusminus", {"size": 3, "grid_first": 2}),
+        ("differences", {"size": 3}),
+        ("differences", {"size": 4, "scoring": "once"}),
+        ("plaid", {"width": 2, "height": 2, "lines": 1}),
+        ("plaid", {"width": 3, "height": 4, "lines": 2}),
+        ("plaid", {"width": 4, "height": 3, "lines": 3}),
+        ("plaid", {"players": 3, "width": 3, "height": 3, "lines": 2}),
+        ("plaid", {"players": 3, "width": 3, "height": 4, "lines": 1}),
+        ("coprimality", {"size": 3, "max_grids": 1}),
+        ("coprimality", {"size": 3, "max_grids": 2}),
+        ("coprimality", {"players": 3, "size": 3, "max_grids": 1}),
+        ("coprimality", {"players": 3, "size": 3, "max_grids": 2}),
+        ("coprimality", {"size": 4, "max_grids": 1}),
+    ],
+)
+def test_counts_agree_with_brute_force(name, options):
+    game = make_game(name, **options)
+    assert count(game, game.initial_state()) == count_sequences(REFERENCE[name](**options))
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_placing_marks_can_be_done_in_n_factorial_squared_ways(size):
+    game = make_game("differences", size=size)
+    assert count(game, game.initial_state()) == factorial(size) ** 2
+
+
+def test_numbering_the_marks_of_multiplication_can_be_done_in_n_minus_one_factorial_ways():
+    game = make_game("multiplication", size=7)
+    state = game.initial_state()
+    for square in zip(range(1, 8), (3, 1, 4, 7, 5, 2, 6), strict=True):
+        state = game.apply(state, square)
+    assert count(game, state) == factorial(6)

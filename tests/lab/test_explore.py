@@ -1,5 +1,7 @@
 """The tree of first actions: how many lines there are up to symmetry, what they are worth, and what was played."""
 
+import random
+
 import pytest
 
 from arena.errors import KernelError, UsageError
@@ -10,6 +12,7 @@ from arena.lab.limits import Limits
 from arena.lab.oracle import Oracle
 from arena.lab.retrograde import Retrograde
 from arena.lab.state_graph import explore
+from arena.lab.symmetries import symmetries_of, up_to_symmetry
 from arena.lab.worth import value_of_margin
 
 
@@ -122,3 +125,41 @@ def test_a_kernel_says_what_the_table_of_plusminus_takes(needed_bytes, is_beyond
 def test_without_time_nothing_is_said_of_worth():
     lines = Explorer(make_game("differences", size=5, scoring="once"), "differences", (), 1, within_seconds=0.0).lines()
     assert {(one.worth, one.is_best) for one in lines} == {(None, None)}
+
+
+# a symmetric first action, and the symmetric rest of a match, give every seat the same score
+
+
+GAMES = [
+    ("differences", {"size": 6}, 3),
+    ("differences", {"size": 5, "scoring": "once"}, 3),
+    ("multiplication", {"size": 7}, 1),
+    ("multiplication", {"size": 10, "players": 3}, 1),
+    ("coprimality", {"size": 5}, 1),
+    ("coprimality", {"size": 4, "players": 3}, 1),
+    ("plusminus", {"size": 4}, 0),
+    ("plaid", {"width": 6, "height": 6, "lines": 5}, 0),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "count"), GAMES, ids=str)
+def test_a_mirrored_match_has_the_same_scores(name, options, count):
+    game = make_game(name, **options)
+    maps = symmetries_of(game, name)
+    assert len(maps) == count
+    rng = random.Random(5)
+    for mirror in maps * 20:
+        state = mirrored = game.initial_state()
+        while not game.is_over(state):
+            action = rng.choice(game.legal_actions(state))
+            state, mirrored = game.apply(state, action), game.apply(mirrored, mirror(action))
+            assert game.scores(state) == game.scores(mirrored)
+        assert game.is_over(mirrored)
+
+
+def test_one_of_each_class_is_kept():
+    game = make_game("differences", size=3)
+    squares = game.legal_actions(game.initial_state())
+    assert up_to_symmetry(game, "differences", squares) == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    game = make_game("coprimality", size=4)
+    assert up_to_symmetry(game, "coprimality", [(1, 3), (2, 4)]) == [(1, 3)]

@@ -129,15 +129,10 @@ def trees(players):
     return with_ends()
 
 
-@given(trees(2))
-def test_random_games_have_the_value_of_plain_recursion(positions):
-    game = games.game_of(positions)
-    assert solved(game) == games.plain_value(game, 0)
-
-
-@given(trees(2))
-def test_a_rank_that_does_not_follow_the_score_comes_first(positions):
-    game = games.game_of(positions, games.RanksByThemselves)
+@pytest.mark.parametrize("kind", [games.OfATable, games.RanksByThemselves])  # a rank comes before the score
+@given(positions=trees(2))
+def test_random_games_have_the_value_of_plain_recursion(kind, positions):
+    game = games.game_of(positions, kind)
     assert solved(game) == games.plain_value(game, 0)
 
 

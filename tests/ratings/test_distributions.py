@@ -4,9 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.ratings.components import connected_components
 from arena.ratings.distributions import chi_square_survival, hazard, mills_ratio, normal_cdf, t_quantile
+from arena.ratings.repeats import counting
 from tests import needs
 
 needs_scipy = needs.package("scipy")
@@ -94,3 +97,21 @@ def test_components_agree_with_scipy():
 def test_a_long_chain_is_one_component():
     chain = np.random.default_rng(0).permutation(5000)
     assert not connected_components(5000, chain[:-1], chain[1:]).any()
+
+
+# which matches count, against the rule written in another way
+
+
+def test_what_is_always_the_same_counts_once_and_what_varies_always():
+    assert counting("ABABAB", "111211") == [True, True, False, True, False, True]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2))))
+def test_an_opening_counts_once_if_the_same_match_follows_and_always_otherwise(matches):
+    counts = counting([opening for opening, _ in matches], [actions for _, actions in matches])
+    for opening in {opening for opening, _ in matches}:
+        own = [(actions, counted) for (of, actions), counted in zip(matches, counts, strict=True) if of == opening]
+        if len({actions for actions, _ in own}) == 1:
+            assert [counted for _, counted in own] == [True] + [False] * (len(own) - 1)
+        else:
+            assert all(counted for _, counted in own)

@@ -39,6 +39,12 @@ def view_of(game, options, *texts):
     return match_view(played(game, options, texts))
 
 
+def assert_no_board(says):
+    """Check that what stands in place of a board says this of the drawing that the game returned."""
+    ((_, _, _, _, text, _),) = view_of("differences", {"size": 3})["shapes"]
+    assert re.search(rf"^\(no board: the game 'differences' is at fault: drawing returned .*({says})", text)
+
+
 def outlines(game, options, *texts):
     """Return what is outlined after each action."""
     return viewed_match(played(game, options, texts), {}).board.outlines[1:]
@@ -75,10 +81,7 @@ def test_a_swapped_stone_of_hex_is_a_mark_of_the_seat_that_swapped():
     view = view_of("hex:Hex", {"size": 3}, "a3", "swap", "b2")
     marks = [[shape for shape in shown(view, ply) if shape[0] == "mark"] for ply in range(4)]
     assert [[(seat, label) for *_, seat, label in there] for there in marks] == [
-        [],
-        [(0, "")],
-        [(1, "")],
-        [(1, ""), (0, "")],
+        *([], [(0, "")], [(1, "")], [(1, ""), (0, "")])
     ]
     assert marks[1][0][:3] == marks[2][0][:3], "a3 is on the long diagonal"
     (_, x, y, radius, *_) = marks[3][1]
@@ -139,8 +142,7 @@ def test_boards_without_scripts_contain_all_that_is_drawn(game):
 def test_a_shape_that_cannot_be_drawn_is_the_mistake_of_the_game(shape, says, monkeypatch):
     assert re.search(says, shape_problem(shape))
     monkeypatch.setattr(Differences, "drawing", lambda game, state: Drawing(1, 1, (shape,)))
-    ((_, _, _, _, text, _),) = view_of("differences", {"size": 3})["shapes"]  # in place of the board
-    assert re.search(rf"^\(no board: the game 'differences' is at fault: drawing returned .*({says})", text)
+    assert_no_board(says)
     with pytest.raises(GameError, match="drawing"):
         Board(Differences(size=3), Differences(size=3).initial_state()).svg()
 
@@ -160,8 +162,7 @@ def test_a_shape_that_cannot_be_drawn_is_the_mistake_of_the_game(shape, says, mo
 )
 def test_a_drawing_that_no_page_can_show_is_the_mistake_of_the_game(drawing, says, monkeypatch):
     monkeypatch.setattr(Differences, "drawing", lambda game, state: drawing)
-    ((_, _, _, _, text, _),) = view_of("differences", {"size": 3})["shapes"]  # in place of the board
-    assert re.search(rf"^\(no board: the game 'differences' is at fault: drawing returned .*({says})", text)
+    assert_no_board(says)
 
 
 def test_a_wrong_shape_is_found_though_an_equal_one_is_right():

@@ -1,5 +1,6 @@
 """Tournament files: what is read, and the sentence for everything that is wrong."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -36,21 +37,9 @@ REFUSED = {
     "no game": ({"game": None}, "", "either game"),
     "wrong type": ({"encounters": '"3"'}, "", "encounters = '3': expected a whole number from 1 to 1,000,000"),
     "zero encounters": ({"encounters": 0}, "", "encounters = 0: expected a whole number from 1 to 1,000,000"),
-    "format": (
-        {"format": '"swis"'},
-        "",
-        "format = 'swis': expected 'round-robin', 'gauntlet', 'swiss', 'knockout', 'ladder'",
-    ),
-    "a NUL": (
-        {},
-        '[[entrants]]\nbot = "\\u0000"',
-        'entrants[2].bot = "\\u0000": expected a text without the character NUL',
-    ),
-    "isolation": (
-        {"isolation": '"jail"'},
-        "",
-        "isolation = 'jail': expected 'auto', 'none', 'limits'",
-    ),
+    "format": ({"format": '"swis"'}, "", "format = 'swis': expected 'round-robin', 'gauntlet', 'swiss', 'knockout'"),
+    "a NUL": ({}, '[[entrants]]\nbot = "\\u0000"', 'entrants[2].bot = "\\u0000": expected a text without the char'),
+    "isolation": ({"isolation": '"jail"'}, "", "isolation = 'jail': expected 'auto', 'none', 'limits'"),
     "name": ({"name": '"a/b"'}, "", "name = 'a/b': expected 1 to 64 letters"),
     "same name twice": (
         {},
@@ -69,17 +58,9 @@ REFUSED = {
         "",
         "entrants: expected at least 3, one for each player of coprimality; got 2",
     ),
-    "no pattern": (
-        {"entrants_from": '"submissions"'},
-        "",
-        "entrants_from = 'submissions': expected a pattern such as \"submissions/*\"",
-    ),
+    "no pattern": ({"entrants_from": '"x"'}, "", "entrants_from = 'x': expected a pattern such as \"submissions/*\""),
     "a pattern of another type": ({"entrants_from": "5"}, "", "entrants_from = 5: expected a text"),
-    "a pattern that matches nothing": (
-        {"entrants_from": '"nothing/*"'},
-        "",
-        "/nothing/*': there is no such file or directory",
-    ),
+    "a pattern that matches nothing": ({"entrants_from": '"no/*"'}, "", "/no/*': there is no such file or directory"),
     "a pattern with a NUL": ({"entrants_from": '"*\\u0000"'}, "", "expected a text without the character NUL"),
     "not TOML": ({}, "]", "not valid TOML"),
 }
@@ -101,13 +82,6 @@ def test_all_faults_are_told_at_once(write_definition):
     with pytest.raises(DefinitionError) as raised:
         load_definition(path)
     assert all(says in str(raised.value) for says in ("options.size = 1", "entrants[2]", "format = 'x'"))
-
-
-def test_a_bot_that_does_not_claim_the_game_is_refused(write_definition, tmp_path):
-    (tmp_path / "shy").mkdir()
-    (tmp_path / "shy" / "bot.toml").write_text('name = "shy"\ncommand = ["python3", "x.py"]\ngames = ["plaid"]')
-    with pytest.raises(DefinitionError, match="'shy' does not play differences; it claims plaid"):
-        load_definition(write_definition('[[entrants]]\nbot = "./shy"'))
 
 
 @pytest.fixture
@@ -147,37 +121,27 @@ def test_every_fault_of_a_directory_of_submissions_is_named_at_once(write_submis
     with pytest.raises(DefinitionError) as raised:
         load_definition(path)
     faults = str(raised.value).removeprefix(f"{path}: ").split("; entrants_from: ")
-    assert [fault.partition("submissions/")[2].partition("'")[0] for fault in faults] == [
-        "ben@home.py",
-        "empty",
-        "notes.txt",
-    ]
+    named = [fault.partition("submissions/")[2].partition("'")[0] for fault in faults]
+    assert named == ["ben@home.py", "empty", "notes.txt"]
     assert [expected in fault for expected, fault in zip(["'@'", "no bot.toml", "chmod +x"], faults, strict=True)]
 
 
 def test_submissions_of_one_name_are_refused(write_submissions):
     path = write_submissions("ada.py", "ada", "ben.py")
     (path.parent / "submissions" / "ada" / "bot.toml").write_text('name = "x"\ncommand = ["python3", "bot.py"]\n')
-    with pytest.raises(
-        DefinitionError, match=r"entrants_from: bot 'submissions/ada.py': name = 'ada': another entrant"
-    ):
+    with pytest.raises(DefinitionError, match=r"bot 'submissions/ada.py': name = 'ada': another entrant"):
         load_definition(path)
 
 
 @pytest.mark.parametrize("entrants", ["", '[[entrants]]\nbot = "x.py"'])
 def test_a_file_needs_two_entrants_or_a_pattern(entrants, tmp_path):
     (tmp_path / "t.toml").write_text(f'game = "plaid"\n{entrants}')
-    with pytest.raises(DefinitionError) as raised:
+    with pytest.raises(DefinitionError, match=r"t.toml: entrants: expected at least two \[\[entrants\]\] tables, or e"):
         load_definition(tmp_path / "t.toml")
-    assert str(raised.value) == (
-        f"{tmp_path / 't.toml'}: entrants: expected at least two [[entrants]] tables, or entrants_from"
-    )
 
 
 def test_a_pattern_that_matches_a_single_bot_is_too_little(write_submissions):
-    with pytest.raises(
-        DefinitionError, match="entrants: expected at least 2, one for each player of differences; got 1"
-    ):
+    with pytest.raises(DefinitionError, match="expected at least 2, one for each player of differences; got 1"):
         load_definition(write_submissions("ada.py"))
 
 
@@ -189,6 +153,7 @@ BAD_MANIFESTS = {
     "control characters": ('name = "a\\u001bb"\ncommand = ["y"]', "expected 1 to 64"),
     "no such program": ('name = "x"\ncommand = ["./run"]', "there is no such file in the bot's directory"),
     "not executable": ('name = "x"\ncommand = ["./bot.toml"]', "the file is not executable"),
+    "other games": ('name = "shy"\ncommand = ["python3"]\ngames = ["plaid"]', "'shy' does not play differences; it cl"),
 }
 
 
@@ -197,9 +162,8 @@ def test_a_bad_bot_toml_is_refused_with_the_fault(write_definition, tmp_path, wh
     text, says = BAD_MANIFESTS[what]
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / "bot.toml").write_text(text)
-    with pytest.raises(DefinitionError) as raised:
+    with pytest.raises(DefinitionError, match=re.escape(says)):
         load_definition(write_definition('[[entrants]]\nbot = "./odd"'))
-    assert says in str(raised.value)
 
 
 def test_a_file_that_is_not_executable_is_refused(write_definition, tmp_path):

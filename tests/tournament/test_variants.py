@@ -1,5 +1,7 @@
 """Lists of values in a bot's arguments, each value of which enters once."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,31 +68,20 @@ def test_any_text_has_variants_or_one_sentence(text):
 
 
 REFUSED = {
-    "{10,}": "args[1] = '{10,}': a value is missing between the commas",
-    "{,}": "args[1] = '{,}': a value is missing",
-    "{10,30,10}": "args[1] = '{10,30,10}': the value '10' appears twice",
-    "{0,1}" * 40: "args: the lists in braces make 1,099,511,627,776 variants; expected at most 100",
-}
-
-
-@pytest.mark.parametrize("arg", REFUSED)
-def test_what_is_no_list_of_values_is_refused(arg):
-    with pytest.raises(DefinitionError) as raised:
-        variants_of(["--rollouts", arg])
-    assert str(raised.value).startswith(REFUSED[arg])
-
-
-HOSTILE = {
+    "no last value": ("{10,}", "args[1] = '{10,}': a value is missing between the commas"),
+    "no value": ("{,}", "args[1] = '{,}': a value is missing"),
+    "one twice": ("{10,30,10}", "args[1] = '{10,30,10}': the value '10' appears twice"),
+    "many lists": ("{0,1}" * 40, "args: the lists in braces make 1,099,511,627,776 variants; expected at most 100"),
     "a long list": (f"{{{','.join(map(str, range(100_000)))}}}", "the list has 100,000 values; expected at most 100"),
     "a number of many digits": ("{1,2,3,4,5,6,7,8,9}" * 5000, "the lists in braces make too many variants; expected"),
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_lists_of_any_length_are_refused_at_once(name):
-    arg, problem = HOSTILE[name]
-    with pytest.raises(DefinitionError, match=problem):
-        variants_of([arg])
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_no_list_of_values_is_refused_at_once(what):
+    arg, says = REFUSED[what]
+    with pytest.raises(DefinitionError, match=re.escape(says)):
+        variants_of(["--rollouts", arg])
 
 
 def test_a_long_text_in_braces_that_is_no_list_is_left_as_it_is():
@@ -135,13 +126,12 @@ def test_one_table_with_variants_is_enough(labels):
         (table("{10,}"), "entrants[0].args[1] = '{10,}': a value is missing"),
         (
             table("{10,30}") + table("30", more='name = "mcts 30"\n'),
-            "entrants[1].name = 'mcts 30': another entrant has this name and version",
+            "entrants[1].name = 'mcts 30': another entrant has",
         ),
         (table("{1,2}", more=f'name = "{"x" * 64}"\n'), f"entrants[0]: name = '{'x' * 64} 1': expected 1 to 64"),
         (table("{1,2}", bot="nobody"), "entrants[0]: bot '"),
     ],
 )
 def test_what_is_wrong_with_variants_is_said(labels, text, says):
-    with pytest.raises(DefinitionError) as raised:
+    with pytest.raises(DefinitionError, match=re.escape(says)):
         labels(text)
-    assert says in str(raised.value)

@@ -427,29 +427,29 @@ def test_what_is_no_path_is_refused_in_one_sentence(text, here):
         merge_home(here, text)
 
 
-@pytest.mark.parametrize(
-    "damaged",
-    [
-        lambda data: data.replace(b"CREATE TABLE voids", b"CREATE TABLE \xff\xff\xff\xff\xff"),
-        lambda data: data[:8192] + b"\xff" * 4096 + data[12288:],
-    ],
-    ids=["schema", "page"],
-)
-def test_a_damaged_database_is_refused(damaged, here, there):
-    play(there.store, CUP)
-    there.close()
-    path = there.directory / "arena.sqlite3"
-    path.write_bytes(damaged(path.read_bytes()))
-    with pytest.raises(StoreError, match="the database is damaged"):
-        merge_home(here, there.directory)
+def rewritten(path, change):
+    path.write_bytes(change(path.read_bytes()))
 
 
-def test_pages_that_are_used_twice_are_refused(here, there):
-    play(there.store, CUP)
+def with_pages_used_twice(path):
     root = "(SELECT rootpage FROM sqlite_master WHERE name = 'skipped')"
-    with contextlib.closing(sqlite3.connect(there.directory / "arena.sqlite3")) as connection, connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute(f"UPDATE sqlite_master SET rootpage = {root} WHERE name = 'seasons'")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: rewritten(path, lambda data: data.replace(b"TABLE voids", b"TABLE \xff\xff\xff\xff\xff")),
+        lambda path: rewritten(path, lambda data: data[:8192] + b"\xff" * 4096 + data[12288:]),
+        with_pages_used_twice,
+    ],
+)
+def test_a_damaged_database_is_refused(damage, here, there):
+    play(there.store, CUP)
+    there.close()
+    damage(there.directory / "arena.sqlite3")
     with pytest.raises(StoreError, match="the database is damaged"):
         merge_home(here, there.directory)
 
