@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from arena.bot_text import EVERYBODY, OPERATOR, Audience
 from arena.errors import NoHomeError, StoreError, UsageError
-from arena.known_server import PEOPLE, RESULTS, note_server, noted_server, reminder
+from arena.known_server import PEOPLE, RESULTS, identity_of, note_server, noted_server, reminder
 from arena.names import as_file_name
 from arena.systemd import credential
 from arena.text import shortened_text
@@ -80,6 +81,34 @@ def open_people(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
     if people.server is not None:
         note_server(place, PEOPLE, people.server)
     return people
+
+
+def own_databases(
+    directory: str | os.PathLike[str] | None = None, store: str | Path | None = None, is_adopted: bool = False
+) -> list[str]:
+    """Let the site of a home work on its databases that are on servers; return which these are.
+
+    Args:
+        directory: of the home.
+        store: of its results, as ``ArenaHome`` takes it.
+        is_adopted: they may have belonged to another home until now.
+
+    Raises:
+        StoreError: if one of them can't be opened, or belongs to another home.
+    """
+    from arena.store.owner import Owner
+
+    place = home_path(directory).resolve()
+    with contextlib.ExitStack() as opened:
+        stores: list[Store | PeopleStore] = [opened.enter_context(ArenaHome(place, store=store)).store]
+        if has_people(place):
+            stores.append(opened.enter_context(open_people(place)))
+        on_servers = [one for one in stores if one.server is not None]
+        if on_servers:
+            home = Owner(identity_of(place), f"{place} on {socket.gethostname()}")
+        for one in on_servers:
+            one.belong_to(home, is_adopted)
+        return [one.server or "" for one in on_servers]
 
 
 def has_people(directory: str | os.PathLike[str] | None = None) -> bool:

@@ -9,8 +9,8 @@ from arena.backup.restoring import Target, restore_backup
 from arena.backup.writing import make_backup
 from arena.cli.group import run
 from arena.errors import StoreError
-from arena.home import ArenaHome, has_people, open_people
-from arena.known_server import MAX_CHARACTERS, PEOPLE, RESULTS, note_server, noted_server
+from arena.home import ArenaHome, has_people, open_people, own_databases
+from arena.known_server import MAX_CHARACTERS, PEOPLE, RESULTS, identity_of, note_server, noted_server
 from arena.store.connection import shown_url
 
 SHOWN = "postgresql://ada:***@db.example.org/arena"
@@ -128,3 +128,63 @@ def test_where_nothing_can_be_written_nobody_is_reminded(tmp_path):
 )
 def test_no_password_is_shown_wherever_it_stands_in_the_url(url, shown):
     assert shown_url(url) == shown
+
+
+# which home it is
+
+
+@pytest.mark.slow(only=("both",))
+@pytest.mark.parametrize(
+    "shared",
+    [("ARENA_STORE", "ARENA_PEOPLE"), ("ARENA_PEOPLE",), ("ARENA_STORE",)],
+    ids=["both", "people", "results"],
+)
+def test_one_site_at_a_time_works_on_a_database(postgres, tmp_path, monkeypatch, capsys, shared):
+    for variable in shared:
+        monkeypatch.setenv(variable, postgres.new_database())
+    here, moved, there = (tmp_path / name for name in ("here", "moved", "there"))
+    servers = own_databases(here)
+    assert len(servers) == len(shared)
+    here.rename(moved)
+    assert own_databases(moved) == servers
+    with ArenaHome(there), open_people(there):  # whoever plays or looks needs no home of its own
+        pass
+    assert run(["--home", str(there), "serve", "--only", "checker"]) == 2
+    [error] = capsys.readouterr().err.splitlines()
+    assert error.startswith(f"arena: {servers[0]}: it belongs to the home {here} on ")
+    assert f"and this is {there} on " in error
+    assert error.endswith("run: arena people adopt")
+    assert run(["--home", str(there), "people", "adopt"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == servers
+    own_databases(there)
+    with pytest.raises(StoreError, match=f"it belongs to the home {there}"):
+        own_databases(moved)
+
+
+def test_databases_that_are_files_are_in_their_home(tmp_path, capsys):
+    assert own_databases(tmp_path / "home") == []
+    assert files(tmp_path / "home") == ["arena.sqlite3"]
+    assert run(["--home", str(tmp_path / "home"), "people", "adopt"]) == 2
+    assert "the databases of this home are files in it" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_restored_home_is_another_one_whose_databases_belong_to_nobody(postgres, tmp_path, monkeypatch):
+    first, second = ([postgres.new_database() for _ in range(2)] for _ in range(2))
+    monkeypatch.setenv("ARENA_PEOPLE", first[1])
+    own_databases(tmp_path / "home", first[0])
+    with ArenaHome(tmp_path / "home", store=first[0]) as home:
+        make_backup(home, tmp_path / "backup")
+    monkeypatch.setenv("ARENA_PEOPLE", second[1])
+    restore_backup(tmp_path / "backup", Target(tmp_path / "restored", *second))
+    assert own_databases(tmp_path / "restored", second[0]) != []
+    assert identity_of(tmp_path / "restored") != identity_of(tmp_path / "home")
+    with pytest.raises(StoreError, match=f"it belongs to the home {tmp_path / 'restored'}"):
+        own_databases(tmp_path / "home", second[0])
+
+
+@pytest.mark.parametrize("data", [b"", b"x" * 32, b"\xff" * 10_000])
+def test_what_is_no_identity_is_named(tmp_path, data):
+    (tmp_path / "identity").write_bytes(data)
+    with pytest.raises(StoreError, match=r"identity: '.{0,40}'; expected 32 hexadecimal digits; remove it"):
+        identity_of(tmp_path)

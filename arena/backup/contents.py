@@ -16,14 +16,14 @@ from pathlib import Path
 from arena.errors import UsageError
 from arena.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE
 from arena.isolation.stale_cleanup import COPY_PREFIX
-from arena.known_server import FILES
+from arena.known_server import FILES, IDENTITY_FILE
 from arena.players.bot_files import BUILD_DIRECTORY
 from arena.submissions.upload_directory import CHECKING, RECEIVING
 
 PEOPLE, RESULTS = PEOPLE_FILE, DATABASE_FILE
 DATABASES = (PEOPLE, RESULTS)
 
-NOT_KEPT = ("cache", "locks", "parts", "repro", *FILES.values())
+NOT_KEPT = ("cache", "locks", "parts", "repro", IDENTITY_FILE, *FILES.values())
 """What is made again, belongs to processes that run now, or to where the databases are."""
 
 MAX_DEPTH = 80

@@ -8,6 +8,7 @@ import click
 
 from arena.cli.common import print_table
 from arena.cli.confirmation import confirm, yes_option
+from arena.cli.global_options import global_option
 from arena.cli.group import FAILED, OK
 from arena.cli.options import WholeNumber, format_options, wide_option
 from arena.cli.people_database import COMMAND_LINE, opened_people
@@ -167,6 +168,22 @@ def reopen(person: str, reason: str) -> None:
     with opened_people() as people:
         opened = people.accounts.reopen(person, COMMAND_LINE, reason)
     click.echo(printable(f"The account of {opened.name} is open again."))
+
+
+@command.command("adopt")
+def adopt() -> None:
+    """Let this home have databases on servers that belonged to another home.
+
+    `arena serve` refuses databases that belong to another home, whose site would take the submissions of this one. If
+    that home is gone, or was restored here, this command lets the site of this one work on them, and no other.
+    """
+    from arena.home import own_databases
+
+    servers = own_databases(global_option("home"), global_option("store"), is_adopted=True)
+    if not servers:
+        raise UsageError("the databases of this home are files in it; nothing can be adopted")
+    for server in servers:
+        click.echo(printable(f"{server} belongs to this home now."))
 
 
 @command.command("log")

@@ -30,7 +30,7 @@ from arena.cli.serve_options import (
     trusted_proxies_option,
 )
 from arena.errors import UsageError
-from arena.home import STORE_VARIABLE, home_path
+from arena.home import STORE_VARIABLE, home_path, own_databases
 from arena.log_lines import FORMAT_VARIABLE, FORMATS, TEXT, set_up_logging
 from arena.operating.part_lock import locked_parts
 from arena.operating.parts import PARTS, WEB, Part, Program, part_named, programs
@@ -147,6 +147,7 @@ def command(
             divide_delegated_group()
         if is_open:
             open_home().close()  # so that there is one
+            own_databases(_directory(), store)
             opened.enter_context(locked_parts(_directory(), [WEB, *(program.lock for program in beside)]))
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
         people = opened.enter_context(closing(OpenedPeople(_directory(), _why_not(only), store))) if is_open else None
@@ -227,6 +228,7 @@ def _run_alone(part: Part, ladders: Sequence[str], play_slots: int) -> int:
             f"--ladder: --only {part.name} plays one ladder, got {len(ladders)}; start it for each of them"
         )
     open_home().close()
+    own_databases(_directory(), global_option("store"))
     [program] = _programs([part], ladders, play_slots)
     with locked_parts(_directory(), [program.lock]):
         return program.run_alone()

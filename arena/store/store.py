@@ -20,10 +20,11 @@ from arena.store.correction_log import CorrectionLog
 from arena.store.events import BOTS, EventDetails, about_matches, add_event, advance, remove_topics
 from arena.store.live_state import LiveState, progress_times
 from arena.store.lock import DirectorLock, ServerLock, director_file_lock, file_lock_holders, server_lock_holders
+from arena.store.owner import Owned
 from arena.store.record_reader import RecordReader
 from arena.store.recording import insert_records
 from arena.store.rows import RecordRow, as_json
-from arena.store.schema import bots, matches, metadata, records, tournaments, voids
+from arena.store.schema import bots, matches, meta, metadata, records, tournaments, voids
 from arena.store.source import Source
 from arena.store.statements import insert_lines
 from arena.store.values import StoredBot, StoredTournament, utc_now
@@ -31,10 +32,10 @@ from arena.store.version import bring_up_to_date
 from arena.store.whole_copy import Copyable
 
 
-class Store(RecordReader, Copyable):
+class Store(RecordReader, Copyable, Owned):
     """A database of tournaments. Methods that read one take a ``StoredTournament`` or its name."""
 
-    _metadata = metadata
+    _metadata, _meta = metadata, meta
 
     def __init__(self, place: Path | str) -> None:
         """Open the database, creating its tables where there are none.

@@ -16,7 +16,9 @@ from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, selec
 
 from arena.errors import StoreError
 from arena.store.connection import BUSY_TIMEOUT_SECONDS, FEW_ROWS, Database, reason_of, shown_url
+from arena.store.owner import OWNER
 
+META_TABLES = ("meta", "people_meta")
 _COUNTERS = "sqlite_sequence"
 """Where SQLite keeps the last number of each table, so that it gives none a second time."""
 
@@ -93,7 +95,8 @@ def _create_and_fill(source: Connection, target: Connection, metadata: MetaData)
         raise StoreError(f"{_shown(target)}: it has tables; expected an empty database, and nothing was changed")
     metadata.create_all(target)
     for table in metadata.sorted_tables:
-        rows = source.execute(select(table).execution_options(yield_per=FEW_ROWS))
+        query = select(table).where(table.c.key != OWNER) if table.name in META_TABLES else select(table)
+        rows = source.execute(query.execution_options(yield_per=FEW_ROWS))
         for part in rows.mappings().partitions():
             target.execute(table.insert(), [dict(zip(table.c.keys(), row.values(), strict=True)) for row in part])
         counter = table.autoincrement_column

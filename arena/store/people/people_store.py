@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from arena.errors import StoreError
 from arena.store.commit_signal import CommitSignal
 from arena.store.connection import Database
+from arena.store.owner import Owned
 from arena.store.people.accounts import Accounts
 from arena.store.people.contest_rows import ContestReader
 from arena.store.people.contests import Contests
@@ -31,7 +32,7 @@ from arena.store.whole_copy import Copyable
 FILE_MODE = 0o600
 
 
-class PeopleStore(Copyable):
+class PeopleStore(Copyable, Owned):
     """A database of people. A context manager, or closed with ``close``.
 
     Attributes:
@@ -51,7 +52,7 @@ class PeopleStore(Copyable):
         rates: how often something was done.
     """
 
-    _metadata = metadata
+    _metadata, _meta = metadata, meta
 
     def __init__(self, place: Path | str, now: Now = lambda: time.time()) -> None:
         """Open the database, creating its tables where there are none.
