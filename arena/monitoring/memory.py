@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import time
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -22,26 +23,24 @@ MEASURE_SECONDS = 1.0
 """The longest that one measurement may take; what is left then counts in full. A process with very many mappings or
 open files takes long to measure."""
 
-_SHARE_OF_TIME = 0.1
-
 
 class Pace:
-    """Limits a slow operation to a tenth of the time."""
+    """Limits a slow operation to a tenth of the time, or to half of it where it is urgent."""
 
     def __init__(self) -> None:
-        self._again_at = 0.0
+        self._ended, self._took = -math.inf, 0.0
 
-    def is_due(self) -> bool:
+    def is_due(self, is_urgent: bool = False) -> bool:
         """Return whether the operation may run again."""
-        return time.monotonic() >= self._again_at
+        return time.monotonic() >= self._ended + self._took * (1 if is_urgent else 10)
 
     @contextlib.contextmanager
     def keep(self) -> Iterator[None]:
         """Measure how long the operation takes."""
         began = time.monotonic()
         yield
-        ended = time.monotonic()
-        self._again_at = ended + (ended - began) / _SHARE_OF_TIME
+        self._ended = time.monotonic()
+        self._took = self._ended - began
 
 
 class MemoryMonitor:
@@ -65,9 +64,21 @@ class MemoryMonitor:
         """
         return self._sum(map(_at_most, pids), pids, in_file_systems)
 
-    def exactly(self, pids: Collection[int], in_file_systems: int) -> int | None:
-        """Return the same with shared pages counted once; None if that took long and was done a short while ago."""
-        if not self._exact_pace.is_due():
+    def at_least(self, pids: Collection[int]) -> int:
+        """Return what nothing can share: all page tables, and the memory of the process that has the most."""
+        places = [f"{procfs.live_directory(pid)}/status" for pid in pids]
+        tables = sum(procfs.sum_bytes(place, b"VmPTE:") or 0 for place in places)
+        return tables + max((procfs.sum_bytes(place, b"RssAnon:") or 0 for place in places), default=0)
+
+    def exactly(self, pids: Collection[int], in_file_systems: int, is_urgent: bool) -> int | None:
+        """Return the same as ``at_most`` with shared pages counted once; None if it is too early to count again.
+
+        Args:
+            pids: the processes, which should be stopped: where they run, counting takes many times as long.
+            in_file_systems: what is stored in file systems of theirs that are in memory.
+            is_urgent: whether half of the time may be spent on it, in place of a tenth.
+        """
+        if not self._exact_pace.is_due(is_urgent):
             return None
         with self._exact_pace.keep():
             deadline = time.perf_counter() + MEASURE_SECONDS

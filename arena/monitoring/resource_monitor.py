@@ -10,6 +10,8 @@ import contextlib
 import os
 import resource
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from arena.isolation import control_groups, procfs, reaper
@@ -22,6 +24,12 @@ from arena.text import size_text
 
 SAMPLE_SECONDS = 0.1
 """Between two samples of a bot."""
+
+SLOW_SAMPLE_SECONDS = 0.02
+"""If a sample took longer, the bot is stopped for the next one: its processes take the time of whoever counts them."""
+
+URGENT = 2
+"""Times its memory that a bot may have at most before it is counted exactly as often as it can be."""
 
 CHILDREN_SECONDS = 0.001
 """A bot with more CPU time than this beyond that of its own process is known to have others."""
@@ -72,8 +80,24 @@ class ResourceMonitor:
         is_bot_reaped: its process number may belong to another process by now.
     """
 
-    def __init__(self, launched: LaunchedBot, limits: Limits, is_limited: bool) -> None:
+    def __init__(
+        self,
+        launched: LaunchedBot,
+        limits: Limits,
+        is_limited: bool,
+        stopped: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        """Prepare to sample.
+
+        Args:
+            launched: the bot.
+            limits: what it may use.
+            is_limited: whether it is to keep to them.
+            stopped: returns a context in which the bot is stopped.
+        """
         self._launched = launched
+        self._stopped = stopped
+        self._is_slow = False
         self._limits = limits
         self._is_limited = is_limited
         self._groups = launched.spec["control_groups"]
@@ -125,10 +149,13 @@ class ResourceMonitor:
 
     def sample(self) -> str | None:
         """Measure, and return which limit is broken, with the figures; None if all are kept."""
-        self.sampled_at = time.perf_counter()
-        usage = self._measure()
-        self.peak = self.peak.or_more(usage)
-        return self._broken(usage) if self._is_limited else None
+        self.sampled_at = began = time.perf_counter()
+        with self._stopped() if self._is_slow else contextlib.nullcontext():
+            usage = self._measure()
+            self.peak = self.peak.or_more(usage)
+            broken = self._broken(usage) if self._is_limited else None
+        self._is_slow = time.perf_counter() - began > SLOW_SAMPLE_SECONDS
+        return broken
 
     def sample_cpu(self) -> None:
         """Measure the CPU time alone."""
@@ -150,8 +177,8 @@ class ResourceMonitor:
     def _broken(self, usage: Usage) -> str | None:
         limits = self._limits
         if usage.memory_bytes > limits.memory_bytes and not self._groups:
-            held = self._memory.exactly(self._members(), self._scratch.bytes_in_memory(self._main))
-            if held is not None and held > limits.memory_bytes:
+            held = self._held(is_urgent=usage.memory_bytes > URGENT * limits.memory_bytes)
+            if held > limits.memory_bytes:
                 return LIMITS["memory_bytes"].broken_by(held, limits.memory_bytes)
         refused = control_groups.count_breaches(self._groups)
         if refused["memory_bytes"]:
@@ -161,6 +188,15 @@ class ResourceMonitor:
             if used >= allowed or refused.get(name):
                 return LIMITS[name].broken_by(used, allowed)
         return self._scratch.broken_limit(self._main, self._members)
+
+    def _held(self, is_urgent: bool) -> int:
+        """Return the memory of the bot, which is stopped to be counted, or the least that it has if that will do."""
+        with self._stopped():
+            members = self._members()
+            least = self._memory.at_least(members)
+            if least > self._limits.memory_bytes:
+                return least
+            return self._memory.exactly(members, self._scratch.bytes_in_memory(self._main), is_urgent) or least
 
     def _memory_broken(self) -> str:
         return f"more memory than memory_bytes allows, which is {size_text(self._limits.memory_bytes)}"

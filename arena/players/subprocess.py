@@ -8,6 +8,7 @@ import resource
 import select
 import signal
 import time
+from collections.abc import Iterator
 from types import TracebackType
 from typing import NamedTuple
 
@@ -70,7 +71,7 @@ class Subprocess:
         self.pid = self._launched.pid
         self.uid = self._launched.uid
         self.scratch: str = self._launched.spec["scratch"]
-        self.monitor = ResourceMonitor(self._launched, limits, is_limited=isolation.level != IsolationLevel.NONE)
+        self.monitor = ResourceMonitor(self._launched, limits, isolation.level != IsolationLevel.NONE, self._stopped)
         self.exit_text = RUNNING
         self.is_frozen = False
         self.unsent = b""
@@ -165,6 +166,18 @@ class Subprocess:
         if self._freezes_members:
             self.freeze_members()
         self.is_frozen = True
+
+    @contextlib.contextmanager
+    def _stopped(self) -> Iterator[None]:
+        """Freeze the program for a moment, unless it is frozen."""
+        was_frozen = self.is_frozen
+        if not was_frozen:
+            self.freeze()
+        try:
+            yield
+        finally:
+            if not was_frozen:
+                self.thaw()
 
     def freeze_members(self) -> None:
         """Stop every process that belongs to the program, in whatever group it is."""

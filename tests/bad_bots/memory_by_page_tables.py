@@ -1,0 +1,30 @@
+"""Has many children take memory for page tables alone, by reading a page here and there that nobody has written."""
+
+import mmap
+import os
+import time
+
+from _wire import play
+
+CHILDREN, BYTES, TABLE_BYTES = 110, 7 << 29, 1 << 21
+
+
+def read_here_and_there():
+    """Take 7 MiB for tables that map nothing but the page of zeros."""
+    memory = mmap.mmap(-1, BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)
+    memory.madvise(mmap.MADV_NOHUGEPAGE)
+    for at in range(0, BYTES, TABLE_BYTES):
+        memory[at]
+    while True:
+        pass
+
+
+def hog(message):
+    for _ in range(CHILDREN):
+        if os.fork() == 0:
+            read_here_and_there()
+    time.sleep(8)
+    raise SystemExit("enough: nobody held me")
+
+
+play(hog)
