@@ -57,8 +57,8 @@ class Isolation:
         level: how much is kept from bots.
         groups: whether control groups limit the sum of memory and processes.
         user_namespace: whether the bots of an ordinary user get their own file systems, by a user namespace.
-        builds: whether it is for builds. Compilers change the modes of files; where neither another uid nor a view of
-            its own protects the files of others, bots are refused that and builds are not.
+        builds: whether it is for builds. Compilers change the modes of files; where no view of its own protects the
+            files of others, bots are refused that and builds are not.
     """
 
     level: IsolationLevel = IsolationLevel.NONE
@@ -220,7 +220,7 @@ def _filter(isolation: Isolation, mounts: MountSpec | None) -> bytes:
     return assemble_filter(
         os.uname().machine,
         may_signal=is_bubblewrap or is_root() or landlock_abi() >= ABI_WITH_SCOPES,
-        may_change_files=has_own_view or is_root() or isolation.builds,
+        may_change_files=has_own_view or isolation.builds,
         counts_memory=isolation.groups,
         counts_disk=has_own_view,
     )

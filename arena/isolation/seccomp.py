@@ -129,7 +129,7 @@ def assemble_filter(
         may_signal: allow signals, because something else (Landlock, another uid) restricts them; otherwise a bot can
             signal only its own process group with ``kill(0, …)``, and ``abort`` ends in SIGSEGV.
         may_change_files: allow changes of mode, owner, times, length and attributes of files that are not open for
-            writing, because all but the scratch directory is read-only or belongs to another user.
+            writing, because all but the scratch directory is read-only.
         counts_memory: allow creating memory that belongs to no process, because a control group counts it.
         counts_disk: allow creating files that can't be counted, because the scratch directory is a file system of its
             own, whose size is the limit.

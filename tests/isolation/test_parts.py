@@ -1,15 +1,17 @@
 """The parts of a confinement: the filter against the kernel's own tables and semantics, paths, sizes, groups."""
 
+import platform
 import re
 import struct
 from pathlib import Path
 
 import pytest
 
-from arena.isolation import call_list, readable_paths
+from arena.enums import IsolationLevel
+from arena.isolation import call_list, readable_paths, sandbox_policy
 from arena.isolation.control_groups import ParentGroups, group_specs
 from arena.isolation.landlock import landlock_rules
-from arena.isolation.sandbox_policy import clean_environment
+from arena.isolation.sandbox_policy import Isolation, clean_environment
 from arena.isolation.seccomp import ARCHITECTURES, assemble_filter
 from arena.isolation.system_calls import SYSTEM_CALLS
 from arena.records import Limits
@@ -203,6 +205,13 @@ def test_what_something_else_holds_or_counts_is_let_through(machine):
     ):
         assert run_filter(program, number_of(name, machine), machine, arguments=(1234,)) == ALLOW
     assert run_filter(program, number_of("mmap", machine), machine, arguments=(0, 4096, 3, 0x21)) == ALLOW
+
+
+def test_where_files_are_not_read_only_their_times_and_lengths_stay():
+    """Landlock restricts no times and, before version 3, no truncation, even of files of root."""
+    program = sandbox_policy._filter(Isolation(level=IsolationLevel.LANDLOCK), None)
+    for name, verdict in (("utimensat", PRETEND), ("truncate", EACCES)):
+        assert run_filter(program, number_of(name, platform.machine()), platform.machine()) == verdict
 
 
 def test_calls_of_another_architecture_kill(machine):
