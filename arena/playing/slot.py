@@ -13,8 +13,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from arena.bot_registry import BotRegistry
+from arena.bot_text import EVERYBODY
 from arena.enums import ClockKind
-from arena.errors import ArenaError, GameError, IllegalActionError, OptionError, UnknownNameError, VoidMatchError
+from arena.errors import (
+    ArenaError,
+    BotError,
+    GameError,
+    IllegalActionError,
+    OptionError,
+    UnknownNameError,
+    VoidMatchError,
+)
 from arena.games import Game, make_game
 from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
@@ -27,7 +36,6 @@ from arena.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenBackErr
 from arena.players.manifest import load_bot
 from arena.players.player import Request, wall_limit_seconds
 from arena.playing.view import PERSON_NAME, Played, view_of
-from arena.protocol.messages import shortened
 from arena.records import Bot, MatchRecord, MatchSpec, TimeControl
 from arena.shipped import PREFIX, bot_path
 from arena.store.people.match_claim import MatchClaim
@@ -176,7 +184,8 @@ class Slot:
         reason = ""
         if record is not None and record.faults:
             fault = record.faults[0]
-            reason = f"{names[fault.seat]} forfeits ({fault.kind}): {fault.detail}"[:MAX_REASON_CHARACTERS]
+            sentence = fault.told_to(EVERYBODY, names[fault.seat])
+            reason = f"{names[fault.seat]} forfeits: {sentence} ({fault.kind})"[:MAX_REASON_CHARACTERS]
         position = Position(
             state=state,
             actions=json.dumps(self._actions),
@@ -234,8 +243,11 @@ class Slot:
                 time_control=self._control,
                 isolation=self._isolation.level,
             )
-        except ArenaError as error:
-            return f"{self._bot.label} has no hint: {shortened(str(error))}"
+        except BotError as error:
+            return f"{self._bot.label} has no hint: {error.kind.sentence}."
+        except ArenaError:
+            _log.exception("unrated match %d: no hint", self._claim.number)
+            return f"{self._bot.label} has no hint: {OUR_FAILURE}"
         return f"{self._bot.label} would play {self._rules.format_action(answer.action)}."
 
     def _answer(self, sentence: str) -> None:

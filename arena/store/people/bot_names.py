@@ -22,6 +22,12 @@ class BotNames:
         query = select(bot_owners.c.name).where(bot_owners.c.person_id == person.number)
         return sorted(self._database.read(lambda connection: connection.execute(query).scalars().all()))
 
+    def accepted_labels(self, person: Person) -> list[str]:
+        """Return the versions of bots (``name@version``) that a person has handed in and that were accepted."""
+        accepted = (submissions.c.person_id == person.number, submissions.c.state == SubmissionState.ACCEPTED)
+        query = select(submissions.c.bot).where(*accepted, submissions.c.bot.is_not(None))
+        return list(self._database.read(lambda connection: connection.execute(query).scalars().all()))
+
     def owner(self, name: str) -> int | None:
         """Return the number of the person who owns a bot's name, or one that looks like it; None without one."""
         query = select(bot_owners.c.person_id).where(bot_owners.c.look_alike_key == look_alike_key(name))

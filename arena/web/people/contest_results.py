@@ -71,7 +71,7 @@ def _hidden_fields(page: Page) -> type[BaseModel]:
 
 def _showing(page: Page) -> Handler:
     def show(visit: Visit) -> ToBuild:
-        stored, place = _hidden(visit)
+        stored, place = hidden_contest(visit)
         parameters = page.parameters.model_validate(visit.fields.model_dump(exclude={"name"}))
         if getattr(parameters, "tournament", None) not in stored.contest.tournaments:
             raise bad_address(f"Nothing of the contest {stored.name!r:.80} is hidden there.", 404)
@@ -88,7 +88,7 @@ def _showing(page: Page) -> Handler:
     return show
 
 
-def _hidden(visit: Visit) -> tuple[StoredContest, HomePlace]:
+def hidden_contest(visit: Visit) -> tuple[StoredContest, HomePlace]:
     """Return a contest, and the home in which its hidden results are.
 
     Raises:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 from pydantic import Field
 
+from arena.bot_text import Audience
 from arena.people.submission import Submission
 from arena.people.unrated_match import UnratedMatch
 from arena.site.models.people import OwnDataPage, OwnSubmission, PlayedMatch
 from arena.store.people.submissions import LISTED
 from arena.web.people.account import account_page, check_present
+from arena.web.people.bot_logs import audience_of, reads_bot
 from arena.web.people.directory import hidden_tournaments, log_line
 from arena.web.people.operation import Done, Fields, Operation, Visit, Who
 from arena.web.people.submissions import details_of, line_of
@@ -32,13 +36,13 @@ def show_own_data(visit: Visit) -> OwnDataPage:
     """Return all that is stored of whoever asks."""
     handed_in = visit.people.submissions.of(visit.person, visit.fields.before)
     entries = visit.people.log.lines(hidden=hidden_tournaments(visit), most=MAX_LOG_LINES)
-    name = visit.person.name
+    name, audience = visit.person.name, audience_of(visit)
     return OwnDataPage(
         account=account_page(visit),
         bot_names=tuple(visit.people.submissions.names_of(visit.person)),
         submissions=tuple(_submission(one, visit) for one in handed_in),
         older=handed_in[-1].number if len(handed_in) >= LISTED else None,
-        matches=tuple(map(_match, visit.people.unrated_matches.of_person(visit.person.number))),
+        matches=tuple(_match(one, audience) for one in visit.people.unrated_matches.of_person(visit.person.number)),
         log=tuple(log_line(entry) for entry in entries if name in (entry.by, entry.subject)),
     )
 
@@ -61,7 +65,7 @@ def _submission(one: Submission, visit: Visit) -> OwnSubmission:
     )
 
 
-def _match(one: UnratedMatch) -> PlayedMatch:
+def _match(one: UnratedMatch, audience: Audience) -> PlayedMatch:
     return PlayedMatch(
         game=one.choices.game,
         options=one.choices.options,
@@ -70,8 +74,14 @@ def _match(one: UnratedMatch) -> PlayedMatch:
         state=one.position.state,
         begun_at=one.begun_at,
         acted_at=one.acted_at,
-        actions=one.position.actions,
+        actions=one.position.actions if reads_bot(audience, one.choices.bot) else _without_notes(one),
     )
+
+
+def _without_notes(one: UnratedMatch) -> str:
+    """Return the actions of a match as JSON; what the bot noted is for its author."""
+    actions = [[seat, action, seconds, None] for seat, action, seconds, *_ in json.loads(one.position.actions)]
+    return json.dumps(actions)
 
 
 OPERATIONS = (

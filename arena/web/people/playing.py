@@ -20,6 +20,7 @@ from arena.site.models.playing import (
 from arena.store.people.play_slots import IDLE_SECONDS
 from arena.store.people.rates import Rate
 from arena.web.client_address import network_of
+from arena.web.people.bot_logs import audience_of, reads_bot
 from arena.web.people.operation import Done, Fields, Follow, Operation, Visit
 from arena.web.people.play_choices import SECONDS, NewMatch, PlayParameters, bot_of, chosen, game_of, menu_of
 from arena.web.people.resting import resting_bots
@@ -117,6 +118,8 @@ def show_match(visit: Visit) -> UnratedMatchPage:
     one = _own(visit)
     position = one.position
     view = PlayView.model_validate_json(position.view) if position.view else None
+    if view is not None and not reads_bot(audience_of(visit), one.choices.bot):
+        view = view.model_copy(update={"notes": ()})
     has_acted = any(seat == one.choices.seat for seat, *_ in json.loads(position.actions))
     is_over = position.state in ENDED
     return UnratedMatchPage(
@@ -133,10 +136,16 @@ def show_match(visit: Visit) -> UnratedMatchPage:
         may_ask=_may_ask(visit, one),
         rest=resting_bots(visit).refusal(one.choices.bot, _games_of(visit, one.choices.bot)),
         answer=one.answer,
-        outcome=position.reason or (view.result if view is not None and is_over else ""),
+        outcome=_outcome(position.reason) or (view.result if view is not None and is_over else ""),
         view=view,
         idle_minutes=round(IDLE_SECONDS / 60),
     )
+
+
+def _outcome(reason: str) -> str:
+    """Return why a match is over; earlier versions stored what a bot said behind the kind of its fault."""
+    head, mark, _ = reason.partition("): ")
+    return f"{head})." if mark and " forfeits (" in head else reason
 
 
 def follow_match(visit: Visit) -> Follow:

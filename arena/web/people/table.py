@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arena.web.people import (
     account,
+    bot_logs,
     contest_changes,
     contest_results,
     contests,
@@ -28,6 +29,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *contests.OPERATIONS,
     *contest_changes.OPERATIONS,
     *contest_results.OPERATIONS,
+    *bot_logs.OPERATIONS,
     *playing.OPERATIONS,
     *directory.OPERATIONS,
     *directing.OPERATIONS,

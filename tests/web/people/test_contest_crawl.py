@@ -82,6 +82,8 @@ WITH_FIELDS = {
     "/contests/{name}/hidden/tournaments/{tournament}", "/contests/{name}/hidden/tournaments/{tournament}/bots/{bot}",
     "/contests/{name}/hidden/tournaments/{tournament}/matches",
     "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}",
+    "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}/logs",
+    "/tournaments/{tournament}/matches/{match}/logs", "/bots/{bot}/logs",
 }  # fmt: skip
 ELSEWHERE = {
     "/events": "reads the public home alone, whose file has no canary, and what test_contest_news.py says of contests",
