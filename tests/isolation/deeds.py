@@ -3,6 +3,7 @@
 Prints what succeeded and what failed, as JSON: a deed that is refused raises OSError.
 """
 
+import contextlib
 import ctypes
 import errno
 import fcntl
@@ -214,6 +215,7 @@ def be_dumped(set_limit):
         raise PermissionError("the limit is 1")
 
 
+LIMITS = ("memory.limit_in_bytes", "memory.max")
 OTHER = os.getppid()
 DEEDS = {
     "be dumped": lambda: be_dumped(lambda: None),
@@ -322,6 +324,18 @@ WITHOUT_COUNTED_MEMORY = {
 }
 
 
+def memory_limits():
+    """What runtimes find that look for the limit of their control group, as Java does."""
+    mounts = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines() if "cgroup" in line]
+    groups = {line.split(":", 2)[2] for line in Path("/proc/self/cgroup").read_text().splitlines()}
+    files = {f"{mount}{group}/{file}" for mount in mounts for group in groups for file in LIMITS}
+    found = []
+    for file in files:
+        with contextlib.suppress(OSError):
+            found.append(int(Path(file).read_text()))
+    return found
+
+
 def succeeded(deed):
     try:
         deed()
@@ -341,4 +355,4 @@ a_file()
 table = {**DEEDS, **ELSEWHERE, **WITHOUT_OWN_DISK, **WITHOUT_COUNTED_MEMORY}
 missing = {"make an inotify by the old call"} if NUMBERS["inotify_init"] is None else set()
 results = {name: succeeded(deed) for name, deed in table.items() if name not in missing}
-print(json.dumps({"results": results, "inherited": inherited}))
+print(json.dumps({"results": results, "inherited": inherited, "memory_limits": memory_limits()}))

@@ -83,3 +83,7 @@ def test_a_readable_file_stays_as_it_is(tried):
 
 def test_a_bot_inherits_nothing_but_its_three_pipes(tried):
     assert tried.said["inherited"] == []
+
+
+def test_a_bot_reads_the_limit_of_its_own_control_group(tried):
+    assert set(tried.said["memory_limits"]) == ({Limits().memory_bytes} if tried.isolation.groups else set())
