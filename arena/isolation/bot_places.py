@@ -1,4 +1,4 @@
-"""Whose a place is: what lies in a home may be secret, and what lies where the arena keeps bots is somebody else's."""
+"""Which places belong to a bot that was submitted, to another bot, or to a user whose files may be secret."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SUBMITTED = re.compile(r"/(bots/[0-9a-f]{16}|arena-upload-[^/]*)(/|$)")
 
 SUBMITTED_RULE = (
     "expected a file of the bot, a name on its PATH, or a program of the system or of the arena's Python; others are"
-    " for bots in place, which a tournament file names by their path and arena check is told of by --in-place"
+    " for bots in place: those that a tournament file names by their path, and arena check with --in-place"
 )
 
 
