@@ -97,10 +97,8 @@ def test_times_add_up_over_matches_and_seats():
         record(["a@1", "b@1"], [0, 1, 0], [None, 0.5, 0.25], [(0.25, 0.1, 0.0), (0.5, 0.4, 2.0)]),
         record(["b@1", "a@1"], [0, 1], [0.75, 0.125], [(0.75, 0.3, 1.0), (0.125, 0.1, 0.5)]),
     ]
-    assert bot_times(records) == [
-        BotTimes("b@1", 2, 2, 1.25, 0.7, 3.0, 0.75),
-        BotTimes("a@1", 2, 2, 0.375, 0.2, 0.5, 0.25),
-    ]
+    found = bot_times(records)
+    assert found == [BotTimes("b@1", 2, 2, 1.25, 0.7, 3.0, 0.75), BotTimes("a@1", 2, 2, 0.375, 0.2, 0.5, 0.25)]
 
 
 def test_a_bot_that_plays_itself_is_counted_for_both_seats():

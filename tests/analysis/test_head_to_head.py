@@ -53,10 +53,8 @@ def test_how_many_encounters_would_decide():
 def test_seats_and_tournaments_are_counted_apart():
     again = [played(1, ["a", "b"], [2, 1], "o9", "m9", tournament=2)]
     by_seat = grouped(meetings(RESULTS, ["a"]), lambda one: one.seat)
-    assert {seat: (one.wins, one.losses, one.score) for seat, one in by_seat.items()} == {
-        0: (3, 0, 1.0),
-        1: (2, 1, 0.5),
-    }
+    found = {seat: (one.wins, one.losses, one.score) for seat, one in by_seat.items()}
+    assert found == {0: (3, 0, 1.0), 1: (2, 1, 0.5)}
     by_tournament = grouped(meetings(RESULTS + again, ["a"]), lambda one: one.tournament)
     assert {number: one.matches for number, one in by_tournament.items()} == {1: 6, 2: 1}
 

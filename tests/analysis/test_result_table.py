@@ -211,11 +211,8 @@ def test_scores_of_pairs_and_statistics_are_those_of_counted_encounters(store, s
     assert pair_scores(results, BOTS[:2]) == {pair: score for pair, score in counted.items() if {*pair} <= {*BOTS[:2]}}
     for wanted in game_statistics(encounters):
         found = statistics_of_results("plaid", results)
-        assert (found.matches, found.encounters, found.duplicates) == (
-            wanted.matches,
-            wanted.encounters,
-            wanted.duplicates,
-        )
+        seen = (found.matches, found.encounters, found.duplicates)
+        assert seen == (wanted.matches, wanted.encounters, wanted.duplicates)
         assert found.draws.value == pytest.approx(wanted.draws.value)
         assert [seat.value for seat in found.seats] == pytest.approx([seat.value for seat in wanted.seats])
         assert [seat.low for seat in found.seats] == pytest.approx([seat.low for seat in wanted.seats], abs=0.06)

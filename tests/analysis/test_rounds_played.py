@@ -49,12 +49,8 @@ def test_rounds_are_those_asked_for(home, bots):
 def test_a_meeting_of_three_has_the_points_of_all_three(home, bots):
     play(home, contest(bots[:4], players=3))
     (played,) = shown(home).rounds
-    assert [sorted(meeting.bots) for meeting in played.meetings] == [
-        ["ann", "bob", "cid"],
-        ["ann", "bob", "dan"],
-        ["ann", "cid", "dan"],
-        ["bob", "cid", "dan"],
-    ]
+    found = [sorted(meeting.bots) for meeting in played.meetings]
+    assert found == [["ann", "bob", "cid"], ["ann", "bob", "dan"], ["ann", "cid", "dan"], ["bob", "cid", "dan"]]
     assert all(sum(meeting.points) == 4.5 for meeting in played.meetings), "three matches of 1.5 points each"
     assert played.byes == ()
 

@@ -5,8 +5,6 @@ import io
 import json
 import re
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from tests.cli.calls import called, refusal
+from tests.databases import change
 
 ROOT = Path(__file__).parents[2]
 BOTS = ROOT / "bots"
@@ -143,9 +142,8 @@ def test_verify_finds_what_was_changed(home, arena, tmp_path):
     code, text, _ = arena("verify")
     assert (code, "all records hold" in text) == (0, True)
     shutil.copytree(home, tmp_path / "forged")
-    with closing(sqlite3.connect(tmp_path / "forged" / "arena.sqlite3")) as connection, connection:
-        forge = """UPDATE records SET record = replace(record, '"termination":"normal"', '"termination":"void"')"""
-        connection.execute(f'{forge} WHERE "match" = 3')
+    forge = """UPDATE records SET record = replace(record, '"termination":"normal"', '"termination":"void"')"""
+    change(tmp_path / "forged" / "arena.sqlite3", f'{forge} WHERE "match" = 3')
     code, _, errors = arena("verify", "--home", tmp_path / "forged", with_home=False)
     assert code == 1
     assert "match 3: ReplayError: termination are recorded as void" in errors

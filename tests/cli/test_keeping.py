@@ -5,8 +5,6 @@ import io
 import json
 import os
 import re
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -16,6 +14,7 @@ from arena.home import ArenaHome
 from arena.records import Fault
 from arena.store.values import StoredBot
 from tests.cli.calls import called, refusal
+from tests.databases import change
 from tests.store.samples import definition, line, record
 
 PATCHED = ("ARENA_HOME", "ARENA_STORE", "COLUMNS")
@@ -78,11 +77,8 @@ def test_the_list_says_how_far_each_tournament_is(arena, home):
         code, text, _ = arena("tournaments", "--json")
     rows = json.loads(text)
     assert code == 0
-    assert [(row["tournament"], row["state"]) for row in rows] == [
-        ("spring", "finished"),
-        ("trial", "running"),
-        ("\x1b[31mred", "not begun"),
-    ]
+    found = [(row["tournament"], row["state"]) for row in rows]
+    assert found == [("spring", "finished"), ("trial", "running"), ("\x1b[31mred", "not begun")]
     assert [(row["recorded"], row["scheduled"]) for row in rows] == [(2, 2), (1, 2), (0, 1)]
     assert [row["director"] for row in rows] == [None, f"process {os.getpid()}", None]
     assert [row["format"] for row in rows] == ["round-robin", "comparison", "round-robin"]
@@ -279,8 +275,7 @@ def test_the_latest_tournament_is_no_comparison(arena):
 
 def test_a_leaderboard_may_begin_at_a_date(arena, home):
     ago = (datetime.now(UTC) - timedelta(days=40)).isoformat(timespec="seconds")
-    with closing(sqlite3.connect(home / "arena.sqlite3")) as connection, connection:
-        connection.execute("UPDATE tournaments SET created_at = ? WHERE name = 'spring'", (ago,))
+    change(home / "arena.sqlite3", "UPDATE tournaments SET created_at = ? WHERE name = 'spring'", ago)
     assert matches_of(arena, "--since", "41d") == 2
     assert matches_of(arena, "--since", "39d") == 0
     assert matches_of(arena, "--since", "5w", "--comparisons") == 1

@@ -143,10 +143,8 @@ def test_a_position_in_a_file_is_analysed(lab, tmp_path):
     file = tmp_path / "position.json"
     file.write_text('\ufeff{"options": {"size": 3}, "actions": ["a1", [2, 2]]}')  # as editors on Windows begin a file
     code, out, _ = lab("analyse", "differences", "--position", file)
-    assert (code, out.splitlines()[0]) == (
-        0,
-        "differences size=3 scoring=distinct, ply 2, seat 0 to act: a draw (proved by a",
-    )
+    found = (code, out.splitlines()[0])
+    assert found == (0, "differences size=3 scoring=distinct, ply 2, seat 0 to act: a draw (proved by a")
     assert out.splitlines()[3:] == ["   a draw  c3", "", "Best line: c3"]
 
 
@@ -228,10 +226,8 @@ def test_with_three_seats_every_action_has_what_each_seat_gets(lab):
 @pytest.mark.usefixtures("without_kernels")
 def test_three_seats_are_told_in_eighty_columns(lab):
     code, out, err = lab("analyse", "coprimality", "-o", "players=3", "-o", "size=4")
-    assert (code, err) == (
-        0,
-        "The rules in Python are used, slower: there is no C compiler: CC = 'nocc' is not found\n",
-    )
+    found = (code, err)
+    assert found == (0, "The rules in Python are used, slower: there is no C compiler: CC = 'nocc' is not found\n")
     assert "seat 0 to act: shares 0, 1, 0.5; held against all others 0, 0.5, 0.5; a seat chooses" in " ".join(
         out.split()
     )

@@ -1,7 +1,5 @@
 """Options over all commands: one name has one type, one default, one way to be written and one meaning."""
 
-import importlib
-import inspect
 import json
 import shutil
 from collections import defaultdict
@@ -52,17 +50,6 @@ EARLIER = {
     "plot": ("-o", "--output", "x"),
 }
 """Earlier spellings, which are accepted: the command, both spellings and a value."""
-
-
-LAB = importlib.import_module("arena.cli.lab_command").command
-
-
-@pytest.mark.parametrize("name", sorted(LAB.commands))
-def test_a_command_of_the_lab_that_leaves_out_columns_can_show_them(name):
-    command = LAB.commands[name]
-    text = inspect.getsource(inspect.getmodule(inspect.unwrap(command.callback)))
-    leaves_out = "print_table(" in text and ("drop_order" in text or "accuracy_table" in text)
-    assert leaves_out == any("--wide" in option.opts for option in command.params)
 
 
 @pytest.mark.parametrize("name", ["contest", "ladder", "people"])

@@ -46,10 +46,8 @@ def test_a_few_matches_say_how_long_all_of_them_take(arena, written, tmp_path):
     code, out, err = arena("schedule", path, "--measure", "--workers", "2")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[:2] == [
-        "t: round-robin, 2 entrants, differences for 2",
-        "1,000 matches in 500 encounters and 500 rounds",
-    ]
+    found = lines[:2]
+    assert found == ["t: round-robin, 2 entrants, differences for 2", "1,000 matches in 500 encounters and 500 rounds"]
     mean_ms = float(re.search(r"differences ([\d.]+) ms", lines[2])[1])
     assert mean_ms > 50, "the slow bot has an action in each match"
     assert re.fullmatch(r"95 % interval: .* to .*, from 32 matches played now", lines[3])

@@ -9,6 +9,7 @@ from arena.cli.group import run
 from arena.corrections import disqualify, undo_correction, void_matches, withdraw
 from arena.enums import FaultKind
 from tests.corrections.contest import contest, play, records, write_bots
+from tests.databases import change
 
 BOTS = ("ann", "bob", "illegal")
 TABLES = ("records", "faults", "matches", "skipped", "set_aside", "corrections")
@@ -107,10 +108,7 @@ def void(home, tmp_path, no_check):
 
 
 def edit(home, statement, *values):
-    connection = sqlite3.connect(home.directory / "arena.sqlite3")
-    with connection:
-        connection.execute(statement, values)
-    connection.close()
+    change(home.directory / "arena.sqlite3", statement, *values)
 
 
 def arena(home, capsys, *arguments):

@@ -27,6 +27,7 @@ from arena.tournament.formats.tie_breaks import CardLine
 from arena.tournament.rounds import played_format, ranking_of
 from arena.transfer.definition_checks import without_locations
 from tests.corrections.contest import Scripts, contest, play, reckoned, records, tabled, write_bots
+from tests.databases import change
 
 STORED = Path(__file__).parents[1] / "data" / "stored"
 FOUR = ("ann", "bob", "cid", "dan")
@@ -152,11 +153,9 @@ def test_a_new_bot_that_has_changed_since_is_named(played, bots, mended):
 def test_of_a_stored_bot_only_its_place_and_its_arguments_are_believed(played, bots, mended):
     """The interpreter may have moved, and a home that comes from somebody else may name any program."""
     replace_bot(played.store, "t", "bob", replace(mended, command=(*mended.command, "--fast")), reason="a bug")
-    connection = sqlite3.connect(played.directory / "arena.sqlite3")
-    with connection:
-        program = mended.command[0]
-        connection.execute("UPDATE tournaments SET definition = replace(definition, ?, '/bin/false')", (program,))
-    connection.close()
+    program = mended.command[0]
+    statement = "UPDATE tournaments SET definition = replace(definition, ?, '/bin/false')"
+    change(played.directory / "arena.sqlite3", statement, program)
     stored = played.store.tournament("t")
     assert stored.definition.entrants[1].command == ("/bin/false", mended.own_files[0], "--fast")
     bob = with_corrections(contest(bots), stored).entrants[1]
@@ -636,10 +635,8 @@ def test_a_tournament_of_an_earlier_version_takes_every_correction(version, tmp_
 
 def test_a_log_that_names_an_unknown_entrant_is_refused(played):
     disqualify(played.store, "t", "bob", reason="x")
-    connection = sqlite3.connect(played.directory / "arena.sqlite3")
-    with connection:
-        connection.execute("UPDATE corrections SET details = replace(details, '\"entrant\":1', '\"entrant\":9')")
-    connection.close()
+    statement = "UPDATE corrections SET details = replace(details, '\"entrant\":1', '\"entrant\":9')"
+    change(played.directory / "arena.sqlite3", statement)
     with pytest.raises(StoreError, match="its log of corrections names an entrant that it does not have"):
         standings_of(played.store, "t")
 
@@ -674,9 +671,6 @@ TAMPERED = {
 def test_verify_names_what_the_log_does_not_explain(played, case):
     statement, problem = TAMPERED[case]
     disqualify(played.store, "t", "bob", reason="x")
-    connection = sqlite3.connect(played.directory / "arena.sqlite3")
-    with connection:
-        connection.execute(statement)
-    connection.close()
+    change(played.directory / "arena.sqlite3", statement)
     problems = verify(played, played.store.tournament("t")).problems
     assert any(re.search(problem, text) for text in problems), problems

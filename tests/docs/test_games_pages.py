@@ -30,11 +30,8 @@ def test_every_game_has_a_page_that_answers_three_questions():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     assert set(PAGES) == set(GAMES)
     for game, page in PAGES.items():
-        assert re.findall(r"^\| (Is it fair\?|At which size\?|Which variation\?) \|", page, re.MULTILINE) == [
-            "Is it fair?",
-            "At which size?",
-            "Which variation?",
-        ]
+        found = re.findall(r"^\| (Is it fair\?|At which size\?|Which variation\?) \|", page, re.MULTILINE)
+        assert found == ["Is it fair?", "At which size?", "Which variation?"]
         for heading in ("## What is proved, computed, measured and not known", "## Recommended"):
             assert heading in page, game
         assert f"<games/{game}>" in index
@@ -88,13 +85,22 @@ def test_at_two_sizes_of_coprimality_nobody_can_go_wrong(size, winner):
     assert f"seat {winner} at {size}" in PAGES["coprimality"]
 
 
-def test_three_at_coprimality_are_as_their_page_says():
-    shares = {"0": 0.0, "½": 0.5, "¾": 0.75, "1": 1.0}
-    for line in re.findall(r"^\| 3 \| (3|4) \| (.*?) \| (.*?) \|$", PAGES["coprimality"], re.MULTILINE):
-        game = make_game("coprimality", players=3, size=int(line[0]))
-        solution = Solver(game, "coprimality", Limits()).solve(By.TABLE)
-        said = [tuple(shares[one] for one in cell.split(", ")) for cell in line[1:]]
-        assert said == [solution.shares, solution.paranoid]
+SHARES = {"0": 0.0, "¼": 0.25, "½": 0.5, "¾": 0.75, "1": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "begin"),
+    [
+        ("coprimality", {"size": 3}, r"\| 3 \| 3"),
+        ("coprimality", {"size": 4}, r"\| 3 \| 4"),
+        ("plaid", {"width": 6, "height": 6, "lines": 6}, r"\| 6 by 6 \| 6"),
+    ],
+)
+def test_what_three_get_is_as_the_page_says_of_the_smallest_boards(name, options, begin):
+    (cells,) = re.findall(rf"^{begin} \| (.*?) \| (.*?) \|$", PAGES[name], re.MULTILINE)
+    solution = Solver(make_game(name, players=3, **options), name, Limits()).solve(By.TABLE)
+    said = [tuple(SHARES[one] for one in cell.split(", ")) for cell in cells]
+    assert said == [solution.shares, solution.paranoid]
 
 
 def test_plaid_is_as_its_page_says():
@@ -103,12 +109,3 @@ def test_plaid_is_as_its_page_says():
     said = dict(zip(sides, margins[1:], strict=True))  # the first number is the seat
     for side in (4, 6):
         assert margin("plaid", width=side, height=side, lines=6) == said[side]
-
-
-def test_three_at_plaid_are_as_their_page_says_of_the_smallest_sheet():
-    (line,) = re.findall(r"^\| 6 by 6 \| 6 \| (.*?) \| (.*?) \|$", PAGES["plaid"], re.MULTILINE)
-    shares = {"0": 0.0, "¼": 0.25, "½": 0.5, "1": 1.0}
-    game = make_game("plaid", players=3, width=6, height=6, lines=6)
-    solution = Solver(game, "plaid", Limits()).solve(By.TABLE)
-    said = [tuple(shares[one] for one in cell.split(", ")) for cell in line]
-    assert said == [solution.shares, solution.paranoid]

@@ -62,41 +62,26 @@ def test_the_metadata_says_whose_it_is_and_under_which_license(wheel):
 
 
 @pytest.mark.soak
-def test_what_is_installed_is_the_wheel(installed, tmp_path):
+def test_what_is_installed_is_the_wheel_whose_help_begins_with_what_works(installed, tmp_path):
     done = installed.paste('python3 -c "import arena; print(arena.__file__)"', tmp_path)
     assert Path(done.stdout.strip()).is_relative_to(installed.environment)
-
-
-@pytest.mark.soak
-def test_the_first_line_of_help_works(installed, tmp_path):
     shown = installed.paste("arena --help", tmp_path).stdout
     (command,) = re.findall(r"Start with: (.*)", shown)
     done = installed.paste(command, tmp_path)
     assert done.returncode == 0
     assert "300 of 300 matches." in done.stdout
     steps = re.findall(r"^  (arena \S+)", done.stdout.partition("What next:")[2], re.MULTILINE)
-    assert "arena new" in steps
-    assert "arena protocol" in steps
+    assert {"arena new", "arena protocol"} <= set(steps)
+    assert installed.paste("arena protocol", tmp_path).stdout.strip() == (ROOT / "protocol.md").read_text().strip()
 
 
 @pytest.mark.soak
-def test_the_next_steps_of_the_quickstart_can_be_pasted(installed, tmp_path):
-    done = installed.paste("arena quickstart", tmp_path)
-    for step in re.findall(r"^  (arena .*?)  ", done.stdout.partition("What next:")[2], re.MULTILINE):
-        done = installed.paste(f"echo quit | {step}", tmp_path)
-        assert done.returncode == 0, f"{step}: {done.stdout}"
-
-
-@pytest.mark.soak
-def test_the_next_steps_of_the_quickstart_fit_into_80_columns(installed, tmp_path):
+def test_the_next_steps_of_the_quickstart_fit_into_80_columns_and_can_be_pasted(installed, tmp_path):
     shown = installed.paste("COLUMNS=80 arena quickstart", tmp_path).stdout.partition("What next:")[2]
     assert max(map(len, shown.splitlines())) <= 80
-
-
-@pytest.mark.soak
-def test_the_protocol_can_be_read(installed, tmp_path):
-    done = installed.paste("arena protocol", tmp_path)
-    assert done.stdout.strip() == (ROOT / "protocol.md").read_text().strip()
+    for step in re.findall(r"^  (arena .*?)  ", shown, re.MULTILINE):
+        done = installed.paste(f"echo quit | {step}", tmp_path)
+        assert done.returncode == 0, f"{step}: {done.stdout}"
 
 
 def skip_without(level):

@@ -140,19 +140,6 @@ def test_every_shipped_tournament_file_is_accepted():
     assert names >= {"quickstart", "three_players", "all_games", *GAMES}
 
 
-def test_the_code_map_names_every_room():
-    design = (ROOT / "arena" / "DESIGN.md").read_text(encoding="utf-8")
-    for path in (ROOT / "arena").iterdir():
-        if path.is_dir() and path.name != "__pycache__":
-            assert f"`{path.name}/`" in design
-        elif path.suffix == ".py" and not path.name.startswith("__"):
-            assert f"`{path.name}`" in design
-    for path in (ROOT / "arena").rglob("*.py"):
-        room = path.parent.name
-        if room in ("players", "ratings", "match") and path.name not in ("__init__.py", "player.py"):
-            assert path.name in design
-
-
 @pytest.mark.slow
 @needs.program("rustc", path=BARE_PATH)
 def test_a_bot_in_another_language_passes_the_check_as_it_is(pasted):

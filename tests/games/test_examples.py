@@ -181,12 +181,8 @@ def test_three_and_four_seats_begin_with_equally_many_discs():
     game = make_game("reversi:Reversi", players=4)
     state = game.initial_state()
     assert game.scores(state) == (4, 4, 4, 4)
-    assert game.render(state).splitlines()[2:6] == [
-        "6 . . D A B C . .",
-        "5 . . C D A B . .",
-        "4 . . B C D A . .",
-        "3 . . A B C D . .",
-    ]
+    found = game.render(state).splitlines()[2:6]
+    assert found == ["6 . . D A B C . .", "5 . . C D A B . .", "4 . . B C D A . .", "3 . . A B C D . ."]
     game = make_game("reversi:Reversi", players=3, size=6)
     assert game.scores(game.initial_state()) == (5, 5, 5)
     for size, players in ((7, 2), (4, 3), (4, 4)):

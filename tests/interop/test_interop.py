@@ -303,11 +303,8 @@ def test_openspiel_games_and_states_can_be_copied_and_pickled():
         assert str(copied) == str(game)
         assert copied.new_initial_state().num_players() == 3
     for copied in copies(state):
-        assert (str(copied), copied.history(), copied.legal_actions()) == (
-            str(state),
-            state.history(),
-            state.legal_actions(),
-        )
+        found = (str(copied), copied.history(), copied.legal_actions())
+        assert found == (str(state), state.history(), state.legal_actions())
         copied.apply_action(copied.legal_actions()[0])
         assert len(state.history()) == 3
         assert len(copied.history()) == 4

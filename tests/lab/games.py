@@ -58,6 +58,14 @@ def game_of(positions, kind=OfATable, **options):
     return checked_game(game, PATH)
 
 
+def after(game, actions):
+    """Return the state after actions."""
+    state = game.initial_state()
+    for action in actions:
+        state = game.apply(state, action)
+    return state
+
+
 def plain_value(game, state):
     """Return (outcome, margin) for seat 0 with best play: minimax over the rules, and nothing else."""
 

@@ -300,15 +300,3 @@ def test_memory_that_the_largest_game_asks_for_is_not_used_by_sanitizers(tmp_pat
         "import sys; sys.exit(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 20)",
     )
     assert complaint("differences", tmp_path, with_sanitizers=True, to_test=ask) is None
-
-
-def test_rules_matches_and_records_know_nothing_of_the_lab():
-    package = Path(build.__file__).parents[2]
-    users = {
-        path.relative_to(package).parts[0]
-        for path in package.rglob("*.py")
-        if "arena.lab" in path.read_text(encoding="utf-8")
-    }
-    assert users <= {"lab", "cli", "web", "report", "site", "tournament"}
-    by_tournaments = [path for path in (package / "tournament").glob("*.py") if "arena.lab" in path.read_text("utf-8")]
-    assert [path.name for path in by_tournaments] == ["opening_information.py"]

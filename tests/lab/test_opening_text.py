@@ -17,6 +17,7 @@ from arena.lab.opening_worth import OpeningBalance, judged_margins, opening_bala
 from arena.lab.oracle import Oracle
 from arena.lab.worth import Outcome
 from arena.tournament.openings import openings
+from tests.lab.games import after
 
 FOUR = GameChoice(game="differences", options={"size": 4}, players=2)
 
@@ -37,12 +38,7 @@ def test_openings_are_counted_as_they_end_with_best_play(name, options, plies, c
     coming = openings(game, plies, 1)
     drawn = [next(coming) for _ in range(count)]
     oracle = Oracle(game, name)
-    outcomes = []
-    for opening in drawn:
-        state = game.initial_state()
-        for action in opening:
-            state = game.apply(state, action)
-        outcomes.append(oracle.worth(state).outcome)
+    outcomes = [oracle.worth(after(game, opening)).outcome for opening in drawn]
     found = opening_balance(game, name, drawn, math.inf)
     won, drawn, lost = map(outcomes.count, (Outcome.WIN, Outcome.DRAW, Outcome.LOSS))
     assert found == OpeningBalance(openings=count, won=won, drawn=drawn, lost=lost)

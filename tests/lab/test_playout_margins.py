@@ -10,6 +10,7 @@ from arena.lab.kernels import playout_margins
 from arena.lab.kernels.loading import kernel_of, load
 from arena.lab.kernels.playout_margins import PlayoutMargin, playout_margin
 from arena.lab.kernels.playouts import playouts_by_rules, random_playouts
+from tests.lab.games import after
 
 
 def by_rules(monkeypatch):
@@ -23,13 +24,6 @@ def exact_mean(game, state):
         return Fraction(first - second)
     actions = game.legal_actions(state)
     return sum(exact_mean(game, game.apply(state, action)) for action in actions) / len(actions)
-
-
-def after(game, opening):
-    state = game.initial_state()
-    for action in opening:
-        state = game.apply(state, action)
-    return state
 
 
 @pytest.mark.parametrize("opening", [((1, 1), (2, 4)), ((2, 3),)])

@@ -14,6 +14,7 @@ from arena.lab.kernels.loading import has_solver
 from arena.lab.limits import Limits
 from arena.lab.puzzle_search import MIN_CHOICES, find_puzzles, lines_log2
 from arena.lab.worth import Outcome
+from tests.lab.games import after
 from tests.lab.made_puzzles import made_puzzle
 from tests.lab.matches import outcome_of, random_record
 from tests.report.tournaments import play
@@ -42,7 +43,7 @@ def expected_puzzles(name, game, records):
     for record in records:
         actions = actions_of(record)
         for ply in range(record.opening_plies, len(actions)):
-            state = after_all(game, actions[:ply])
+            state = after(game, actions[:ply])
             sign = 1 if game.seat_to_act(state) == 0 else -1
             legal = list(game.legal_actions(state))
             worth = {one: sign * outcome_of(game, game.apply(state, one), known) for one in legal}
@@ -50,20 +51,13 @@ def expected_puzzles(name, game, records):
             is_only = list(worth.values()).count(best) == 1
             if is_only and len(legal) >= MIN_CHOICES and worth[actions[ply]] < best:
                 images = mirrored(name, game.options.get("size"), actions[:ply])
-                found.add(frozenset(after_all(game, line) for line in images))
+                found.add(frozenset(after(game, line) for line in images))
     return found
 
 
 def actions_of(played):
     """Return the actions of a record or a puzzle as the rules list them."""
     return [tuple(action) if isinstance(action, list) else action for _, action in played.actions]
-
-
-def after_all(game, actions):
-    state = game.initial_state()
-    for action in actions:
-        state = game.apply(state, action)
-    return state
 
 
 @pytest.mark.parametrize(("name", "options"), GAMES, ids=str)
@@ -77,7 +71,7 @@ def test_puzzles_are_all_positions_with_one_action_that_helps_and_was_missed(nam
     assert found.unknown == 0
     known, classes = {}, set()
     for puzzle in found.puzzles:
-        state = after_all(game, actions_of(puzzle))
+        state = after(game, actions_of(puzzle))
         (group,) = (group for group in expected if state in group)
         classes.add(group)
         assert puzzle.faults() == []

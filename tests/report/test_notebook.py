@@ -130,10 +130,8 @@ def test_every_game_has_a_board_and_a_match(home, game):
     play(home, name, FOUR[: options.get("players", 2)], [(game, options)])
     record = home.store.record_of(name, 1)
     page = shown(record)
-    assert (
-        len([svg for svg in page.all("svg") if svg.get("aria-label", "").startswith("board")])
-        == len(record.actions) + 1
-    )
+    found = len([svg for svg in page.all("svg") if svg.get("aria-label", "").startswith("board")])
+    assert found == len(record.actions) + 1
     assert all(bot in page.text for bot in record.bots)
     board = Board(*list(states_of(record))[-1])
     assert ElementTree.fromstring(board._repr_svg_()).tag == "{http://www.w3.org/2000/svg}svg"

@@ -5,7 +5,6 @@
 
 import re
 import shutil
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from arena import ArenaHome, load_definition, run_tournament
 from arena.analysis.standings_cache import standings_of
 from arena.analysis.verification import verify
+from tests.databases import change
 
 STORED = Path(__file__).parents[1] / "data" / "stored"
 HOMES = sorted(path.name for path in (STORED / "homes").iterdir())
@@ -93,10 +93,8 @@ def test_a_bot_submitted_to_an_earlier_version_is_found_and_plays(home):
 )
 def test_a_record_that_nobody_can_read_is_named_and_the_others_are_still_checked(home, text, problem):
     tournament = home.store.tournament("faults")
-    with sqlite3.connect(home.directory / "arena.sqlite3") as connection:
-        key = (text, tournament.number)
-        connection.execute("UPDATE records SET record = ? WHERE tournament_id = ? AND match = 1", key)
-    connection.close()
+    statement = "UPDATE records SET record = ? WHERE tournament_id = ? AND match = 1"
+    change(home.directory / "arena.sqlite3", statement, text, tournament.number)
     checked, problems = verify(home, tournament)
     assert checked == 12
     assert len(problems) == 1

@@ -465,11 +465,8 @@ def test_the_bracket_of_six_entrants():
     format_.add_results([scored((0, 5), 0.0)])
     final = format_.stages()[-1][0]
     assert (final.entrants, final.winner, final.points, final.score) == ((0, 5), 5, ((0.0, 2.0),), (0.0, 1.0))
-    assert [[str(duel.decided_by) for duel in stage] for stage in format_.stages()] == [
-        ["bye", "encounters", "bye", "encounters"],
-        ["encounters", "encounters"],
-        ["encounters"],
-    ]
+    found = [[str(duel.decided_by) for duel in stage] for stage in format_.stages()]
+    assert found == [["bye", "encounters", "bye", "encounters"], ["encounters", "encounters"], ["encounters"]]
 
 
 def test_the_upper_entrant_of_a_duel_comes_from_the_upper_half_whoever_is_the_better_seed():

@@ -118,7 +118,9 @@ def facts(home):
     return [[record[key] for key in keys] for record in exported(home)], faults
 
 
-def storm(tmp_path, kills, encounters):
+@pytest.mark.soak
+@pytest.mark.parametrize(("kills", "encounters"), [(20, 4), (200, 30)], ids=["twenty", "two_hundred"])
+def test_kills_of_all_kinds_give_the_undisturbed_table(tmp_path, kills, encounters):
     path = write_fiery_definition(tmp_path, encounters)
     before = traces()
     assert arena("run", path, "--home", tmp_path / "calm", "-q").returncode == 0
@@ -134,16 +136,6 @@ def storm(tmp_path, kills, encounters):
     assert arena("verify", "--home", tmp_path / "stormy").returncode == 0
     wait_until_nothing_runs_in(tmp_path)
     assert not traces_since(before)
-
-
-@pytest.mark.soak
-def test_twenty_kills_of_all_kinds_give_the_undisturbed_table(tmp_path):
-    storm(tmp_path, kills=20, encounters=4)
-
-
-@pytest.mark.soak
-def test_two_hundred_kills_of_all_kinds_give_the_undisturbed_table(tmp_path):
-    storm(tmp_path, kills=200, encounters=30)
 
 
 def small_definition(tmp_path, encounters=2):
@@ -227,13 +219,7 @@ def test_a_full_temporary_directory_is_reported(tmp_path):
         for number in range(6):  # of eight; one is the directory itself, so there is room for one thing more
             (small / str(number)).touch()
         path = small_definition(tmp_path)
-        done = subprocess.run(
-            [*ARENA, "run", str(path), "--home", str(tmp_path / "h"), "-q"],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=os.environ | {"TMPDIR": str(small)},
-        )
+        done = arena("run", path, "--home", tmp_path / "h", "-q", env=os.environ | {"TMPDIR": str(small)})
     finally:
         subprocess.run(["umount", str(small)], check=True)
     assert done.returncode in (1, 2)
@@ -250,9 +236,7 @@ def test_a_clock_that_is_set_back_changes_nothing(tmp_path, monkeypatch):
     (back / "sitecustomize.py").write_text(
         "import time\n_real = time.time\n_began = _real()\ntime.time = lambda: _began - 100.0 * (_real() - _began)\n"
     )
-    environment = os.environ | {"PYTHONPATH": str(back)}
-    command = [*ARENA, "run", str(path), "--home", str(tmp_path / "h"), "-q"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    done = arena("run", path, "--home", tmp_path / "h", "-q", env=os.environ | {"PYTHONPATH": str(back)})
     assert done.returncode == 0, done.stderr
     lines = arena("export", "--home", tmp_path / "h").stdout.splitlines()
     seconds = [wall for line in lines for wall in json.loads(line)["wall_seconds"] if wall is not None]

@@ -18,6 +18,7 @@ from arena.errors import StoreError, UnknownNameError
 from arena.home import ArenaHome
 from arena.store.rows import row_of
 from arena.transfer import merge_home
+from tests.databases import change
 from tests.transfer.played import begin, bot, definition_of, exported, forfeited, play, play_rounds, played
 
 STORED = Path(__file__).parents[1] / "data" / "stored"
@@ -42,8 +43,7 @@ def merged(home, other, *names, **options):
 
 def tampered(home, statement, *values):
     """Change another home's database behind the arena's back."""
-    with contextlib.closing(sqlite3.connect(home.directory / "arena.sqlite3")) as connection, connection:
-        connection.execute(statement, values)
+    change(home.directory / "arena.sqlite3", statement, *values)
 
 
 def refusal(home, other):
@@ -378,11 +378,6 @@ def test_an_external_game_is_imported_only_if_it_is_allowed(here, there, tmp_pat
 # what is no home
 
 
-def executed(path, statement):
-    with contextlib.closing(sqlite3.connect(path / "arena.sqlite3")) as connection, connection:
-        connection.execute(statement)
-
-
 def written(path, ending, data=b""):
     (path / f"arena.sqlite3{ending}").write_bytes(data)
 
@@ -398,7 +393,7 @@ NO_HOMES = {
     ),
     "a text": (lambda path: written(path, "", b"this is a diary\n" * 1000), "this file is no arena database"),
     "another program": (
-        lambda path: executed(path, "CREATE TABLE notes (text)"),
+        lambda path: change(path / "arena.sqlite3", "CREATE TABLE notes (text)"),
         "this is a database of another program",
     ),
     "unfinished": (
