@@ -167,6 +167,7 @@ def command(
             end_streams=people.end_streams if people is not None else None,
             end=people.end if people is not None else None,
             observers=observers,
+            frozen=people.contest_news.frozen if people is not None else lambda _: None,
             services=tuple(Service(program.module, program.arguments) for program in beside),
         )
         if people is not None:

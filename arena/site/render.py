@@ -12,7 +12,7 @@ import shlex
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -48,6 +48,18 @@ _JOINTS = re.compile(r"(?<=\w[_-])(?=\w)")
 _NOT_IN_SCRIPT = re.compile("[<>&]|[^ -~]")
 
 
+class Frozen(NamedTuple):
+    """That results of a tournament are hidden.
+
+    Attributes:
+        sentence: since when, and until when; "" before they are.
+        address: of the page of its contest.
+    """
+
+    sentence: str
+    address: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """Where a page is shown.
@@ -60,6 +72,7 @@ class Setting:
         age_seconds: since when the store can't be read; None if it can.
         notice: a sentence above the page; "" for none.
         notice_address: of the page that it is about; "" for none.
+        frozen: that results are hidden of the tournament that it is about; None if none are.
     """
 
     links: Links
@@ -69,6 +82,7 @@ class Setting:
     age_seconds: float | None = None
     notice: str = ""
     notice_address: str = ""
+    frozen: Frozen | None = None
 
 
 def render(page: Page, parameters: Parameters, model: Model, setting: Setting) -> str:

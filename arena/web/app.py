@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from arena.site.links import ServedLinks
 from arena.site.page import Lane, Page
 from arena.site.pages import PAGES
-from arena.site.render import asset, asset_digests
+from arena.site.render import Frozen, asset, asset_digests
 from arena.trouble_note import Trouble
 from arena.web import openapi
 from arena.web.addresses import Addresses, query_of
@@ -60,6 +60,7 @@ class Site:
         store: str | None = None,
         troubles: Callable[[], tuple[Trouble, ...]] = tuple,
         observers: Sequence[Observer] = (),
+        frozen: Callable[[str], Frozen | None] = lambda _: None,
     ) -> None:
         """Prepare to answer.
 
@@ -76,6 +77,7 @@ class Site:
             store: the URL of its database; None for a file in the home.
             troubles: returns what is wrong with the parts of the site, for the page of health.
             observers: are called with every request when its answer begins.
+            frozen: returns whether results of a tournament are hidden now, or may be later; None if neither.
         """
         self._events, self._services, self._end = events, services, end
         self._end_streams = end_streams
@@ -90,7 +92,7 @@ class Site:
         health = Health(home, self.versions, self.builders, self.csp_reports, events, troubles=troubles)
         self._builder = ValueBuilder(home, self.builders, Snapshots(home().cache_directory))
         self.cache = PageCache(self._builder, self.versions)
-        self._responses = PageResponses(self.cache, links or ServedLinks(asset_digests()), health.page)
+        self._responses = PageResponses(self.cache, links or ServedLinks(asset_digests()), health.page, frozen)
         self._feeds = Feeds(home, self.versions)
         self._endpoints = (*self._own_endpoints(), *endpoints)
         targets: list[tuple[str, Page | Endpoint, bool]] = [(page.path, page, True) for page in PAGES]

@@ -20,12 +20,13 @@ from arena.site.links import ServedLinks
 from arena.site.models.health import HealthPage
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
-from arena.site.render import Setting, render, render_template
+from arena.site.render import Frozen, Setting, render, render_template
 from arena.web.page_cache import Found, PageCache
 from arena.web.page_value import HURRIED_SECONDS, LATE_SECONDS, Value
 from arena.web.problems import CHANGING, Problem
 from arena.web.rendered import NOT_KEPT, PAGE_CACHING, Rendered, rendered, response_of
 from arena.web.security_headers import IS_EMBEDDABLE
+from arena.web.topics import CONTESTS
 from arena.web.turns import BUSY
 
 HTML, JSON, CSV = "text/html; charset=utf-8", "application/json", "text/csv; charset=utf-8"
@@ -48,15 +49,22 @@ RENDERING_THREADS = 2
 class PageResponses:
     """Makes the responses."""
 
-    def __init__(self, cache: PageCache, links: ServedLinks, health: Callable[[], Awaitable[HealthPage]]) -> None:
+    def __init__(
+        self,
+        cache: PageCache,
+        links: ServedLinks,
+        health: Callable[[], Awaitable[HealthPage]],
+        frozen: Callable[[str], Frozen | None] = lambda _: None,
+    ) -> None:
         """Prepare.
 
         Args:
             cache: of values.
             links: the addresses of pages.
             health: returns how the server is, which it knows of itself.
+            frozen: returns whether results of a tournament are hidden now, or may be later; None if neither.
         """
-        self._cache, self._links, self._health = cache, links, health
+        self._cache, self._links, self._health, self._frozen = cache, links, health, frozen
         self._threads = anyio.CapacityLimiter(RENDERING_THREADS)
 
     async def page(
@@ -84,13 +92,15 @@ class PageResponses:
         found = await self._find(request, page, parameters, is_program=bool(suffix))
         if found.value is None:
             return self._without_value(request, found.problem, suffix)
-        setting = self._setting(page, parameters, found)
+        frozen = self._frozen(fields["tournament"]) if "tournament" in fields else None
+        setting = self._setting(page, parameters, found, frozen)
         make = partial(self._rendered, page, parameters, found.value, suffix, table, setting)
         if found.age_seconds is not None:
             one = await make()  # it says how old it is
             headers = {"cache-control": NOT_KEPT, "age": f"{found.age_seconds:.0f}", "retry-after": "5"}
         else:
-            one = await found.value.rendered(suffix, table, make)
+            notice = frozen.sentence if frozen is not None and not suffix else ""
+            one = await found.value.rendered(suffix, table, make, notice)
             late = {"cache-control": NOT_KEPT, "retry-after": str(ceil(found.ready_seconds))}
             headers = {"cache-control": PAGE_CACHING} if found.is_current else late
         return response_of(one, request.headers, headers)
@@ -109,12 +119,14 @@ class PageResponses:
         status = 200 if model.is_well else 503
         return response_of(one, request.headers, {"cache-control": NOT_KEPT}, status)
 
-    def _setting(self, page: Page, parameters: Parameters, found: Found) -> Setting:
+    def _setting(self, page: Page, parameters: Parameters, found: Found, frozen: Frozen | None) -> Setting:
         assert found.value is not None
+        topics = page.topics_of(parameters)
         return Setting(
             links=self._links,
-            topics=page.topics_of(parameters),
+            topics=topics if frozen is None else (*topics, CONTESTS.path),
             age_seconds=found.age_seconds,
+            frozen=frozen if frozen is not None and frozen.sentence else None,
         )
 
     async def _rendered(

@@ -56,7 +56,7 @@ class Value:
     progress: str = ""
     corrections: str | None = None
     cpu_seconds: float | None = None
-    _rendering: dict[tuple[str, str | None], asyncio.Task[Rendered]] = field(default_factory=dict)
+    _rendering: dict[tuple[str, str | None, str], asyncio.Task[Rendered]] = field(default_factory=dict)
 
     @property
     def size_bytes(self) -> int:
@@ -65,7 +65,7 @@ class Value:
         return len(self.json) + sum(one.size_bytes for one in done)
 
     async def rendered(
-        self, suffix: str, table: str | None, render: Callable[[], Coroutine[None, None, Rendered]]
+        self, suffix: str, table: str | None, render: Callable[[], Coroutine[None, None, Rendered]], notice: str = ""
     ) -> Rendered:
         """Return what is made of it; it is made once.
 
@@ -73,8 +73,9 @@ class Value:
             suffix: of the address.
             table: which table of the page, if any.
             render: makes it.
+            notice: what else it says.
         """
-        key = (suffix, table)
+        key = (suffix, table, notice)
         if key not in self._rendering:
             self._rendering[key] = asyncio.create_task(render())
         try:

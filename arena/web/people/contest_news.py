@@ -13,11 +13,13 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from arena.contests.visibility import visible
+from arena.contests.visibility import visible, visible_phase
 from arena.errors import StoreError
-from arena.people.contest import StoredContest, phase_of
+from arena.people.contest import ContestResults, StoredContest
+from arena.site.render import Frozen
 from arena.store.people.contest_rows import ContestRows
 from arena.store.people.people_store import PeopleStore
+from arena.web.people.contest_view import contest_time
 
 _log = logging.getLogger("arena.web")
 
@@ -57,6 +59,19 @@ class ContestNews:
             self._number = self._number_at(now)
         return self._number
 
+    def frozen(self, tournament: str) -> Frozen | None:
+        """Return whether results of a tournament are hidden now, or may be later; None if neither.
+
+        This reads nothing: it is as new as the number, for which whoever watches asks many times a second.
+        """
+        stored = next((one for one in self._rows.contests if tournament in one.contest.tournaments), None)
+        if stored is None or stored.revealed_at is not None or stored.contest.results is ContestResults.OPEN:
+            return None
+        now = self._people.contests.now()
+        since = visible(stored, (), now).hidden_since
+        sentence = f"Frozen since {_moment(stored, since, now)}; {_until(stored, now)}." if since is not None else ""
+        return Frozen(sentence, f"/contests/{stored.name}")
+
     def close(self) -> None:
         """Close the connection that looks for commits."""
         self._signal.close()
@@ -71,7 +86,7 @@ class ContestNews:
         contest, hidden_since = stored.contest, visible(stored, (), now).hidden_since
         return [
             repr(contest),
-            phase_of(stored, now),
+            visible_phase(stored, (), now),
             hidden_since,
             stored.closed_at is not None,
             stored.revealed_at,
@@ -79,3 +94,19 @@ class ContestNews:
             self._rows.entries.get(stored.number),
             hidden_since is None and self._result_path(contest.name).is_file(),
         ]
+
+
+def _moment(stored: StoredContest, at: str, now: str) -> str:
+    time = contest_time(stored.contest, at, now)
+    return f"{time.local} ({time.zone})"
+
+
+def _until(stored: StoredContest, now: str) -> str:
+    reveal_at = stored.contest.reveal_at
+    if stored.cancelled_at is not None:
+        return "the contest was cancelled, and they stay hidden"
+    if reveal_at is None:
+        return "results return when a director reveals them"
+    if reveal_at <= now:
+        return "results return when everything is played"
+    return f"results return on {_moment(stored, reveal_at, now)}"

@@ -58,6 +58,7 @@ class OpenedPeople:
         self.links = ServedLinks(asset_digests(), ACCOUNT)
         self._homes = Homes(self._home, store)
         self.contest_news = ContestNews(self.store, self._homes.result_path)
+        self.contest_news.number()
         self._gate = Gate(self.store, uploads, self._homes, self.links, OPERATIONS)
         self.endpoints: tuple[Endpoint, ...] = self._gate.endpoints
 

@@ -56,6 +56,11 @@ OWNERS = ("source-canary", "note-canary", "report-canary", "refusal-canary")
 REASON = "correction-canary"
 """Of the disqualification of a bot whose results are hidden."""
 
+FROZEN = (
+    "Frozen since Wed 20 Jan 2027, 19:59:59 (Europe/Berlin, UTC+01:00); results return when a director reveals them."
+    ' <a href="/contests/spring">The contest</a>'
+)
+
 VALUES = {
     "tournament": ("spring", "spring-qualification"),
     "bot": ("adabot@1",),
@@ -68,9 +73,9 @@ VALUES = {
     "person": ("ada",),
 }
 PLAIN = {
-    "/", "/bots", "/leaderboards", "/games", "/health", "/robots.txt", "/openapi.json", "/tournaments", "/contests",
-    "/contests/new", "/log", "/submissions", "/account", "/account/data", "/people", "/sign-in", "/programs", "/play",
-    "/ladders", "/signing-key",
+    "/", "/bots", "/leaderboards", "/games", "/health", "/health/parts", "/robots.txt", "/openapi.json", "/tournaments",
+    "/contests", "/contests/new", "/log", "/submissions", "/account", "/account/data", "/people", "/sign-in", "/programs",
+    "/play", "/ladders", "/signing-key",
 }  # fmt: skip
 WITH_FIELDS = {
     "/leaderboards/{game}", "/bots/{bot}", "/bots/{bot}/versus/{rival}", "/bots/{bot}/feed.atom",
@@ -101,19 +106,21 @@ SENT_TO = {one.path for one in OPERATIONS if one.method != "GET"} - {
 class Crawl:
     """A site on which a contest is played, and everybody who looks at it."""
 
-    def __init__(self, directory):
-        self.played = playing.World(directory, FakeClock())
-        play(self.played.home, "league", ["alpha", "beta"], encounters=1)
+    def __init__(self, directory, is_new=True):
+        self.played = playing.World(directory, FakeClock(), is_new)
+        if is_new:
+            play(self.played.home, "league", ["alpha", "beta"], encounters=1)
         self.versions = FakeVersions()
         self.opened = OpenedHome(self.played.directory)
         self.uploads = UploadDirectory(self.played.directory / "uploads")
         links, homes = ServedLinks(asset_digests(), "/account"), Homes(self.opened)
         self.news = ContestNews(self.played.people, homes.result_path)
+        self.news.number()
         self.gate = Gate(self.played.people, self.uploads, homes, links, OPERATIONS)
         events = Events(self.opened, self.news.number)
         self.site = Site(
             self.opened, versions=self.versions, hosts=Hosts("0.0.0.0", [HOST]), endpoints=self.gate.endpoints,
-            links=links, events=events, end=self.gate.close,
+            links=links, events=events, end=self.gate.close, frozen=self.news.frozen,
         )  # fmt: skip
         self.people = World(self.played.people, self.played.now, self.site)
         self.asked = {}
@@ -132,6 +139,9 @@ class Crawl:
         one = store.add(ada, came.name, came.digest, came.size_bytes, "refused.py", "note-canary")
         store.claim().finish(SubmissionState.REFUSED, "report-canary", "refusal-canary", "adabot@2")
         VALUES["number"] = (str(one.number),)
+        self.let_in()
+
+    def let_in(self):
         self.actors = {name: self.people.browser(name) for name in ("dora", "olga", "ada", "eve")}
         self.actors["visitor"] = self.people.client()
 
@@ -353,14 +363,21 @@ async def test_a_frozen_contest(crawl):
     world.now.seconds = DEADLINE + 1
     world.play()
     disqualify(crawl)
+    crawl.news.number()
     assert phase(crawl) is ContestPhase.PLAYED
     seen = await crawl.look_as_all()
     check_hidden(crawl, seen, may_have_public=True)
+    frozen = {f"/tournaments/spring-qualification{one}" for one in ("", "/matches")}
+    for actor in crawl.actors:
+        assert frozen <= set(where(seen[actor], FROZEN))
+        assert where(seen[actor], "nobody plays it now") == []
     check_owners(crawl, seen)
     assert canaries_in(seen["visitor"]) & early
     world.people.contests.ask_to_reveal("dora", "spring", "now")
     world.play()
+    crawl.news.number()
     seen = await crawl.look_as_all()
+    assert where(seen["visitor"], FROZEN) == []
     assert canaries_in(seen["visitor"]) - early
     assert "/log" in where(seen["visitor"], REASON)
 
