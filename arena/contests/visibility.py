@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from arena.people.contest import ContestResults, StoredContest
+from arena.people.contest import ContestPhase, ContestResults, StoredContest, phase_of
 from arena.people.roles import Permission
 from arena.people.values import HiddenTournament
 
@@ -50,6 +50,13 @@ def visible(stored: StoredContest, permissions: Collection[Permission], now: str
     if Permission.DIRECT in permissions:
         return Visibility(ContestHome.HIDDEN, True, since)
     return Visibility(ContestHome.PUBLIC, False, since)
+
+
+def visible_phase(stored: StoredContest, permissions: Collection[Permission], now: str) -> ContestPhase:
+    """Return how far a contest is, as somebody may know: when hidden matches end depends on how they went."""
+    phase = phase_of(stored, now)
+    is_secret = phase is ContestPhase.PLAYED and not visible(stored, permissions, now).has_all
+    return ContestPhase.PLAYING if is_secret else phase
 
 
 def hidden_tournaments(

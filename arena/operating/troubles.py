@@ -16,7 +16,7 @@ from pathlib import Path
 from arena.errors import ArenaError
 from arena.operating.part_lock import lock_path
 from arena.operating.parts import PARTS, WEB
-from arena.people.contest import ContestPhase, phase_of
+from arena.people.contest import ContestPhase, ContestResults, phase_of
 from arena.people.directing import LADDER, DirectorState
 from arena.store.lock import is_file_locked
 from arena.store.people.people_store import PeopleStore
@@ -108,7 +108,9 @@ def _of_contests(people: PeopleStore) -> Iterator[Trouble]:
     now = people.contests.now()
     for stored in people.contests.all():
         if stored.stage_note and phase_of(stored, now) not in OVER:
-            yield _known("contests", f"contest {stored.name} does not go on; its page tells its directors why")
+            sentence = f"contest {stored.name} does not go on; its page tells its directors why"
+            is_known = stored.contest.results is ContestResults.OPEN or stored.revealed_at is not None
+            yield Trouble("contests", sentence, sentence if is_known else "")  # it may be about what is hidden
 
 
 def _of_submissions(people: PeopleStore) -> Iterator[Trouble]:

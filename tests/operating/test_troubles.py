@@ -16,7 +16,7 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission_claims import CLAIM_SECONDS
 from arena.store.people.submissions import FAILED_SECONDS
 from arena.trouble_note import Trouble, TroubleNote
-from tests.contests.samples import contest_of
+from tests.contests.samples import OPEN, contest_of
 from tests.people.conftest import FakeClock
 
 
@@ -81,12 +81,13 @@ def test_everybody_knows_which_part_is_in_trouble_and_operators_where(tmp_path, 
 
 
 def test_of_a_contest_its_name_is_said_and_not_why_and_only_before_it_is_over(tmp_path, people):
-    for name in ("spring", "summer"):
-        stored = people.contests.add("dora", contest_of(name=f'"{name}"'))
+    """Of one with hidden results nobody but operators hears it: it may be about these."""
+    for name, results in (("spring", {}), ("summer", OPEN)):
+        stored = people.contests.add("dora", contest_of(name=f'"{name}"', **results))
         people.contests.set_stage(stored, stored.stage, "canary")
     sentences = [f"contest {name} does not go on; its page tells its directors why" for name in ("spring", "summer")]
     assert sorted(one.sentence for one in found(tmp_path, people)) == sentences
-    assert sorted(one.public for one in found(tmp_path, people)) == sentences
+    assert sorted(one.public for one in found(tmp_path, people)) == ["", sentences[1]]
     people.contests.cancel("dora", "spring", "Because.")
     assert [one.sentence.split()[1] for one in found(tmp_path, people)] == ["summer"]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
+from arena.contests.visibility import visible_phase
 from arena.people.contest import (
     Contest,
     ContestEntrants,
@@ -14,8 +15,8 @@ from arena.people.contest import (
     ContestResults,
     StageRules,
     StoredContest,
-    phase_of,
 )
+from arena.people.roles import Permission
 from arena.records import DEFAULT_LIMITS
 from arena.shipped import PREFIX
 from arena.site.models.contests import ContestLine, ContestRule, ContestTime
@@ -42,14 +43,14 @@ def _offset_text(local: datetime) -> str:
     return f"UTC{'−' if offset < timedelta() else '+'}{hours:02}:{minutes:02}"
 
 
-def contest_line(stored: StoredContest, entries: int, now: str) -> ContestLine:
-    """Return what lists show of a contest."""
+def contest_line(stored: StoredContest, entries: int, permissions: Collection[Permission], now: str) -> ContestLine:
+    """Return what lists show of a contest to somebody."""
     contest = stored.contest
     return ContestLine(
         name=contest.name,
         title=contest.title,
         game=contest.game,
-        phase=phase_of(stored, now),
+        phase=visible_phase(stored, permissions, now),
         opens_at=contest_time(contest, contest.opens_at, now),
         deadline_at=contest_time(contest, contest.deadline_at, now),
         entries=entries,

@@ -36,7 +36,8 @@ from arena.web.topics import CONTESTS
 def show_contests(visit: Visit) -> ContestsPage:
     """Return all contests."""
     contests, now = visit.people.contests, visit.people.contests.now()
-    lines = [contest_line(one, len(_entries(visit, one)), now) for one in contests.all()]
+    may = visit.actor.permissions
+    lines = [contest_line(one, len(_entries(visit, one)), may, now) for one in contests.all()]
     entered = sorted((one for one in lines if one.phase in CAN_BE_ENTERED), key=lambda one: one.deadline_at.at)
     others = [one for one in lines if one.phase not in CAN_BE_ENTERED]
     return ContestsPage(contests=(*entered, *others), may_direct=Permission.DIRECT in visit.actor.permissions)
@@ -67,7 +68,7 @@ def _page(visit: Visit, stored: StoredContest) -> ContestPage:
     now = visit.people.contests.now()
     contest, seen = stored.contest, visible(stored, visit.actor.permissions, now)
     entries = _entries(visit, stored)
-    line = contest_line(stored, len(entries), now)
+    line = contest_line(stored, len(entries), visit.actor.permissions, now)
     own = visit.actor.person.name if visit.actor.person is not None else None
     hidden_since = seen.hidden_since
     reveal_at = contest.reveal_at if stored.revealed_at is None else None
