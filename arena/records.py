@@ -62,7 +62,7 @@ class Limits:
         open_files: descriptors of one process.
         file_bytes: size of a file it writes.
         scratch_bytes: all it keeps in its scratch directory and in ``/dev/shm``.
-        stderr_bytes: text on stderr in one match; the record keeps its first and last 32 KiB.
+        stderr_bytes: text on stderr in one match; the record keeps its first and last 2 KiB, or 32 KiB after a fault.
         note_bytes: a note, packed.
         message_bytes: a message.
         message_depth: nesting in a message.

@@ -50,7 +50,7 @@ class SeatReport:
         cpu_seconds: CPU time it used while an answer was due, with its children.
         off_turn_cpu_seconds: CPU time it used otherwise, from the start of the match.
         exit: "running", "exit status N" or "signal NAME".
-        stderr: what it wrote to stderr during the match: the first and the last 32 KiB.
+        stderr: what it wrote to stderr during the match: the first and the last part.
     """
 
     wall_seconds: float = 0.0

@@ -18,7 +18,7 @@ SELF_PLAY = "--selfplay"
 
 
 def log(*values: object) -> None:
-    """Write a line to stderr; the arena keeps the first and the last 32 KiB of each match."""
+    """Write a line to stderr; the arena keeps the first and the last 2 KiB of each match, or 32 KiB after a fault."""
     print(*values, file=sys.stderr, flush=True)
 
 

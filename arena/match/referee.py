@@ -30,11 +30,12 @@ from arena.games.checked_game import check_position, checked_game, mistake_in
 from arena.live_match import LiveMatch
 from arena.match.clock import SeatClock
 from arena.match.final_ranks import final_ranks, termination_of
+from arena.match.kept_text import Places, shortened_stderr
 from arena.match.request import build_request
 from arena.players.player import Player, Request
 from arena.protocol.frames import MAX_BYTES_TO_BOT
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
-from arena.records import DEFAULT_LIMITS, Fault, MatchRecord, MatchSpec
+from arena.records import DEFAULT_LIMITS, Fault, MatchRecord, MatchSpec, SeatReport
 from arena.version import __version__
 
 Observer = Callable[[Game[Any], Any, list[Any]], None]
@@ -270,7 +271,7 @@ class Referee:
             self._observer(self._checked_game, self._state, self._actions)
 
     def _forfeit(self, seat: int, kind: FaultKind, detail: str) -> None:
-        fault = Fault(seat=seat, kind=kind, ply=len(self._actions), detail=BotText(detail))
+        fault = Fault(seat=seat, kind=kind, ply=len(self._actions), detail=BotText(self._without_places(detail)))
         self._faults.append(fault)
         self._players[seat].tell_fault(fault)
 
@@ -299,7 +300,8 @@ class Referee:
             wall_seconds=tuple(self._wall),
             cpu_seconds=tuple(self._cpu),
             seats=tuple(
-                replace(report, wall_seconds=self._wall_seconds_of(seat)) for seat, report in enumerate(reports)
+                replace(report, wall_seconds=self._wall_seconds_of(seat), stderr=self._kept_stderr(report))
+                for seat, report in enumerate(reports)
             ),
             notes=BotText(tuple(self._notes)),
             time_control=spec.time_control,
@@ -308,6 +310,14 @@ class Referee:
             versions=VERSIONS,
             started_at=self._started_at,
         )
+
+    def _kept_stderr(self, report: SeatReport) -> BotText[str]:
+        """Return what the record keeps of a bot's stderr: less of it where nothing went wrong."""
+        text = self._without_places(report.stderr.for_operator())
+        return BotText(text if self._faults else shortened_stderr(text))
+
+    def _without_places(self, text: str) -> str:
+        return Places(self._spec.bots).removed(text) if "/" in text else text
 
     def _wall_seconds_of(self, seat: int) -> float:
         """Return the wall time of all actions of a seat."""

@@ -179,7 +179,7 @@ def test_stderr_is_drained_and_its_first_and_last_part_kept(pool):
     record = pool.play(spec(bad_bot("floods_stderr"), good_bot()))
     assert record.termination == "normal"
     text = record.seats[0].stderr.for_operator()
-    assert 32 * 1024 < len(text) < 70 * 1024
+    assert len(text) < 4200  # as the match has no fault
     assert "[...]" in text
 
 
