@@ -231,6 +231,7 @@ class MatchRecord(Displayed):
         started_at: UTC, ISO 8601.
         left_out_digest: where what bots said was left out: the BLAKE2b digest of that; else empty.
         left_out_bytes: how much was left out.
+        shares_cores: another arena on the machine played on the same cores, so its bots may have taken time from these.
     """
 
     match: int
@@ -258,6 +259,7 @@ class MatchRecord(Displayed):
     started_at: str = ""
     left_out_digest: str = ""
     left_out_bytes: int = 0
+    shares_cores: bool = False
 
     def __post_init__(self) -> None:
         notes = self.notes.for_operator() if isinstance(self.notes, BotText) else self.notes
@@ -296,6 +298,8 @@ class MatchRecord(Displayed):
         values["time_control"] = fields_of(self.time_control)
         if not shown.left_out_digest:
             del values["left_out_digest"], values["left_out_bytes"]
+        if not shown.shares_cores:  # most records, which are as those of earlier versions
+            del values["shares_cores"]
         return values
 
     @classmethod

@@ -102,7 +102,9 @@ def rules_hint(error: GameError) -> str:
 
 
 def warn_of_given_up(progress: Progress) -> None:
-    """Say on stderr which matches of a run have no result, and why; each mistake of a game once."""
+    """Say on stderr what may have disturbed a run, and which of its matches have no result, and why."""
+    if progress.notice and progress.played:
+        click.echo(f"arena: {progress.notice}", err=True)
     for match, reason in sorted(progress.given_up.items()):
         click.echo(printable(f"arena: match {match} has no result after several tries: {reason}"), err=True)
     reasons = {match: f"{error}{rules_hint(error)}" for match, error in progress.game_errors.items()}

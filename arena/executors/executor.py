@@ -96,12 +96,14 @@ class Executor(ABC):
         shows_matches: whether ``playing`` and ``live_matches`` know of the matches that are being played.
         meanwhile: called every now and then in the middle of a match, when no clock runs, by an executor that plays in
             the process that calls it and so can't yield; set by the caller.
+        notice: a sentence about what may disturb its matches, for those who read their results; empty if there is none.
     """
 
     takes_new_bots: ClassVar[bool] = True
     plays_functions: ClassVar[bool] = False
     shows_matches: ClassVar[bool] = False
     meanwhile: Callable[[], None] | None = None
+    notice: str = ""
 
     def __enter__(self) -> Self:
         return self

@@ -8,17 +8,19 @@ and a new worker is started in its place. (``concurrent.futures`` would fail eve
 from __future__ import annotations
 
 import contextlib
+import logging
 import multiprocessing
 import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from multiprocessing.connection import wait
 from types import TracebackType
 from typing import ClassVar, Self
 
 from arena.errors import UsageError
-from arena.executors.cores import available_cores, cores_for_workers
+from arena.executors.cores import CoreLocks, available_cores
 from arena.executors.executor import Executor, Job, JobResult, Playing, Void
 from arena.executors.log_file import JoinedLog
 from arena.executors.work_queue import WorkQueue
@@ -47,6 +49,9 @@ GATHER_SECONDS = 0.05
 """How long results are gathered, so that one transaction records several; what is lost with them is played again."""
 
 
+log = logging.getLogger("arena.director")
+
+
 class LocalExecutor(Executor):
     """Plays matches on several cores, in a worker process for each."""
 
@@ -55,22 +60,28 @@ class LocalExecutor(Executor):
     def __init__(self, job: Job) -> None:
         """Prepare an executor; workers are started when there are matches for them."""
         isolation = choose_isolation(job.isolation)
-        cores = available_cores()
         self._context = multiprocessing.get_context("spawn")
         self._log = JoinedLog(job.log_path, self._context)
-        self._settings = [
-            WorkerSettings(isolation, job.limits, job.fresh_bots, pinned)
-            for pinned in cores_for_workers(job.workers or len(cores), cores)
-        ]
+        workers = job.workers or len(available_cores())
+        self._settings = [WorkerSettings(isolation, job.limits, job.fresh_bots)] * workers
+        self._cores = CoreLocks()
         self._workers: list[WorkerProcess] = []
         self._starts = StartedWorkers()
         self._watched: frozenset[int] = frozenset()
         self._live: dict[int, LiveMatch] = {}
 
     def __enter__(self) -> Self:
-        """Open the log."""
+        """Open the log, and take cores."""
         end_if_importing()
         self._log.__enter__()
+        pinned = self._cores.take(len(self._settings))
+        self.notice = self._cores.notice
+        if self.notice:
+            log.warning("%s", self.notice)
+        self._settings = [
+            replace(one, cores=cores, shares_cores=bool(self.notice))
+            for one, cores in zip(self._settings, pinned, strict=True)
+        ]
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -85,6 +96,7 @@ class LocalExecutor(Executor):
                 worker.process.kill()
                 worker.process.join()
             worker.process.close()
+        self._cores.close()
         self._log.__exit__(kind, error, at)
 
     def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:

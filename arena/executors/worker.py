@@ -37,12 +37,14 @@ class WorkerSettings:
         limits: what a bot may use.
         fresh_bots: launch every bot again for every match.
         cores: which it and its bots are pinned to; None to leave them to the scheduler.
+        shares_cores: another arena on this machine plays on the same cores.
     """
 
     isolation: Isolation
     limits: Limits
     fresh_bots: bool
-    cores: frozenset[int] | None
+    cores: frozenset[int] | None = None
+    shares_cores: bool = False
 
 
 class Ready:
@@ -76,7 +78,7 @@ def run_worker(
 
 
 def _play_what_arrives(pipe: Connection[Any, Any], watched: Connection[Any, Any], settings: WorkerSettings) -> None:
-    with BotPool(settings.isolation, settings.limits, settings.fresh_bots) as pool:
+    with BotPool(settings.isolation, settings.limits, settings.fresh_bots, settings.shares_cores) as pool:
         reports = LiveReports(pool, pipe, watched)
         reports.start()
         with contextlib.suppress(ConnectionError):  # the director may have ended in the meantime

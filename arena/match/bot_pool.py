@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from types import TracebackType
 from typing import NamedTuple
 
@@ -47,7 +48,11 @@ class BotPool:
     """
 
     def __init__(
-        self, isolation: Isolation = NO_ISOLATION, limits: Limits = DEFAULT_LIMITS, fresh_bots: bool = False
+        self,
+        isolation: Isolation = NO_ISOLATION,
+        limits: Limits = DEFAULT_LIMITS,
+        fresh_bots: bool = False,
+        shares_cores: bool = False,
     ) -> None:
         """Prepare to play matches.
 
@@ -55,12 +60,14 @@ class BotPool:
             isolation: the level from ``choose_isolation``.
             limits: what a bot may use.
             fresh_bots: launch every bot again for every match.
+            shares_cores: another arena plays on the same cores; records say so.
         """
         self.players: dict[PoolKey, ProcessPlayer | FunctionPlayer] = {}
         self.referee: Referee | None = None
         self._isolation = isolation
         self._limits = limits
         self._fresh_bots = fresh_bots
+        self._shares_cores = shares_cores
         self._running_bots = RunningBots()
 
     def __enter__(self) -> BotPool:
@@ -110,7 +117,7 @@ class BotPool:
         finally:
             self.referee = None
         self._keep({key: bots[seat] for seat, key in keys.items()})
-        return record
+        return replace(record, shares_cores=True) if self._shares_cores else record
 
     def watched(self) -> AbstractContextManager[None]:
         """Return a context in which no match is played, or a person thinks: all bots are watched meanwhile."""

@@ -31,6 +31,7 @@ class Progress:
         game_errors: matches that have no result because their game is wrong, with its mistake.
         put_off: matches of a ladder that wait for a later run, for one of their bots is away.
         new: the rows recorded since the last call of the listener.
+        notice: a sentence about what may have disturbed the matches; empty if nothing is known.
     """
 
     scheduled: int
@@ -47,6 +48,7 @@ class Progress:
     game_errors: dict[int, GameError] = field(default_factory=dict)
     put_off: set[int] = field(default_factory=set)
     new: list[RecordRow] = field(default_factory=list)
+    notice: str = ""
 
     @property
     def is_complete(self) -> bool:

@@ -79,6 +79,7 @@ class Run:
 
     def _play(self) -> None:
         progress, name = self.progress, self._definition.name
+        progress.notice = self._executor.notice
         log.info("%s: %d of %d matches to play", name, progress.left, progress.scheduled)
         started = time.monotonic()
         self._report([])
