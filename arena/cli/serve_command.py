@@ -17,9 +17,9 @@ from arena.cli.common import open_home
 from arena.cli.global_options import global_option
 from arena.cli.group import INTERRUPTED, OK
 from arena.cli.serve_options import (
-    OPEN_LADDER,
     allowed_hosts_option,
     check_reach,
+    chosen_ladders,
     host_option,
     ladders_option,
     metrics_address_option,
@@ -109,7 +109,7 @@ def command(
     if only is not None:
         _refuse_options_of_other_parts(context, part_named(only))
         if only != WEB:
-            return _run_alone(part_named(only), ladders or (OPEN_LADDER,), play_slots)
+            return _run_alone(part_named(only), chosen_ladders(ladders), play_slots)
     _require_packages(NEEDED)
     from arena.web.hosts import Hosts
 
@@ -141,7 +141,7 @@ def command(
     store = global_option("store")
     proxies = checked_proxies(trusted_proxies)
     is_open = open_to == AUTHORS
-    beside = _programs(PARTS, ladders or (OPEN_LADDER,), play_slots) if is_open and only is None else ()
+    beside = _programs(PARTS, chosen_ladders(ladders), play_slots) if is_open and only is None else ()
     with ExitStack() as opened:
         if beside:
             divide_delegated_group()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from arena.cli.options import WholeNumber
@@ -9,6 +11,7 @@ from arena.errors import UsageError
 from arena.loopback import is_loopback
 
 OPEN_LADDER = "arena:open_ladder"
+NO_LADDER = "none"
 
 host_option = click.option(
     "--host", default="127.0.0.1", show_default=True, metavar="HOST", help="The address to listen on."
@@ -33,8 +36,23 @@ ladders_option = click.option(
     "ladders",
     multiple=True,
     metavar="FILE",
-    help=f"A ladder that submitted bots enter; repeatable [default: {OPEN_LADDER}].",
+    help=f"A ladder that submitted bots enter; repeatable, or {NO_LADDER!r} [default: {OPEN_LADDER}].",
 )
+
+
+def chosen_ladders(files: Sequence[str]) -> Sequence[str]:
+    """Return the files of the ladders that are played.
+
+    Raises:
+        UsageError: if none is to be played, and others are named.
+    """
+    if NO_LADDER not in files:
+        return files or (OPEN_LADDER,)
+    others = [file for file in files if file != NO_LADDER]
+    if others:
+        raise UsageError(f"--ladder {NO_LADDER}: no ladder is played, so leave out --ladder {others[0]}")
+    return ()
+
 
 trusted_proxies_option = click.option(
     "--trusted-proxy",

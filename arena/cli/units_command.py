@@ -9,9 +9,9 @@ import click
 from arena.cli.global_options import global_option
 from arena.cli.group import OK
 from arena.cli.serve_options import (
-    OPEN_LADDER,
     allowed_hosts_option,
     check_reach,
+    chosen_ladders,
     host_option,
     ladders_option,
     metrics_address_option,
@@ -77,7 +77,7 @@ def command(
             options=tuple(word for option in named for word in option),
             play_slots=play_slots,
             has_metrics=metrics_address is not None,
-            ladders=tuple(map(_place, ladders or (OPEN_LADDER,))),
+            ladders=tuple(map(_place, chosen_ladders(ladders))),
             has_network=global_option("store") is not None,
         )
     )

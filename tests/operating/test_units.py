@@ -182,6 +182,9 @@ def test_the_command_writes_them_and_says_how_to_start(tmp_path, capsys):
     assert "User=arena\n" in (place / "arena-checker.service").read_text()
     assert "--allowed-host a.example.org" in (place / "arena-web.service").read_text()
     assert run(arguments) == 0  # again, over those that are there
+    assert [one.name for one in place.glob("arena-ladder*")] == ["arena-ladder-open_ladder.service"]
+    assert run(["units", str(tmp_path / "none"), "--ladder", "none"]) == 0
+    assert list((tmp_path / "none").glob("arena-ladder*")) == []
 
 
 @pytest.mark.parametrize(

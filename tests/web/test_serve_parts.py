@@ -27,6 +27,8 @@ REFUSED = {
     ("--only", "checker", "--open-to", "authors"): "--open-to: --only checker has no use for it",
     ("--only", "ladder", "--public"): "--public: --only ladder has no use for it",
     ("--only", "ladder", "--ladder", "a", "--ladder", "b"): "--only ladder plays one ladder, got 2",
+    ("--only", "ladder", "--ladder", "none"): "--only ladder plays one ladder, got 0",
+    ("--open-to", "authors", "--ladder", "none", "--ladder", "x"): "--ladder none: no ladder is played, so leave out",
     ("--only", "ladder", "--ladder", "missing.toml"): "missing.toml: there is no such file",
     ("--only", "kitchen"): "'kitchen' is not one of 'web', 'checker', 'contests', 'ladder', 'results', 'play'.",
 }
