@@ -228,6 +228,7 @@ DEEDS = {
     "wait by another's clock": lambda: call("clock_nanosleep", clock_of(OTHER), 1, bytes(16), None),
     "be woken by another's clock": lambda: call("timer_create", clock_of(OTHER), None, GOT),
     "count the machine's files": lambda: Path("/proc/sys/fs/file-nr").read_text(),
+    "signal the arena": lambda: os.kill(ARENA_PID, 0),
     "hold another process": lambda: os.pidfd_open(OTHER),
     "ask for another's session": lambda: os.getsid(OTHER),
     "ask for another's group": lambda: os.getpgid(OTHER),

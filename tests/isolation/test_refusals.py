@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from arena.enums import IsolationLevel
-from arena.isolation import levels
+from arena.isolation import levels, sandbox_policy
 from arena.isolation.levels import choose_isolation
 from arena.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.isolation.seccomp import ARCHITECTURES
@@ -40,9 +40,10 @@ class Tried(NamedTuple):
     before: os.stat_result
 
 
-@pytest.fixture(scope="module", params=[IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP])
+@pytest.fixture(scope="module", params=["landlock", "the oldest landlock", "bubblewrap"])
 def tried(request, tmp_path_factory):
-    needs.isolation(request.param)
+    *oldest, level = request.param.split()
+    needs.isolation(IsolationLevel(level))
     file = tmp_path_factory.mktemp("foreign") / "file"
     with file.open("w") as written:
         written.write("precious")
@@ -54,11 +55,14 @@ def tried(request, tmp_path_factory):
     column = list(ARCHITECTURES).index(platform.machine())
     numbers = json.dumps({name: numbers[column] for name, numbers in SYSTEM_CALLS.items()})
     command = (sys.executable, "-I", "-S", str(DEEDS), numbers, str(os.getpid()), str(file))
-    isolation = choose_isolation(request.param)
+    isolation = choose_isolation(level)
     bot = Bot(
         name="deeds", version="1", command=command, directory=str(DEEDS.parent), own_files=(str(DEEDS), str(file))
     )
-    return Tried(isolation, levels.run_test_program(bot, isolation), file, before)
+    with pytest.MonkeyPatch.context() as patched:
+        if oldest:
+            patched.setattr(sandbox_policy, "landlock_abi", lambda: 1)
+        return Tried(isolation, levels.run_test_program(bot, isolation), file, before)
 
 
 def has_own_disk(isolation):
