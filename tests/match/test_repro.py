@@ -98,11 +98,8 @@ def test_a_repro_sends_the_bytes_of_the_match(tmp_path, name, seat):
     record = play(tuple(bots), **changes)
     sent = frames_of(record.seats[seat].stderr.for_operator())
     assert not record.faults
-    assert (kinds(sent)[:2], kinds(sent)[-1], b"update" in kinds(sent)) == (
-        [b"hello", b"match"],
-        b"end",
-        "updates" in wants,
-    )
+    found = (kinds(sent)[:2], kinds(sent)[-1], b"update" in kinds(sent))
+    assert found == ([b"hello", b"match"], b"end", "updates" in wants)
 
     again = repeat(
         record,

@@ -115,10 +115,8 @@ def test_requests_are_done_in_the_order_in_which_they_came_and_once(kept):
     assert kept.requests.next("open").number == second.number
     kept.requests.finish(second.number, "no such match", is_done=False)
     assert kept.requests.next("open") is None
-    assert [(one.state, one.outcome) for one in kept.requests.of("open")] == [
-        (RequestState.REFUSED, "no such match"),
-        (RequestState.DONE, "correction 8 was made"),
-    ]
+    found = [(one.state, one.outcome) for one in kept.requests.of("open")]
+    assert found == [(RequestState.REFUSED, "no such match"), (RequestState.DONE, "correction 8 was made")]
 
 
 def test_what_could_not_be_done_is_in_the_log_with_its_reason_once(kept):

@@ -155,10 +155,8 @@ def test_an_invitation_is_ended(store, ada):
     assert store.invitations.all() == []
     with pytest.raises(UsageError, match="was used, or has expired"):
         store.invitations.find(secret)
-    assert [line.action for line in store.log.lines(hidden=())][:2] == [
-        "ended an invitation for",
-        "made an invitation for",
-    ]
+    found = [line.action for line in store.log.lines(hidden=())][:2]
+    assert found == ["ended an invitation for", "made an invitation for"]
 
 
 @on_both

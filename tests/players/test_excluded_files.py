@@ -152,11 +152,8 @@ def test_a_bot_that_was_stored_with_such_files_keeps_its_identity(bot, tmp_path)
         home.store.add_bot(StoredBot("b", "1", stored, ".", "2026-01-01T00:00:00+00:00"))
         assert home.bots.find("b").digest == stored
         again = submit(home, bot)
-        assert (again.is_old, again.bot.digest, again.bot.directory) == (
-            True,
-            stored,
-            f"{home.directory}/bots/{stored}",
-        )
+        found = (again.is_old, again.bot.digest, again.bot.directory)
+        assert found == (True, stored, f"{home.directory}/bots/{stored}")
         entrants = [replace(load_bot(bot), digest=stored), load_bot("arena:random_legal")]
         begun = make_definition("t", "differences", entrants)
         create_or_resume(begun, home.store)

@@ -72,10 +72,8 @@ def test_sentences_are_for_who_plays():
         "You play a1; scores 0 : 0; greedy@1 is to act."
     )
     place = by_square(viewed("differences", played, size=4))
-    assert (place["a1"].label, place["b3"].label) == (
-        "a1: column 1, row 1, your 1",
-        "b3: column 2, row 3, 2 of greedy@1",
-    )
+    found = (place["a1"].label, place["b3"].label)
+    assert found == ("a1: column 1, row 1, your 1", "b3: column 2, row 3, 2 of greedy@1")
 
 
 @pytest.mark.parametrize(

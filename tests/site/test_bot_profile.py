@@ -33,14 +33,8 @@ def test_the_first_sentence_says_how_good_it_is(home):
     found = profile(home)
     (rating,) = found.ratings
     line = rating.line
-    assert (rating.game, rating.bots, line.rank, line.wins, line.losses, line.score_percent) == (
-        "differences",
-        2,
-        1,
-        20,
-        0,
-        100,
-    )
+    seen = (rating.game, rating.bots, line.rank, line.wins, line.losses, line.score_percent)
+    assert seen == ("differences", 2, 1, 20, 0, 100)
     assert line.seat_percent == (100, 100)
     assert found.verdict.text == f"a is number 1 of 2 in differences (rating {line.mu:.1f} ± {line.margin_95:.1f})."
     assert page_of(home, "b@1").all("a", href="/leaderboards/differences")
@@ -92,10 +86,8 @@ def test_what_a_killed_director_has_left_rates_nobody(home, newcomer):
 def test_rivals_lead_to_the_page_of_the_two(home):
     """Against b: encounters 1, 0.5. Against c: 0."""
     tell(home, duels("a@1", "b@1", "wwwl") + duels("a@1", "c@1", "ll"), entrants=("a@1", "b@1", "c@1"))
-    assert [(one.rival, one.score_percent, one.encounters, one.wins, one.losses) for one in profile(home).rivals] == [
-        ("b@1", 75.0, 2, 3, 1),
-        ("c@1", 0.0, 1, 0, 2),
-    ]
+    found = [(one.rival, one.score_percent, one.encounters, one.wins, one.losses) for one in profile(home).rivals]
+    assert found == [("b@1", 75.0, 2, 3, 1), ("c@1", 0.0, 1, 0, 2)]
     links = [link["href"] for link in page_of(home).all("a")]
     assert [link for link in links if "versus" in link] == ["/bots/a@1/versus/b@1", "/bots/a@1/versus/c@1"]
 
@@ -139,10 +131,8 @@ def test_faults_are_counted_and_the_latest_are_told(home):
     tell(home, duels("a@1", "b@1", "llll"), "it's", faults=wrong)
     found = profile(home)
     assert found.fault_counts == {"exit": 3, "timeout": 1}
-    assert [(one.kind, one.match, [other.match for other in one.earlier]) for one in found.faults] == [
-        ("exit", 4, [3, 1]),
-        ("timeout", 2, []),
-    ]
+    seen = [(one.kind, one.match, [other.match for other in one.earlier]) for one in found.faults]
+    assert seen == [("exit", 4, [3, 1]), ("timeout", 2, [])]
     latest = found.faults[0]
     assert (latest.detail, latest.ply, latest.stderr) == ("it is exit", 2, "first\nlast")
     assert latest.repro == """arena repro 'it'"'"'s/4'"""
@@ -175,17 +165,12 @@ def test_a_name_stands_for_all_versions(home):
     tell(home, [*duels("a@1", "b@1", "ll"), *duels("a@2", "b@1", "ww")], "first", entrants=entrants)
     tell(home, duels("a@2", "b@1", "ww"), "second", entrants=entrants[1:])
     found = profile(home)
-    assert [(one.bot, one.digest, one.author, one.tournaments) for one in found.versions] == [
-        ("a@2", "d2", "", 2),
-        ("a@1", "d1", "Ann", 1),
-    ]
+    seen = [(one.bot, one.digest, one.author, one.tournaments) for one in found.versions]
+    assert seen == [("a@2", "d2", "", 2), ("a@1", "d1", "Ann", 1)]
     assert [one.line.label for one in found.ratings] == ["a@2", "a@1"]
     assert found.verdict.bots[0].label == found.shown == "a@2"
-    assert [(one.bot, one.tournament) for one in found.history] == [
-        ("a@2", "first"),
-        ("a@2", "second"),
-        ("a@1", "first"),
-    ]
+    seen = [(one.bot, one.tournament) for one in found.history]
+    assert seen == [("a@2", "first"), ("a@2", "second"), ("a@1", "first")]
     assert [one.bot for one in found.times] == ["a@2", "a@1"]
     page_of(home)
     one = profile(home, "a@1")

@@ -96,13 +96,8 @@ def test_the_oldest_files_make_room(files, tmp_path, monkeypatch):
         files.write(PAGE, parameters(number), "1", BuiltValue(b"1", 2.5))
         for path in paths(tmp_path):
             os.utime(path, (path.stat().st_mtime - 10,) * 2)
-    assert [files.read(PAGE, parameters(number)) is not None for number in range(1, 6)] == [
-        False,
-        False,
-        True,
-        True,
-        True,
-    ]
+    found = [files.read(PAGE, parameters(number)) is not None for number in range(1, 6)]
+    assert found == [False, False, True, True, True]
     monkeypatch.setattr(snapshots, "MAX_TOTAL_BYTES", 1300)
     files.write(PAGE, parameters(6), "1", BuiltValue(b"x" * 1000, 2.5))
     assert len(paths(tmp_path)) == 1

@@ -358,11 +358,8 @@ def test_progress_is_no_event_and_is_noticed(home, tournament, watching):
     home.store.live_state(tournament).write_progress(RunProgress(recorded=1, scheduled=8))
     change = watching.look()
     assert (change.progressed, change.events) == ({1}, ())
-    assert [watching.watcher.progress_of(one) != old for one, old in zip(topics, before, strict=True)] == [
-        True,
-        True,
-        False,
-    ]
+    found = [watching.watcher.progress_of(one) != old for one, old in zip(topics, before, strict=True)]
+    assert found == [True, True, False]
     assert watching.watcher.version_of(["arena"]) == version
     home.store.live_state(tournament).clear()
     assert watching.look().progressed == {1}

@@ -56,12 +56,8 @@ async def test_all_of_it_is_shown(world):
     assert data["bot_names"] == ["canary"]
     [shown] = data["submissions"]
     assert shown["line"]["number"] == one.number
-    assert {key: shown["details"][key] for key in ("note", "report", "reason", "file_name")} == {
-        "note": NOTE,
-        "report": REPORT,
-        "reason": REASON,
-        "file_name": "canary.py",
-    }
+    found = {key: shown["details"][key] for key in ("note", "report", "reason", "file_name")}
+    assert found == {"note": NOTE, "report": REPORT, "reason": REASON, "file_name": "canary.py"}
     assert shown["has_upload"] is True
     assert [match["game"] for match in data["matches"]] == ["differences"]
     assert len(data["account"]["sessions"]) == 1
@@ -105,10 +101,8 @@ async def test_who_leaves_takes_along_all_but_the_results(world, tmp_path):
     assert list((tmp_path / "uploads").iterdir()) == []
     left = [one.number for one in world.store.submissions.latest() if one.author == f"left-{ann}"]
     kept = [world.store.submissions.find(number) for number in left]
-    assert [(one.state, one.bot, one.note, one.report, one.reason, one.file_name) for one in kept] == [
-        ("withdrawn", None, "", "", "", ""),
-        ("accepted", "mine@1", "", "", "", ""),
-    ]
+    found = [(one.state, one.bot, one.note, one.report, one.reason, one.file_name) for one in kept]
+    assert found == [("withdrawn", None, "", "", "", ""), ("accepted", "mine@1", "", "", "", "")]
     assert "canary" not in str(world.contents())
 
 
