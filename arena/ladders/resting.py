@@ -1,4 +1,4 @@
-"""Bots that rest on a ladder, because results of a contest that they can enter are hidden."""
+"""Bots that rest on a ladder: a contest hides results of theirs, or an author has used up a quota."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from arena.directors.kept import KeptTournament
 from arena.errors import DatabaseError
 from arena.people.resting import Rest
 from arena.records import Bot
-from arena.text import all_of
+from arena.store.people.record_quota import MAX_DAILY_BYTES
+from arena.text import all_of, size_text
 from arena.tournament.control import Order, RunControl
 
 ASK_SECONDS = 0.5
 """Between two looks at contests; a rest that is known begins with its second."""
+
+MAX_NAMED = 5
 
 _log = logging.getLogger("arena.ladder")
 
@@ -35,7 +38,8 @@ class RestingBots(RunControl):
         self.turns = kept.turns
         self._bots: dict[str, tuple[str, ...]] = {}
         self._rests: list[Rest] | None = None
-        self._asked_at = float("-inf")
+        self._asked_at = self._counted_at = float("-inf")
+        self._suspended: frozenset[str] = frozenset()
 
     def look(self, bots: Iterable[Bot]) -> bool:
         """Look who rests, and keep them away.
@@ -53,8 +57,8 @@ class RestingBots(RunControl):
     def enter(self, bots: Iterable[Bot]) -> None:
         """Keep those away, too, who have come and rest."""
         self._bots |= {bot.label: bot.games for bot in bots}
-        self._asked_at = float("-inf")
-        self._kept.turns.away |= self._away()
+        self._asked_at = self._counted_at = float("-inf")
+        self._kept.turns.away |= self._away() | self._beyond_quota()
         self._kept.remark = self._remark()
 
     def order(self) -> Order:
@@ -62,7 +66,21 @@ class RestingBots(RunControl):
         away, before = self._away(), self._kept.turns.away
         if not away <= before:
             return Order.ABANDON
-        return Order.STOP if away != before else self._kept.order()
+        return Order.STOP if away | self._beyond_quota() != before else self._kept.order()
+
+    def _beyond_quota(self) -> frozenset[str]:
+        """Count what bots have said since the last look; return whose authors have used up their quota of today."""
+        if time.monotonic() - self._counted_at >= ASK_SECONDS:
+            quota, turns = self._kept.people.record_quota, self._kept.turns
+            try:
+                if turns.said:
+                    quota.add(turns.said)
+                    turns.said.clear()
+                self._suspended = quota.beyond(self._bots)
+            except DatabaseError as error:
+                _log.warning("%s: quotas can't be read: %s", self._kept.tournament, error)
+            self._counted_at = time.monotonic()
+        return self._suspended
 
     def _away(self) -> frozenset[str]:
         if time.monotonic() - self._asked_at >= ASK_SECONDS:
@@ -79,7 +97,18 @@ class RestingBots(RunControl):
         return [label for label, games in self._bots.items() if rest.holds(label.rpartition("@")[0], games, now)]
 
     def _remark(self) -> str:
-        """Return why bots rest, without naming any; "" if none does."""
+        """Return why bots rest; those that rest for a contest are not named, and "" if none does."""
+        return "; ".join(filter(None, (self._rest_remark(), self._quota_remark())))
+
+    def _quota_remark(self) -> str:
+        if not self._suspended:
+            return ""
+        bots, size = sorted(self._suspended), size_text(MAX_DAILY_BYTES)
+        named = bots[:MAX_NAMED] + ([f"{len(bots) - MAX_NAMED} more"] if len(bots) > MAX_NAMED else [])
+        are = "is" if len(bots) == 1 else "are"
+        return f"{all_of(named)} {are} suspended until 00:00 UTC: their author's bots wrote more than {size} today"
+
+    def _rest_remark(self) -> str:
         names = sorted(rest.contest.name for rest in self._rests or () if self._resting(rest))
         if not names:
             return ""

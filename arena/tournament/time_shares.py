@@ -28,10 +28,12 @@ class EndedMatch(NamedTuple):
     Attributes:
         match: its number.
         seconds: how long each of its bots thought, by ``name@version``.
+        said: how many bytes of the record each of them has said.
     """
 
     match: int
     seconds: Mapping[str, float]
+    said: Mapping[str, int] = {}
 
 
 class TimeShares:

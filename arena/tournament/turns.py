@@ -6,11 +6,12 @@ A run without this pairs by results alone, so that the same results give the sam
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from arena.executors import Executor, JobResult, Played, Void
-from arena.store.rows import RecordRow
+from arena.store.rows import RecordRow, as_json
 from arena.stored import from_json_text
 from arena.tournament.time_shares import EndedMatch, TimeShares
 from arena.tournament.void_rests import VoidRests
@@ -35,6 +36,7 @@ class Turns:
 
     Attributes:
         away: who plays nothing, also none of the matches that are scheduled; whoever keeps the ladder going says who.
+        said: the bytes that bots have said in records, until whoever keeps the ladder going has counted them.
     """
 
     def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
@@ -47,6 +49,7 @@ class Turns:
         self._shares, self._rests = TimeShares(), VoidRests(now)
         self._seen_at = now()
         self.away: frozenset[str] = frozenset()
+        self.said = Counter[str]()
 
     @property
     def void_in_row(self) -> int:
@@ -82,6 +85,7 @@ class Turns:
                 began += self._rests.note_void([bot.label for bot in result.spec.bots])
         for one in ended:
             self._rests.note_recorded(one.seconds)
+            self.said.update(one.said)
         return began
 
     def resting(self) -> frozenset[str]:
@@ -102,8 +106,13 @@ class Turns:
 
 def _ended(row: RecordRow) -> EndedMatch:
     bots = from_json_text(row.bots, "a record")
-    seats = from_json_text(row.record, "a record")["seats"]
-    seconds: dict[str, float] = {}
-    for bot, seat in zip(bots, seats, strict=True):
+    record = from_json_text(row.record, "a record")
+    seconds, said = dict[str, float](), Counter[str]()
+    for bot, seat in zip(bots, record["seats"], strict=True):
         seconds[bot] = seconds.get(bot, 0.0) + float(seat["wall_seconds"])
-    return EndedMatch(row.match, seconds)
+        said[bot] += len(seat["stderr"].encode(errors="replace"))
+    for fault in record["faults"]:
+        said[bots[fault["seat"]]] += len(fault["detail"])
+    for ply, note in record["notes"]:
+        said[bots[record["actions"][ply][0]]] += len(as_json(note))
+    return EndedMatch(row.match, seconds, said)

@@ -40,6 +40,7 @@ class SubmissionsPage(Model):
         may_submit: whether whoever looks may hand in a bot.
         refusal: why nobody may hand in anything here; "" if one may.
         max_upload_bytes: how large an upload may be.
+        suspended: why the bots of whoever looks play on no ladder today, as a sentence; "" if they do.
     """
 
     waiting: tuple[SubmissionLine, ...]
@@ -49,6 +50,7 @@ class SubmissionsPage(Model):
     may_submit: bool
     refusal: str
     max_upload_bytes: int
+    suspended: str = ""
 
 
 class SubmissionPage(Model):
@@ -81,6 +83,7 @@ class SubmissionDetails(Model):
         hint: how to fix it, which is the end of the report; "" if that is not known.
         report: what was tried, line by line.
         may_withdraw: whether it can still be withdrawn.
+        suspended: why the author's bots play on no ladder today, as a sentence; "" if they do.
         rest: until when the bot rests, to follow its name in a sentence; "" if it plays.
     """
 
@@ -92,6 +95,7 @@ class SubmissionDetails(Model):
     hint: str
     report: str
     may_withdraw: bool
+    suspended: str = ""
     rest: str = ""
 
 

@@ -19,6 +19,7 @@ from arena.store.people.directors import Directors
 from arena.store.people.invitations import Invitations
 from arena.store.people.public_log import PublicLog
 from arena.store.people.rates import Rates
+from arena.store.people.record_quota import RecordQuota
 from arena.store.people.requests import Requests
 from arena.store.people.schema import SCHEMA_VERSION, SUBMITTING, meta, metadata
 from arena.store.people.sessions import Sessions
@@ -50,6 +51,7 @@ class PeopleStore(Copyable, Owned):
         contest_rows: all of that at once.
         log: what was done about people and tournaments.
         rates: how often something was done.
+        record_quota: how much the bots of each author have said today.
     """
 
     _metadata, _meta = metadata, meta
@@ -84,6 +86,7 @@ class PeopleStore(Copyable, Owned):
         self.directors = Directors(self._database, clock)
         self.requests = Requests(self._database, clock)
         self.rates = Rates(self._database, clock)
+        self.record_quota = RecordQuota(self._database, clock)
         try:
             _bring_up_to_date(self._database)
         except BaseException:

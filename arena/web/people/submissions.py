@@ -14,7 +14,9 @@ from arena.records import MEBIBYTE
 from arena.site.build.first_ratings import first_ratings
 from arena.site.models.submissions import SubmissionDetails, SubmissionLine, SubmissionPage, SubmissionsPage
 from arena.store.people.rates import Rate
+from arena.store.people.record_quota import MAX_DAILY_BYTES
 from arena.submissions.upload_directory import MAX_UPLOAD_BYTES
+from arena.text import size_text
 from arena.web.people.operation import Done, Download, Fields, Numbered, Operation, Visit, Who
 from arena.web.people.resting import resting_bots
 from arena.web.problems import bad_address
@@ -48,6 +50,19 @@ def show_submissions(visit: Visit) -> SubmissionsPage:
         may_submit=visit.actor.person is not None and Permission.SUBMIT in visit.actor.permissions,
         refusal=visit.uploads.refusal,
         max_upload_bytes=MAX_UPLOAD_BYTES,
+        suspended=_suspended(visit),
+    )
+
+
+def _suspended(visit: Visit) -> str:
+    """Return why the bots of whoever asks play on no ladder today; "" if they do."""
+    person = visit.actor.person
+    if person is None or not visit.people.record_quota.is_used_up(person.number):
+        return ""
+    size = size_text(MAX_DAILY_BYTES)
+    return (
+        f"Your bots wrote more than {size} today, in stderr, notes and details of faults: they are suspended from"
+        " ladders until 00:00 UTC. Write less in each match."
     )
 
 
@@ -75,7 +90,7 @@ def show_submission(visit: Visit) -> SubmissionPage:
     return SubmissionPage(
         line=line_of(one, visit),
         ahead=visit.people.submissions.ahead_of(number),
-        details=details_of(own, rest) if own is not None and _may_see_details(visit) else None,
+        details=details_of(own, rest, _suspended(visit)) if own is not None and _may_see_details(visit) else None,
         ratings=ratings,
         is_awaited=is_accepted and not ratings and not rest and _is_fresh(one, visit),
     )
@@ -149,7 +164,7 @@ def _hint_of(report: str) -> str:
     return last.removeprefix(HINT) if last.startswith(HINT) else ""
 
 
-def details_of(one: Submission, rest: str = "") -> SubmissionDetails:
+def details_of(one: Submission, rest: str = "", suspended: str = "") -> SubmissionDetails:
     """Return what its author may know of a submission."""
     return SubmissionDetails(
         file_name=one.file_name,
@@ -160,6 +175,7 @@ def details_of(one: Submission, rest: str = "") -> SubmissionDetails:
         hint=_hint_of(one.report),
         report=one.report,
         may_withdraw=one.state in UNFINISHED,
+        suspended=suspended,
         rest=rest,
     )
 

@@ -133,3 +133,12 @@ def named(played, number, bot, reason):
 
     changed = unrated_matches.update().where(unrated_matches.c.id == number).values(bot=bot, reason=reason)
     played._database.write(lambda connection: connection.execute(changed))
+
+
+async def test_an_author_reads_why_the_own_bots_are_suspended(said):
+    said.store.record_quota.add({"a@1": 2**26 + 1})
+    number = next(one.number for one in said.store.submissions.latest() if one.author == "ann")
+    for path in ("/submissions", f"/submissions/{number}"):
+        for client, is_told in ((said.browser("ann"), True), (said.browser("rick"), False), (said.client(), False)):
+            text = (await client.get(path)).text
+            assert ("Your bots wrote more than 64 MiB today" in text) == is_told, path
