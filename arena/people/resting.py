@@ -60,12 +60,19 @@ def rest_of(rests: Iterable[Rest], label: str, games: Collection[str], now: str)
     return max(found, key=lambda one: (one.contest.contest.reveal_at or "~", one.contest.number), default=None)
 
 
-def rest_sentence(rest: Rest) -> str:
-    """Return until when a bot rests, to follow its name in a sentence."""
+def rest_sentence(rest: Rest, now: str) -> str:
+    """Return until when a bot rests, to follow its name in a sentence.
+
+    Args:
+        rest: of the bot.
+        now: the time, as it is stored.
+    """
     stored = rest.contest
     contest = stored.contest
     if contest.reveal_at is None:
         until = "a director reveals them"
+    elif contest.reveal_at <= now:
+        until = "everything is played"
     else:
         until = f"{contest.local(contest.reveal_at):%Y-%m-%d %H:%M} ({contest.time_zone})"
     return f"rests while results of the contest {contest.name} are hidden, until {until}"

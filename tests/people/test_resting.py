@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.people.resting import rest_of
+from arena.people.resting import rest_of, rest_sentence
 from arena.people.roles import Role
 from arena.people.submission import SubmissionState
 from arena.store.people.times import Clock
@@ -57,6 +57,15 @@ def test_until_they_are_revealed_or_it_is_cancelled(store, now, ada, rests):
         now.seconds += 1e7  # also if nobody reveals them in time
         store.contests.set_revealed(one) if one is spring else store.contests.cancel("dora", "autumn", "Too few.")
     assert rests("ada bot@1") == set()
+
+
+def test_until_when_is_said_in_the_zone_of_the_contest(store, now, ada):
+    now.seconds = OPENS - 3600
+    store.contests.add("dora", contest_of(**SEALED, reveal_at="2027-02-01T08:00:00"))
+    [rest] = store.contests.rests()
+    hidden = "rests while results of the contest spring are hidden, until"
+    assert rest_sentence(rest, store.contests.now()) == f"{hidden} 2027-02-01 08:00 (Europe/Berlin)"
+    assert rest_sentence(rest, "2027-02-01T07:00:00+00:00") == f"{hidden} everything is played"
 
 
 def test_all_versions_of_what_an_author_could_enter_and_nobody_else_s(store, now, ada, eve, rests):

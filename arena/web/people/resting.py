@@ -37,7 +37,7 @@ class RestingBots:
     def refusal(self, bot: str, games: Collection[str]) -> str:
         """Return why whoever asks can't play against a bot; "" if they can."""
         found = None if self.is_own(bot) else self.of(bot, games)
-        return "" if found is None else f"{bot} {rest_sentence(found)}"
+        return "" if found is None else f"{bot} {rest_sentence(found, self.now)}"
 
     def offered(self, menu: PlayMenu) -> PlayMenu:
         """Return what can be chosen by whoever asks."""
@@ -57,7 +57,7 @@ class RestingBots:
             yield f"Bots that can enter {names} are not offered here until the results of {names} are revealed."
         for bot in bots:
             if self.is_own(bot.name) and (rest := self.of(bot.name, bot.games)) is not None:
-                yield f"Your bot {bot.name} {rest_sentence(rest)}. Only you can play against it."
+                yield f"Your bot {bot.name} {rest_sentence(rest, self.now)}. Only you can play against it."
 
 
 def resting_bots(visit: Visit) -> RestingBots:

@@ -102,8 +102,9 @@ def _rest_of(one: ListedSubmission, visit: Visit) -> str:
         bot = visit.homes.public().bots.find(one.bot or "")
     except ArenaError:  # its files are not here now
         return ""
-    rest = resting_bots(visit).of(bot.label, bot.games)
-    return rest_sentence(rest) if rest is not None else ""
+    resting = resting_bots(visit)
+    rest = resting.of(bot.label, bot.games)
+    return rest_sentence(rest, resting.now) if rest is not None else ""
 
 
 def _is_fresh(one: ListedSubmission, visit: Visit) -> bool:

@@ -313,6 +313,9 @@ async def test_a_sealed_contest(crawl):
     assert phase(crawl) is ContestPhase.ANNOUNCED
     world.now.seconds = OPENS + 60
     check_owners(crawl, await crawl.look_as_all())
+    pages = {actor: await crawl.ask(actor, "/submissions/1", {"accept": HTML}) for actor in crawl.actors}
+    rests = "Your bot rests while results of the contest spring are hidden, until a director reveals them."
+    assert {actor for actor, page in pages.items() if rests in page.text} == {"ada"}
     world.now.seconds = DEADLINE + 1
     world.play(lambda stored: bool(world.hidden_canaries()))
     assert phase(crawl) in (ContestPhase.PLAYING, ContestPhase.CLOSED)
