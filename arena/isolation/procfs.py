@@ -73,6 +73,17 @@ def environment(pid: int | str) -> list[bytes]:
         return file.read(MAX_ENVIRONMENT_BYTES).split(b"\0")
 
 
+def mount_points(pid: int | str) -> set[bytes]:
+    """Return where file systems are mounted for a process, of as much of the list as an environment may have.
+
+    Raises:
+        OSError: if it can't be read.
+    """
+    with open(f"/proc/{pid}/mountinfo", "rb") as file:
+        rows = file.read(MAX_ENVIRONMENT_BYTES).splitlines()
+    return {fields[4] for row in rows if len(fields := row.split()) > 4}
+
+
 def is_hidden(directory: str) -> bool:
     """Return whether a process is alive and does not let its files be listed."""
     try:

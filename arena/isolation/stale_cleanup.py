@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -45,8 +46,9 @@ CLEANUP_SECONDS = 5.0
 
 def remove_stale() -> None:
     """Remove bot processes, control groups, System V objects and directories of dead arena processes."""
+    ours = procfs.mount_points("self") if sys.platform == "linux" else set()
     for path in Path("/proc").glob("[0-9]*"):
-        if _is_stale(path):
+        if _is_stale(path, ours):
             with contextlib.suppress(OSError):
                 os.kill(int(path.name), signal.SIGKILL)
     remove_stale_groups()
@@ -100,16 +102,35 @@ def _belongs_to_us(uid: int) -> bool:
     return uid == os.geteuid() or (os.geteuid() == 0 and FIRST_UID <= uid <= LAST_UID)
 
 
-def _is_stale(path: Path) -> bool:
+def _is_stale(path: Path, ours: set[bytes]) -> bool:
     """Return whether a process belongs to a bot of a dead arena process.
 
+    It shows by its mounts or, as root, by its uid, which no process of a bot can shed, and else by its environment.
     Processes of other users are skipped: they could make reading their environment block forever.
+
+    Args:
+        path: its directory in /proc.
+        ours: the mount points of this process, which say nothing of it.
     """
     with contextlib.suppress(OSError):
-        if not _belongs_to_us(path.stat().st_uid):
+        uid = path.stat().st_uid
+        if not _belongs_to_us(uid):
             return False
+        tags = [_tag(os.path.basename(os.fsdecode(place))) for place in procfs.mount_points(path.name) - ours]
         for setting in procfs.environment(path.name):
             name, _, tag = setting.partition(b"=")
             if name == TAG_VARIABLE.encode():
-                return is_dead(tag.decode(errors="replace"))
+                tags.append(tag.decode(errors="replace"))
+        if any(tags):
+            return any(map(is_dead, tags))
+        return uid != os.geteuid() and _is_unused(uid)
     return False
+
+
+def _is_unused(uid: int) -> bool:
+    """Return whether no fork server that is alive has given a uid to a bot."""
+    lock = lock_uid(uid)
+    if lock is None:
+        return False
+    lock.close()
+    return True

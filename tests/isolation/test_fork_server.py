@@ -23,6 +23,7 @@ from arena.records import DEFAULT_LIMITS, TimeControl
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
 from tests.matches import small_match
+from tests.written_bots import write_bot
 
 GOOD = load_bot(Path(__file__).parents[2] / "bots" / "minimal")
 
@@ -140,6 +141,54 @@ def test_a_bot_whose_arena_and_fork_server_were_killed_together_is_killed_by_the
     sleepers[1].kill()
     for sleeper in sleepers:
         sleeper.communicate()
+
+
+SHEDS_ITS_ENVIRONMENT = """
+import os, sys
+if sys.argv[1:] or os.fork():
+    import time
+    time.sleep(1000)
+os.closerange(0, 3)
+os.execve(sys.executable, [sys.executable, "-I", "-S", __file__, "bare"], {})
+"""
+
+LAUNCHES_AND_IS_KILLED = """
+import os, signal, subprocess, sys, time
+from pathlib import Path
+from arena.isolation import reaper
+from arena.isolation.launcher_client import open_launcher
+from arena.isolation.levels import choose_isolation
+from arena.isolation.sandbox_policy import Isolation
+from arena.players.manifest import load_bot
+from arena.players.subprocess import Subprocess
+from arena.records import DEFAULT_LIMITS
+
+found = choose_isolation(sys.argv[2])
+without_groups = Isolation(level=found.level, user_namespace=found.user_namespace)
+bot = Subprocess(load_bot(sys.argv[1]), without_groups, DEFAULT_LIMITS)
+bare = []
+while not bare:
+    time.sleep(0.01)
+    bare = [pid for pid in reaper.descendants(bot.pid) if b"bare" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+print(*bare, flush=True)
+for pid in (bot.pid, open_launcher().pid, os.getpid()):
+    os.kill(pid, signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("level", ["limits", "landlock"], indirect=True)
+def test_a_process_of_such_a_bot_is_known_without_its_environment(level, tmp_path):
+    tmp_path.chmod(0o755)
+    write_bot(tmp_path / "bot.py", SHEDS_ITS_ENVIRONMENT)
+    (tmp_path / "bot.toml").write_text('name = "sheds"\ncommand = ["python3", "bot.py"]\n')
+    command = [sys.executable, "-c", LAUNCHES_AND_IS_KILLED, str(tmp_path), level]
+    children = set(reaper.children(os.getpid()))
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as arena:
+        (survivor,) = map(int, arena.stdout.read().split())
+    assert Path(f"/proc/{survivor}/environ").read_bytes() == b""
+    remove_stale()
+    reap_orphans_but(children)
+    assert not Path(f"/proc/{survivor}").exists()
 
 
 def test_a_step_that_fails_before_the_exec_is_our_failure_and_no_fault_of_the_bots(tmp_path):
