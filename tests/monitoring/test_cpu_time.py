@@ -70,30 +70,22 @@ def test_many_children_one_after_another_are_no_reason_for_doubt_if_they_are_wai
     assert times.seconds == pytest.approx(1.0, abs=0.03)
 
 
-def test_children_that_vanish_without_an_account_are_charged_for_what_they_may_have_used(seen):
-    """Ten looks at chains of short-lived processes: each finds one that has just begun, and nobody knows the others."""
-    looks = [{MAIN: stat(), 200 + k: stat(0.002, started=k)} for k in range(10)]
-    assert seen(*looks).seconds == pytest.approx(10 * SAMPLE_SECONDS)
+CHAINS = {
+    "each just begun": (1, 1.0, lambda k: {MAIN: stat(), 200 + k: stat(0.002, started=k)}),
+    "on two cores": (2, 2.0, lambda k: {MAIN: stat(), **{200 + 4 * k + n: stat(0.002, started=k) for n in range(4)}}),
+    "beside the main process": (1, 0.46, lambda k: {MAIN: stat(0.06 * k), 200 + k: stat(0.002, started=k)}),
+    "with a number used again": (1, 1.0, lambda k: {MAIN: stat(), CHILD: stat(0.002, started=k)}),
+    "without a page fault": (1, 1.0, lambda k: {MAIN: stat(), 200 + k: stat(0.01, faults=0, started=k)}),
+}
+"""Cores, the seconds that are charged, and each of ten looks at chains of short-lived processes, of which nobody knows
+those between two looks. What the main process used itself, 0.54 s, is not charged twice.
+"""
 
 
-def test_they_are_charged_for_as_many_cores_as_they_may_have_used(seen):
-    looks = [{MAIN: stat(), **{200 + 4 * k + n: stat(0.002, started=k) for n in range(4)}} for k in range(10)]
-    assert seen(*looks, cores=2).seconds == pytest.approx(20 * SAMPLE_SECONDS)
-
-
-def test_what_the_main_process_used_itself_is_not_charged_twice(seen):
-    looks = [{MAIN: stat(0.06 * k), 200 + k: stat(0.002, started=k)} for k in range(11)]
-    assert seen(*looks).seconds == pytest.approx(11 * SAMPLE_SECONDS - 0.6)
-
-
-def test_a_process_number_that_is_used_again_is_another_process(seen):
-    looks = [{MAIN: stat(), CHILD: stat(0.002, started=k)} for k in range(10)]
-    assert seen(*looks).seconds == pytest.approx(10 * SAMPLE_SECONDS)
-
-
-def test_processes_without_a_page_fault_are_found_out_by_their_cpu_time(seen):
-    looks = [{MAIN: stat(), 200 + k: stat(0.01, faults=0, started=k)} for k in range(10)]
-    assert seen(*looks).seconds == pytest.approx(10 * SAMPLE_SECONDS)
+@pytest.mark.parametrize("chain", CHAINS)
+def test_children_that_vanish_without_an_account_are_charged_for_what_they_may_have_used(seen, chain):
+    cores, seconds, look = CHAINS[chain]
+    assert seen(*map(look, range(10)), cores=cores).seconds == pytest.approx(seconds)
 
 
 def test_a_pool_of_children_is_no_reason_for_doubt(seen):

@@ -111,26 +111,22 @@ def test_metrics_are_reached_by_network_and_people_play_in_as_many_slots_as_want
 
 
 @pytest.mark.parametrize(
-    ("python", "package", "protection"),
+    ("python", "package", "part", "protection"),
     [
-        ("/opt/arena/bin/python", "/opt/arena/lib/arena", "yes"),
-        ("/home/a/bin/python", "/opt/arena/lib/arena", "read-only"),
-        ("/opt/arena/bin/python", "/home/a/source/arena", "read-only"),
+        ("/opt/arena/bin/python", "/opt/arena/lib/arena", "checker", "yes"),
+        ("/home/a/bin/python", "/opt/arena/lib/arena", "checker", "read-only"),
+        ("/opt/arena/bin/python", "/home/a/source/arena", "checker", "read-only"),
+        ("/opt/arena/bin/python", "/opt/arena/lib/arena", "ladder-spring", "read-only"),
     ],
 )
-def test_homes_of_people_are_hidden_unless_the_arena_is_installed_there(monkeypatch, python, package, protection):
+def test_homes_of_people_are_hidden_where_neither_the_arena_nor_a_ladder_is(
+    monkeypatch, python, package, part, protection
+):
     monkeypatch.setattr(module.sys, "executable", python)
     monkeypatch.setattr(module, "PACKAGE", Path(package))
     monkeypatch.setattr(module.sys, "base_prefix", "/usr")
-    assert section(units(PLAIN)["arena-checker.service"], "Service")["ProtectHome"] == protection
-
-
-def test_a_ladder_in_somebodys_home_can_be_read(monkeypatch):
-    monkeypatch.setattr(module.sys, "executable", "/opt/arena/bin/python")
-    monkeypatch.setattr(module, "PACKAGE", Path("/opt/arena/lib/arena"))
-    monkeypatch.setattr(module.sys, "base_prefix", "/usr")
-    made = units(replace(PLAIN, ladders=("/home/ada/spring.toml",)))
-    assert section(made["arena-ladder-spring.service"], "Service")["ProtectHome"] == "read-only"
+    made = units(replace(PLAIN, ladders=("/home/ada/spring.toml",)) if part == "ladder-spring" else PLAIN)
+    assert section(made[f"arena-{part}.service"], "Service")["ProtectHome"] == protection
 
 
 @pytest.mark.parametrize(

@@ -49,11 +49,7 @@ def test_an_action_is_given_with_its_note():
     [
         ({"type": "ready", "protocol": 1}, "protocol", "expected an 'action' message, got 'ready'"),
         ({"type": "action", "action": "+"}, "protocol", "action.ply = None: expected 3, the ply of the question"),
-        (
-            {"type": "action", "ply": 2, "action": "+"},
-            "protocol",
-            "action.ply = 2: expected 3, the ply of",
-        ),
+        ({"type": "action", "ply": 2, "action": "+"}, "protocol", "action.ply = 2: expected 3, the ply of"),
         ({"type": "action", "ply": 3.0, "action": "+"}, "protocol", "action.ply = 3.0"),
         ({"type": "action", "ply": 3}, "protocol", "no field 'action'"),
         ({"type": "action", "ply": 3, "action": 0, "note": [1]}, "protocol", "expected a string or a map"),

@@ -83,11 +83,13 @@ def test_a_directory_that_leads_elsewhere_is_not_written(tmp_path):
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_a_home_that_can_not_be_written_is_no_error(tmp_path):
-    (tmp_path / "cache").write_text("a file")
-    files = Snapshots(tmp_path / "cache")
-    files.write(PAGE, parameters(), "1", BuiltValue(b"1", 2.5))
+def test_where_nothing_can_be_written_and_of_what_is_too_large_nothing_is_kept(files, tmp_path):
+    files.write(PAGE, parameters(), "1", BuiltValue(b"x" * snapshots.MAX_FILE_BYTES, 2.5))
     assert files.read(PAGE, parameters()) is None
+    (tmp_path / "file").write_text("a file")
+    elsewhere = Snapshots(tmp_path / "file")
+    elsewhere.write(PAGE, parameters(), "1", BuiltValue(b"1", 2.5))
+    assert elsewhere.read(PAGE, parameters()) is None
 
 
 def test_the_oldest_files_make_room(files, tmp_path, monkeypatch):
@@ -101,8 +103,3 @@ def test_the_oldest_files_make_room(files, tmp_path, monkeypatch):
     monkeypatch.setattr(snapshots, "MAX_TOTAL_BYTES", 1300)
     files.write(PAGE, parameters(6), "1", BuiltValue(b"x" * 1000, 2.5))
     assert len(paths(tmp_path)) == 1
-
-
-def test_what_is_too_large_is_not_kept(files, tmp_path):
-    files.write(PAGE, parameters(), "1", BuiltValue(b"x" * snapshots.MAX_FILE_BYTES, 2.5))
-    assert files.read(PAGE, parameters()) is None
