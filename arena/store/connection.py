@@ -67,6 +67,7 @@ class Database:
         self.patience_seconds = 0.0
         self.when_back: Callable[[], None] = lambda: None
         self._was_away = False
+        self._reading: set[Connection] = set()
         self._sleep = time.sleep
         self._now = time.monotonic
         self.path = place if isinstance(place, Path) else None
@@ -114,11 +115,14 @@ class Database:
     def each(self, query: Select[Any]) -> Iterator[Any]:
         """Yield the rows of a query from one transaction, never holding more than a few."""
         with self._connected() as connection:
+            self._reading.add(connection)
             try:
                 with connection.execution_options(yield_per=FEW_ROWS).begin():
                     yield from connection.execute(query)
             except DBAPIError as error:
                 raise DatabaseError(f"{self.shown}: {reason_of(error)}") from error
+            finally:
+                self._reading.discard(connection)
 
     def _connected(self) -> Connection:
         try:
@@ -191,7 +195,9 @@ class Database:
         return connection
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, also those of rows that nobody has read to their end."""
+        for connection in tuple(self._reading):
+            connection.invalidate()
         self._engine.dispose()
 
 

@@ -3,6 +3,7 @@
 import sqlite3
 
 import pytest
+from sqlalchemy import literal, select
 
 from arena.errors import StoreError
 from arena.store import connection as connection_module
@@ -64,3 +65,14 @@ def test_a_file_that_is_no_database_is_left_closed(tmp_path, opened):
         Store(tmp_path / "arena.sqlite3")
     assert opened
     assert all(connection.is_closed for connection in opened)
+
+
+def test_rows_that_nobody_reads_to_their_end_leave_nothing_open(tmp_path, opened):
+    """As when an interrupt ends a merge, and its traceback keeps what was being read."""
+    database = connection_module.Database(tmp_path / "arena.sqlite3")
+    rows = database.each(select(literal(1)))
+    assert next(rows) == (1,)
+    database.close()
+    assert opened
+    assert all(connection.is_closed for connection in opened)
+    rows.close()
