@@ -17,7 +17,9 @@ MAX_ENVIRONMENT_BYTES = 1 << 20
 
 
 _USUAL_BYTES = 4096
-_STILL = (b"T", b"t", b"Z", b"X")
+_ENDED = (b"Z", b"X")
+_PF_EXITING = 0x4  # include/linux/sched.h; among the flags of a process in proc_pid_stat(5)
+_STILL = (b"T", b"t", *_ENDED)
 """The states of a thread that is stopped, is traced and stopped, or has ended (proc_pid_stat(5))."""
 
 
@@ -45,7 +47,7 @@ def read(path: str) -> bytes:
 
 
 def _has_ended(directory: str) -> bool:
-    return read(f"{directory}/stat").rpartition(b")")[2].split()[0] in (b"Z", b"X")
+    return read(f"{directory}/stat").rpartition(b")")[2].split()[0] in _ENDED
 
 
 def is_stopped(pid: int) -> bool:
@@ -85,12 +87,17 @@ def mount_points(pid: int | str) -> set[bytes]:
 
 
 def is_hidden(directory: str) -> bool:
-    """Return whether a process is alive and does not let its files be listed."""
+    """Return whether a process is alive and does not let its files be listed.
+
+    The files of one that is exiting belong to root, from when it has given up its memory until it has ended
+    (``task_dump_owner`` in fs/proc/base.c): that is not hiding.
+    """
     try:
         os.close(os.open(f"{directory}/fd", os.O_RDONLY | os.O_DIRECTORY))
     except PermissionError:
-        with contextlib.suppress(OSError, IndexError):
-            return not _has_ended(directory)
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            state, *_, flags = read(f"{directory}/stat").rpartition(b")")[2].split()[:7]
+            return state not in _ENDED and not int(flags) & _PF_EXITING
     except OSError:
         pass
     return False

@@ -1,5 +1,6 @@
 """What /proc says of processes that make it say much."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -36,3 +37,21 @@ def test_in_its_user_namespace_a_bot_makes_no_other(level):
         directory=str(Path(sys.executable).parent),
     )
     assert levels.run_test_program(bot, choose_isolation(level)) == -1
+
+
+@pytest.mark.parametrize(
+    ("state", "flags", "hides"),
+    [("R", 0x400000, True), ("S", 0x404100, True), ("R", 0x40000C, False), ("Z", 0x40000C, False), ("X", 0, False)],
+)
+def test_a_process_that_is_exiting_hides_nothing(tmp_path, monkeypatch, state, flags, hides):
+    """Its files can't be listed for a moment, in which a busy machine may leave it: PF_EXITING is 4 (linux/sched.h)."""
+    (tmp_path / "stat").write_text(f"7 (a b) c) {state} 1 7 7 0 -1 {flags} 0 0\n")
+    opened = os.open
+
+    def refuse(path, *arguments):
+        if path == f"{tmp_path}/fd":
+            raise PermissionError
+        return opened(path, *arguments)
+
+    monkeypatch.setattr(procfs.os, "open", refuse)
+    assert procfs.is_hidden(str(tmp_path)) == hides
