@@ -13,8 +13,9 @@ HOG = "import time; kept = bytearray(b'x' * 60_000_000); time.sleep(1000)"
 
 def hog(message):
     program = os.path.join(os.environ["TMPDIR"], "python")
-    shutil.copy(os.path.realpath(sys.executable), program)
-    os.chmod(program, 0o111)
+    created = os.open(program, os.O_CREAT | os.O_WRONLY, 0o111)  # chmod has no effect where bots share the disk
+    with open(os.path.realpath(sys.executable), "rb") as python, open(created, "wb") as copy:
+        shutil.copyfileobj(python, copy)
     environment = {"PYTHONHOME": f"{sys.base_prefix}:{sys.base_exec_prefix}"}
     for _ in range(10):
         subprocess.Popen([program, "-I", "-S", "-c", HOG], env=environment)

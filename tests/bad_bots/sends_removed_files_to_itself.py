@@ -4,7 +4,7 @@ import os
 import socket
 import time
 
-from _wire import play
+from _wire import answer, play, send
 
 
 def hoard(message):
@@ -16,10 +16,12 @@ def hoard(message):
                 os.unlink(path)
                 file.write(b"x" * 1_000_000)
                 socket.send_fds(ours, [b"x"], [file.fileno()])
+    except PermissionError as error:
+        raise SystemExit("refused") from error
     except OSError:
         pass
     time.sleep(0.6)
-    raise SystemExit(f"enough: nobody held me, {theirs}")
+    send(answer(message, note=f"{theirs}"))
 
 
 play(hoard)
