@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from arena.bot_text import BotText
+
 
 class SubmissionState(StrEnum):
     """How far a submission is."""
@@ -66,8 +68,13 @@ class Submission(ListedSubmission):
     size_bytes: int
     file_name: str
     note: str
-    reason: str
-    report: str
+    reason: BotText[str]
+    report: BotText[str]
+
+    @property
+    def subject(self) -> str:
+        """What the audience of its check log reads, in place of a bot: it may have become none."""
+        return f"submission {self.number}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

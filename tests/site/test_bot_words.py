@@ -3,8 +3,10 @@
 import copy
 import json
 import pickle
+import re
 from dataclasses import replace
 from hashlib import blake2b
+from pathlib import Path
 
 import msgpack
 import pytest
@@ -12,6 +14,7 @@ from markupsafe import escape
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
+import arena
 from arena.bot_text import EVERYBODY, OPERATOR, BotText, author_of
 from arena.enums import FaultKind
 from arena.home import ArenaHome
@@ -169,3 +172,29 @@ def test_pages_of_a_home_with_people_have_no_words_of_bots(told, has_people):
     bots = next(one for one in PAGES if one.name == "bot")
     profile = bots.build(told, bots.parameters(bot="a")).model_dump_json()
     assert [SECRET in html, SECRET in profile] == [not has_people] * 2
+
+
+DOORS = re.compile(r"\.for_operator\(|\.record_texts\(|\.as_source\(|[^_]OPERATOR\b(?! =)")
+"""How code gets what bots said without asking who reads it."""
+
+OPEN = {
+    "analysis/verification.py": "reads records to compare them",
+    "contests/hidden_home.py": "moves tournaments between homes of this arena",
+    "playing/slot.py": "stores an unrated match, from which web/people shows notes to the bot's author",
+    "report/data_frame.py": "is called by whoever has the home",
+    "report/duration_text.py": "is printed by a command",
+    "site/publish/folder.py": "writes records of a home that has none of bots' words",
+    "web/people/bot_logs.py": "answers directors",
+}
+
+
+def test_no_other_module_behind_the_site_reads_words_of_bots_without_an_audience():
+    package = Path(arena.__file__).parent
+    rooms = ("site", "web", "playing", "contests", "ladders", "submissions", "report", "analysis", "directors", "lab")
+    found = {
+        str(path.relative_to(package))
+        for room in rooms
+        for path in (package / room).rglob("*.py")
+        if any(DOORS.search(line) for line in path.read_text(encoding="utf-8").splitlines() if "import" not in line)
+    }
+    assert found == set(OPEN)

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, select
 
+from arena.bot_text import BotText
 from arena.people.submission import ListedSubmission, Submission
 from arena.store.people.schema import people, submissions
 
@@ -53,6 +54,6 @@ def submission_of(row: Row[Any]) -> Submission:
         created_at=row.created_at,
         finished_at=row.finished_at,
         bot=row.bot,
-        reason=row.reason,
-        report=row.report,
+        reason=BotText(row.reason),
+        report=BotText(row.report),
     )

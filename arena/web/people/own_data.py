@@ -61,7 +61,7 @@ def leave(visit: Visit) -> Done:
 
 def _submission(one: Submission, visit: Visit) -> OwnSubmission:
     return OwnSubmission(
-        line=line_of(one, visit), details=details_of(one), has_upload=visit.uploads.path(one.upload).is_file()
+        line=line_of(one, visit), details=details_of(one, visit), has_upload=visit.uploads.path(one.upload).is_file()
     )
 
 

@@ -6,6 +6,7 @@ from statistics import median
 
 from pydantic import Field
 
+from arena.bot_text import EVERYBODY, author_of
 from arena.errors import ArenaError
 from arena.people.resting import rest_sentence
 from arena.people.roles import Permission
@@ -90,7 +91,9 @@ def show_submission(visit: Visit) -> SubmissionPage:
     return SubmissionPage(
         line=line_of(one, visit),
         ahead=visit.people.submissions.ahead_of(number),
-        details=details_of(own, rest, _suspended(visit)) if own is not None and _may_see_details(visit) else None,
+        details=details_of(own, visit, rest, _suspended(visit))
+        if own is not None and _may_see_details(visit)
+        else None,
         ratings=ratings,
         is_awaited=is_accepted and not ratings and not rest and _is_fresh(one, visit),
     )
@@ -165,16 +168,18 @@ def _hint_of(report: str) -> str:
     return last.removeprefix(HINT) if last.startswith(HINT) else ""
 
 
-def details_of(one: Submission, rest: str = "", suspended: str = "") -> SubmissionDetails:
+def details_of(one: Submission, visit: Visit, rest: str = "", suspended: str = "") -> SubmissionDetails:
     """Return what its author may know of a submission."""
+    audience = author_of([one.subject]) if _is_own(one, visit) else EVERYBODY
+    report = one.report.shown_to(audience, one.subject) or ""
     return SubmissionDetails(
         file_name=one.file_name,
         size_bytes=one.size_bytes,
         digest=one.digest,
         note=one.note,
-        reason=one.reason,
-        hint=_hint_of(one.report),
-        report=one.report,
+        reason=one.reason.shown_to(audience, one.subject) or "",
+        hint=_hint_of(report),
+        report=report,
         may_withdraw=one.state in UNFINISHED,
         suspended=suspended,
         rest=rest,
