@@ -44,6 +44,15 @@ MAX_REQUEST_BYTES = 1 << 20
 FIRST_UID, LAST_UID = 61184, 65519
 """Uids that belong to no user: the range that systemd reserves for dynamic users of services (systemd.io/UIDS-GIDS)."""
 
+GROUP_SECONDS = 1.0
+"""How long the processes of a dead bot's control group are waited for: with many mappings they take seconds to die."""
+
+LAST_SECONDS = 15.0
+"""How long they are waited for when this program ends."""
+
+_lingering: list[str] = []
+"""Control groups of dead bots that still had processes; they are tried again with each request, and at the end."""
+
 _EVERY_PROCESS = -1
 """For kill(2): every one that the caller may signal, itself excepted."""
 
@@ -162,9 +171,10 @@ def remove_system_v_of_uid(uid: int) -> None:
 
 
 def clean_up(running: RunningBot) -> None:
-    """End and remove everything that a dead bot has left."""
+    """End and remove everything that a dead bot has left; groups whose processes die slowly are ``_lingering``."""
     for group in running.outline["control_groups"]:
-        remove_control_group(group["directory"])
+        if not remove_control_group(group["directory"]):
+            _lingering.append(group["directory"])
     if running.uid is not None and not running.outline["is_contained"]:
         kill_uid(running.uid)
     if running.uid is not None and not running.outline["leaves_no_ipc"]:
@@ -174,20 +184,38 @@ def clean_up(running: RunningBot) -> None:
     remove_tree(running.outline["scratch"])
 
 
-def remove_control_group(directory: str) -> None:
-    """Kill the processes in a control group and remove it."""
-    for _ in range(1000):
+def remove_control_group(directory: str, seconds: float | None = None) -> bool:
+    """Kill the processes in a control group and remove it; return whether that was done in time."""
+    deadline = time.monotonic() + (GROUP_SECONDS if seconds is None else seconds)
+    while True:
         try:
             os.rmdir(directory)
-            return
+            return True
         except FileNotFoundError:
-            return
+            return True
         except OSError:
-            with contextlib.suppress(OSError), open(os.path.join(directory, "cgroup.procs")) as members:
-                for pid in map(int, members):
-                    if pid > 0:  # 0 is a process of another pid namespace
-                        os.kill(pid, signal.SIGKILL)
-            time.sleep(0.001)
+            _kill_members(directory)
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.001)
+
+
+def _kill_members(directory: str) -> None:
+    with contextlib.suppress(OSError), open(os.path.join(directory, "cgroup.procs")) as members:
+        for pid in map(int, members):
+            if pid > 0:  # 0 is a process of another pid namespace
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+def _remove_lingering(seconds: float) -> None:
+    """Remove control groups that could not be removed with their bots, as far as that can be done in time."""
+    deadline = time.monotonic() + seconds
+    _lingering[:] = [
+        directory
+        for directory in _lingering
+        if not remove_control_group(directory, max(0.0, deadline - time.monotonic()))
+    ]
 
 
 def serve(connection: socket.socket, start: Starter) -> None:
@@ -196,6 +224,7 @@ def serve(connection: socket.socket, start: Starter) -> None:
     with contextlib.suppress(OSError):
         while (received := receive(connection))[0]:
             message, descriptors = received
+            _remove_lingering(0.0)
             reply = handle_request(json.loads(message), descriptors, alive, start)
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -205,6 +234,7 @@ def serve(connection: socket.socket, start: Starter) -> None:
             os.killpg(pid, signal.SIGKILL)
     for running in alive.values():
         clean_up(running)
+    _remove_lingering(LAST_SECONDS)
 
 
 def handle_request(

@@ -1,17 +1,20 @@
 """The fork server dies, and nothing is lost; the arena dies, and nothing is left."""
 
 import contextlib
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from arena.errors import VoidMatchError
-from arena.isolation import launcher_client, reaper, stale_cleanup
+from arena.isolation import fork_server, launcher_client, reaper, stale_cleanup
 from arena.isolation.launcher_client import make_scratch, open_launcher
 from arena.isolation.levels import choose_isolation
 from arena.isolation.process_tag import is_dead, process_tag
@@ -214,6 +217,39 @@ def test_a_step_that_fails_before_the_exec_is_our_failure_and_no_fault_of_the_bo
             assert not Path(made["scratch"]).exists(), what
     finally:
         os.close(null)
+
+
+def test_a_control_group_whose_processes_take_long_to_die_is_removed_later(tmp_path, monkeypatch):
+    """A directory with something in it can't be removed either."""
+    monkeypatch.setattr(fork_server, "GROUP_SECONDS", 0.0)
+    monkeypatch.setattr(fork_server, "LAST_SECONDS", 60.0)
+    scratch, *groups = (tmp_path / name for name in ("scratch", "memory", "pids"))
+    for directory in (scratch, *groups, *(group / "member" for group in groups)):
+        directory.mkdir()
+    settings = {"settings": {}, "optional_settings": {}}
+    outline = {
+        "scratch": str(scratch),
+        "other_uid": False,
+        "control_groups": [{"directory": str(group), **settings} for group in groups],
+        "is_contained": True,
+        "leaves_no_ipc": True,
+    }
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        server = threading.Thread(target=fork_server.serve, args=(theirs, None))
+        server.start()
+        left = []
+        for request in ({"adopt": outline, "pid": 1 << 30, "uid": None}, {"ended": 1 << 30}, {"ended": 0}):
+            ours.send(json.dumps(request).encode())
+            assert json.loads(ours.recv(1000)) == {}
+            left.append([group.exists() for group in groups])
+            if not scratch.exists() and groups[0].exists():
+                (groups[0] / "member").rmdir()
+        ours.close()
+        (groups[1] / "member").rmdir()
+        server.join()
+    assert left == [[True, True], [True, True], [False, True]]
+    assert not any(group.exists() for group in groups)
 
 
 def test_a_process_that_is_dead_and_not_yet_reaped_owns_nothing():
