@@ -10,11 +10,13 @@ import contextlib
 import os
 import stat
 import tempfile
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from arena.bot_text import EVERYBODY, Audience
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
 from arena.version import __version__
@@ -53,13 +55,14 @@ class _Head(Model):
 class Snapshots:
     """The files, the latest of each page."""
 
-    def __init__(self, cache_directory: Path) -> None:
+    def __init__(self, cache_directory: Path, audience: Callable[[], Audience] = lambda: EVERYBODY) -> None:
         """Prepare to read and write; nothing is done yet.
 
         Args:
             cache_directory: of the home.
+            audience: returns who reads the pages now; what was kept for somebody else is ignored.
         """
-        self._directory = cache_directory / "pages"
+        self._directory, self._audience = cache_directory / "pages", audience
         self._code = _code()
 
     def read(self, page: Page, parameters: Parameters) -> tuple[str, BuiltValue] | None:
@@ -96,7 +99,7 @@ class Snapshots:
     def _head(self, page: Page, parameters: Parameters, version: str, value: BuiltValue) -> _Head:
         return _Head(
             layout=LAYOUT,
-            code=self._code,
+            code=f"{self._code} for all words" if self._audience().reads_all else self._code,
             page=page.name,
             parameters=parameters.model_dump_json(),
             version=version,

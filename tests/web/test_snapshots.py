@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from arena.bot_text import EVERYBODY, OPERATOR
 from arena.site.pages import PAGE_BY_NAME
 from arena.web import snapshots
 from arena.web.built_value import BuiltValue
@@ -32,6 +33,14 @@ def test_what_is_kept_is_there_at_the_next_start(files, tmp_path):
     assert Snapshots(tmp_path / "cache").read(PAGE, parameters()) == ("2", BuiltValue(b'{"a": 2}\n\n', 2.5))
     assert files.read(PAGE, parameters(2)) is None
     assert len(paths(tmp_path)) == 1
+
+
+def test_a_page_with_words_of_bots_is_not_kept_for_everybody(tmp_path):
+    """Such as when a home gets people between two starts of the server."""
+    written, read = OPERATOR, EVERYBODY
+    Snapshots(tmp_path / "cache", lambda: written).write(PAGE, parameters(), "1", BuiltValue(b"1", 2.5))
+    assert Snapshots(tmp_path / "cache", lambda: read).read(PAGE, parameters()) is None
+    assert Snapshots(tmp_path / "cache", lambda: written).read(PAGE, parameters()) is not None
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def version_of(path: Path) -> str:
 def current_version(tournaments: Sequence[StoredTournament]) -> str:
     """Return the version of a result of these tournaments as they are now."""
     states = (f"{one.name} {one.recorded} {one.finished_at} {len(one.corrections)}" for one in tournaments)
-    return "; ".join((f"arena {__version__}", *states))
+    return "; ".join((f"arena {__version__}", "without what bots wrote", *states))
 
 
 def make_result(home: ArenaHome, contest: str, tournaments: Sequence[StoredTournament]) -> Path:
