@@ -8,6 +8,7 @@ from arena.contests.visibility import ContestHome, playing_home
 from arena.home import ArenaHome
 from arena.people.contest import StoredContest
 from arena.store.people.people_store import PeopleStore
+from arena.submissions.owners import tell_owners
 
 
 class ContestHomes:
@@ -40,6 +41,7 @@ class ContestHomes:
         hidden = self._opened(stored)
         for tournament in stored.contest.tournaments:
             hide(self.public, hidden, stored, tournament)
+        tell_owners(self._people, self.public.store, [hidden.store])
         return ContestHome.HIDDEN, hidden
 
     def reveal(self, stored: StoredContest) -> None:

@@ -13,6 +13,8 @@ ACCEPTED = (
     " beginning with a letter"
 )
 
+LEFT = "left-"
+
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*")
 _RESERVED = frozenset({"admin", "arena", "everybody", "human", "nobody", "root", "somebody", "system", "visitor"})
 
@@ -23,7 +25,12 @@ def is_person_name(text: str) -> bool:
 
 
 def _is_reserved(name: str) -> bool:
-    return name in _RESERVED or name.startswith("left-")  # the names of those who have left
+    return name in _RESERVED or has_left(name)
+
+
+def has_left(name: str) -> bool:
+    """Return whether a name is that of somebody who has left."""
+    return name.startswith(LEFT)
 
 
 def look_alike_key(name: str) -> str:

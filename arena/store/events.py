@@ -24,8 +24,9 @@ PRUNE_EVERY = 100
 MAX_MATCHES = 500
 """How many matches an event names."""
 
-BOTS, SEASONS, ERASED = "bots", "seasons", "erased"
-"""Topics that only count: of the submitted bots, of the seasons, and what the topics of erased tournaments counted."""
+BOTS, SEASONS, ERASED, OWNERS = "bots", "seasons", "erased", "owners"
+"""Topics that only count: of the submitted bots, of the seasons, what the topics of erased tournaments counted, and how
+often another person's name, or none, is to be shown with a bot."""
 
 _ADVANCE = text(
     "INSERT INTO topics (topic, seq) VALUES (:topic, :by) ON CONFLICT (topic) DO UPDATE SET seq = topics.seq + :by"

@@ -211,4 +211,21 @@ def _to_6(operations: Operations, connection: Connection) -> None:
     )
 
 
-_STEPS: Mapping[int, Callable[[Operations, Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6}
+def _to_7(operations: Operations, connection: Connection) -> None:
+    """Whose the bots are that people have handed in."""
+    operations.create_table(
+        "owners",
+        sa.Column("bot", Label, primary_key=True),
+        *_required(sa.String(32), "content"),
+        *_required(sa.String(64), "person"),
+    )
+
+
+_STEPS: Mapping[int, Callable[[Operations, Connection], None]] = {
+    1: _to_2,
+    2: _to_3,
+    3: _to_4,
+    4: _to_5,
+    5: _to_6,
+    6: _to_7,
+}

@@ -12,6 +12,9 @@ count any more is moved to ``set_aside``, whole, so that its match is still to b
 played although it has no record. A deleted tournament keeps its rows: it has ``deleted_at``, its name is in
 ``deleted_name``, and its ``name`` is one that no tournament can be given. ``seasons`` are named sets of tournaments.
 
+``owners`` says whose the bots are that people have handed in, as the database of people has it: who has left has no
+name there.
+
 ``annotations`` holds what the lab has found out about recorded matches. Nothing else depends on it; the hash says which
 actions it is about, so that one of a record that does not count any more is not taken for that of the next one.
 
@@ -26,7 +29,7 @@ from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 from arena.enums import CorrectionKind, EventKind, FaultKind
 from arena.store.columns import BigInteger, Integer, Label, Member, OptionalString, String, Text
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 metadata = MetaData()
 
@@ -113,6 +116,14 @@ bots = Table(
     Column("entry", Text, nullable=False),
     Column("submitted_at", String(40), nullable=False),
     Index("bots_by_name", "name", "version", unique=True),
+)
+
+owners = Table(
+    "owners",
+    metadata,
+    Column("bot", Label, primary_key=True),
+    Column("content", String(32), nullable=False, key="digest"),
+    Column("person", String(64), nullable=False),
 )
 
 corrections = Table(

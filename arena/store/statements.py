@@ -14,6 +14,7 @@ from arena.records import MatchRecord, ScheduledMatch
 from arena.results import StoredResult
 from arena.store.correction import Correction
 from arena.store.counters import Counters, add_to_counters
+from arena.store.owners import Owners
 from arena.store.rows import as_json
 from arena.store.schema import matches, records, skipped
 from arena.store.values import StoredTournament
@@ -82,8 +83,8 @@ def chunks(values: Iterable[Value], size: int = CHUNK_ROWS) -> Iterator[list[Val
         yield chunk
 
 
-def stored_tournament(row: Any, corrections: tuple[Correction, ...]) -> StoredTournament:
-    """Return a tournament from its row with the counts of its matches, and its log of corrections."""
+def stored_tournament(row: Any, corrections: tuple[Correction, ...], owners: Owners) -> StoredTournament:
+    """Return a tournament from its row with the counts of its matches, its log of corrections, and whose bots are."""
     return StoredTournament(
         number=row.id,
         name=row.name if row.deleted_name is None else row.deleted_name,
@@ -96,6 +97,7 @@ def stored_tournament(row: Any, corrections: tuple[Correction, ...]) -> StoredTo
         finished_at=row.finished_at,
         deleted_at=row.deleted_at,
         corrections=corrections,
+        owners=owners,
     )
 
 

@@ -21,6 +21,8 @@ from arena.store.events import BOTS, EventDetails, about_matches, add_event, adv
 from arena.store.live_state import LiveState, progress_times
 from arena.store.lock import DirectorLock, ServerLock, director_file_lock, file_lock_holders, server_lock_holders
 from arena.store.owner import Owned
+from arena.store.owner_rows import write_owner, write_owners
+from arena.store.owners import OwnedBot
 from arena.store.record_reader import RecordReader
 from arena.store.recording import insert_records
 from arena.store.rows import RecordRow, as_json
@@ -283,6 +285,14 @@ class Store(RecordReader, Copyable, Owned):
             advance(connection, BOTS)
 
         self._database.write(make)
+
+    def set_owner(self, one: OwnedBot) -> None:
+        """Say whose a bot is that nobody has seen yet."""
+        write_owner(self._database, one)
+
+    def set_owners(self, owned: Iterable[OwnedBot]) -> None:
+        """Make whose bots are what it should be, for all of them; pages that were built before are not shown again."""
+        write_owners(self._database, owned)
 
     def submitted_bots(self) -> list[StoredBot]:
         """Return the submitted bots, the oldest first."""

@@ -16,6 +16,8 @@ from arena.store.connection import Database
 from arena.store.correction_log import all_corrections
 from arena.store.counters import counted
 from arena.store.event_log import EventLog
+from arena.store.owner_rows import read_owners
+from arena.store.owners import Owners
 from arena.store.rosters import Roster, roster_of
 from arena.store.schema import corrections, matches, records, skipped, tournaments
 from arena.store.scope import ALL_TOURNAMENTS, EXPERIMENTS, Scope
@@ -132,9 +134,14 @@ class TournamentReader:
 
         def read(connection: Connection) -> list[StoredTournament]:
             logs = all_corrections(connection, corrections.c.tournament_id.in_(numbers))
-            return [stored_tournament(row, tuple(logs[row.id])) for row in connection.execute(query)]
+            owners = read_owners(connection)
+            return [stored_tournament(row, tuple(logs[row.id]), owners) for row in connection.execute(query)]
 
         return self._database.read(read)
+
+    def owners(self) -> Owners:
+        """Return whose bots are."""
+        return self._database.read(read_owners)
 
     def find_tournament(self, name: str) -> StoredTournament | None:
         """Return a tournament by its name; None if it does not exist."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from arena.definition import Definition
 from arena.enums import FaultKind
 from arena.errors import StoreError, UnknownNameError
 from arena.store.correction import Correction, absences, out_of_table
+from arena.store.owners import Owners
 from arena.stored import from_json_text
 
 
@@ -40,6 +41,7 @@ class StoredTournament:
         finished_at: when the last match was recorded and no round followed; None before that.
         deleted_at: when it was deleted; None if it was not.
         corrections: the log of its corrections, the oldest first.
+        owners: whose bots are.
     """
 
     number: int
@@ -53,6 +55,7 @@ class StoredTournament:
     finished_at: str | None = None
     deleted_at: str | None = None
     corrections: tuple[Correction, ...] = ()
+    owners: Owners = field(default=Owners(), compare=False, repr=False)
 
     @property
     def definition(self) -> Definition:

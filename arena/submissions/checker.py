@@ -23,8 +23,10 @@ from arena.people.person_name import look_alike_key
 from arena.people.submission import HINT, SubmissionState
 from arena.records import MEBIBYTE, Bot
 from arena.shipped import example_bots
+from arena.store.owners import OwnedBot
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
+from arena.submissions.owners import tell_owners
 from arena.submissions.stopping import StoppedError, stoppable
 from arena.submissions.upload_directory import CHECKING, UploadDirectory
 from arena.text import size_text
@@ -104,6 +106,7 @@ class Checker:
         if not claim.finish(state, report.text(), reason, report.bot, report.copy_bytes):
             _log.warning("submission %d was decided otherwise while it was checked", claim.submission.number)
             self._forget(claim, report)
+            tell_owners(self._people, self._home.store)  # its author may have left meanwhile
         self._release_name(claim, report.bot)
 
     def _stopped(self, claim: Claim, report: _Report) -> tuple[SubmissionState, str]:
@@ -145,7 +148,8 @@ class Checker:
             report.copy_bytes = self._require_room(claim, bot)  # with what its build has made
             if not self._people.submissions.own_bot_name(claim.submission.person, bot.name):
                 raise BotDefinitionError(f"bot {bot.label!r}: {_TAKEN}")
-            claim.keep(report.text(), bot.label)  # known before it can be listed
+            if claim.keep(report.text(), bot.label):  # known before it can be listed
+                self._home.store.set_owner(OwnedBot(bot.label, bot.digest, claim.submission.author))
 
         with self._uploads.named(claim.submission.upload, claim.submission.file_name) as path:
             try:

@@ -18,6 +18,7 @@ from arena.store.commit_signal import Commits
 from arena.store.lock import FileLock
 from arena.submissions.checker import Checker
 from arena.submissions.containment_note import note_containment
+from arena.submissions.owners import tell_owners
 from arena.submissions.upload_directory import CHECKING, UploadDirectory
 from arena.trouble_note import DIRECTORY, TroubleNote
 from arena.uploads.containment import can_contain_uploads
@@ -87,6 +88,7 @@ def _run(directory: str, note: TroubleNote) -> None:
         uploads = UploadDirectory(uploads_path(directory))
         uploads.remove_unfinished(CHECKING)
         checker = Checker(home, people, uploads, lock.is_held)
+        tell_owners(people, home.store)
         while True:
             note.clear()
             if not (commits.are_new() and _check_all(checker)):

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, select
 
 from arena.errors import UnknownNameError, UsageError
-from arena.people.person_name import ACCEPTED, is_person_name, look_alike_key
+from arena.people.person_name import ACCEPTED, LEFT, is_person_name, look_alike_key
 from arena.people.roles import MEMBER_ROLES, Role
 from arena.people.secret import digest_of
 from arena.people.submission import FINAL, SubmissionState
@@ -156,7 +156,7 @@ class Accounts:
                 people.update()
                 .where(people.c.id == person.number)
                 .values(
-                    name=f"left-{person.number}",
+                    name=f"{LEFT}{person.number}",
                     look_alike_key=digest_of(look_alike_key(person.name)),
                     password_hash=None,
                     closed_at=self._clock.text(),

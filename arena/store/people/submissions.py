@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, func, select
 
 from arena.errors import UsageError
+from arena.people.person_name import has_left
 from arena.people.submission import FINAL, UNFINISHED, ListedSubmission, Submission, SubmissionState
 from arena.people.values import Person
 from arena.store.columns import OptionalString, total_of
@@ -183,6 +184,14 @@ class Submissions(BotNames):
         query = all_submissions().where(which).order_by(submissions.c.id.desc()).limit(LISTED)
         rows = self._database.read(lambda connection: connection.execute(query).all())
         return [submission_of(row) for row in rows]
+
+    def owners(self) -> dict[str, str]:
+        """Return whose the bots are that were accepted, by ``name@version``; "" for somebody who has left."""
+        query = select(submissions.c.bot, people.c.name)
+        query = query.join(people, submissions.c.person_id == people.c.id).order_by(submissions.c.id)
+        query = query.where(submissions.c.state == SubmissionState.ACCEPTED, submissions.c.bot.is_not(None))
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return {row.bot: "" if has_left(row.name) else row.name for row in rows}
 
     def latest(self) -> list[ListedSubmission]:
         """Return the latest submissions of everybody."""
