@@ -141,6 +141,9 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.live_state import StoredProgress as StoredProgress
     from arena.store.lock import DirectorLock as DirectorLock
     from arena.store.match_records import Records as Records
+    from arena.store.owners import Authorship as Authorship
+    from arena.store.owners import OwnedBot as OwnedBot
+    from arena.store.owners import Owners as Owners
     from arena.store.rows import RecordRow as RecordRow
     from arena.store.scope import Scope as Scope
     from arena.store.seasons import Season as Season
@@ -218,6 +221,7 @@ _MODULE_OF = {
         "arena.store.live_state": "LiveState PlayedNow RunProgress StoredLiveMatch StoredLiveSummary StoredProgress",
         "arena.store.lock": "DirectorLock",
         "arena.store.match_records": "Records",
+        "arena.store.owners": "Authorship OwnedBot Owners",
         "arena.store.rows": "RecordRow",
         "arena.store.scope": "Scope",
         "arena.store.seasons": "Season Seasons",

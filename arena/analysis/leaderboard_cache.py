@@ -17,7 +17,7 @@ from pathlib import Path
 from arena.analysis.resting_leaderboards import resting_leaderboards
 from arena.analysis.result_table import read_results
 from arena.analysis.standings import Standing, Standings, standings, without
-from arena.analysis.standings_cache import code_time, unlisted
+from arena.analysis.standings_cache import code_time, unlisted, with_authors
 from arena.analysis.standings_file import digest_of, open_plain, standing_from, write_whole
 from arena.errors import StoreError
 from arena.store.scope import Scope
@@ -65,6 +65,14 @@ def leaderboard(
     counting = [tournament for tournament in tournaments if game is None or game in tournament.games]
     if not counting:
         return Leaderboard(matches=0, lines=())
+    board = _found(store, counting, game, cache_directory)
+    return replace(board, lines=with_authors(board.lines, counting))
+
+
+def _found(
+    store: Store, counting: Sequence[StoredTournament], game: str | None, cache_directory: Path | None
+) -> Leaderboard:
+    """Return the leaderboard without authors, which no file has: who leaves is to be found nowhere."""
     if cache_directory is None:
         return _compute(store, counting, game)
     path, key = _place_of(cache_directory, store, counting, game)
@@ -100,7 +108,7 @@ def keep_leaderboard(
     """
     if tournaments:
         path, key = _place_of(cache_directory, store, tournaments, game)
-        lines = tuple(replace(line, author="", is_function=False) for line in table.lines)
+        lines = tuple(replace(line, author="", is_author_claimed=False, is_function=False) for line in table.lines)
         _write(path, key, Leaderboard(matches=table.matches, lines=lines))
 
 

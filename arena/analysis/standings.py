@@ -52,7 +52,8 @@ class Standing:
         seat_matches: its matches by seat.
         seat_points: its points by seat.
         faults: the number of its forfeits by kind.
-        author: who wrote it; empty when unknown.
+        author: whose it is; without an owner, who wrote it by its bot.toml; empty when unknown.
+        is_author_claimed: whether the author is known by the words of the bot alone.
         is_function: whether it is a Python function, which plays without isolation.
     """
 
@@ -73,6 +74,7 @@ class Standing:
     seat_points: tuple[float, ...] = ()
     faults: Mapping[str, int] = field(default_factory=dict)
     author: str = ""
+    is_author_claimed: bool = False
     is_function: bool = False
 
     @property

@@ -13,8 +13,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 from arena.analysis.result_table import ResultTable, read_results
-from arena.analysis.standings import Standings, standings, without
+from arena.analysis.standings import Standing, Standings, standings, without
 from arena.definition import GameChoice
+from arena.store.owners import Authorship
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
 from arena.store.values import StoredTournament
@@ -48,7 +49,8 @@ def standings_of(
     if isinstance(which, Scope):
         counting = store.tournaments(which)
         table = standings(read_results(store, which, game), store.fault_counts(which, game))
-        return _with_entrants(without(table, unlisted(counting, game)), counting)
+        table = without(table, unlisted(counting, game))
+        return replace(table, lines=with_authors(table.lines, counting))
     stored = store.tournament(which)
     return tournament_standings(store, stored, lambda: read_results(store, stored, game), game, cache_directory)
 
@@ -73,7 +75,7 @@ def tournament_standings(
         table = _compute(store, stored, game, results)
     else:
         table = cached_standings(cache_directory, stored, lambda: _compute(store, stored, None, results))
-    table = _with_entrants(table, [stored])
+    table = replace(table, lines=with_authors(table.lines, [stored]))
     if game is not None:
         return table
     return replace(
@@ -118,16 +120,18 @@ def _longest_match(choice: GameChoice) -> int | None:
     return None if space is None else space.max_plies
 
 
-def _with_entrants(table: Standings, tournaments: Iterable[StoredTournament]) -> Standings:
-    """Return standings with what the definitions of tournaments say about the bots."""
-    bots = {bot.label: bot for tournament in tournaments for bot in tournament.definition.entrants}
-    lines = [
-        replace(line, author=bots[line.label].author, is_function=bots[line.label].is_function)
-        if line.label in bots
-        else line
-        for line in table.lines
-    ]
-    return replace(table, lines=tuple(lines))
+def with_authors(lines: Iterable[Standing], tournaments: Iterable[StoredTournament]) -> tuple[Standing, ...]:
+    """Return lines with whose the bots are, and what the definitions of tournaments say about them."""
+    found = {
+        bot.label: (tournament.owners.authorship(bot), bot.is_function)
+        for tournament in tournaments
+        for bot in tournament.definition.entrants
+    }
+    named = []
+    for line in lines:
+        by, is_function = found.get(line.label, (Authorship(), line.is_function))
+        named.append(replace(line, author=by.author, is_author_claimed=by.is_claimed, is_function=is_function))
+    return tuple(named)
 
 
 def _compute(

@@ -15,6 +15,8 @@ COLUMNS = [
     Column("content", "digest", is_number=False, drop_order=3),
     Column("submitted_at", "submitted (UTC)", is_number=False, drop_order=2),
 ]
+AUTHOR = Column("author", "author", is_number=False, drop_order=4)
+"""In a home where people have handed in bots."""
 
 
 @click.command("bots")
@@ -35,9 +37,12 @@ def command(remove: str | None, is_confirmed: bool, table_format: str) -> None:
             click.echo(printable(f"{remove} is removed."))
         return
     with open_home() as arena_home:
-        bots = arena_home.store.submitted_bots()
-    rows = [bot._asdict() | {"content": bot.digest} for bot in bots]
-    print_table(COLUMNS, rows, table_format, "" if bots else "No bot has been submitted yet: arena submit PATH")
+        bots, owners = arena_home.store.submitted_bots(), arena_home.store.owners()
+    rows = [
+        bot._asdict() | {"content": bot.digest, "author": owners.owner(bot.label, bot.digest) or ""} for bot in bots
+    ]
+    columns = [*COLUMNS, AUTHOR] if owners.by_bot else COLUMNS
+    print_table(columns, rows, table_format, "" if bots else "No bot has been submitted yet: arena submit PATH")
 
 
 def _remove(label: str, is_confirmed: bool) -> bool:

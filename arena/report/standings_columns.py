@@ -216,9 +216,17 @@ _AFTER_FINISH_COUNTS = (
     StatColumn(
         key="author",
         title="author",
-        meaning="who wrote the bot, by its bot.toml; only in JSON and CSV",
+        meaning="whose the bot is; without an owner, who wrote it by its bot.toml; only in JSON and CSV",
         value=lambda line: line.author,
         kind=str,
+        is_shown=False,
+    ),
+    StatColumn(
+        key="is_author_claimed",
+        title="claimed",
+        meaning="whether the author is known by its bot.toml alone; only in JSON and CSV",
+        value=lambda line: line.is_author_claimed,
+        kind=bool,
         is_shown=False,
     ),
 )

@@ -54,6 +54,8 @@ def feed_with(feed: Feed, own: str, page: str, match_address: Callable[[ListedRe
         _add(element, "id", entry.id)
         _add(element, "title", result_title(entry.result))
         _add(element, "updated", entry.at)
+        for author in entry.authors:
+            _add(ElementTree.SubElement(element, "contributor"), "name", printable(author))
         if (match := match_address(entry.result)) is not None:
             _link(element, "alternate", match, "text/html")
         ElementTree.SubElement(element, "category", {"term": printable(entry.result.game)})

@@ -11,10 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from arena.site.models.model import Model, Parameters
+from arena.site.models.model import Model, ModelOfBots, Parameters
 
 if TYPE_CHECKING:
     from arena.home import ArenaHome
+
+AUTHORS = "arena.site.build.authors:with_authors"
+"""Imported when a page is built."""
 
 _FIELD = re.compile(r"\{(\w+)\}")
 
@@ -77,7 +80,11 @@ class Page:
 
     def build(self, home: ArenaHome, parameters: Parameters) -> Model:
         """Return what the page shows at an address."""
-        return self.function()(home, parameters)
+        model = self.function()(home, parameters)
+        if isinstance(model, ModelOfBots):
+            with_authors: Callable[[ArenaHome, Parameters, Model], Model] = _named(AUTHORS)
+            return with_authors(home, parameters, model)
+        return model
 
     def function(self) -> Callable[[ArenaHome, Parameters], Model]:
         """Return the function that builds the page."""

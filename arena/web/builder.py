@@ -91,10 +91,10 @@ class _Builder:
         parameters = page.parameters.model_validate(request.parameters)
         if self._opened is None:
             self._opened = OpenedHome(self._start.directory, self._start.store)
-        function = page.function()  # importing it takes time once
+        page.function()  # importing it takes time once
         started, worked = time.monotonic(), time.process_time()
         home = self._opened()
-        value = read_whole(lambda: function(home, parameters)).model_dump_json().encode()
+        value = read_whole(lambda: page.build(home, parameters)).model_dump_json().encode()
         if len(value) > MAX_FRAME_BYTES:
             raise FrameError(f"the page {page.name} has {len(value)} bytes")
         return BuiltValue(value, time.monotonic() - started, time.process_time() - worked)

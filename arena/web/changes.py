@@ -10,6 +10,7 @@ from arena.store.event_log import StoredEvent
 from arena.store.live_state import StoredLiveSummary
 from arena.web.cursor import Cursor, live_log, tournament_log
 from arena.web.entered import Entered
+from arena.web.page_value import NAMES_END
 from arena.web.topics import ARENA, CONTESTS, Topic
 
 
@@ -29,6 +30,7 @@ class StoreState:
         entered: which bots and games are in which tournaments, and which bots are submitted.
         corrected: how often each tournament was corrected, deleted or renamed while this is watched, by its number.
         contests: a number that is another one when what everybody may know of contests has changed.
+        owners: how often other names were to be shown with bots, such as none after their owner has left.
     """
 
     store: str
@@ -41,6 +43,7 @@ class StoreState:
     entered: Entered = field(default_factory=Entered)
     corrected: Mapping[int, int] = field(default_factory=dict)
     contests: int = 0
+    owners: int = 0
 
     def total_of(self, topic: Topic) -> int:
         """Return a number that is another one after a change of all there is, of bots or of a game.
@@ -69,7 +72,10 @@ class StoreState:
         return " ".join(times[number] for number in sorted(numbers) if number in times)
 
     def corrections(self, topics: Iterable[Topic]) -> str:
-        """Return a text that differs after a tournament of one of the topics was corrected, deleted or renamed."""
+        """Return a text that differs after a tournament of one of the topics was corrected, deleted or renamed.
+
+        What is before ``NAMES_END`` in it differs after a person has left: then nothing earlier may be shown.
+        """
         found = []
         for topic in topics:
             if topic.tournament is not None:
@@ -78,7 +84,7 @@ class StoreState:
             else:
                 numbers = self.corrected if topic == ARENA else self.entered.numbers(topic)
                 found.append(f"{sum(self.corrected.get(number, 0) for number in numbers)}")
-        return " ".join([self.store, *found])
+        return " ".join([f"{self.owners}{NAMES_END}{self.store}", *found])
 
     def cursor(self, topics: Iterable[Topic]) -> Cursor:
         """Return the place of a reader that has read everything; topics that are not there are left out."""

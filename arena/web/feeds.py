@@ -62,7 +62,8 @@ class Feeds:
 
     async def _answer(self, request: Request, page: str, topic: Topic, build: Callable[[], Feed]) -> Response:
         site = f"{request.url.scheme}://{request.url.netloc}"
-        key = (site, page, self._versions.version_of([topic.path]))
+        topics = [topic.path]
+        key = (site, page, self._versions.version_of(topics), self._versions.corrections_of(topics))
         if key not in self._kept:
             self._kept[key] = await anyio.to_thread.run_sync(lambda: _rendered(build(), site, page))
         self._kept.move_to_end(key)

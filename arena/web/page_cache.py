@@ -17,7 +17,7 @@ from typing import NamedTuple
 from arena.errors import ArenaError, text_of
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
-from arena.web.page_value import LATE_SECONDS, Value, rest_seconds
+from arena.web.page_value import LATE_SECONDS, NAMES_END, Value, names_of, rest_seconds
 from arena.web.problems import DEFECT, Problem, problem_of
 from arena.web.value_builder import ValueBuilder
 from arena.web.versions import Versions
@@ -138,6 +138,8 @@ class PageCache:
         if entry.loading is not None:
             await asyncio.shield(entry.loading)
         corrections = self._versions.corrections_of(topics)
+        if entry.value is not None and entry.value.names != names_of(corrections):
+            entry.value = None  # it may have the name of somebody who has left
         deadline = self._now() + self._patience_seconds(entry, page, corrections, first_seconds, late_seconds)
         progress = self._versions.progress_of(topics)
         while not self._is_current(entry, version := self._versions.version_of(topics), progress):
@@ -233,9 +235,10 @@ class PageCache:
             earlier = await self._builder.earlier(page, parameters)
             if earlier is not None:
                 kept, (json, seconds, _) = earlier
-                version, _, progress = kept.partition(" ")
+                state, _, names = kept.partition(NAMES_END)
+                version, _, progress = state.partition(" ")
                 built_at = self._now() - rest_seconds(seconds, None)
-                entry.value = Value(json, version, built_at, seconds, progress)
+                entry.value = Value(json, version, built_at, seconds, progress, names=names)
                 entry.current_at = self._now()
         finally:
             entry.loading = None
@@ -249,11 +252,20 @@ class PageCache:
             self._fail(entry, page, error, self._now() - entry.began_at)
         else:
             now = self._now()
+            names = names_of(stamp.corrections)
             value = Value(
-                built.json, stamp.version, now, built.seconds, stamp.progress, stamp.corrections, built.cpu_seconds
+                built.json,
+                stamp.version,
+                now,
+                built.seconds,
+                stamp.progress,
+                stamp.corrections,
+                names,
+                built.cpu_seconds,
             )
             self._accept(entry, value)
-            kept = f"{stamp.version} {stamp.progress}"  # else "being played" would be current when no run is left
+            # with its progress, else "being played" would be current when no run is left
+            kept = f"{stamp.version} {stamp.progress}{NAMES_END}{names}"
             await self._builder.keep(page, parameters, kept, built)
         finally:
             entry.building = None

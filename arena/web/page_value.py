@@ -35,6 +35,16 @@ def rest_seconds(build_seconds: float, cpu_seconds: float | None) -> float:
     return min(REST_PER_CPU_SECOND * worked_seconds * crowding**2, MAX_REST_SECONDS)
 
 
+NAMES_END = "|"
+"""In the text of corrections."""
+
+
+def names_of(corrections: str) -> str:
+    """Return the part of a text of corrections that differs after a person has left."""
+    names, end, _ = corrections.partition(NAMES_END)
+    return names if end else ""
+
+
 @dataclass(slots=True, eq=False)
 class Value:
     """What a page shows.
@@ -46,6 +56,7 @@ class Value:
         build_seconds: how long it took.
         progress: of the runs that it shows, before it was built.
         corrections: of what it shows, before it was built.
+        names: that part of it that differs after a person has left, whose name is not to be shown any more.
         cpu_seconds: how long a processor worked for it; None if that is not known.
     """
 
@@ -55,6 +66,7 @@ class Value:
     build_seconds: float
     progress: str = ""
     corrections: str | None = None
+    names: str = ""
     cpu_seconds: float | None = None
     _rendering: dict[tuple[str, str | None, str], asyncio.Task[Rendered]] = field(default_factory=dict)
 

@@ -96,6 +96,12 @@ class Snapshots:
                     unfinished.unlink(missing_ok=True)
                     raise
 
+    def clear(self) -> None:
+        """Remove all files, as after somebody has left whose name may be in them."""
+        with contextlib.suppress(OSError):
+            for path, _ in _files(self._directory):
+                path.unlink(missing_ok=True)
+
     def _head(self, page: Page, parameters: Parameters, version: str, value: BuiltValue) -> _Head:
         return _Head(
             layout=LAYOUT,

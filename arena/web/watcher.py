@@ -15,7 +15,7 @@ from arena.enums import EventKind
 from arena.errors import ArenaError, StoreAwayError, StoreError
 from arena.home import ArenaHome
 from arena.store.event_log import StoredEvent
-from arena.store.events import BOTS, live_topic, tournament_topic
+from arena.store.events import BOTS, OWNERS, live_topic, tournament_topic
 from arena.store.rosters import Roster
 from arena.store.store import Store
 from arena.store.values import StoredBot
@@ -190,6 +190,7 @@ class Watcher:
             entered=entered,
             corrected=_counted_up(self.state.corrected, events, missed),
             contests=contests,
+            owners=seqs.get(OWNERS, 0),
         )
         return Change(
             state=state,

@@ -252,6 +252,16 @@ async def test_after_a_correction_no_page_rests(pages, seconds):
     assert (await pages.find()).value.json == b"2"
 
 
+async def test_what_was_built_before_somebody_left_is_never_shown_again(pages):
+    pages.versions.corrections = "0|store 1.0"
+    await pages.find()
+    pages.builder.may_build.clear()
+    pages.versions.corrections = "1|store 1.0"
+    assert (await pages.cache.find(PAGE, PARAMETERS, 0.0)).value is None
+    pages.builder.may_build.set()
+    assert (await pages.find()).value.json == b"2"
+
+
 async def test_what_is_deleted_is_gone_at_once_however_long_its_page_takes(pages):
     pages.builder.seconds = 1000.0
     await pages.find()

@@ -34,6 +34,7 @@ from arena.site.models.bot_profile import (
 )
 from arena.site.models.rating_point import RatingPoint
 from arena.site.models.sentence import Sentence
+from arena.store.owners import Authorship, Owners
 from arena.store.scope import ALL_BUT_COMPARISONS
 from arena.store.values import StoredBot, StoredFault, StoredTournament
 from arena.text import all_of, counted
@@ -62,7 +63,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
     reading = Reading()
     tournaments = reading.readable(store.tournaments())
     counting = reading.scope(store, ALL_BUT_COMPARISONS)
-    versions = _Versions(parameters.bot, tournaments, store.submitted_bots())
+    versions = _Versions(parameters.bot, tournaments, store.submitted_bots(), store.owners())
     labels = versions.latest_first
     profiles = [
         bot_profile(store, label, counting, cache_directory=home.cache_directory, max_matches=MAX_HISTORY_MATCHES)
@@ -104,13 +105,15 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
 class _Versions:
     """The versions that an address means, in tournaments and as they were submitted."""
 
-    def __init__(self, text: str, tournaments: Sequence[StoredTournament], submitted: Sequence[StoredBot]) -> None:
+    def __init__(
+        self, text: str, tournaments: Sequence[StoredTournament], submitted: Sequence[StoredBot], owners: Owners
+    ) -> None:
         """Find them.
 
         Raises:
             UnknownNameError: if it does not exist.
         """
-        self._tournaments = tournaments
+        self._tournaments, self._owners = tournaments, owners
         self.numbers = {tournament.name: tournament.number for tournament in tournaments}
         self._submitted = {bot.label: bot for bot in submitted}
         self.entered: dict[str, Bot] = {}
@@ -135,15 +138,24 @@ class _Versions:
         """Return what is known of a version; where its files are is nobody's business."""
         bot, submitted = self.entered.get(label), self._submitted.get(label)
         entered = [tournament for tournament, other in self.tournaments() if other == label]
+        by = self._authorship(bot, submitted)
         return BotVersion(
             bot=label,
-            author=bot.author if bot else "",
+            author=by.author,
+            claimed_author=by.words,
+            is_author_claimed=by.is_claimed,
             digest=bot.digest if bot else submitted.digest if submitted else "",
             submitted_at=submitted.submitted_at if submitted else None,
             games=tuple(sorted({game for tournament in entered for game in tournament.games})),
             tournaments=len(entered),
             is_function=bot is not None and bot.is_function,
         )
+
+    def _authorship(self, bot: Bot | None, submitted: StoredBot | None) -> Authorship:
+        owner = self._owners.owner(submitted.label, submitted.digest) if submitted is not None else None
+        if owner is not None:
+            return Authorship(author=owner, words=bot.author if bot and owner else "", is_owned=True)
+        return self._owners.authorship(bot) if bot is not None else Authorship()
 
 
 def _ratings(home: ArenaHome, tournaments: Sequence[StoredTournament], labels: Sequence[str]) -> Iterator[BotRating]:

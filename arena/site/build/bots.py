@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from arena.home import ArenaHome
 from arena.site.build.reading import Reading
 from arena.site.models.bots import BestRank, BotsPage, BotsParameters, ListedBot
+from arena.store.owners import Owners
 from arena.store.scope import ALL_BUT_COMPARISONS
 from arena.store.values import StoredBot, StoredTournament
 
@@ -20,13 +21,15 @@ class _Found:
 
     Attributes:
         versions: the earliest first.
-        author: of the latest that says so.
+        author: of the latest of which it is known.
+        is_author_claimed: whether that is known by the words of the bot alone.
         games: what it has played.
         tournaments: the numbers of those it entered.
     """
 
     versions: dict[str, None] = field(default_factory=dict)
     author: str = ""
+    is_author_claimed: bool = False
     games: set[str] = field(default_factory=set)
     tournaments: set[int] = field(default_factory=set)
 
@@ -35,7 +38,7 @@ def build_bots(home: ArenaHome, parameters: BotsParameters) -> BotsPage:
     """Return the bots that were submitted or entered, by name."""
     reading = Reading()
     tournaments = reading.readable(home.store.tournaments())
-    found = _found(tournaments, home.store.submitted_bots())
+    found = _found(tournaments, home.store.submitted_bots(), home.store.owners())
     wanted = parameters.search.casefold()
     names = [
         name
@@ -52,6 +55,7 @@ def build_bots(home: ArenaHome, parameters: BotsParameters) -> BotsPage:
                 name=name,
                 versions=tuple(found[name].versions)[::-1],
                 author=found[name].author,
+                is_author_claimed=found[name].is_author_claimed,
                 games=tuple(sorted(found[name].games)),
                 tournaments=len(found[name].tournaments),
                 best=best.get(name),
@@ -68,18 +72,25 @@ def _order(name: str) -> tuple[str, str]:
     return name.casefold(), name
 
 
-def _found(tournaments: Sequence[StoredTournament], submitted: Sequence[StoredBot]) -> dict[str, _Found]:
+def _found(
+    tournaments: Sequence[StoredTournament], submitted: Sequence[StoredBot], owners: Owners
+) -> dict[str, _Found]:
     found: dict[str, _Found] = {}
     for tournament in tournaments:
         games = set(tournament.games)
         for bot in tournament.definition.entrants:
             one = found.setdefault(_name_of(bot.label), _Found())
             one.versions[bot.label] = None
-            one.author = bot.author or one.author
+            by = tournament.owners.authorship(bot)
+            if by.author or by.is_owned:
+                one.author, one.is_author_claimed = by.author, by.is_claimed
             one.games |= games
             one.tournaments.add(tournament.number)
     for stored in submitted:
-        found.setdefault(_name_of(stored.label), _Found()).versions[stored.label] = None
+        one = found.setdefault(_name_of(stored.label), _Found())
+        one.versions[stored.label] = None
+        if (owner := owners.owner(stored.label, stored.digest)) is not None:
+            one.author, one.is_author_claimed = owner, False
     return found
 
 

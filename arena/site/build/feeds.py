@@ -8,6 +8,7 @@ from hashlib import blake2b
 from arena.errors import UnknownNameError
 from arena.home import ArenaHome
 from arena.records import MatchRecord
+from arena.site.build.authors import authors_of
 from arena.site.build.results import listed_result
 from arena.site.models.feed import MAX_ENTRIES, Feed, FeedEntry, tag_uri
 from arena.store.store import Store
@@ -64,10 +65,12 @@ def _labels(store: Store, bot: str) -> list[str]:
 
 def _entry(tournament: StoredTournament, record: MatchRecord) -> FeedEntry:
     at = record.started_at or tournament.created_at
+    known = authors_of([tournament])
     return FeedEntry(
         id=tag_uri(tournament.created_at, "tournament", _identity(tournament), "match", str(record.match), at),
         result=listed_result(tournament.name, record, tournament.definition.shown_names),
         at=at,
+        authors=tuple(sorted({known[label] for label in record.bots if label in known})),
     )
 
 

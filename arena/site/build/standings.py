@@ -57,6 +57,7 @@ def standing_line(line: Standing) -> StandingLine:
         seat_percent=tuple(None if share is None else 100 * share for share in seats),
         faults={FaultKind(kind): count for kind, count in sorted(line.faults.items())},
         author=line.author,
+        is_author_claimed=line.is_author_claimed,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from arena.enums import FaultKind
 from arena.report.tables import Column, Row
 from arena.site.models.first_rating import FirstRating
-from arena.site.models.model import Model, Name, Parameters, Table
+from arena.site.models.model import Model, ModelOfBots, Name, Parameters, Table
 from arena.site.models.rating_point import RatingPoint
 from arena.site.models.results import ListedResult
 from arena.site.models.sentence import Sentence
@@ -29,7 +29,9 @@ class BotVersion(Model):
 
     Attributes:
         bot: ``name@version``.
-        author: who wrote it; empty when unknown.
+        author: whose it is; without an owner, who wrote it by its bot.toml; empty when unknown.
+        claimed_author: who wrote it by its bot.toml; empty if its owner has left.
+        is_author_claimed: whether the author is known by the words of the bot alone.
         digest: the hash of its files; empty when unknown.
         submitted_at: UTC, ISO 8601; None if it was not submitted.
         games: what it has played, or is to play.
@@ -39,6 +41,8 @@ class BotVersion(Model):
 
     bot: str
     author: str
+    claimed_author: str = ""
+    is_author_claimed: bool = False
     digest: str
     submitted_at: str | None
     games: tuple[str, ...]
@@ -190,7 +194,7 @@ class BotCorrection(Model):
     made_at: str
 
 
-class BotProfilePage(Model):
+class BotProfilePage(ModelOfBots):
     """A bot, in all its versions or in one.
 
     Attributes:

@@ -45,7 +45,8 @@ class ListedBot(Model):
     Attributes:
         name: its name.
         versions: the latest first.
-        author: who wrote the latest; empty when unknown.
+        author: whose the latest is; without an owner, who wrote it by its bot.toml; empty when unknown.
+        is_author_claimed: whether the author is known by the words of the bot alone.
         games: what it has played, or is to play.
         tournaments: how many it has entered.
         best: its best rank, by the share of the leaderboard above it; None without a line on one.
@@ -54,6 +55,7 @@ class ListedBot(Model):
     name: str
     versions: tuple[str, ...]
     author: str
+    is_author_claimed: bool = False
     games: tuple[str, ...]
     tournaments: int
     best: BestRank | None

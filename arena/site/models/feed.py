@@ -21,11 +21,13 @@ class FeedEntry(Model):
         id: a tag URI.
         result: the result.
         at: when the match began, UTC, ISO 8601.
+        authors: whose the bots are that people have handed in, by name.
     """
 
     id: str
     result: ListedResult
     at: str
+    authors: tuple[str, ...] = ()
 
 
 class Feed(Model):

@@ -8,7 +8,7 @@ from annotated_types import Len
 from pydantic import Field, model_validator
 
 from arena.site.models.match import Shape, ViewedMatch
-from arena.site.models.model import Model, Name, Parameters
+from arena.site.models.model import Model, ModelOfBots, Name, Parameters
 
 OPTION_PREFIX = "option_"
 """Of the fields of the form, one for each option; they are read as ``options``."""
@@ -121,7 +121,7 @@ class LegalAction(Model):
     target: Shape | None
 
 
-class GamePage(Model):
+class GamePage(ModelOfBots):
     """A game.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import Annotated
 from annotated_types import Ge, Le
 
 from arena.report.tables import Column, Row
-from arena.site.models.model import AsWritten, Model, Name, Parameters, Table
+from arena.site.models.model import AsWritten, Model, ModelOfBots, Name, Parameters, Table
 from arena.site.models.rating_point import RatingPoint
 from arena.site.models.sentence import Sentence
 from arena.site.models.standings import StandingLine, standings_csv
@@ -30,7 +30,7 @@ class LeaderboardParameters(Parameters):
     first: Annotated[int, Ge(1), Le(1_000_000), AsWritten] = 1
 
 
-class LeaderboardPage(Model):
+class LeaderboardPage(ModelOfBots):
     """The leaderboard of a game.
 
     Attributes:
@@ -117,7 +117,7 @@ class ListedSeason(Model):
     games: tuple[str, ...]
 
 
-class LeaderboardsPage(Model):
+class LeaderboardsPage(ModelOfBots):
     """All leaderboards at a glance.
 
     Attributes:

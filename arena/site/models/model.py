@@ -69,6 +69,16 @@ class Model(BaseModel):
         return f"{render_table(tables[name].columns, tables[name].rows, 'csv')}\n"
 
 
+class ModelOfBots(Model):
+    """What a page about bots shows.
+
+    Attributes:
+        authors: whose the bots on it are that people have handed in, by ``name@version``; filled in after it was built.
+    """
+
+    authors: dict[str, str] = {}
+
+
 class Parameters(BaseModel):
     """What the address of a page says: the fields in its path, then those of its query.
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from arena.enums import TournamentState
 from arena.report.tables import Column
-from arena.site.models.model import AsWritten, Model, Parameters, Table
+from arena.site.models.model import AsWritten, Model, ModelOfBots, Parameters, Table
 from arena.site.models.progress import Progress
 from arena.site.models.results import ListedResult
 from arena.site.models.sentence import Sentence
@@ -91,7 +91,7 @@ class TournamentResult(Model):
     at: str | None
 
 
-class OverviewPage(Model):
+class OverviewPage(ModelOfBots):
     """What a home has.
 
     Attributes:

@@ -36,7 +36,8 @@ class StandingLine(Model):
         seat_matches: its matches by seat.
         seat_percent: points per match by seat; None without a match there.
         faults: the number of its forfeits by kind.
-        author: who wrote it; empty when unknown.
+        author: whose it is; without an owner, who wrote it by its bot.toml; empty when unknown.
+        is_author_claimed: whether the author is known by the words of the bot alone.
     """
 
     rank: int
@@ -61,6 +62,7 @@ class StandingLine(Model):
     seat_percent: tuple[float | None, ...]
     faults: dict[FaultKind, int]
     author: str
+    is_author_claimed: bool = False
 
     @property
     def is_apart(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from arena.report.tables import Column, Row
-from arena.site.models.model import Model, Name, Parameters, Table
+from arena.site.models.model import Model, ModelOfBots, Name, Parameters, Table
 from arena.site.models.results import ListedResult
 from arena.site.models.sentence import Sentence
 
@@ -54,7 +54,7 @@ class HeadToHeadPart(HeadToHead):
     part: str
 
 
-class VersusPage(Model):
+class VersusPage(ModelOfBots):
     """Two bots against each other.
 
     Attributes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 
 from pydantic import Field
 
@@ -11,11 +12,13 @@ from arena.people.submission import Submission
 from arena.people.unrated_match import UnratedMatch
 from arena.site.models.people import OwnDataPage, OwnSubmission, PlayedMatch
 from arena.store.people.submissions import LISTED
+from arena.submissions.owners import tell_owners
 from arena.web.people.account import account_page, check_present
 from arena.web.people.bot_logs import audience_of, reads_bot
 from arena.web.people.directory import hidden_tournaments, log_line
 from arena.web.people.operation import Done, Fields, Operation, Visit, Who
 from arena.web.people.submissions import details_of, line_of
+from arena.web.snapshots import Snapshots
 
 MAX_LOG_LINES = 10_000
 
@@ -56,7 +59,17 @@ def leave(visit: Visit) -> Done:
     check_present(visit, visit.fields.present)
     for name in visit.people.accounts.erase(visit.person):
         visit.uploads.remove(name)
+    _forget_name(visit)
     return Done(to="/", sentence="the account is erased", session="")
+
+
+def _forget_name(visit: Visit) -> None:
+    """Let no home name whoever has left, nor pages that are kept for the next start of a server."""
+    public = visit.homes.public()
+    with ExitStack() as opened:
+        hidden = [opened.enter_context(visit.homes.hidden(one.name)) for one in visit.people.contests.all()]
+        tell_owners(visit.people, public.store, [home.store for home in hidden if home is not None])
+    Snapshots(public.cache_directory).clear()
 
 
 def _submission(one: Submission, visit: Visit) -> OwnSubmission:

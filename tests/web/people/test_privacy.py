@@ -2,11 +2,14 @@
 
 import pytest
 
+from arena.home import ArenaHome
 from arena.people.roles import Role
 from arena.people.unrated_match import Choices, MatchState
+from arena.store.owners import OwnedBot
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.schema import metadata
 from arena.store.people.submissions import LISTED
+from arena.store.values import StoredBot
 from tests.web.people.conftest import JSON, PASSWORD
 
 pytestmark = pytest.mark.anyio
@@ -90,12 +93,18 @@ async def test_much_is_shown_page_by_page(world, monkeypatch):
     assert seen == numbers[::-1]
 
 
-async def test_who_leaves_takes_along_all_but_the_results(world, tmp_path):
+async def test_who_leaves_takes_along_all_but_the_results(world, directory, tmp_path):
     hand_in(world)
     world.store.submissions.claim().finish("accepted", REPORT, REASON, "mine@1")
     hand_in(world, content=b"canary waiting")
     ann = world.store.accounts.get("ann").number
     begin_match(world, ann)
+    with ArenaHome(directory) as home:
+        home.store.add_bot(StoredBot("mine", "1", "1" * 16, ".", "2026-11-26T12:00:00+00:00"))
+        home.store.set_owner(OwnedBot("mine@1", "1" * 16, "ann"))
+        pages = home.cache_directory / "pages"
+        pages.mkdir(parents=True)
+        (pages / "kept.page").write_text("ann")
     response = await world.browser("ann").post("/account/erase", data={"present": PASSWORD})
     assert response.headers["location"] == "/"
     assert list((tmp_path / "uploads").iterdir()) == []
@@ -104,6 +113,9 @@ async def test_who_leaves_takes_along_all_but_the_results(world, tmp_path):
     found = [(one.state, one.bot, one.note, one.report, one.reason, one.file_name) for one in kept]
     assert found == [("withdrawn", None, "", "", "", ""), ("accepted", "mine@1", "", "", "", "")]
     assert "canary" not in str(world.contents())
+    with ArenaHome(directory) as home:  # where pages find whose the bots are
+        assert list(home.store.owners().by_bot.values()) == [OwnedBot("mine@1", "1" * 16, "")]
+    assert not list(pages.iterdir())
 
 
 async def test_nothing_of_it_is_left_in_the_file(world, tmp_path):
