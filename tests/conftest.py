@@ -1,5 +1,6 @@
 """Which tests run, the last lines of a run, and fixtures that several directories use."""
 
+import contextlib
 import gc
 import os
 from collections import Counter
@@ -8,6 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.held_port import held_port
+
+with contextlib.suppress(ImportError):
+    from hypothesis import settings
+
+    settings.register_profile("arena", deadline=None)  # a machine that others use takes its time
+    settings.load_profile("arena")
 
 BOTS = Path(__file__).parents[1] / "bots"
 
