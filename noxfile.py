@@ -42,8 +42,10 @@ def find_python(version: str) -> str | None:
 
 
 def answers(python: str) -> bool:
-    """Return whether an interpreter starts; a shim of pyenv may be there without the version."""
-    return subprocess.run([python, "--version"], capture_output=True, check=False).returncode == 0
+    """Return whether an interpreter can make environments: a shim of pyenv may be there without the version, and
+    Debian's without ``ensurepip``.
+    """
+    return subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True, check=False).returncode == 0
 
 
 @nox.session
@@ -89,7 +91,9 @@ def test_all(session: nox.Session) -> None:
 
 @nox.session
 def pythons(session: nox.Session) -> None:
-    """Run README.md's second command with every other Python that is promised and on this machine."""
+    """Run README.md's second command with every other Python that is promised and on this machine; arguments after
+    ``--`` go to pytest.
+    """
     missing = []
     for version in PYTHONS:
         if version == "{}.{}".format(*sys.version_info):
@@ -101,7 +105,7 @@ def pythons(session: nox.Session) -> None:
         with tempfile.TemporaryDirectory() as place:
             session.run(python, "-m", "venv", place, external=True)
             session.run(f"{place}/bin/pip", "install", "--quiet", "-e", ".[test]", external=True)
-            session.run(f"{place}/bin/pytest", external=True)
+            session.run(f"{place}/bin/pytest", *session.posargs, external=True)
     if missing:
         session.log(f"not on this machine, so not tested: Python {', '.join(missing)}")
 
