@@ -18,6 +18,15 @@ ASK_SECONDS = 0.5
 _log = logging.getLogger("arena.contest")
 
 
+def told_by(stored: StoredContest, contests: Contests) -> str:
+    """Return the contest of the same game and bots whose hidden results public matches would tell; "" for none."""
+    names = {entry.bot.rpartition("@")[0] for entry in contests.entries_of(stored)}
+    games, now = (stored.contest.game,), contests.now()
+    others = (rest for rest in contests.rests() if rest.contest.name != stored.name)
+    told = (rest.contest.name for rest in others if any(rest.holds(name, games, now) for name in names))
+    return next(told, "")
+
+
 class StageControl(RunControl):
     """Ends a run when its matches belong into the other home, or when the contest is to go on without them."""
 
@@ -34,7 +43,7 @@ class StageControl(RunControl):
         """
         self._stored, self._contests, self._home, self._also = stored, contests, home, also
         self._asked_at = time.monotonic()
-        self._is_over = False
+        self._is_over = self._tells_others = False
 
     def order(self) -> Order:
         """Return what the run is to do. What must not be seen is not recorded where it could be."""
@@ -43,6 +52,8 @@ class StageControl(RunControl):
         if not self._is_over and time.monotonic() - self._asked_at >= ASK_SECONDS:
             self._asked_at = time.monotonic()
             self._is_over = self._has_moved_on()
+        if self._tells_others:
+            return Order.ABANDON
         if self._is_over:
             return Order.STOP
         return next((order for one in self._also if (order := one.order()) is not Order.PLAY), Order.PLAY)
@@ -50,6 +61,7 @@ class StageControl(RunControl):
     def _has_moved_on(self) -> bool:
         try:
             known = self._contests.get(self._stored.name)
+            self._tells_others = self._home is ContestHome.PUBLIC and bool(told_by(known, self._contests))
         except DatabaseError as error:
             _log.warning("contest %s can't be read: %s", self._stored.name, error)
             return False

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.contests.contest_homes import ContestHomes
-from arena.contests.stage_control import StageControl
+from arena.contests.stage_control import StageControl, told_by
+from arena.contests.visibility import ContestHome
 from arena.definition import Definition
 from arena.directors.kept import KeptTournament
 from arena.directors.leaving import Leaving
+from arena.errors import UsageError
 from arena.executors.cores import available_cores
 from arena.home import ArenaHome
 from arena.people.contest import StoredContest
@@ -56,6 +58,8 @@ class StageRuns:
         if wish is Wish.DRAIN and self._drained == definition.name:
             kept.say(DirectorState.DRAINED)
             return False
+        if place is ContestHome.PUBLIC and (other := told_by(stored, self._people.contests)):
+            raise UsageError(f"it waits until the results of the contest {other} are revealed, which it would tell")
         kept.begin()
         progress = run_tournament(
             definition,

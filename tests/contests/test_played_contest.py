@@ -8,6 +8,7 @@ from arena.analysis.verification import verify
 from arena.contests.hidden_home import open_hidden_home
 from arena.contests.hidden_place import hidden_home_path
 from arena.people.contest import ContestPhase, ContestStage, phase_of
+from arena.tournament.control import Order, RunControl
 from tests.contests.samples import OPEN, SEALED
 from tests.contests.world import DEADLINE, FREEZE, OPENS, Looking
 from tests.store.samples import definition, line
@@ -211,3 +212,35 @@ def test_a_tournament_of_somebody_else_stops_the_reveal_before_anything_is_taken
     assert world.home.store.tournaments() == [before]
     assert world.contest().revealed_at is None
     assert world.public_canaries() == set()
+
+
+class Enough(RunControl):
+    """Ends a run after some matches."""
+
+    def __init__(self, world, matches):
+        self._world, self._matches = world, matches
+
+    def order(self):
+        return Order.STOP if len(self._world.results()) >= self._matches else Order.PLAY
+
+
+def test_an_open_contest_waits_while_it_would_tell_hidden_results_of_another_one(world):
+    world.announce(**OPEN, qualification='{ format = "ladder", places = 2, ladder = { margin_95 = 0.5 } }')
+    world.announce(**SEALED, name='"autumn"', qualification=None, opens_at="2027-01-15T09:00:00")
+    world.announce(**SEALED, name='"winter"', qualification=None, game='"plaid"', options="{}")
+    three_authors(world)
+    world.now.seconds = OPENS
+
+    def look():
+        if len(world.results()) == 3:
+            world.now.seconds = max(world.now.seconds, OPENS + 3600)
+
+    world.play(lambda stored: bool(stored.stage_note), [Looking(look)])
+    assert len(world.results()) == 3
+    assert world.contest().stage_note == (
+        "it waits until the results of the contest autumn are revealed, which it would tell"
+    )
+    world.people.contests.set_revealed(world.contest("autumn"))
+    world.play(lambda stored: len(world.results()) > 3, [Enough(world, 8)])
+    assert len(world.results()) >= 8
+    assert world.contest().stage_note == ""
