@@ -23,8 +23,8 @@ def told_by(stored: StoredContest, contests: Contests) -> str:
     names = {entry.bot.rpartition("@")[0] for entry in contests.entries_of(stored)}
     games, now = (stored.contest.game,), contests.now()
     others = (rest for rest in contests.rests() if rest.contest.name != stored.name)
-    told = (rest.contest.name for rest in others if any(rest.holds(name, games, now) for name in names))
-    return next(told, "")
+    found = (rest.contest.name for rest in others if any(rest.holds(name, games, now) for name in names))
+    return next(found, "")
 
 
 class StageControl(RunControl):

@@ -38,7 +38,7 @@ class Rest:
 def rest_begins_at(stored: StoredContest) -> str | None:
     """Return from when on the bots of a contest rest; None if they never do, or not any more.
 
-    A contest that was cancelled will have no result that could be told: its bots play again.
+    A contest that was cancelled will have no result to give away: its bots play again.
     """
     contest = stored.contest
     if contest.ladders or stored.revealed_at is not None or stored.cancelled_at is not None:
