@@ -62,7 +62,9 @@ class InProcessExecutor(Executor):
             self._since = time.time()
             if spec.match in self._watched:  # the matches before it may have taken all looks of this second
                 self._looks.extend([-math.inf] * LOOKS_A_SECOND)
-            yield [play_spec(self._pool, spec, self._look if self.meanwhile is not None else None)]
+            result = play_spec(self._pool, spec, self._look if self.meanwhile is not None else None)
+            self._pool.freeze_kept()  # what the director does now may take any time
+            yield [result]
         self._rest.enter_context(self._pool.watched())
 
     def _look(self) -> None:

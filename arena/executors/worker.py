@@ -86,12 +86,21 @@ def _play_what_arrives(pipe: Connection[Any, Any], watched: Connection[Any, Any]
         log.info("worker %d is ready", os.getpid())
         while True:
             try:
-                with contextlib.nullcontext() if pipe.poll(WATCH_SECONDS) else pool.watched():
-                    specs = pipe.recv()
+                specs = _next_specs(pipe, pool)
             except (EOFError, ConnectionError):
                 break
             for spec in specs:
                 reports.send(NotBegun() if reports.is_winding_down else play_spec(pool, spec))
+
+
+def _next_specs(pipe: Connection[Any, Any], pool: BotPool) -> list[MatchSpec]:
+    """Wait for matches; meanwhile bots are frozen, and watched if it takes a while."""
+    if not pipe.poll():
+        pool.freeze_kept()
+        if not pipe.poll(WATCH_SECONDS):
+            with pool.watched():
+                return list(pipe.recv())
+    return list(pipe.recv())
 
 
 def play_spec(pool: BotPool, spec: MatchSpec, before_asking: Callable[[], None] | None = None) -> JobResult:

@@ -175,7 +175,7 @@ class ProcessPlayer(Player):
     def end(
         self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
-        """Send the bot how the match ended, and let it deal with that; then it is frozen until its next match."""
+        """Send the bot how the match ended, and let it deal with that; it stays running for the next match."""
         connection = self.connection
         if connection is not None:
             connection.send(_frame(messages.end(self._match, ranks, scores, termination, faults)))
@@ -184,8 +184,12 @@ class ProcessPlayer(Player):
             self.last_report = self._report(connection.process, cpu_off_turn)
             connection.off_turn.is_required = True  # between matches there is nothing to think about
             connection.off_turn.cpu_at_start = connection.process.monitor.cpu_seconds()
-            connection.off_turn.freeze()
         return self.last_report
+
+    def freeze(self) -> None:
+        """Freeze the bot until its next match, which is not to begin at once."""
+        if self.connection is not None and not self.connection.process.is_frozen:
+            self.connection.off_turn.freeze()
 
     def close(self, grace_seconds: float = QUIT_GRACE_SECONDS) -> None:
         """Ask the bot to leave, and end it.

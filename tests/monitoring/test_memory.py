@@ -60,11 +60,12 @@ def stopped(pids):
 
 
 @pytest.fixture
-def connection():
+def connection(monkeypatch):
     isolation = Isolation(level=choose_isolation("limits").level)
     limits = Limits(memory_bytes=120 * MIB)
     with BotConnection(load_bot(zoo.honest_bot("honest_a")), isolation, limits) as connection:
         yield connection
+        monkeypatch.undo()
         connection.ask(encode_frame({"type": "hello"}), 20.0)  # it goes on
 
 

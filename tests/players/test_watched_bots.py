@@ -117,13 +117,14 @@ def test_what_kept_bots_go_on_with_between_matches_is_stopped(executor):
             assert bytes_of_bots() < LIMITS.memory_bytes
 
 
-def test_a_bot_is_frozen_from_the_end_of_a_match_to_the_beginning_of_the_next():
+def test_a_bot_is_frozen_between_two_matches_whatever_it_may_do_in_them():
     bots = bad_bot("good_with_note"), bad_bot("uses_children")
     with BotPool(choose_isolation("auto")) as pool:
         for match in range(2):
             for off_turn_rule in ("auto", "freeze", "run"):
                 control = TimeControl(**PATIENT, off_turn=off_turn_rule)
                 assert pool.play(small_match(*bots, match=match, time_control=control)).faults == ()
+                pool.freeze_kept()
                 wait_until_all_is_still()
 
 
@@ -163,8 +164,20 @@ def test_bots_that_are_shown_to_be_stopped_are_looked_at_ever_more_rarely(monkey
 def test_a_process_with_a_timer_that_may_continue_it_is_not_taken_for_stopped(name):
     with BotPool(choose_isolation("auto")) as pool:
         pool.play(small_match(bad_bot("good_with_note"), bad_bot(name), time_control=TimeControl(**PATIENT)))
+        pool.freeze_kept()
         process = list(pool.players.values())[-1].connection.process
         assert not procfs.is_stopped(os.getpid())
         if name == "good_with_note":
             wait_until_all_is_still()
         assert process.is_stopped() == (name == "good_with_note")
+
+
+def test_a_bot_that_is_kept_is_frozen_while_others_play():
+    kept, *others = (bad_bot(name) for name in ("uses_children", "good_with_note", "slow_but_good"))
+    with BotPool(choose_isolation("auto")) as pool:
+        control = TimeControl(**PATIENT)
+        pool.play(small_match(kept, others[0], time_control=control))
+        states = [player.connection.process.is_frozen for player in pool.players.values()]
+        pool.play(small_match(*others, match=2, time_control=control))
+        states += [player.connection.process.is_frozen for player in pool.players.values()]
+    assert states == [False, False, True, False, False]
