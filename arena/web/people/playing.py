@@ -168,7 +168,7 @@ def hint(visit: Visit) -> Done:
     """Ask the bot what it would do.
 
     Raises:
-        UsageError: if it is a bot of somebody else.
+        UsageError: if it is a bot of another author.
     """
     one = _own(visit)
     if not _may_ask(visit, one):
