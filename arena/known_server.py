@@ -54,7 +54,7 @@ def identity_of(directory: Path) -> str:
     """Return by what a home is known to servers; it is made at the first time.
 
     Raises:
-        StoreError: if it can't be read or written, or is none.
+        StoreError: if it can't be read or written, or is not a home's identity.
     """
     path = directory / IDENTITY_FILE
     try:

@@ -28,7 +28,7 @@ class CoreLocks:
     """The cores that this process's workers have, which those of other arenas on this machine leave to them.
 
     Each lock is a name of a socket that no file stands for (unix(7)), so it ends with this process, and nobody can
-    put a link in its place. Whoever takes the name without need is told of by ``notice``: it costs others no match.
+    put a link in its place. ``notice`` reports a name that is taken without need; that costs others no match.
     Containers with networks of their own do not see each other's locks.
     """
 

@@ -96,7 +96,7 @@ class Executor(ABC):
         shows_matches: whether ``playing`` and ``live_matches`` know of the matches that are being played.
         meanwhile: called every now and then in the middle of a match, when no clock runs, by an executor that plays in
             the process that calls it and so can't yield; set by the caller.
-        notice: a sentence about what may disturb its matches, for those who read their results; empty if there is none.
+        notice: a sentence about what may disturb its matches, for those who read their results; empty without one.
     """
 
     takes_new_bots: ClassVar[bool] = True

@@ -168,7 +168,7 @@ class _Run:
 
     @property
     def steps(self) -> list[Instruction]:
-        """The instructions for the loaded number, after which it is none of them."""
+        """The instructions for the loaded number, after which it is not one of them."""
         length = len(self.check)
         if self.first == self.last:
             return [(_JUMP_EQUAL, 0, length, self.first), *self.check]

@@ -30,7 +30,7 @@ from arena.games.checked_game import check_position, checked_game, mistake_in
 from arena.live_match import LiveMatch
 from arena.match.clock import SeatClock
 from arena.match.final_ranks import final_ranks, termination_of
-from arena.match.kept_text import Places, shortened_stderr
+from arena.match.recorded_text import Places, shortened_stderr
 from arena.match.request import build_request
 from arena.players.player import Player, Request
 from arena.protocol.frames import MAX_BYTES_TO_BOT

@@ -47,7 +47,7 @@ class Bounds:
         depth: directories inside each other.
         is_strict: refuse what can't be copied to elsewhere: links that lead out, pipes and devices, names with control
             characters, directories that can't be read.
-        is_submission: somebody else's, who is not asked what of this machine it may use.
+        is_submission: the author is not the operator, so it may not use everything on this machine.
     """
 
     files: int = 100_000

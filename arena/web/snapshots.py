@@ -60,7 +60,7 @@ class Snapshots:
 
         Args:
             cache_directory: of the home.
-            audience: returns who reads the pages now; what was kept for somebody else is ignored.
+            audience: returns who reads the pages now; what was kept for another audience is ignored.
         """
         self._directory, self._audience = cache_directory / "pages", audience
         self._code = _code()

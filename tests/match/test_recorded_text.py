@@ -7,7 +7,7 @@ import pytest
 
 import arena
 from arena.errors import BotError
-from arena.match.kept_text import GAP, Places
+from arena.match.recorded_text import GAP, Places
 from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
 from arena.records import Bot, MatchSpec, SeatReport
