@@ -14,6 +14,7 @@ from arena.home import ArenaHome
 from arena.people.roles import Role
 from arena.people.submission import SubmissionState
 from arena.store.people.people_store import PeopleStore
+from arena.submissions.owners import tell_owners
 from arena.tournament.control import Order, RunControl
 from tests.contests.samples import contest_of
 
@@ -74,6 +75,7 @@ class World:
             assert claim.submission.number == one.number
             assert submit(self.home, place).refusal is None
             claim.finish(SubmissionState.ACCEPTED, "", "", f"{name}@{version}")
+            tell_owners(self.people, self.home.store)
 
         return accept
 
