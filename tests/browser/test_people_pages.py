@@ -88,6 +88,10 @@ PAGES = {
     "ladders for a director": ("/ladders", "dora"),
     "directing": ("/tournaments/{kept}/direct", "dora"),
     "directing what is paused": ("/tournaments/{paused}/direct", "olga"),
+    "parts": ("/health/parts", "olga"),
+    "logs of a match": ("/tournaments/{league}/matches/{one}/logs", "dora"),
+    "logs of a bot": ("/bots/{alpha}/logs", "ann"),
+    "no logs of a hidden match": ("/contests/{contest}/hidden/tournaments/{league}/matches/{one}/logs", "dora"),
     "not allowed": ("/people", "ann"),
     "no invitation": ("/invitations/nothing", None),
 }
@@ -121,6 +125,9 @@ class People:
                 "match_over": self._play(store, store.accounts.get("ann").number, MatchState.OVER),
                 "kept": "kept",
                 "paused": LONG,
+                "league": "league",
+                "alpha": "alpha",
+                "one": "1",
             }
             _keep_going(store)
         with PeopleStore(directory / PEOPLE_FILE, lambda: time.time() + DAY_SECONDS) as tomorrow:

@@ -147,15 +147,19 @@ class Crawl:
 
     def addresses(self):
         """Yield every address that is looked at, with what is accepted; ``.json`` and ``.csv`` say that themselves."""
+        return (place for _, *place in self.routes())
+
+    def routes(self):
+        """Yield the same, each behind its path in the table."""
         for path in sorted(PLAIN | WITH_FIELDS):
             found = [path]
             for field in re.findall(r"\{(\w+)\}", path):
                 found = [one.replace(f"{{{field}}}", value) for one in found for value in VALUES[field]]
             for one in found:
-                yield from ((one, JSON), (one, HTML))  # a program waits for what is being built
+                yield from ((path, one, JSON), (path, one, HTML))  # a program waits for what is being built
                 if path in self.pages():
                     base = one if one != "/" else "/index"
-                    yield from ((f"{base}.json", JSON), (f"{base}.csv", JSON))
+                    yield from ((path, f"{base}.json", JSON), (path, f"{base}.csv", JSON))
 
     @staticmethod
     def pages():
@@ -173,7 +177,10 @@ class Crawl:
     async def look(self, actor):
         """Return what somebody gets at every address: the text, as a page and for programs."""
         found = {}
+        is_program = self.actors[actor].headers["accept"] == JSON
         for address, accept in self.addresses():
+            if is_program and accept == HTML:
+                continue
             answer = await self.ask(actor, address, {"accept": accept})
             kept = self.asked.get((address, accept))
             if kept is not None:  # what the one before was given is not confirmed to somebody else
