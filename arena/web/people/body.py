@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -43,6 +44,11 @@ def _of_form(body: bytes) -> dict[str, Any]:
         pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
     except ValueError:
         raise not_taken(400, "The fields that were sent can't be read.") from None
+    return by_name(pairs)
+
+
+def by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return fields by name; one that is sent more than once is a list."""
     fields: dict[str, Any] = {}
     for name, value in pairs:
         known = fields.get(name)

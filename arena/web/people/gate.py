@@ -138,6 +138,7 @@ class Gate:
             return to_sign_in(request)
         request.scope[ACTOR] = actor.number
         sent, received = query_of(request.scope["query_string"]), None
+        result: Result | Problem
         try:
             if operation.takes_upload:
                 fields, received = await receive_upload(request, self._uploads, actor.number)
@@ -149,13 +150,15 @@ class Gate:
         except (UsageError, ValidationError) as error:
             self._away_log.note(error)
             problem = problem_of_sent(request, operation, sent, error)
-            if operation.form and not wants_json(request):
-                return await self._form_again(request, operation, actor, sent, problem)
-            raise ProblemError(problem) from error
+            if not operation.form or wants_json(request):
+                raise ProblemError(problem) from error
+            result = problem
         finally:
             if received is not None:
                 await anyio.to_thread.run_sync(self._remove_unless_kept, received, limiter=self._threads)
         match result:
+            case Problem():  # here, so that the log has no error about what was sent before one of the page
+                return await self._form_again(request, operation, actor, sent, result)
             case Done():
                 return done_response(request, result)
             case Download():
@@ -219,7 +222,7 @@ class Gate:
             visit, model = await self._do(request, page, actor, known)
         except (UsageError, ValidationError) as error:
             raise ProblemError(problem) from error
-        refusal = Refusal(problem=problem, sent=sent, action=operation.path.rpartition("/")[2])
+        refusal = Refusal(problem=problem, sent=_as_in_forms(sent), action=operation.path.rpartition("/")[2])
         return page_response(request, page, self._links, visit.actor, model, refusal)
 
     def _admit(self, request: Request, operation: Operation) -> Actor | None:
@@ -262,6 +265,15 @@ def _endpoint(path: str, handler: Any, by_method: Mapping[str, Operation]) -> En
         methods=tuple(by_method),
         descriptions=lambda: {method: description_of(operation) for method, operation in by_method.items()},
     )
+
+
+def _as_in_forms(sent: Mapping[str, Any]) -> dict[str, str | list[str]]:
+    """Return what a form could have sent: JSON may have anything, and pages show texts and lists of them."""
+    return {
+        name: value
+        for name, value in sent.items()
+        if isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+    }
 
 
 def _refusal(actor: Actor, role: Role, operation: Operation) -> str:

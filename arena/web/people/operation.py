@@ -48,7 +48,7 @@ class Fields(BaseModel):
         SEVERAL_LINES: the names of fields whose texts may have them.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=2000)
+    model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=2000, hide_input_in_errors=True)
     SEVERAL_LINES: ClassVar[tuple[str, ...]] = ()
 
     @field_validator("*", mode="before")

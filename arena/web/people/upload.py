@@ -13,6 +13,7 @@ from starlette.requests import Request
 from arena.errors import UploadError, UsageError
 from arena.submissions.upload_directory import MAX_UPLOAD_BYTES, Received, Receiving, UploadDirectory
 from arena.text import size_text
+from arena.web.people.body import by_name
 from arena.web.problems import Problem, ProblemError
 
 UPLOAD_SECONDS = 300.0
@@ -83,7 +84,7 @@ async def _of_form(request: Request, upload: Receiving) -> tuple[dict[str, Any],
             file = form.get("file")
             if not isinstance(file, UploadFile) or not file.filename:
                 raise UploadError("no file was chosen")
-            fields = {name: value for name, value in form.items() if isinstance(value, str)}
+            fields = by_name((name, value) for name, value in form.multi_items() if isinstance(value, str))
             while piece := await file.read(PIECE_BYTES):
                 await asyncio.to_thread(receiving.write, piece)
             return {**fields, "file_name": file.filename}, await asyncio.to_thread(receiving.keep)

@@ -1,11 +1,14 @@
 """A site with people: somebody in each role, and browsers and programs of theirs."""
 
 import contextlib
+import json
+import logging
 
 import httpx
 import pytest
 from argon2 import PasswordHasher
 
+from arena.log_lines import JsonLines, TextLines
 from arena.people import passwords
 from arena.people.roles import Role, Scope
 from arena.site.links import ServedLinks
@@ -14,10 +17,12 @@ from arena.store.people.people_store import PeopleStore
 from arena.submissions.upload_directory import UploadDirectory
 from arena.web.app import Site
 from arena.web.hosts import Hosts
+from arena.web.observation import observing
 from arena.web.opened_home import OpenedHome
 from arena.web.people.gate import Gate
 from arena.web.people.homes import Homes
 from arena.web.people.table import OPERATIONS
+from arena.web.request_log import let_requests_be_logged, log_request
 from tests.people.conftest import FakeClock
 from tests.web.conftest import FakeVersions
 
@@ -120,3 +125,38 @@ async def world(directory, tmp_path):
             await built.close()
             await site.close()
             home.close()
+
+
+class Lines(logging.Handler):
+    """Keeps each line in both formats."""
+
+    def __init__(self):
+        super().__init__(logging.NOTSET)
+        self.texts, self.values = [], []
+
+    def emit(self, record):
+        if record.name.startswith(("httpx", "httpcore")):  # those of the browser in this test
+            return
+        self.texts.append(TextLines().format(record))
+        self.values.append(json.loads(JsonLines().format(record)))
+
+
+@pytest.fixture
+def lines(monkeypatch):
+    handler = Lines()
+    logger = logging.getLogger()
+    logger.addHandler(handler)
+    monkeypatch.setattr(logger, "level", logging.DEBUG)
+    requests = logging.getLogger("arena.requests")
+    before = requests.level
+    let_requests_be_logged()
+    yield handler
+    requests.setLevel(before)
+    logger.removeHandler(handler)
+
+
+@pytest.fixture
+def logged_world(world, lines, monkeypatch):
+    """The site, with every request logged."""
+    world.site._app = observing(world.site._app, [log_request])
+    return world

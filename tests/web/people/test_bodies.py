@@ -1,4 +1,4 @@
-"""What is sent with a request, of every odd kind: one sentence, and nothing is changed."""
+"""What is sent with a request, of every odd kind: one sentence, nothing changed; fields are in test_odd_fields.py."""
 
 import asyncio
 import json
@@ -21,12 +21,7 @@ ODD = [
     (FORM, b"name=%ff&password=x"),
     (FORM, b"\xff\xfe"),
     (FORM, b"&".join(b"a%d=1" % number for number in range(60))),
-    (FORM, b"name=ann&name=olga&password=x"),
-    (FORM, b"name=ann&password=x&is_admin=1"),
-    (FORM, b"name=a%00nn&password=x"),
     (FORM, b"name=a%0ann&password=x"),
-    (FORM, b"name=" + b"x" * 3000 + b"&password=x"),
-    (FORM, b"password=" + b"x" * 3000 + b"&name=x"),
     (FORM, b"%00=1"),
     (FORM, b"="),
     (FORM + "; charset=utf-16", "name=ann".encode("utf-16")),
@@ -37,13 +32,9 @@ ODD = [
     (JSON, b"\xff"),
     (JSON, b"[" * 16_000),
     (JSON, b'{"a":' * 3000),
-    (JSON, b'{"name": "\\ud800", "password": "\\udfff"}'),
     (JSON, b'{"name": "a\\u0000nn", "password": "x"}'),
-    (JSON, b'{"name": 1, "password": true}'),
-    (JSON, b'{"name": ["ann"], "password": {"a": "b"}}'),
     (JSON, b'{"name": null, "password": NaN}'),
     (JSON, b'{"": "", "__class__": "x"}'),
-    (JSON, b'{"scopes": [["read"]], "name": "x"}'),
     (JSON, b'{"scopes": ["\\ud800"], "name": "x"}'),
     (JSON, b'{"days": 1e400, "number": "\xd9\xa1", "before": -1}'),
 ]

@@ -1,59 +1,19 @@
 """The log has a line for each request, and nothing in it that could be a secret."""
 
 import json
-import logging
 import re
 
 import pytest
 
-from arena.log_lines import JsonLines, TextLines
 from arena.people.roles import Scope
 from arena.people.secret import new_secret
 from arena.web.app import Site
 from arena.web.hosts import Hosts
 from arena.web.opened_home import OpenedHome
 from arena.web.people.table import OPERATIONS
-from arena.web.request_log import let_requests_be_logged, log_request
 from tests.web.people.conftest import COOKIE, HOST, PASSWORD
 
 pytestmark = pytest.mark.anyio
-
-
-class Lines(logging.Handler):
-    """Keeps each line in both formats."""
-
-    def __init__(self):
-        super().__init__(logging.NOTSET)
-        self.texts, self.values = [], []
-
-    def emit(self, record):
-        if record.name.startswith(("httpx", "httpcore")):  # those of the browser in this test
-            return
-        self.texts.append(TextLines().format(record))
-        self.values.append(json.loads(JsonLines().format(record)))
-
-
-@pytest.fixture
-def lines(monkeypatch):
-    handler = Lines()
-    logger = logging.getLogger()
-    logger.addHandler(handler)
-    monkeypatch.setattr(logger, "level", logging.DEBUG)
-    requests = logging.getLogger("arena.requests")
-    before = requests.level
-    let_requests_be_logged()
-    yield handler
-    requests.setLevel(before)
-    logger.removeHandler(handler)
-
-
-@pytest.fixture
-def logged_world(world, lines, monkeypatch):
-    """The site, with every request logged."""
-    from arena.web.observation import observing
-
-    world.site._app = observing(world.site._app, [log_request])
-    return world
 
 
 async def test_a_request_is_a_line_with_its_template_and_who_asked(logged_world, lines):
