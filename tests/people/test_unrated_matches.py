@@ -184,7 +184,7 @@ def test_a_person_who_begins_more_gives_up_the_place_of_the_match_left_longest(m
     assert [matches.find(one.secret).has_slot for one in begun] == [False, True, True]
 
 
-@pytest.mark.slow(sample=("sqlite-200",))
+@pytest.mark.slow(sample=("200-sqlite",))
 @on_both
 @pytest.mark.parametrize("parallel", [200])
 def test_of_many_at_once_exactly_as_many_begin_as_there_are_slots(place, now, matches, parallel):
