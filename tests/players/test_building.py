@@ -112,7 +112,7 @@ def test_python3_is_the_arenas_also_where_a_shell_starts_it(tmp_path, level):
     build_bots([bot], choose_isolation(level))
     assert (tmp_path / "b/build/prefix").read_text() == f"{sys.prefix}\n"
     record = play_match("differences", [bot, bot], isolation=level)
-    assert record.seats[0].stderr == f"{sys.prefix}\n"
+    assert record.seats[0].stderr == "<python>\n"  # as records name it
 
 
 @pytest.mark.parametrize("mess", ["ln -s /etc/passwd build/link", "mkfifo build/pipe"], ids=["a link", "a pipe"])
