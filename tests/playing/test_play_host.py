@@ -99,11 +99,11 @@ def test_notes_stay_with_the_actions_that_stay_when_one_is_taken_back_and_after_
 @pytest.mark.parametrize(
     ("line", "milliseconds", "reason"),
     [
-        ("raise ValueError('a secret of the bot')", 60_000, "forfeits (exit): the bot exited: exit status 1"),
-        ("return 'nonsense'", 60_000, "forfeits (illegal): "),
-        ("import time; time.sleep(60)", 100, "forfeits (timeout): no answer within"),
-        ("while True: pass", 100, "forfeits (timeout): "),
-        ("import sys; sys.stderr.write('x' * 50_000_000)", 60_000, "forfeits (limit): "),
+        ("raise ValueError('a secret of the bot')", 60_000, "the bot ended before the match did (exit)"),
+        ("return 'nonsense'", 60_000, "the bot sent an illegal action (illegal)"),
+        ("import time; time.sleep(60)", 100, "the bot did not answer in time (timeout)"),
+        ("while True: pass", 100, "the bot did not answer in time (timeout)"),
+        ("import sys; sys.stderr.write('x' * 50_000_000)", 60_000, "the bot used more than its limits allow (limit)"),
     ],
 )
 def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(playing, line, milliseconds, reason):
@@ -113,7 +113,7 @@ def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(playing, line, mil
     assert one.position.state is MatchState.PERSON
     one = playing.wish(one, Wish.ACT, "a1")
     assert one.position.state is MatchState.OVER
-    assert reason in one.position.reason
+    assert one.position.reason == f"mine@1 forfeits: {reason}"
     assert view(one)["result"].startswith("You win: mine@1 forfeits")
     assert "a secret of the bot" not in one.position.view + one.position.reason
 
@@ -124,7 +124,8 @@ def test_a_program_that_is_no_bot_ends_the_match(playing):
     playing.start()
     one = playing.ready(playing.begin(bot=label, size=4))
     assert one.position.state is MatchState.OVER
-    assert "mine@1 forfeits (protocol): before it was ready: " in one.position.reason
+    says = "mine@1 forfeits: the bot sent something that is no valid message (protocol)"
+    assert one.position.reason == says
 
 
 def test_what_can_not_be_played_says_why(playing):
