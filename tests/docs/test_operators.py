@@ -39,11 +39,13 @@ def test_it_names_each_part_and_how_it_runs_alone():
 
 @needs.program("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
 @needs.program("openssl")
-def test_nginx_takes_its_example(tmp_path):
+def test_nginx_takes_its_example(tmp_path, port):
     key, certificate = tmp_path / "privkey.pem", tmp_path / "fullchain.pem"
     subject = ["-subj", "/CN=arena.example.org", "-days", "2", "-nodes"]
     run("openssl", "req", "-x509", "-newkey", "rsa:2048", *subject, "-keyout", str(key), "-out", str(certificate))
     server = block("server {").replace("/etc/letsencrypt/live/arena.example.org", str(tmp_path))
+    assert "listen 443 " in server
+    server = server.replace("listen 443 ", f"listen 127.0.0.1:{port} ")  # it binds ports, and 443 is root's
     whole = tmp_path / "nginx.conf"
     whole.write_text(f"pid {tmp_path}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\n{server}}}\n")
     nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")

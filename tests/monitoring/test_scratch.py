@@ -227,7 +227,7 @@ def test_the_memory_of_a_process_that_can_not_be_read_counts_in_full():
     if not resident:
         pytest.skip("needs a first process with memory")
     assert procfs.sum_bytes("/proc/1/smaps_rollup", b"Pss_Anon:") is None
-    assert memory.MemoryMonitor(is_counted=True).exactly({1}, 0) >= resident
+    assert memory.MemoryMonitor(is_counted=True).exactly({1}, 0, is_urgent=False) >= resident
 
 
 @pytest.mark.slow(sample=("bubblewrap",))
