@@ -16,7 +16,7 @@ COLUMNS = [
     Column("submitted_at", "submitted (UTC)", is_number=False, drop_order=2),
 ]
 AUTHOR = Column("author", "author", is_number=False, drop_order=4)
-"""In a home where people have handed in bots."""
+"""In a home to which people have submitted bots."""
 
 
 @click.command("bots")

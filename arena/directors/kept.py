@@ -41,8 +41,8 @@ class KeptTournament(RunControl):
     Attributes:
         tournament: its name.
         people: where directors write what they want.
-        turns: who sits out rounds.
-        remark: a sentence that is said of it whatever it does; "" for none.
+        turns: which bots are suspended from rounds.
+        remark: a sentence that its status always includes; "" for none.
     """
 
     def __init__(

@@ -209,7 +209,7 @@ def _kill_members(directory: str) -> None:
 
 
 def _remove_lingering(seconds: float) -> None:
-    """Remove control groups that could not be removed with their bots, as far as that can be done in time."""
+    """Remove control groups that outlived their bots, until the time is up."""
     deadline = time.monotonic() + seconds
     _lingering[:] = [
         directory

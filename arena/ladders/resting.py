@@ -1,4 +1,4 @@
-"""Bots that rest on a ladder: a contest hides results of theirs, or an author has used up a quota."""
+"""Bots that rest on a ladder: a contest hides their results, or their author has used up a quota."""
 
 from __future__ import annotations
 
