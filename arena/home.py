@@ -96,7 +96,7 @@ def own_databases(
     Raises:
         StoreError: if one of them can't be opened, or belongs to another home.
     """
-    from arena.store.owner import Owner
+    from arena.store.database_home import Owner
 
     place = home_path(directory).resolve()
     with contextlib.ExitStack() as opened:

@@ -17,10 +17,10 @@ from arena.store.addition import Addition, insert_addition, remove_contents
 from arena.store.annotations import Annotations
 from arena.store.connection import Database
 from arena.store.correction_log import CorrectionLog
+from arena.store.database_home import Owned
 from arena.store.events import BOTS, EventDetails, about_matches, add_event, advance, remove_topics
 from arena.store.live_state import LiveState, progress_times
 from arena.store.lock import DirectorLock, ServerLock, director_file_lock, file_lock_holders, server_lock_holders
-from arena.store.owner import Owned
 from arena.store.owner_rows import write_owner, write_owners
 from arena.store.owners import OwnedBot
 from arena.store.record_reader import RecordReader

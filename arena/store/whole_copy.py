@@ -16,7 +16,7 @@ from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, selec
 
 from arena.errors import StoreError
 from arena.store.connection import BUSY_TIMEOUT_SECONDS, FEW_ROWS, Database, reason_of, shown_url
-from arena.store.owner import OWNER
+from arena.store.database_home import OWNER
 
 META_TABLES = ("meta", "people_meta")
 _COUNTERS = "sqlite_sequence"

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from arena.errors import StoreError
 from arena.store.commit_signal import CommitSignal
 from arena.store.connection import Database
-from arena.store.owner import Owned
+from arena.store.database_home import Owned
 from arena.store.people.accounts import Accounts
 from arena.store.people.contest_rows import ContestReader
 from arena.store.people.contests import Contests
