@@ -8,7 +8,6 @@ from sqlalchemy import Connection, Table, select
 
 from arena.errors import StoreError
 from arena.store.connection import Database, insert_into
-from arena.text import shortened_text
 
 OWNER = "home"
 """Its key, which no copy of a database has."""
@@ -46,7 +45,7 @@ class Owned:
             found = self._database.write(lambda connection: self._owner(connection, home, is_adopted))
             if found.identity != home.identity:
                 raise StoreError(
-                    f"{self._database.shown}: it belongs to the home {shortened_text(found.place)}, and this is"
+                    f"{self._database.shown}: it belongs to the home {found.place}, and this is"
                     f" {home.place}; give each home databases of its own, or, if the other one is gone, run:"
                     " arena people adopt"
                 )

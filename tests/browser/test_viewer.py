@@ -130,6 +130,7 @@ def test_a_swipe_and_the_slider_step(chromium, site):
     context = chromium.new_context(has_touch=True, viewport={"width": 390, "height": 800})
     page = context.new_page()
     page.goto(f"{site}/tournaments/league/matches/1?ply=2")
+    page.locator("#board").wait_for()  # a busy site first answers that the page loads
     swipe = """([from, to]) => {
       const board = document.querySelector("#board");
       const touch = (x) => new Touch({ identifier: 1, target: board, clientX: x, clientY: 300 });
