@@ -28,6 +28,7 @@ if __name__ == "__main__":  # run without site-packages, so nothing but the stan
     sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from arena.isolation.call_list import CLONE_PARENT, CallList, StepError
+from arena.isolation.process_tag import note_session, remove_note
 from arena.isolation.removal import remove_tree
 from arena.isolation.sandbox_calls import add_confinement, add_program, add_user
 from arena.isolation.system_v import IPC_RMID, objects_of_uid
@@ -182,6 +183,8 @@ def clean_up(running: RunningBot) -> None:
     if running.uid_lock is not None:
         running.uid_lock.close()
     remove_tree(running.outline["scratch"])
+    if running.outline["needs_note"]:
+        remove_note(running.outline["scratch"])
 
 
 def remove_control_group(directory: str, seconds: float | None = None) -> bool:
@@ -244,6 +247,8 @@ def handle_request(
     try:
         if "launch" in request:
             pid, alive[pid] = start(request["launch"], descriptors)
+            if alive[pid].outline["needs_note"]:
+                note_session(alive[pid].outline["scratch"], pid)
             return {"pid": pid, "uid": alive[pid].uid}
         if "ended" in request:
             running = alive.pop(request["ended"], None)

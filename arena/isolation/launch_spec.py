@@ -74,6 +74,8 @@ class LaunchOutline(TypedDict):
         control_groups: the groups to create.
         is_contained: whether no process of the bot can leave its process group or control groups.
         leaves_no_ipc: whether System V objects of the bot end with it.
+        needs_note: whether nothing but a note of its session shows whose its processes are, once their environment is
+            changed.
     """
 
     scratch: str
@@ -81,6 +83,7 @@ class LaunchOutline(TypedDict):
     control_groups: list[GroupSpec]
     is_contained: bool
     leaves_no_ipc: bool
+    needs_note: bool
 
 
 class LaunchSpec(LaunchOutline):
@@ -119,4 +122,5 @@ def outline_of(spec: LaunchSpec) -> LaunchOutline:
         "control_groups": spec["control_groups"],
         "is_contained": spec["is_contained"],
         "leaves_no_ipc": spec["leaves_no_ipc"],
+        "needs_note": spec["needs_note"],
     }

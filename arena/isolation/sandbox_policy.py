@@ -130,6 +130,7 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
         "control_groups": groups,
         "is_contained": isolation.confines_files or bool(groups),
         "leaves_no_ipc": isolation.confines_files or (mounts is not None and mounts["own_ipc"]),
+        "needs_note": level != IsolationLevel.NONE and not is_root() and not has_own_file_systems(isolation),
         "mounts": mounts,
         "rlimits": _rlimits(limits, isolation) if level != IsolationLevel.NONE else [],
         "no_new_privs": level != IsolationLevel.NONE,

@@ -18,7 +18,7 @@ from arena.isolation import procfs
 from arena.isolation.control_groups import remove_stale_groups
 from arena.isolation.fork_server import FIRST_UID, LAST_UID, lock_uid, remove_system_v_of_uid
 from arena.isolation.launch_spec import TAG_VARIABLE
-from arena.isolation.process_tag import is_dead
+from arena.isolation.process_tag import NOTE_SUFFIX, NotedSession, is_dead, is_member, read_note
 from arena.isolation.removal import remove_entry
 from arena.isolation.system_v import uids_with_objects
 
@@ -46,15 +46,47 @@ CLEANUP_SECONDS = 5.0
 
 def remove_stale() -> None:
     """Remove bot processes, control groups, System V objects and directories of dead arena processes."""
-    ours = procfs.mount_points("self") if sys.platform == "linux" else set()
-    for path in Path("/proc").glob("[0-9]*"):
-        if _is_stale(path, ours):
-            with contextlib.suppress(OSError):
-                os.kill(int(path.name), signal.SIGKILL)
+    _kill_stale_processes()
     remove_stale_groups()
     if os.geteuid() == 0:
         _remove_system_v()
     remove_stale_directories(tempfile.gettempdir(), CLEANUP_SECONDS)
+
+
+def _kill_stale_processes() -> None:
+    """Kill all that are stale. Those found are stopped before the first is killed, or they could keep multiplying."""
+    ours = procfs.mount_points("self") if sys.platform == "linux" else set()
+    deadline = time.monotonic() + CLEANUP_SECONDS
+    sessions = _stale_sessions(tempfile.gettempdir(), deadline)
+    killed: set[int] = set()
+    while time.monotonic() < deadline:
+        stale = {int(path.name) for path in Path("/proc").glob("[0-9]*") if _is_stale(path, ours, sessions)} - killed
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in stale:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, number)
+        killed |= stale
+        if not stale:
+            return
+
+
+def _stale_sessions(parent: str, deadline: float) -> list[NotedSession]:
+    """Return the sessions of bots that fork servers of this user have noted for arena processes that are dead."""
+    sessions = []
+    with contextlib.suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            if time.monotonic() > deadline:
+                break
+            if entry.name.endswith(NOTE_SUFFIX) and _is_own(entry) and is_dead(_tag(entry.name)):
+                sessions.append(read_note(entry.path))
+    return [session for session in sessions if session is not None]
+
+
+def _is_own(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry belongs to this user: bots with uids of their own may write notes of their own."""
+    with contextlib.suppress(OSError):
+        return entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+    return False
 
 
 def _remove_system_v() -> None:
@@ -102,16 +134,20 @@ def _belongs_to_us(uid: int) -> bool:
     return uid == os.geteuid() or (os.geteuid() == 0 and FIRST_UID <= uid <= LAST_UID)
 
 
-def _is_stale(path: Path, ours: set[bytes]) -> bool:
+def _is_stale(path: Path, ours: set[bytes], sessions: list[NotedSession]) -> bool:
     """Return whether a process belongs to a bot of a dead arena process.
 
-    It shows by its mounts or, as root, by its uid, which no process of a bot can shed, and else by its environment.
-    Processes of other users are skipped: they could make reading their environment block forever.
+    It shows by its mounts, its noted session or, as root, by its uid, which no process of a bot can shed, and else by
+    its environment. Of processes of other users only the session is looked at: they could make reading their
+    environment block forever. One that has made itself unreadable seems to be root's.
 
     Args:
         path: its directory in /proc.
         ours: the mount points of this process, which say nothing of it.
+        sessions: of bots of dead arena processes.
     """
+    if any(is_member(path.name, session) for session in sessions):
+        return True
     with contextlib.suppress(OSError):
         uid = path.stat().st_uid
         if not _belongs_to_us(uid):

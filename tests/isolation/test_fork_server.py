@@ -158,7 +158,7 @@ os.execve(sys.executable, [sys.executable, "-I", "-S", __file__, "bare"], {})
 LAUNCHES_AND_IS_KILLED = """
 import os, signal, subprocess, sys, time
 from pathlib import Path
-from arena.isolation import reaper
+from arena.isolation import reaper, sandbox_policy
 from arena.isolation.launcher_client import open_launcher
 from arena.isolation.levels import choose_isolation
 from arena.isolation.sandbox_policy import Isolation
@@ -167,7 +167,10 @@ from arena.players.subprocess import Subprocess
 from arena.records import DEFAULT_LIMITS
 
 found = choose_isolation(sys.argv[2])
-without_groups = Isolation(level=found.level, user_namespace=found.user_namespace)
+has_mounts = sys.argv[3] == "mounts"
+if not has_mounts:
+    sandbox_policy.is_root = lambda: False
+without_groups = Isolation(level=found.level, user_namespace=has_mounts and found.user_namespace)
 bot = Subprocess(load_bot(sys.argv[1]), without_groups, DEFAULT_LIMITS)
 bare = []
 while not bare:
@@ -179,12 +182,14 @@ for pid in (bot.pid, open_launcher().pid, os.getpid()):
 """
 
 
+@pytest.mark.parametrize("mounts", ["mounts", "no mounts"])
 @pytest.mark.parametrize("level", ["limits", "landlock"], indirect=True)
-def test_a_process_of_such_a_bot_is_known_without_its_environment(level, tmp_path):
+def test_a_process_of_such_a_bot_is_known_without_its_environment(level, mounts, tmp_path):
+    """Without mounts: as for an ordinary user without user namespaces."""
     tmp_path.chmod(0o755)
     write_bot(tmp_path / "bot.py", SHEDS_ITS_ENVIRONMENT)
     (tmp_path / "bot.toml").write_text('name = "sheds"\ncommand = ["python3", "bot.py"]\n')
-    command = [sys.executable, "-c", LAUNCHES_AND_IS_KILLED, str(tmp_path), level]
+    command = [sys.executable, "-c", LAUNCHES_AND_IS_KILLED, str(tmp_path), level, mounts]
     children = set(reaper.children(os.getpid()))
     with subprocess.Popen(command, stdout=subprocess.PIPE) as arena:
         (survivor,) = map(int, arena.stdout.read().split())
@@ -192,6 +197,37 @@ def test_a_process_of_such_a_bot_is_known_without_its_environment(level, tmp_pat
     remove_stale()
     reap_orphans_but(children)
     assert not Path(f"/proc/{survivor}").exists()
+
+
+WITHOUT_NEW_PRIVILEGES = "import ctypes; ctypes.CDLL(None).prctl(38, 1, 0, 0, 0); print(flush=True); input()"
+
+
+def test_a_note_of_a_session_harms_no_later_process(tmp_path, monkeypatch):
+    """Numbers are reused: by processes that started later, are confined less, or run since another boot."""
+    monkeypatch.setattr(stale_cleanup.tempfile, "tempdir", str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    command = [sys.executable, "-c", WITHOUT_NEW_PRIVILEGES]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    with subprocess.Popen(command, start_new_session=True, **pipes) as process:
+        process.stdout.readline()
+        start = int(Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[19])
+        for owner, *note in (
+            (process_tag(), process.pid, start, 1, 0, boot),
+            (f"{gone.pid}.5", process.pid, start - 1, 1, 0, boot),
+            (f"{gone.pid}.5", process.pid, start, 1, 2, boot),
+            (f"{gone.pid}.5", process.pid, start, 0, 0, boot),
+            (f"{gone.pid}.5", process.pid, start, 1, 0, "another"),
+            (f"{gone.pid}.5", process.pid, start, 1, 0),
+            (f"{gone.pid}.5", "x", "y", "z", 0, boot),
+            (f"{gone.pid}.5", process.pid, start, 1, 0, boot),
+        ):
+            assert process.poll() is None, note
+            (tmp_path / f"arena-bot-{owner}-x.session").symlink_to(".".join(map(str, note)))
+            remove_stale()
+        assert process.wait(60) == -signal.SIGKILL
+        assert [path.name for path in tmp_path.iterdir()] == [f"arena-bot-{process_tag()}-x.session"]
 
 
 def test_a_step_that_fails_before_the_exec_is_our_failure_and_no_fault_of_the_bots(tmp_path):
@@ -233,6 +269,7 @@ def test_a_control_group_whose_processes_take_long_to_die_is_removed_later(tmp_p
         "control_groups": [{"directory": str(group), **settings} for group in groups],
         "is_contained": True,
         "leaves_no_ipc": True,
+        "needs_note": False,
     }
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
