@@ -12,14 +12,12 @@ from arena.cli.group import FAILED, OK
 from arena.cli.options import format_options
 from arena.cli.site_options import plain_http_option
 from arena.errors import SiteAwayError, SiteError, UsageError
-from arena.people.roles import Scope
 from arena.people.secret import is_token
 from arena.report.tables import Column, Row, printable
-from arena.text import duration_text
 
 if TYPE_CHECKING:
     from arena.client.account import Account
-    from arena.client.program_login import ShownCode
+    from arena.client.site_address import SiteAddress
     from arena.client.site_client import SiteClient
 
 MAX_TOKEN_CHARACTERS = 200
@@ -35,25 +33,11 @@ COLUMNS = [
 
 @click.command("login")
 @click.argument("url", required=False)
-@click.option(
-    "--scope",
-    "scopes",
-    type=click.Choice([str(scope) for scope in Scope]),
-    multiple=True,
-    default=[str(Scope.READ), str(Scope.SUBMIT)],
-    show_default=True,
-    help="What the token is good for; repeatable.",
-)
-@click.option("--open", "is_opened", is_flag=True, help="Open the first page in a browser.")
-@click.option(
-    "--token", "token_source", metavar="-", help="Read a token from stdin instead, for machines without people."
-)
+@click.option("--token", "token_source", metavar="-", hidden=True)
 @plain_http_option
 @format_options
 def command(
     url: str | None,
-    scopes: tuple[str, ...],
-    is_opened: bool,
     token_source: str | None,
     plain_http: bool,
     table_format: str,
@@ -62,9 +46,9 @@ def command(
 
     \b
     arena login https://arena.example.org
-    arena login https://arena.example.org --token - < token.txt
+    arena login https://arena.example.org < token.txt
 
-    A code is shown, which you type into a browser where you are signed in. The token that comes of it is kept in
+    It asks for a token, which you make on your account page there. The token is kept in
     ~/.config/arena/credentials.json, or where $ARENA_CREDENTIALS says; `arena logout` ends it. A token in $ARENA_TOKEN
     is used in place of all that are kept.
     """
@@ -80,8 +64,8 @@ def command(
 
     site = site_address(url, plain_http)
     credentials = Credentials()
-    earlier = credentials.find(site)  # a file that can't be used is better known before somebody types a code
-    token = _typed_token() if token_source else _confirmed_token(SiteClient(site), scopes, is_opened)
+    earlier = credentials.find(site)  # a file that can't be used is better known before somebody makes a token
+    token = _read_token(site)
     client = SiteClient(site, token)
     account = account_of(client)
     credentials.put(site, token)
@@ -94,33 +78,19 @@ def command(
     return OK
 
 
-def _confirmed_token(client: SiteClient, scopes: tuple[str, ...], is_opened: bool) -> str:
-    from arena.client.program_login import begin_login, wait_for_token
-
-    shown = begin_login(client, [Scope(scope) for scope in scopes])
-    click.echo(_instruction(shown), err=True)
-    if is_opened:
-        click.launch(shown.filled_in_at)
-    return wait_for_token(client, shown)
-
-
-def _instruction(shown: ShownCode) -> str:
-    return (
-        f"Open {shown.confirm_at} and type the code\n\n    {shown.code}\n\n"
-        f"It can be used for {duration_text(shown.expires_in_seconds)}. Confirm no code that you did not ask for"
-        " yourself. (Ctrl-C ends the wait)"
-    )
-
-
-def _typed_token() -> str:
-    """Return the token on stdin.
+def _read_token(site: SiteAddress) -> str:
+    """Return the token that somebody pastes, or that is on stdin.
 
     Raises:
-        UsageError: if there is no token.
+        UsageError: if it is no token.
     """
-    text = sys.stdin.buffer.readline(MAX_TOKEN_CHARACTERS).decode(errors="replace").strip()
+    if sys.stdin.isatty():
+        click.echo(f"Make a token at {site}/account and paste it here; it is not shown. (Ctrl-C ends this)", err=True)
+        text = click.prompt("Token", default="", show_default=False, hide_input=True, err=True).strip()
+    else:
+        text = sys.stdin.buffer.readline(MAX_TOKEN_CHARACTERS).decode(errors="replace").strip()
     if not is_token(text):
-        raise UsageError("--token -: there is no token on stdin; expected arena_ and 49 more characters")
+        raise UsageError("this is no token of an arena; expected arena_ and 49 more characters")
     return text
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from arena.client.fields import MAX_WORDS, Fields
-from arena.client.site_client import SiteClient
+from arena.client.site_client import NOT_FOUND, SiteClient
+from arena.errors import SiteError
 
 MAX_TOKENS = 1000
 
@@ -34,7 +35,13 @@ def account_of(client: SiteClient) -> Account:
         SiteError: if the token is not good for anybody, or what answers is no arena.
         SiteAwayError: if the site can't be reached, or fails.
     """
-    answer = Fields(client.get_json("/account"), client.no_arena())
+    try:
+        answer = Fields(client.get_json("/account"), client.no_arena())
+    except SiteError as error:
+        if error.status != NOT_FOUND:
+            raise
+        sentence = "nobody can sign in there; its director can change that: arena serve --open-to authors"
+        raise SiteError(f"{client.site}: {sentence}", NOT_FOUND) from error
     token = next((token for token in answer.objects("tokens", MAX_TOKENS) if token.flag("is_this")), None)
     if token is None:
         raise client.no_arena()

@@ -59,7 +59,7 @@ class SiteClient:
         """Send an object and return the one that is answered.
 
         Args:
-            path: such as "/programs/requests".
+            path: such as "/account/token/end".
             value: what is sent.
 
         Raises:

@@ -7,13 +7,13 @@ whatever was interrupted is simply done again.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from arena.client.exchange import Progress
 from arena.client.fields import Fields
-from arena.client.program_login import MAX_PAUSE_SECONDS, Wait
 from arena.client.site_client import SiteClient
 from arena.client.visible import visible_line, visible_sentence
 from arena.errors import SiteAwayError
@@ -21,6 +21,8 @@ from arena.people.submission import FINAL, SubmissionState
 
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 3.0
+MAX_PAUSE_SECONDS = 30.0
+"""Between two tries while the site is away."""
 MAX_TRIES_AWAY = 20
 MAX_REPORT_CHARACTERS = 200_000
 
@@ -66,20 +68,21 @@ def hand_in(client: SiteClient, file: BinaryIO, size_bytes: int, file_name: str,
     return int(match[1])
 
 
-def follow(client: SiteClient, number: int, listener: Callable[[str], None], wait: Wait | None = None) -> Outcome:
+def follow(
+    client: SiteClient, number: int, listener: Callable[[str], None], pause_for: Callable[[float], None] = time.sleep
+) -> Outcome:
     """Wait until a submission is decided.
 
     Args:
         client: of the site, for its author.
         number: of the submission.
         listener: called with each line of its report, when it is there.
-        wait: for tests.
+        pause_for: waits for seconds.
 
     Raises:
         SiteError: if it is not there, or what answers is no arena.
         SiteAwayError: if the site was away for long.
     """
-    wait = wait or Wait()
     shown, pause, away = 0, FIRST_PAUSE_SECONDS, 0
     while True:
         try:
@@ -88,7 +91,7 @@ def follow(client: SiteClient, number: int, listener: Callable[[str], None], wai
             away += 1
             if away >= MAX_TRIES_AWAY:
                 raise
-            wait.pause(max(min(2.0**away, MAX_PAUSE_SECONDS), error.retry_after_seconds or 0))
+            pause_for(max(min(2.0**away, MAX_PAUSE_SECONDS), error.retry_after_seconds or 0))
             continue
         away = 0
         outcome, lines = _read(client, number, answer)
@@ -99,7 +102,7 @@ def follow(client: SiteClient, number: int, listener: Callable[[str], None], wai
         shown = max(shown, len(ready))
         if outcome is not None:
             return outcome
-        wait.pause(pause)
+        pause_for(pause)
         pause = min(1.5 * pause, LONGEST_PAUSE_SECONDS)
 
 

@@ -14,10 +14,6 @@ import zlib
 TOKEN_PREFIX = "arena_"
 SECRET_BYTES = 32
 
-CODE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
-"""Of codes that people type: no vowels, so that no word comes about, and nothing that looks like something else."""
-CODE_LENGTH = 8
-
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 _TOKEN = re.compile(rf"{TOKEN_PREFIX}([A-Za-z0-9_-]{{43}})([0-9a-z]{{6}})")
 
@@ -52,17 +48,3 @@ def is_token(text: str) -> bool:
 def _checksum(secret: str) -> str:
     number = zlib.crc32(secret.encode())
     return "".join("0123456789abcdefghijklmnopqrstuvwxyz"[number // 36**place % 36] for place in range(6))
-
-
-def new_code() -> str:
-    """Return a code that is shown on one screen and typed into another: 34 random bits, for a few minutes."""
-    letters = "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
-    return f"{letters[:4]}-{letters[4:]}"
-
-
-def normal_code(text: str) -> str | None:
-    """Return a typed code in the form in which it was shown; None if it can't be one."""
-    letters = re.sub(r"[\s-]", "", text[:40]).upper()
-    if len(letters) != CODE_LENGTH or not set(letters) <= set(CODE_LETTERS):
-        return None
-    return f"{letters[:4]}-{letters[4:]}"

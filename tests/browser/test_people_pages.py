@@ -65,8 +65,6 @@ PAGES = {
     "data": ("/account/data", "ann"),
     "people of an operator": ("/people", "olga"),
     "people of a director": ("/people", "dora"),
-    "program": ("/programs", "ann"),
-    "program with a code": ("/programs?code={code}", "ann"),
     "log": ("/log", None),
     "submissions": ("/submissions", "ann"),
     "submissions for a visitor": ("/submissions", None),
@@ -112,14 +110,12 @@ class People:
             )
             for name in ("laptop", "x" * 64):
                 store.tokens.make(olga, name, list(Scope), 30)
-            waiting = store.device_logins.begin("a-machine.example", [Scope.READ, Scope.SUBMIT])
             self._announce(store)
             self.values = {
                 "contest": "spring",
                 "cancelled": "cancelled",
                 "open": store.invitations.invite(Role.AUTHOR, "dora", 7),
                 "own": store.invitations.invite_person("newcomer", "olga", 7),
-                "code": waiting.code,
                 "submission": self._hand_in(store),
                 "match": self._play(store, None, MatchState.PERSON),
                 "match_over": self._play(store, store.accounts.get("ann").number, MatchState.OVER),

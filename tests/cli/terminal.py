@@ -19,6 +19,7 @@ class Terminal:
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
+            start_new_session=True,  # or a hidden question would be asked at the terminal of the tests
             env={name: value for name, value in os.environ.items() if name != "NO_COLOR"} | settings,
         )
         os.close(theirs)

@@ -13,13 +13,11 @@ import pytest
 from arena.client import exchange as exchange_module
 from arena.client.account import account_of
 from arena.client.exchange import Request, exchange
-from arena.client.program_login import begin_login
 from arena.client.site_address import site_address
 from arena.client.site_client import SiteClient
 from arena.client.timed_socket import Deadline
 from arena.errors import ArenaError, SiteAwayError, SiteError, UsageError
-from arena.people.roles import Scope
-from arena.people.secret import new_secret, new_token
+from arena.people.secret import new_token
 from tests.client.conftest import hostile, response, saying
 
 
@@ -220,40 +218,6 @@ def test_what_a_newer_arena_adds_is_left_alone():
     with hostile(saying(response(json.dumps(ACCOUNT | {"more": 1}).encode()))) as url:
         account = account_of(SiteClient(site_address(url)))
     assert (account.name, account.role, account.scopes) == ("ada", "author", ("read",))
-
-
-CODE = {
-    "secret": new_secret(),
-    "code": "BCDF-GHJK",
-    "confirm_at": "https://evil.example/programs",
-    "interval_seconds": 2,
-    "expires_in_seconds": 600,
-}
-
-
-def begun(url):
-    return begin_login(SiteClient(site_address(url)), [Scope.READ])
-
-
-def test_the_page_for_the_code_is_of_the_site_that_was_asked():
-    with hostile(saying(response(json.dumps(CODE).encode()))) as url:
-        shown = begun(url)
-    assert shown.confirm_at == f"{url}/programs"
-    assert shown.filled_in_at == f"{url}/programs?code=BCDF-GHJK"
-    assert CODE["secret"] not in repr(shown)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"secret": "x"}, {"secret": None}, {"code": "x\ny"}, {"code": "BCDF GHJK"}, {"code": 30 * "B"},
-        {"confirm_at": ""}, {"confirm_at": "https://a/"}, {"confirm_at": "https://a/x y"}, {"confirm_at": "/a'$(x)"},
-        {"interval_seconds": 0}, {"interval_seconds": 61}, {"interval_seconds": 2.5}, {"interval_seconds": True},
-        {"expires_in_seconds": 3601}, {"expires_in_seconds": "600"},
-    ],
-)  # fmt: skip
-def test_a_code_that_is_none_is_one_sentence(change):
-    assert sentence_of(saying(response(json.dumps(CODE | change).encode())), begun) == NO_ARENA
 
 
 def test_a_file_goes_up_piece_by_piece(monkeypatch):

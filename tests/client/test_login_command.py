@@ -2,21 +2,18 @@
 
 import io
 import json
-import os
 import re
-import signal
-import subprocess
 import sys
-import threading
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
-from arena.client import program_login
 from arena.client.credentials import Credentials, credentials_path
 from arena.client.site_address import site_address
 from arena.people.secret import new_token
 from tests.cli.calls import called, refusal
+from tests.cli.terminal import Terminal
 from tests.client.conftest import hostile, response, saying
 
 
@@ -30,32 +27,23 @@ def typed(monkeypatch, text):
 
 
 @pytest.fixture
-def confirming(arena_site, monkeypatch):
-    """Somebody types the code while the program waits."""
-    codes = []
-    begin = program_login.begin_login
+def sign_in(arena_site, arena, monkeypatch):
+    """Signs ada in with a new token on stdin; its result is that of the command."""
 
-    def begun(client, scopes):
-        shown = begin(client, scopes)
-        codes.append(shown.code)
-        return shown
+    def sign_in(*scopes, arguments=()):
+        typed(monkeypatch, f"{arena_site.token(*scopes)}\n".encode())
+        return arena("login", arena_site.url, *arguments)
 
-    def confirm(*_):
-        arena_site.people.device_logins.confirm(codes[-1], arena_site.ada)
-
-    monkeypatch.setattr(program_login, "begin_login", begun)
-    monkeypatch.setattr(program_login.Wait, "pause", confirm)
-    return codes
+    return sign_in
 
 
 def kept(arena_site):
     return Credentials().find(site_address(arena_site.url))
 
 
-def test_it_shows_a_code_waits_and_says_as_whom(arena_site, arena, confirming):
-    code, out, err = arena("login", arena_site.url)
+def test_a_token_comes_from_stdin_and_it_says_as_whom(arena_site, arena, sign_in):
+    code, out, err = sign_in()
     assert code == 0, err
-    assert f"Open {arena_site.url}/programs and type the code\n\n    {confirming[0]}\n\n" in err
     sentence = out.replace(arena_site.url, "SITE")
     assert re.fullmatch(
         r"You are signed in at SITE as ada \(author\), until 20\d\d-\d\d-\d\d; good for: read, submit\.\n", sentence
@@ -66,90 +54,37 @@ def test_it_shows_a_code_waits_and_says_as_whom(arena_site, arena, confirming):
     assert (code, row["site"], row["name"], row["scopes"]) == (0, arena_site.url, "ada", ["read", "submit"])
 
 
-def test_signing_in_again_ends_the_earlier_token(arena_site, arena, confirming):
-    assert arena("login", arena_site.url)[0] == 0
+def test_signing_in_again_ends_the_earlier_token(arena_site, arena, sign_in):
+    assert sign_in()[0] == 0
     first = kept(arena_site)
-    assert arena("login", arena_site.url, "--scope", "play")[0] == 0
+    assert sign_in("play", arguments=("--token", "-"))[0] == 0, "as it was written before"
     assert kept(arena_site) != first
     assert len(arena_site.tokens()) == 1
     assert json.loads(arena("login", "--json")[1])[0]["scopes"] == ["play"]
 
 
-def test_the_page_is_opened_if_that_is_wanted(arena_site, arena, confirming, monkeypatch):
-    opened = []
-    monkeypatch.setattr("click.launch", opened.append)
-    assert arena("login", arena_site.url, "--open")[0] == 0
-    assert opened == [f"{arena_site.url}/programs?code={confirming[0]}"]
-
-
-def test_a_token_comes_from_stdin(arena_site, arena, monkeypatch):
+@pytest.mark.slow
+def test_a_terminal_is_asked_and_shows_no_token(arena_site):
     token = arena_site.token("read")
-    typed(monkeypatch, f"{token}\n".encode())
-    code, out, _ = arena("login", arena_site.url, "--token", "-")
-    assert (code, "good for: read." in out) == (0, True)
-    assert kept(arena_site) == token
+    with Terminal(["login", arena_site.url]) as terminal:
+        shown = terminal.read_until("Token: ")
+        terminal.type(f"{token}\n".encode())
+        shown += terminal.read_until(None)
+        assert terminal.process.wait() == 0
+    assert f"Make a token at {arena_site.url}/account and paste it here" in shown
+    assert "You are signed in" in shown
+    assert (kept(arena_site), token in shown) == (token, False)
 
 
-@pytest.mark.parametrize("text", [b"", b"\n", b"x\n", b"\xff\xfe\n", 10_000 * b"x"])
-def test_what_is_no_token_on_stdin_is_one_sentence(arena, monkeypatch, text):
-    typed(monkeypatch, text)
-    sentence = "--token -: there is no token on stdin; expected arena_ and 49 more characters"
-    assert refusal(arena, "login", "http://127.0.0.1:1", "--token", "-") == sentence
+def test_ctrl_c_ends_the_question_quietly(arena_site, arena, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
 
-
-def test_a_token_that_is_nobodys_is_not_kept(arena_site, arena, monkeypatch):
-    typed(monkeypatch, new_token().encode())
-    assert "The token is not right, or has expired" in refusal(arena, "login", arena_site.url, "--token", "-")
-    assert not credentials_path().exists()
-
-
-def test_logout_ends_the_token_there_and_forgets_it_here(arena_site, arena, confirming):
-    arena("login", arena_site.url)
-    assert arena("logout", f"{arena_site.url}/") == (0, f"You are signed out of {arena_site.url}.\n", "")
-    assert (arena_site.tokens(), Credentials().all()) == ([], [])
-    sentence = f"site '{arena_site.url}': you are not signed in there; arena login lists where you are"
-    assert refusal(arena, "logout", arena_site.url) == sentence
-    assert refusal(arena, "logout") == "you are signed in nowhere"
-    assert arena("login")[1].endswith("You are signed in nowhere; sign in with: arena login URL\n")
-
-
-def test_without_an_address_logout_needs_one_site_alone(arena_site, arena, confirming):
-    arena("login", arena_site.url)
-    Credentials().put(site_address("https://arena.example.org"), new_token())
-    sentence = f"you are signed in at {arena_site.url}, https://arena.example.org; expected one of them"
-    assert sentence in refusal(arena, "logout")
-    Credentials().remove(site_address("https://arena.example.org"))
-    code, out, _ = arena("logout", "--json")
-    assert (code, json.loads(out)) == (0, {"site": arena_site.url, "has_ended": True})
-    assert arena_site.tokens() == []
-
-
-def test_a_token_that_has_ended_there_is_forgotten(arena_site, arena, confirming):
-    arena("login", arena_site.url)
-    (token,) = arena_site.people.tokens.all(arena_site.ada)
-    arena_site.people.tokens.end(arena_site.ada, token.number)
-    code, out, err = arena("login", "--json")
-    assert (code, json.loads(out)[0]["name"]) == (1, None)
-    assert "The token is not right, or has expired" in err
-    assert arena("logout") == (0, f"You are signed out of {arena_site.url}.\n", "")
-
-
-def test_a_token_that_can_not_be_ended_is_forgotten_and_said(arena, port):
-    site = site_address(f"http://127.0.0.1:{port}")
-    Credentials().put(site, new_token())
-    assert arena("logout") == (
-        1,
-        "",
-        f"arena: {site}: nothing answers there (connection refused); the token is removed here, but may still be good"
-        f" for something: end it at {site}/account\n",
-    )
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("click.termui.hidden_prompt_func", interrupted)
+    code, out, err = arena("login", arena_site.url)
+    assert (code, out, err.splitlines()[1:]) == (130, "", [""])
     assert Credentials().all() == []
-
-
-def test_a_token_in_the_environment_is_mentioned(arena, monkeypatch):
-    monkeypatch.setenv("ARENA_TOKEN", new_token())
-    _, _, err = arena("login")
-    assert err == "arena: $ARENA_TOKEN is set, and is used in place of the tokens that are kept\n"
 
 
 @pytest.mark.parametrize(
@@ -158,7 +93,6 @@ def test_a_token_in_the_environment_is_mentioned(arena, monkeypatch):
         (("login", "arena.example.org"), "site 'arena.example.org': expected an address such as https://"),
         (("login", "http://192.168.0.7"), "could read the token; expected https://, or --plain-http"),
         (("login", "https://a", "--token", "arena_x"), "--token: expected -, and the token on stdin"),
-        (("login", "https://a", "--scope", "all"), "'all' is not one of 'read', 'submit', 'play', 'direct'"),
         (("logout", "x\x1b[2Jy"), "site 'x\\x1b[2Jy': expected an address"),
     ],
 )  # fmt: skip
@@ -166,39 +100,22 @@ def test_mistakes_are_one_sentence(arena, words, sentence):
     assert sentence in refusal(arena, *words)
 
 
-def test_a_site_that_is_away_is_exit_code_1(arena, port):
+def test_a_site_that_is_away_is_exit_code_1(arena, port, monkeypatch):
+    typed(monkeypatch, new_token().encode())
     code, out, err = arena("login", f"http://127.0.0.1:{port}")
     assert (code, out) == (1, "")
     assert err == f"arena: http://127.0.0.1:{port}: nothing answers there (connection refused)\n"
 
 
-def test_a_file_that_others_can_read_is_refused_before_a_code_is_shown(arena, arena_site):
+def test_a_file_that_others_can_read_is_refused_before_a_token_is_read(arena, arena_site):
     Credentials().put(site_address("https://arena.example.org"), new_token())
     credentials_path().chmod(0o644)
     sentence = refusal(arena, "login", arena_site.url)
     assert sentence.endswith(f"others can read it; take that from them with: chmod 600 {credentials_path()}")
 
 
-def test_what_a_hostile_site_says_does_nothing_to_the_terminal(arena):
+def test_what_a_hostile_site_says_does_nothing_to_the_terminal(arena, monkeypatch):
+    typed(monkeypatch, new_token().encode())
     evil = response('{"error": "\x1b]0;x\x07\x1b[2J\u202eno\\u0000\\n\\u2028"}'.encode(), status="400 No")
     with hostile(saying(evil)) as url:
         assert refusal(arena, "login", url).isprintable()
-
-
-def test_ctrl_c_ends_the_wait_quietly(arena_site):
-    program = subprocess.Popen(
-        [sys.executable, "-m", "arena", "login", arena_site.url],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ),
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
-    )  # fmt: skip
-    with program:
-        killer = threading.Timer(60, program.kill)
-        killer.start()
-        line = program.stderr.readline()
-        while "Ctrl-C" not in line:
-            line = program.stderr.readline()
-        program.send_signal(signal.SIGINT)
-        out, err = program.communicate()
-        killer.cancel()
-    assert (program.returncode, out, err) == (130, "", "\n"), "the line of the ^C ends"
-    assert Credentials().all() == []

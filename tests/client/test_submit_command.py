@@ -95,7 +95,7 @@ def test_a_token_that_may_not_submit_is_refused(command, arena_site, tmp_path, m
     monkeypatch.setenv("ARENA_TOKEN", arena_site.token("read"))
     (tmp_path / "first.py").write_bytes(GOOD)
     sentence = refusal(command, tmp_path / "first.py", "--to", arena_site.url)
-    assert "may not do this; get one that may with: arena login URL --scope submit" in sentence
+    assert "may not do this; make one with the scope submit on your account page" in sentence
 
 
 def taking_good(answers):

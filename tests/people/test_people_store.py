@@ -1,4 +1,4 @@
-"""Accounts, sessions, tokens, invitations, programs that wait, rates and the log."""
+"""Accounts, sessions, tokens, invitations, rates and the log."""
 
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from threading import Barrier
 
 import pytest
+from sqlalchemy import inspect
 
 from arena.errors import InvitationError, StoreError, UnknownNameError, UsageError
 from arena.people.directing import DirectorState
@@ -319,53 +320,6 @@ def test_an_invitation_expires(store, now):
             use()
 
 
-# programs that wait
-
-
-def test_a_program_gets_its_token_once_after_somebody_has_confirmed(store, ada):
-    request = store.device_logins.begin("laptop", [Scope.SUBMIT])
-    assert store.device_logins.take(request.secret) is None
-    assert store.device_logins.find(request.code.lower()) == ("laptop", {Scope.SUBMIT})
-    store.device_logins.confirm(request.code, ada)
-    with pytest.raises(UsageError, match="no such code"):
-        store.device_logins.confirm(request.code, ada)
-    token = store.device_logins.take(request.secret)
-    assert store.tokens.find(token).token.scopes == {Scope.SUBMIT}
-    with pytest.raises(UsageError, match="no such code"):
-        store.device_logins.take(request.secret)
-
-
-@pytest.mark.slow(only=("postgresql",))
-@on_both
-def test_a_program_that_asks_often_gets_one_token(store, place, now, ada):
-    request = store.device_logins.begin("laptop", [Scope.SUBMIT])
-    store.device_logins.confirm(request.code, ada)
-    results = at_once(place, now, 30, lambda own, _: own.device_logins.take(request.secret))
-    assert sum(isinstance(result, str) for result in results) == 1
-    assert len(store.tokens.all(ada)) == 1
-
-
-def test_nobody_confirms_more_than_they_may(store, ada):
-    request = store.device_logins.begin("laptop", [Scope.DIRECT])
-    with pytest.raises(UsageError, match="can't have the scope direct"):
-        store.device_logins.confirm(request.code, ada)
-
-
-def test_a_code_expires(store, ada, now):
-    request = store.device_logins.begin("laptop", [Scope.READ])
-    now.seconds += 600
-    with pytest.raises(UsageError, match="no such code"):
-        store.device_logins.confirm(request.code, ada)
-
-
-@pytest.mark.parametrize(
-    ("machine", "scopes"), [("", [Scope.READ]), ("x" * 65, [Scope.READ]), ("a\x1bb", [Scope.READ]), ("a", [])]
-)
-def test_a_program_that_is_refused(store, machine, scopes):
-    with pytest.raises(UsageError, match="expected"):
-        store.device_logins.begin(machine, scopes)
-
-
 # rates
 
 
@@ -453,6 +407,20 @@ def test_a_database_of_results_is_not_taken_for_one_of_people(tmp_path):
     with pytest.raises(StoreError, match="something else than people"):
         PeopleStore(path)
     assert path.read_bytes() == before
+
+
+@on_both
+def test_a_database_of_version_1_loses_the_programs_that_waited_and_nothing_else(store, place, now, ada):
+    def make_it_of_version_1(connection):
+        connection.exec_driver_sql("CREATE TABLE device_logins (code text, person_id integer REFERENCES people (id))")
+        connection.exec_driver_sql(f"INSERT INTO device_logins VALUES ('BCDF-GHJK', {ada.number})")
+        connection.exec_driver_sql("UPDATE people_meta SET value = '1' WHERE key = 'schema_version'")
+
+    store._database.write(make_it_of_version_1)
+    token = store.tokens.make(ada, "laptop", [Scope.SUBMIT], 1)
+    opened = at_once(place, now, 4, lambda own, _: own.tokens.find(token))
+    assert [found.person.name for found in opened] == 4 * ["ada"]
+    assert "device_logins" not in store._database.read(lambda connection: inspect(connection).get_table_names())
 
 
 def test_a_database_of_a_newer_arena_is_refused(tmp_path):

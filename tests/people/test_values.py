@@ -9,7 +9,7 @@ from arena.errors import UsageError
 from arena.people.passwords import check_password, hash_password, is_right
 from arena.people.person_name import is_person_name, look_alike_key
 from arena.people.roles import MEMBER_ROLES, PERMISSIONS, Permission, Role, Scope, permissions_of_token, scopes_of
-from arena.people.secret import CODE_LETTERS, is_secret, is_token, new_code, new_secret, new_token, normal_code
+from arena.people.secret import is_secret, is_token, new_secret, new_token
 
 
 def test_each_role_may_do_all_that_the_one_below_may():
@@ -95,15 +95,6 @@ def test_a_token_can_be_found_in_a_text_and_a_mistyped_one_is_none():
         letter = "A" if token[place] != "A" else "B"
         assert not is_token(token[:place] + letter + token[place + 1 :])
     assert not is_token(token + "\n")
-
-
-def test_a_code_is_accepted_however_it_is_typed():
-    code = new_code()
-    assert set(code) <= set(CODE_LETTERS) | {"-"}
-    for typed in (code, code.lower(), code.replace("-", ""), f" {code.replace('-', ' ')}\n"):
-        assert normal_code(typed) == code
-    for typed in ("", "AAAA-AAAA", code[:-1], code + "B", "B" * 1000):
-        assert normal_code(typed) is None
 
 
 @pytest.mark.parametrize(

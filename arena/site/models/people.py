@@ -95,7 +95,6 @@ class AccountPage(Model):
         may_manage: whether they may invite and moderate.
         may_submit: whether they may hand in bots.
         password_rule: which passwords are accepted.
-        has_signed_in: whether they have just signed in a program, which takes its token within seconds.
     """
 
     name: str
@@ -107,7 +106,6 @@ class AccountPage(Model):
     may_manage: bool
     may_submit: bool
     password_rule: str
-    has_signed_in: bool
 
 
 class NewTokenPage(Model):
@@ -122,50 +120,6 @@ class NewTokenPage(Model):
     name: str
     token: str
     site: str
-
-
-class ProgramPage(Model):
-    """The form to sign a program in.
-
-    Attributes:
-        code: that the program shows; "" if it was not typed yet.
-        machine: where the program runs, as it says; None before the code was typed.
-        scopes: what it wants to do.
-        name: of the person it will act for.
-    """
-
-    code: str
-    machine: str | None
-    scopes: tuple[Scope, ...]
-    name: str
-
-
-class ProgramRequest(Model):
-    """What a program gets that asks to be signed in.
-
-    Attributes:
-        secret: by which it asks for its token.
-        code: to show.
-        confirm_at: the page where the code is typed.
-        interval_seconds: how long to wait between two questions.
-        expires_in_seconds: how long the code can be used.
-    """
-
-    secret: str
-    code: str
-    confirm_at: str
-    interval_seconds: int
-    expires_in_seconds: int
-
-
-class ProgramToken(Model):
-    """What a program gets that asks for its token.
-
-    Attributes:
-        token: None as long as nobody has typed the code.
-    """
-
-    token: str | None
 
 
 class PersonLine(Model):

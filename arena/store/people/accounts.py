@@ -15,7 +15,7 @@ from arena.people.values import Person
 from arena.reason import check_reason
 from arena.store.connection import Database
 from arena.store.people.public_log import add_line
-from arena.store.people.schema import device_logins, invitations, people, sessions, submissions, tokens
+from arena.store.people.schema import invitations, people, sessions, submissions, tokens
 from arena.store.people.times import Clock
 from arena.store.people.unrated_schema import unrated_matches
 
@@ -252,7 +252,7 @@ def _end_everything(connection: Connection, person: Person, now: str) -> None:
     undecided = (submissions.c.person_id == person.number) & submissions.c.state.not_in(FINAL)
     withdrawn = {"state": SubmissionState.WITHDRAWN, "claim": None, "finished_at": now}
     connection.execute(submissions.update().where(undecided).values(withdrawn))
-    for table in (sessions, tokens, device_logins):
+    for table in (sessions, tokens):
         connection.execute(delete(table).where(table.c.person_id == person.number))
     _end_invitations(connection, person)
 

@@ -14,7 +14,6 @@ from arena.store.database_home import Owned
 from arena.store.people.accounts import Accounts
 from arena.store.people.contest_rows import ContestReader
 from arena.store.people.contests import Contests
-from arena.store.people.device_logins import DeviceLogins
 from arena.store.people.directors import Directors
 from arena.store.people.invitations import Invitations
 from arena.store.people.public_log import PublicLog
@@ -42,7 +41,6 @@ class PeopleStore(Copyable, Owned):
         sessions: browsers in which somebody is signed in.
         tokens: what programs sign in with.
         invitations: links by which people get accounts.
-        device_logins: programs that wait to be signed in.
         submissions: what authors handed in.
         unrated_matches: what people play in the browser.
         directors: the programs that keep tournaments going.
@@ -77,7 +75,6 @@ class PeopleStore(Copyable, Owned):
         self.sessions = Sessions(self._database, clock)
         self.tokens = Tokens(self._database, clock)
         self.invitations = Invitations(self._database, clock)
-        self.device_logins = DeviceLogins(self._database, clock)
         self.submissions = Submissions(self._database, clock)
         self.unrated_matches = UnratedMatches(self._database, clock)
         self.contests = Contests(self._database, clock)
@@ -121,13 +118,26 @@ def _bring_up_to_date(database: Database) -> None:
     if version is None:
         database.use_write_ahead_log()
         database.write(lambda connection: _create(connection, database))
-    else:
-        check_version(version, SCHEMA_VERSION, database.shown)
+        return
+    check_version(version, SCHEMA_VERSION, database.shown)
+    if version < SCHEMA_VERSION:
+        database.write(lambda connection: _migrate(connection, database))
+
+
+def _migrate(connection: Connection, database: Database) -> None:
+    """Version 1 had a table of programs that waited for somebody to type a code."""
+    _wait_for_others(connection, database)
+    connection.exec_driver_sql("DROP TABLE IF EXISTS device_logins")
+    connection.execute(meta.update().where(meta.c.key == "schema_version").values(value=str(SCHEMA_VERSION)))
+
+
+def _wait_for_others(connection: Connection, database: Database) -> None:
+    if database.is_server:
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7462)")
 
 
 def _create(connection: Connection, database: Database) -> None:
-    if database.is_server:
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7462)")  # others may create them now
+    _wait_for_others(connection, database)
     if _version(connection, database.shown) is None:
         metadata.create_all(connection)
         connection.execute(meta.insert(), {"key": "schema_version", "value": str(SCHEMA_VERSION)})

@@ -17,7 +17,7 @@ from arena.store.columns import (
     Text,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 metadata = MetaData()
@@ -83,17 +83,6 @@ invitations = Table(
     Column("expires_at", String(40), nullable=False),
     Column("used_at", OptionalString(40)),
     sqlite_autoincrement=True,
-)
-
-device_logins = Table(
-    "device_logins",
-    metadata,
-    Column("digest", String(64), primary_key=True),
-    Column("code", String(16), nullable=False, unique=True),
-    Column("machine", String(64), nullable=False),
-    Column("scopes", String(64), nullable=False),
-    Column("expires_at", String(40), nullable=False),
-    Column("person_id", OptionalInteger, ForeignKey("people.id")),
 )
 
 submissions = Table(

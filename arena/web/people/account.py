@@ -40,24 +40,8 @@ class NewToken(Fields):
         return [value] if isinstance(value, str) else value
 
 
-class Arrival(Fields):
-    """Where somebody comes from."""
-
-    signed_in: bool = False
-
-
 def show_account(visit: Visit) -> AccountPage:
     """Return the account of whoever asks."""
-    return account_page(visit, has_signed_in=visit.fields.signed_in)
-
-
-def account_page(visit: Visit, *, has_signed_in: bool = False) -> AccountPage:
-    """Return the account of whoever asks.
-
-    Args:
-        visit: of its owner.
-        has_signed_in: whether they have just signed in a program.
-    """
     person = visit.person
     return AccountPage(
         name=person.name,
@@ -69,7 +53,6 @@ def account_page(visit: Visit, *, has_signed_in: bool = False) -> AccountPage:
         may_manage=Permission.MODERATE_AUTHORS in visit.actor.permissions,
         may_submit=Permission.SUBMIT in visit.actor.permissions,
         password_rule=PASSWORD_RULE,
-        has_signed_in=has_signed_in,
     )
 
 
@@ -173,7 +156,6 @@ OPERATIONS = (
         summary="One's own account.",
         who=Who.MEMBER,
         handler=show_account,
-        fields=Arrival,
         model=AccountPage,
         template="account.html.jinja",
     ),

@@ -65,7 +65,7 @@ def _of_token(authorization: str, people: PeopleStore) -> Actor:
     scheme, _, token = authorization.partition(" ")
     owner = people.tokens.find(token) if scheme.lower() == "bearer" and is_token(token) else None
     if owner is None:
-        sentence = "The token is not right, or has expired; get another one with: arena login"
+        sentence = "The token is not right, or has expired; make another one on your account page"
         raise ProblemError(Problem(status=401, title="Sign in first", error=sentence))
     permissions = permissions_of_token(owner.person.role, owner.token.scopes)
     return Actor(person=owner.person, permissions=permissions, token=owner.token.number)

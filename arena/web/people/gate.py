@@ -283,7 +283,7 @@ def _refusal(actor: Actor, role: Role, operation: Operation) -> str:
         return f"Your role, {role}, may not do this."
     good_for = [scope for scope, granted in SCOPE_PERMISSIONS.items() if wanted in granted]
     if good_for and not operation.only_in_browser:
-        return f"This token may not do this; get one that may with: arena login URL --scope {good_for[0]}"
+        return f"This token may not do this; make one with the scope {good_for[0]} on your account page"
     return "A token may not do this; sign in with a browser."
 
 

@@ -13,7 +13,7 @@ from arena.people.unrated_match import UnratedMatch
 from arena.site.models.people import OwnDataPage, OwnSubmission, PlayedMatch
 from arena.store.people.submissions import LISTED
 from arena.submissions.owners import tell_owners
-from arena.web.people.account import account_page, check_present
+from arena.web.people.account import check_present, show_account
 from arena.web.people.bot_logs import audience_of, reads_bot
 from arena.web.people.directory import hidden_tournaments, log_line
 from arena.web.people.operation import Done, Fields, Operation, Visit, Who
@@ -41,7 +41,7 @@ def show_own_data(visit: Visit) -> OwnDataPage:
     entries = visit.people.log.lines(hidden=hidden_tournaments(visit), most=MAX_LOG_LINES)
     name, audience = visit.person.name, audience_of(visit)
     return OwnDataPage(
-        account=account_page(visit),
+        account=show_account(visit),
         bot_names=tuple(visit.people.submissions.names_of(visit.person)),
         submissions=tuple(_submission(one, visit) for one in handed_in),
         older=handed_in[-1].number if len(handed_in) >= LISTED else None,

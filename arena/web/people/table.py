@@ -13,7 +13,6 @@ from arena.web.people import (
     invitations,
     own_data,
     playing,
-    programs,
     sign_in,
     submissions,
 )
@@ -24,7 +23,6 @@ OPERATIONS: tuple[Operation, ...] = (
     *invitations.OPERATIONS,
     *account.OPERATIONS,
     *own_data.OPERATIONS,
-    *programs.OPERATIONS,
     *submissions.OPERATIONS,
     *contests.OPERATIONS,
     *contest_changes.OPERATIONS,

@@ -96,7 +96,7 @@ async def test_nothing_is_changed_by_other_methods(world, method):
 
 async def test_no_page_for_a_person_is_framed_or_kept(world):
     olga = world.browser("olga")
-    for path in ("/sign-in", "/account", "/account/data", "/people", "/programs", "/log", "/invitations/x"):
+    for path in ("/sign-in", "/account", "/account/data", "/people", "/log", "/invitations/x"):
         response = await olga.get(path)
         assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
         assert "form-action 'self'" in response.headers["content-security-policy"]
@@ -196,7 +196,7 @@ def test_a_path_of_ours_stays(place):
 
 
 async def test_who_must_sign_in_is_led_back_to_this_site_alone(world):
-    for path in ("/account//evil.example", "/programs?code=%0d%0aset-cookie:a=b", "/programs?//evil.example"):
+    for path in ("/account//evil.example", "/account?code=%0d%0aset-cookie:a=b", "/account?//evil.example"):
         response = await world.client().get(path)
         assert "set-cookie" not in response.headers
         assert response.headers.get("location", "/sign-in?").startswith("/sign-in?")
@@ -294,28 +294,6 @@ async def test_as_much_is_hashed_for_a_name_that_nobody_has(world, monkeypatch):
         before = len(hashed)
         await world.client().post("/sign-in", data={"name": name, "password": "wrong"})
         assert len(hashed) == before + 1, name
-
-
-@pytest.mark.slow
-async def test_a_class_behind_one_address_signs_its_programs_in(world):
-    for number in range(40):
-        name = f"pupil-{'abefghkp'[number // 8]}{'abefghkp'[number % 8]}"  # no two look alike
-        world.add(name, Role.AUTHOR)
-        program, browser = world.client(accept=JSON), world.browser(name)
-        body = {"machine": "school", "scopes": ["submit"]}
-        waiting = (await program.post("/programs/requests", json=body)).json()
-        assert (await browser.get("/programs", params={"code": waiting["code"]})).status_code == 200
-        assert (await browser.post("/programs", data={"code": waiting["code"]})).status_code == 303
-        answer = await program.post("/programs/tokens", json={"secret": waiting["secret"]})
-        assert answer.json()["token"].startswith("arena_")
-
-
-async def test_codes_are_not_guessed(world):
-    ann = world.browser("ann")
-    statuses = [(await ann.post("/programs", data={"code": "BCDF-GHJK"})).status_code for _ in range(32)]
-    assert statuses == [400] * 30 + [429] * 2
-    elsewhere = world.browser("ann", address="198.51.100.7")
-    assert (await elsewhere.post("/programs", data={"code": "BCDF-GHJK"})).status_code == 429
 
 
 @pytest.mark.slow
@@ -440,9 +418,8 @@ async def test_the_database_has_digests_alone(world, tmp_path):
     ann, dora = world.browser("ann"), world.browser("dora")
     made = await ann.post("/account/tokens", json={"name": "x", "scopes": ["read"]}, headers={"accept": JSON})
     link = await dora.post("/people/invitations", headers={"accept": JSON})
-    waiting = await world.client(accept=JSON).post("/programs/requests", json={"machine": "x", "scopes": ["read"]})
     stored = b"".join(path.read_bytes() for path in tmp_path.glob("people.sqlite3*"))
-    secrets = [PASSWORD, ann.cookies[COOKIE], made.json()["token"], link.json()["link"][-43:], waiting.json()["secret"]]
+    secrets = [PASSWORD, ann.cookies[COOKIE], made.json()["token"], link.json()["link"][-43:]]
     for secret in secrets:
         assert re.fullmatch(r"[ -~]{10,}", secret)
         assert secret.encode() not in stored

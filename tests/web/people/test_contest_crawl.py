@@ -75,7 +75,7 @@ VALUES = {
 PLAIN = {
     "/", "/bots", "/leaderboards", "/games", "/health", "/health/parts", "/robots.txt", "/openapi.json", "/tournaments",
     "/contests", "/contests/new", "/log", "/submissions", "/account", "/account/data", "/people", "/sign-in",
-    "/programs", "/play", "/ladders", "/signing-key",
+    "/play", "/ladders", "/signing-key",
 }  # fmt: skip
 WITH_FIELDS = {
     "/leaderboards/{game}", "/bots/{bot}", "/bots/{bot}/versus/{rival}", "/bots/{bot}/feed.atom",

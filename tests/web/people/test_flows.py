@@ -87,10 +87,10 @@ async def test_signing_out_ends_the_session(world):
 
 async def test_who_must_sign_in_first_is_led_back(world):
     client = world.client()
-    response = await client.get("/programs?code=BCDF-GHJK")
-    assert response.headers["location"] == "/sign-in?next=%2Fprograms%3Fcode%3DBCDF-GHJK"
+    response = await client.get("/account?code=BCDF-GHJK")
+    assert response.headers["location"] == "/sign-in?next=%2Faccount%3Fcode%3DBCDF-GHJK"
     page = await client.get(response.headers["location"])
-    assert 'value="/programs?code=BCDF-GHJK"' in page.text
+    assert 'value="/account?code=BCDF-GHJK"' in page.text
 
 
 # invitations
@@ -144,14 +144,6 @@ async def test_links_that_cannot_be_used_are_answered_alike(world):
         }
     for one in ("x" * 3000, "%00", "%0a"):
         assert (await world.client().get(f"/invitations/{one}")).status_code == 404
-
-
-async def test_a_secret_that_no_program_has_is_refused_whatever_its_form(world):
-    program = world.client(accept=JSON)
-    answers = [await program.post("/programs/tokens", json={"secret": one}) for one in ("x" * 43, "x", "")]
-    assert {(one.status_code, one.json()["error"]) for one in answers} == {
-        (400, "There is no such code, or it has expired; run the command again for another.")
-    }
 
 
 async def test_open_invitations_are_listed_and_ended(world):
@@ -279,56 +271,11 @@ async def test_who_leaves_is_gone(world):
     assert "ann" not in [person.name for person in world.store.accounts.all()]
 
 
-# programs
-
-
-async def begin(world, *scopes):
-    program = world.client(accept=JSON)
-    del program.headers["sec-fetch-site"]
-    body = {"machine": "laptop", "scopes": scopes or ["read", "submit"]}
-    return program, (await program.post("/programs/requests", json=body)).json()
-
-
-async def test_a_program_signs_in_by_a_code(world):
-    program, waiting = await begin(world)
-    assert waiting["confirm_at"] == "https://arena.example/programs"
-    question = {"secret": waiting["secret"]}
-    assert (await program.post("/programs/tokens", json=question)).json() == {"token": None}
-    ann = world.browser("ann")
-    assert "Type the code" in (await ann.get("/programs")).text
-    page = await ann.get("/programs", params={"code": waiting["code"].lower()})
-    assert "on <b>laptop</b> wants to act for you, <b>ann</b>" in page.text
-    assert "read, submit" in page.text
-    done = await ann.post("/programs", data={"code": waiting["code"]})
-    assert "The program is signed in; it says so within seconds." in (await ann.get(done.headers["location"])).text
-    token = (await program.post("/programs/tokens", json=question)).json()["token"]
-    program.headers["authorization"] = f"Bearer {token}"
-    assert (await program.get("/account")).json()["name"] == "ann"
-    assert (await program.post("/people/invitations")).status_code == 403
-    del program.headers["authorization"]
-    assert (await program.post("/programs/tokens", json=question)).status_code == 400, "once"
-    assert (await ann.post("/programs", data={"code": waiting["code"]})).status_code == 400
-
-
-async def test_a_wrong_code_is_refused_on_the_page(world):
-    ann = world.browser("ann")
-    for response in (await ann.get("/programs?code=BCDF-GHJK"), await ann.post("/programs", data={"code": "BCDF"})):
-        assert response.status_code == 400
-        assert "there is no such code" in response.text.lower()
-
-
-async def test_a_program_gets_nothing_that_its_person_may_not(world):
-    _, waiting = await begin(world, "direct")
-    response = await world.browser("ann").post("/programs", data={"code": waiting["code"]})
-    assert "can&#39;t have the scope direct" in response.text
-    assert response.status_code == 400
-
-
 @pytest.mark.parametrize(
     ("who", "scopes", "path", "sentence"),
     [
-        ("ann", ["read"], "/submissions", "get one that may with: arena login URL --scope submit"),
-        ("dora", ["read", "submit"], "/contests", "get one that may with: arena login URL --scope direct"),
+        ("ann", ["read"], "/submissions", "make one with the scope submit on your account page"),
+        ("dora", ["read", "submit"], "/contests", "make one with the scope direct on your account page"),
         ("ann", ["read"], "/contests", "Your role, author, may not do this."),
         ("dora", ["direct"], "/account/password", "A token may not do this; sign in with a browser."),
     ],

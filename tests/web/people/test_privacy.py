@@ -15,8 +15,8 @@ from tests.web.people.conftest import JSON, PASSWORD
 pytestmark = pytest.mark.anyio
 
 SHOWN = {"sessions", "tokens", "submissions", "bot_owners", "unrated_matches"}
-SHORT_LIVED = {"invitations", "device_logins"}
-"""Links and codes for days or minutes: digests, which only who has them can use."""
+SHORT_LIVED = {"invitations"}
+"""Links for days: digests, which only who has them can use."""
 
 NOTE, REPORT, REASON = "canary note", "canary report", "canary reason"
 
