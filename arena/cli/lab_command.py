@@ -12,7 +12,6 @@ from arena.cli.lab_puzzles import puzzles
 from arena.cli.lab_quality import quality
 from arena.cli.lab_solve import solve
 from arena.cli.lab_strength import strength
-from arena.cli.lab_vote import vote
 from arena.cli.subcommands import Subcommands
 
 
@@ -40,4 +39,3 @@ command.add_command(quality)
 command.add_command(strength)
 command.add_command(kernels)
 command.add_command(puzzles)
-command.add_command(vote)

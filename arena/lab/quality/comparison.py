@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, sqrt
+from statistics import NormalDist
 from typing import Any
 
 from arena.lab.quality.estimate import Estimate, Kind, difference
 from arena.lab.quality.measure import Row
 from arena.lab.quality.report import QualityReport, estimate_json
-from arena.lab.votes import POWER, needed_votes
+
+SHARE, POWER, LEVEL = 0.6, 0.8, 0.05
+"""If 60 of 100 prefer one, enough votes say so with this probability; if 50 do, with the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,17 @@ class Difference:
         if not self.is_clear or self.change is None:
             return ""
         return MEANINGS.get(self.row.name, ("", ""))[self.change.lies_above(0)]
+
+
+def needed_votes() -> int:
+    """Return how many votes a test of one half needs to notice a share with the wanted power.
+
+    >>> needed_votes()
+    194
+    """
+    at_chance = NormalDist().inv_cdf(1 - LEVEL / 2) * 0.5
+    at_share = NormalDist().inv_cdf(POWER) * sqrt(SHARE * (1 - SHARE))
+    return ceil(((at_chance + at_share) / (SHARE - 0.5)) ** 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
