@@ -11,7 +11,6 @@ from arena.cli.lab_kernels import kernels
 from arena.cli.lab_puzzles import puzzles
 from arena.cli.lab_quality import quality
 from arena.cli.lab_solve import solve
-from arena.cli.lab_strength import strength
 from arena.cli.subcommands import Subcommands
 
 
@@ -25,7 +24,6 @@ def command() -> None:
     arena lab analyse quickstart/1 4
     arena lab explore plusminus -o size=4 --plies 4 --outcome draw --book b.toml
     arena lab quality differences -o size=6
-    arena lab strength multiplication arena:cornerer arena:mcts
     arena lab kernels --build --check
     arena lab puzzles quickstart
     """
@@ -36,6 +34,5 @@ command.add_command(analyse)
 command.add_command(annotate)
 command.add_command(explore)
 command.add_command(quality)
-command.add_command(strength)
 command.add_command(kernels)
 command.add_command(puzzles)

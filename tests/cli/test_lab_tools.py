@@ -1,4 +1,4 @@
-"""``arena lab explore``, ``kernels``, ``puzzles``, ``quality`` and ``strength``: what they print, write and refuse."""
+"""``arena lab explore``, ``kernels``, ``puzzles`` and ``quality``: what they print, write and refuse."""
 
 import json
 
@@ -12,12 +12,10 @@ from arena.lab.kernels.sameness import Effort
 from arena.tournament.definition import make_definition
 from tests import needs
 from tests.cli.calls import calling, refusal
-from tests.conftest import BOTS
 from tests.report.tournaments import play
 
 QUALITY = ("quality", "differences", "-o", "size=2", "--encounters", "10", "--doublings", "0")
-STRENGTH = ("strength", "differences", "-o", "size=4", "--isolation", "none", "--workers", "1")
-"""The commands at their quickest."""
+"""The command at its quickest."""
 
 
 @pytest.fixture(scope="module")
@@ -218,32 +216,8 @@ def test_a_game_from_outside_is_measured_by_its_rules(lab):
     assert (code, "11 Length and branching" in out) == (0, True)
 
 
-# strength
-
-
-@pytest.mark.slow
-def test_perfect_play_keeps_everything(lab):
-    code, out, err = lab(*STRENGTH, BOTS / "perfect", "--matches", "2", "--positions", "16", "--seconds", "10")
-    assert code == 0
-    assert "perfect@1: 2 matches and 16 random positions\n" in err
-    assert max(map(len, out.splitlines())) <= 80
-    rows = {tuple(line.split()[:2]): line.split()[3] for line in out.splitlines()[2:4]}
-    assert rows == {("perfect@1", "own"): "100.0", ("perfect@1", "random"): "100.0"}
-
-
-@pytest.mark.slow(sample=True)
-def test_a_bot_with_faults_fails_and_is_named(lab, tmp_path):
-    silent = tmp_path / "silent.py"
-    silent.write_text("import sys\nsys.exit(3)\n")
-    code, out, _ = lab(*STRENGTH, "--matches", "0", "--positions", "2", "--json", silent)
-    found = json.loads(out)
-    assert (code, found["failed"], found["own"]["positions"], found["random"]["positions"]) == (1, 2, 0, 0)
-    assert found["random"]["value"] == {"decisions": 0, "share": None}
-
-
 # what they refuse
 
-ANY = BOTS / "random_legal"
 REFUSED = [
     ("kernel", "did you mean 'kernels'"),
     ("explore plaids", "unknown game 'plaids'"),
@@ -281,13 +255,6 @@ REFUSED = [
     ("quality differences --json /nowhere/at/all", "'/nowhere/at/all' can't be written"),
     ("quality differences --json /", "'/' can't be written"),
     ("quality differences --html /nowhere/at/all", "'/nowhere/at/all' can't be written"),
-    (f"strength differences {ANY} --matches 0 --positions 0", "expected one of them to be 1 or more"),
-    (f"strength plaid {ANY} -o players=3", "only a game for two has one value"),
-    (f"strength chess {ANY}", "chess"),
-    ("strength differences nobody", "nobody"),
-    ("strength differences human", "bot 'human': expected programs"),
-    (f"strength coprimality {BOTS / 'cornerer'} -o size=4", "does not play coprimality; it plays multiplication"),
-    (f"strength differences {ANY} -o size=3 --opening-plies 9 --workers 1", "opening_plies = 9"),
 ]
 
 
