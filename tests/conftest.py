@@ -54,11 +54,29 @@ def pytest_collection():
         gc.enable()
 
 
-def pytest_itemcollected(item):
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(collector, name):
     """Let the marker ``slow`` name cases: ``only`` the slow ones, ``sample`` those of README.md's command."""
-    case = item.callspec.id if hasattr(item, "callspec") else ""
-    marks = [_slow_mark_of(mark, case) if mark.name == "slow" else mark for mark in item.own_markers]
-    item.own_markers[:] = [mark for mark in marks if mark is not None]
+    made = yield
+    if isinstance(made, list):  # the cases of a function
+        name_cases(f"{collector.nodeid}::{name}", made)
+    return made
+
+
+def name_cases(function, items):
+    """Give each case of a function the marker ``slow`` that is meant for it; refuse names of cases that it has not."""
+    cases = [item.callspec.id if hasattr(item, "callspec") else "" for item in items]
+    for mark in {id(mark): mark for item in items for mark in item.own_markers if mark.name == "slow"}.values():
+        named = [case for key in ("only", "sample") for case in _named(mark.kwargs.get(key))]
+        if unknown := sorted(set(named) - set(cases)):
+            raise pytest.UsageError(f"{function} is marked slow for {unknown}; its cases are {sorted(cases)}")
+    for item, case in zip(items, cases, strict=True):
+        marks = [_slow_mark_of(mark, case) if mark.name == "slow" else mark for mark in item.own_markers]
+        item.own_markers[:] = [mark for mark in marks if mark is not None]
+
+
+def _named(cases):
+    return () if cases is None or isinstance(cases, bool) else cases
 
 
 def _slow_mark_of(mark, case):

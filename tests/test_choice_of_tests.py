@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.conftest import pytest_itemcollected
+from tests.conftest import name_cases
 from tests.costs import judge
 from tests.held_port import HOST
 from tests.near import paths_near, rooms_that_import
@@ -24,10 +24,22 @@ from tests.near import paths_near, rooms_that_import
     ],
 )
 def test_a_marker_may_name_the_cases_that_are_slow_and_those_that_stay(marker, case, expected):
-    item = SimpleNamespace(own_markers=[pytest.mark.anyio.mark, marker.mark], callspec=SimpleNamespace(id=case))
-    pytest_itemcollected(item)
-    assert [mark.kwargs["sample"] for mark in item.own_markers if mark.name == "slow"] == expected
-    assert item.own_markers[0].name == "anyio"
+    items = [item_of(each, marker) for each in "abc"]
+    name_cases("test_it", items)
+    own_markers = items["abc".index(case)].own_markers
+    assert [mark.kwargs["sample"] for mark in own_markers if mark.name == "slow"] == expected
+    assert own_markers[0].name == "anyio"
+
+
+@pytest.mark.parametrize("key", ["only", "sample"])
+def test_a_marker_that_names_no_case_is_refused(key):
+    items = [item_of(each, pytest.mark.slow(**{key: ("b", "d")})) for each in "abc"]
+    with pytest.raises(pytest.UsageError, match=r"test_it is marked slow for \['d'\]; its cases are \['a', 'b', 'c'\]"):
+        name_cases("test_it", items)
+
+
+def item_of(case, marker):
+    return SimpleNamespace(own_markers=[pytest.mark.anyio.mark, marker.mark], callspec=SimpleNamespace(id=case))
 
 
 def test_a_shared_fixture_is_divided_and_each_wrong_marker_is_listed():
