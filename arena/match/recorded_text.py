@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,6 +19,9 @@ _PACKAGE = Path(__file__).parents[1]
 _SYSTEM = {"/", "/usr", "/usr/local"}
 _BOTS = "bots"
 """The directory of submitted bots in a home."""
+
+_END = r"(?![\w-]|\.\w)"
+"""Of a place: what goes on there, as ``/opt/python3`` after ``/opt/python``, is another one."""
 
 
 def shortened_stderr(text: str) -> str:
@@ -39,7 +43,9 @@ class Places:
     def removed(self, text: str) -> str:
         """Return a text with paths as a reader elsewhere can use them: ``x.py`` for ``/home/me/bots/ab12/x.py``."""
         for place, name in self._named:
-            text = text.replace(f"{place}/", f"{name}/" if name else "").replace(place, name or ".")
+            whole = re.escape(place) + _END
+            text = re.sub(whole + "/", f"{name}/" if name else "", text)
+            text = re.sub(whole, name or ".", text)
         head, gap, tail = text.partition(GAP)
         return self._without_beginning(head) + gap + self._without_end(tail) if gap else text
 

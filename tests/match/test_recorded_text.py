@@ -28,6 +28,8 @@ def bot(name, directory=PLACE):
         (f"{HOME}/people.sqlite3 and {HOME}/bots/c7/y.py", "<home>/people.sqlite3 and <home>/bots/c7/y.py"),
         (f"{Path(arena.__file__).parent}/botkit/seat.py", "<arena>/botkit/seat.py"),
         (f"{sys.prefix}/lib/x.py", "<python>/lib/x.py"),
+        (f"{sys.prefix}3/x.py {HOME}.old/y {PLACE}-2", f"{sys.prefix}3/x.py {HOME}.old/y <home>/bots/b6e4-2"),
+        (f"I was in {PLACE}.", "I was in .."),
         ("/usr/lib/python3/x.py", "/usr/lib/python3/x.py"),
         (f"at {PLACE[:12]}{GAP}{PLACE[12:]}/x.py", f"at {GAP}x.py"),
         (f"a{GAP}d/.arena/bots/b6e4/x.py", f"a{GAP}x.py"),
