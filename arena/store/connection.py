@@ -20,6 +20,7 @@ from urllib.parse import quote
 from sqlalchemy import URL, Connection, Engine, Select, Table, create_engine, event, make_url
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from arena.errors import DatabaseError, StoreAwayError, StoreError, UnwritableError
 
@@ -195,10 +196,28 @@ class Database:
         return connection
 
     def close(self) -> None:
-        """Close all connections, also those of rows that nobody has read to their end."""
+        """Close all connections, also those of rows that nobody has read to their end.
+
+        What another thread still uses is closed when it is done.
+        """
         for connection in tuple(self._reading):
             connection.invalidate()
         self._engine.dispose()
+
+
+class _Pool(QueuePool):
+    """Connections, of which none is left open that comes back after all were closed."""
+
+    _is_disposed = False
+
+    def dispose(self) -> None:
+        self._is_disposed = True
+        super().dispose()
+
+    def _do_return_conn(self, record: ConnectionPoolEntry) -> None:
+        super()._do_return_conn(record)
+        if self._is_disposed:
+            super().dispose()
 
 
 def _sqlite_engine(path: Path, max_value_bytes: int | None) -> Engine:
@@ -207,7 +226,7 @@ def _sqlite_engine(path: Path, max_value_bytes: int | None) -> Engine:
     if path.exists() and not os.access(path.parent, os.W_OK):
         url = f"sqlite:///file:{quote(str(path))}?immutable=1&uri=true"
     connect_args = {"timeout": BUSY_TIMEOUT_SECONDS, "isolation_level": None}
-    engine = create_engine(url, connect_args=connect_args, hide_parameters=True)
+    engine = create_engine(url, poolclass=_Pool, connect_args=connect_args, hide_parameters=True)
     event.listen(engine, "connect", _set_up)
     if max_value_bytes is not None:
         event.listen(engine, "connect", lambda raw, _: raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max_value_bytes))
@@ -232,6 +251,7 @@ def _server(text: str) -> tuple[str, Engine]:
     try:
         engine = create_engine(
             url.set(drivername="postgresql+psycopg"),
+            poolclass=_Pool,
             connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS},
             hide_parameters=True,
             pool_pre_ping=True,

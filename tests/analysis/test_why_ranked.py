@@ -19,11 +19,17 @@ from tests.store.samples import definition, line, record
 STRENGTHS = {"a@1": 0.8, "b@1": 0.6, "c@1": 0.45, "d@1": 0.3}
 
 
-def fill(tmp_path, rows):
-    store = Store(tmp_path / "arena.sqlite3")
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path / "arena.sqlite3")
+    yield opened
+    opened.close()
+
+
+def fill(store, rows):
     tournament = store.create_tournament(definition(), [line(match) for match in range(1, len(rows) + 1)])
     store.record(tournament, rows)
-    return store, store.tournament("t")
+    return store.tournament("t")
 
 
 def field(players, rounds):
@@ -46,8 +52,8 @@ def refit(arrays, fitted):
 
 
 @pytest.mark.parametrize("players", [2, 3])
-def test_an_influence_is_what_a_fit_without_the_rival_says(tmp_path, players):
-    store, tournament = fill(tmp_path, field(players, 120))
+def test_an_influence_is_what_a_fit_without_the_rival_says(store, players):
+    tournament = fill(store, field(players, 120))
     results = read_results(store, tournament)
     fitted = standings(results, {}).fitted
     whole = {name: rating.mu for name, rating in zip(fitted.names, fitted.ratings, strict=True)}
@@ -64,21 +70,21 @@ def test_an_influence_is_what_a_fit_without_the_rival_says(tmp_path, players):
     assert max(abs(one.influence) for one in lines) > 0.3  # or the test could not fail
 
 
-def test_points_are_counted_by_rival(tmp_path):
+def test_points_are_counted_by_rival(store):
     rows = [
         record(1, encounter=1, bots=["a@1", "b@1", "c@1"], ranks=[1, 2, 3], actions=[[0, (1, 1)]]),
         record(2, encounter=1, bots=["b@1", "c@1", "a@1"], ranks=[1, 1, 3], actions=[[0, (2, 1)]]),
     ]
-    store, tournament = fill(tmp_path, rows)
+    tournament = fill(store, rows)
     results = read_results(store, tournament)
     lines = against_rivals("b@1", rated_matches_of(store, tournament, "b@1"), standings(results, {}).fitted, results)
     assert {one.rival: (one.matches, one.points) for one in lines} == {"a@1": (2, 1.0), "c@1": (2, 1.5)}
 
 
-def test_only_matches_that_count_for_ratings_are_taken(tmp_path):
+def test_only_matches_that_count_for_ratings_are_taken(store):
     same = {"bots": ["a@1", "b@1"], "ranks": [1, 2], "actions": [[0, (1, 1)]], "opening_plies": 0}
-    store, tournament = fill(
-        tmp_path,
+    tournament = fill(
+        store,
         [
             record(1, encounter=1, **same),
             record(2, encounter=2, **same),  # a duplicate

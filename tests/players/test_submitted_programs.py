@@ -70,8 +70,9 @@ def test_a_submission_that_starts_the_operators_programs_is_refused_in_a_sentenc
     program = program.format(place=operator)
     for command, build in ((f'["{program}"]', ""), ('["run"]', f'build = ["{program}"]\n')):
         bot = make_bot(operator / "bot", command, build)
-        with pytest.raises(BotDefinitionError, match=r"(?s)(command|build) = '.*a submitted bot may not start this"):
-            submit(ArenaHome(operator / "home"), bot)
+        refusal = r"(?s)(command|build) = '.*a submitted bot may not start this"
+        with ArenaHome(operator / "home") as home, pytest.raises(BotDefinitionError, match=refusal):
+            submit(home, bot)
         assert not list((operator / "home").glob("bots/*"))
 
 

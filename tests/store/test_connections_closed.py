@@ -76,3 +76,14 @@ def test_rows_that_nobody_reads_to_their_end_leave_nothing_open(tmp_path, opened
     assert opened
     assert all(connection.is_closed for connection in opened)
     rows.close()
+
+
+def test_a_connection_that_is_used_while_its_database_is_closed_is_closed_thereafter(tmp_path, opened):
+    """As when a signal sees another file in the place of the one that a request is reading."""
+    database = connection_module.Database(tmp_path / "arena.sqlite3")
+    database.read(lambda _: database.close())
+    assert [connection.is_closed for connection in opened] == [True]
+    database.read(lambda _: None)
+    database.read(lambda _: None)
+    assert [connection.is_closed for connection in opened] == [True, False]
+    database.close()

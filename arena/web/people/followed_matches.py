@@ -116,7 +116,7 @@ class FollowedMatches:
         self._places = Places[Follower](Follower.end)
         self._looking: asyncio.Task[None] | None = None
         self._checked_at, self._has_news = now(), False
-        self._is_closed = False
+        self._closing = asyncio.Event()
 
     def follow(self, number: int, shown: Shown, may_follow: Callable[[], bool], network: str = "") -> Follower:
         """Return the stream of a match.
@@ -131,7 +131,7 @@ class FollowedMatches:
             ProblemError: if there are too many.
         """
         of_match = Counter(one.number for one in self._followers)[number]
-        if self._is_closed or of_match >= MAX_OF_A_MATCH or not self._places.make_room(network, MAX_FOLLOWERS):
+        if self._closing.is_set() or of_match >= MAX_OF_A_MATCH or not self._places.make_room(network, MAX_FOLLOWERS):
             raise ProblemError(TOO_MANY)
         follower = Follower(number, shown, may_follow, lambda: self._leave(follower))
         self._followers.add(follower)
@@ -145,11 +145,12 @@ class FollowedMatches:
         self._places.remove(follower)
 
     async def _look_as_long_as_needed(self) -> None:
-        while self._followers:
+        while self._followers and not self._closing.is_set():
             with contextlib.suppress(StoreError):  # it is away for a moment
                 await self._look()
                 await self._check()
-            await asyncio.sleep(LOOK_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), LOOK_SECONDS)
 
     async def _look(self) -> None:
         """Tell those whose match has changed."""
@@ -178,7 +179,7 @@ class FollowedMatches:
 
     def end_streams(self) -> None:
         """End all streams; there will be no others."""
-        self._is_closed = True
+        self._closing.set()
         for follower in list(self._followers):
             follower.end()
 
@@ -186,7 +187,5 @@ class FollowedMatches:
         """End the streams, and close what was opened."""
         self.end_streams()
         if self._looking is not None:
-            self._looking.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._looking
+            await self._looking  # a thread may be looking, and would open again what is closed here
         self._signal.close()

@@ -113,9 +113,9 @@ async def world(directory, tmp_path):
     home = OpenedHome(directory)
     links = ServedLinks(asset_digests(), "/account")
     with PeopleStore(tmp_path / "people.sqlite3", now) as store:
-        endpoints = Gate(store, UploadDirectory(tmp_path / "uploads"), Homes(home), links, OPERATIONS).endpoints
+        gate = Gate(store, UploadDirectory(tmp_path / "uploads"), Homes(home), links, OPERATIONS)
         hosts = Hosts("0.0.0.0", [HOST])
-        site = Site(home, versions=FakeVersions(), hosts=hosts, endpoints=endpoints, links=links)
+        site = Site(home, versions=FakeVersions(), hosts=hosts, endpoints=gate.endpoints, links=links)
         built = World(store, now, site)
         for name, role in ROLES.items():
             built.add(name, role)
@@ -124,6 +124,7 @@ async def world(directory, tmp_path):
         finally:
             await built.close()
             await site.close()
+            await gate.close()
             home.close()
 
 
