@@ -70,7 +70,8 @@ class LazyGroup(click.Group):
 @cache
 def _import_command(name: str) -> click.Command:
     """Return a command, which takes the global options as well."""
-    command: click.Command = import_module(f"arena.cli.{name}_command").command
+    module, _, attribute = COMMANDS[name].place.partition(":")
+    command: click.Command = getattr(import_module(f"arena.cli.{module}"), attribute or "command")
     command.params += global_options(hidden=True)
     command.epilog = HELP_LINE
     _complete_names(command)
