@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from arena.site.models.model import MAX_NAME_CHARACTERS
 from arena.site.page import Page
-from arena.site.pages import PAGE_BY_NAME
+from arena.site.page_table import PAGE_BY_NAME
 
 INDEX_PATH = "/index"
 """Of the first page, where something follows its path."""

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena.site.links import ServedLinks
 from arena.site.page import Lane, Page
-from arena.site.pages import PAGES
+from arena.site.page_table import PAGES
 from arena.site.render import Frozen, asset, asset_digests
 from arena.trouble_note import Trouble
 from arena.web import openapi

@@ -6,7 +6,7 @@ import html5lib
 import pytest
 
 from arena.site.links import address_of
-from arena.site.pages import PAGE_BY_NAME
+from arena.site.page_table import PAGE_BY_NAME
 from tests.browser.conftest import built, expect
 from tests.browser.visit import SCHEMES, WIDTHS, Visit, barriers
 

@@ -7,7 +7,7 @@ from importlib import import_module
 import html5lib
 
 from arena.site.links import ServedLinks
-from arena.site.pages import PAGE_BY_NAME
+from arena.site.page_table import PAGE_BY_NAME
 from arena.site.render import Setting, asset_digests, render
 
 VOID = {"meta", "input", "br", "link", "img", "hr", "wbr"}

@@ -11,7 +11,7 @@ from arena.errors import UnknownNameError
 from arena.results import EntrantRating
 from arena.site.build import bot_profile as builder
 from arena.site.models.bot_profile import BotParameters
-from arena.site.pages import PAGE_BY_NAME
+from arena.site.page_table import PAGE_BY_NAME
 from arena.store.live_state import RunProgress
 from arena.store.values import StoredBot
 from tests.site.duels import bot, duels, tell

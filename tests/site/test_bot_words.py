@@ -20,7 +20,7 @@ from arena.enums import FaultKind
 from arena.home import ArenaHome
 from arena.records import Fault, MatchRecord, SeatReport
 from arena.site.models.match import MatchParameters
-from arena.site.pages import PAGES
+from arena.site.page_table import PAGES
 from arena.site.publish.one_file import report_file
 from arena.site.publish.publishing import publish
 from arena.site.publish.verification import verify_folder

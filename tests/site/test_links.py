@@ -3,7 +3,7 @@
 import pytest
 
 from arena.site.links import MAX_PATH_BYTES, ServedLinks
-from arena.site.pages import PAGES
+from arena.site.page_table import PAGES
 
 
 def test_every_page_has_a_name_and_an_address_of_its_own():

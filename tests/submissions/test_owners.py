@@ -12,7 +12,7 @@ from arena.home import ArenaHome, open_people
 from arena.people.roles import Role
 from arena.site.build.feeds import tournament_feed
 from arena.site.feed import feed_xml
-from arena.site.pages import PAGE_BY_NAME
+from arena.site.page_table import PAGE_BY_NAME
 from arena.store.owners import Authorship, OwnedBot, Owners
 from arena.store.values import StoredBot
 from arena.submissions.owners import tell_owners

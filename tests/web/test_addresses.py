@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.site.links import MAX_PATH_BYTES, MAX_QUERY_BYTES, ServedLinks
-from arena.site.pages import PAGES
+from arena.site.page_table import PAGES
 from arena.web.addresses import Addresses, query_of
 from arena.web.problems import ProblemError
 

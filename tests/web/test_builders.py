@@ -17,7 +17,7 @@ from arena.home import ArenaHome
 from arena.live_match import LiveMatch
 from arena.site.models.match import MatchParameters
 from arena.site.page import Lane
-from arena.site.pages import PAGE_BY_NAME
+from arena.site.page_table import PAGE_BY_NAME
 from arena.web.builders import CRASHED, Builders, LaneLimits
 from arena.web.problems import ProblemError
 from arena.web.turns import BUSY, MAX_WAITING

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from arena.home import ArenaHome
-from arena.site.pages import PAGES
+from arena.site.page_table import PAGES
 from arena.web.openapi import document
 from tests import needs
 from tests.report.tournaments import play

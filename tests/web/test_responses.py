@@ -11,7 +11,7 @@ import pytest
 
 from arena.home import ArenaHome
 from arena.site.page import Lane
-from arena.site.pages import PAGES
+from arena.site.page_table import PAGES
 from arena.web.csp_reports import MAX_REPORT_BYTES
 from arena.web.events import Events
 from arena.web.opened_home import OpenedHome

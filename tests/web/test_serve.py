@@ -141,7 +141,7 @@ def test_the_web_process_rates_nothing_and_builders_end_with_it(directory):
 async def every_page(directory):
     """Ask for every page in every form; those of builders as well."""
     from arena.site.links import ServedLinks
-    from arena.site.pages import PAGES
+    from arena.site.page_table import PAGES
     from tests.web.conftest import client_of
 
     values = {"tournament": "t", "match": 1, "bot": "a", "rival": "b", "game": "differences", "puzzle": 1}

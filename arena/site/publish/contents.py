@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from arena.site.links import address_of
-from arena.site.pages import PAGE_BY_NAME
+from arena.site.page_table import PAGE_BY_NAME
 from arena.site.publish.file_names import is_plain
 
 MATCHES_IN_A_DIRECTORY = 1000

@@ -14,7 +14,7 @@ from arena.site.links import STATIC, FolderLinks
 from arena.site.models.model import Model
 from arena.site.models.results import ListedResult
 from arena.site.page import Page
-from arena.site.pages import PAGE_BY_NAME
+from arena.site.page_table import PAGE_BY_NAME
 from arena.site.publish.contents import MAX_BOTS_IN_PAIRS, Contents
 from arena.site.publish.file_names import file_names
 from arena.site.render import Setting, asset, asset_digests, render

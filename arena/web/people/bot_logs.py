@@ -22,7 +22,7 @@ from arena.site.links import address_of
 from arena.site.models.bot_logs import BotLogs, MatchLogs, Noted, SeatLog
 from arena.site.models.bot_profile import BotParameters
 from arena.site.models.match import MatchFault, MatchParameters
-from arena.site.pages import PAGE_BY_NAME
+from arena.site.page_table import PAGE_BY_NAME
 from arena.web.people.contest_results import hidden_contest
 from arena.web.people.operation import Operation, Visit, Who
 from arena.web.problems import bad_address

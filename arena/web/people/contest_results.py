@@ -15,7 +15,7 @@ from arena.site.models.contests import GradesPage, SigningKeyPage
 from arena.site.models.model import Model
 from arena.site.models.tournament import TournamentPage
 from arena.site.page import Page
-from arena.site.pages import PAGE_BY_NAME
+from arena.site.page_table import PAGE_BY_NAME
 from arena.site.publish.signature import signing_key
 from arena.site.render import asset_digests
 from arena.web.people.contest_fields import ContestNamed

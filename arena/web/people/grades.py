@@ -10,7 +10,7 @@ from arena.ranking import competition_ranks
 from arena.site.models.contests import FinalResult, GradeLine
 from arena.site.models.tournament import TournamentPage, TournamentParameters
 from arena.site.page import Page
-from arena.site.pages import PAGE_BY_NAME
+from arena.site.page_table import PAGE_BY_NAME
 from arena.web.people.homes import HomePlace
 from arena.web.people.operation import Visit
 

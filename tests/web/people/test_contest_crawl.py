@@ -163,7 +163,7 @@ class Crawl:
 
     @staticmethod
     def pages():
-        from arena.site.pages import PAGES
+        from arena.site.page_table import PAGES
 
         return {page.path for page in PAGES}
 

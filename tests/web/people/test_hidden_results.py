@@ -12,7 +12,7 @@ import pytest
 from arena.people.contest import ContestPhase, ContestStage
 from arena.playing.menu import playable_game
 from arena.site.models.playing import PlayableBot, PlayMenu
-from arena.site.pages import PAGES
+from arena.site.page_table import PAGES
 from arena.store.schema import metadata
 from arena.tournament.control import Order, RunControl
 from tests.contests import world as playing

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.site.pages import PAGES
+from arena.site.page_table import PAGES
 from arena.submissions.upload_directory import UploadDirectory
 from arena.web.openapi import document
 from arena.web.people.description import description_of
