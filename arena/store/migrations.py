@@ -11,9 +11,8 @@ from itertools import groupby
 from typing import Any
 
 import sqlalchemy as sa
-from alembic.migration import MigrationContext
-from alembic.operations import Operations
 from sqlalchemy import Connection
+from sqlalchemy.schema import CreateColumn
 
 from arena.errors import StoreError
 from arena.store.columns import Label
@@ -27,22 +26,35 @@ SEATS_AT_A_TIME = 20_000
 
 def migrate(connection: Connection, version: int) -> None:
     """Bring a database from ``version`` to the present one."""
-    operations = Operations(MigrationContext.configure(connection))
     for step in range(version, SCHEMA_VERSION):
-        _STEPS[step](operations, connection)
+        _STEPS[step](connection)
     connection.execute(meta.update().where(meta.c.key == "schema_version").values(value=str(SCHEMA_VERSION)))
 
 
-def _to_2(operations: Operations, connection: Connection) -> None:
+def _add_column(connection: Connection, table: str, column: sa.Column[Any]) -> None:
+    sa.Table(table, sa.MetaData(), column)
+    definition = CreateColumn(column).compile(dialect=connection.dialect)
+    connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {definition}")
+
+
+def _create_table(connection: Connection, name: str, *columns: sa.Column[Any], has_rowid: bool = True) -> None:
+    metadata = sa.MetaData()
+    sa.Table("tournaments", metadata, sa.Column("id", sa.Integer, primary_key=True))  # which foreign keys name
+    sa.Table(name, metadata, *columns, sqlite_with_rowid=has_rowid).create(connection)
+
+
+def _create_index(connection: Connection, name: str, table: str, *columns: str) -> None:
+    named = ", ".join(f'"{column}"' for column in columns)
+    connection.exec_driver_sql(f"CREATE INDEX {name} ON {table} ({named})")
+
+
+def _to_2(connection: Connection) -> None:
     """Rounds, finished tournaments, encounters beside results, and settings of formats in definitions."""
-    with operations.batch_alter_table("tournaments") as table:
-        table.add_column(sa.Column("finished_at", sa.String(40)))
-    with operations.batch_alter_table("matches") as table:
-        table.add_column(sa.Column("round", sa.Integer, nullable=False, server_default="1"))
-    operations.create_index("matches_by_round", "matches", ["tournament_id", "round"])
-    operations.create_index("faults_by_bot", "faults", ["bot"])
-    with operations.batch_alter_table("records") as table:
-        table.add_column(sa.Column("encounter", sa.Integer, nullable=False, server_default="0"))
+    _add_column(connection, "tournaments", sa.Column("finished_at", sa.String(40)))
+    _add_column(connection, "matches", sa.Column("round", sa.Integer, nullable=False, server_default="1"))
+    _create_index(connection, "matches_by_round", "matches", "tournament_id", "round")
+    _create_index(connection, "faults_by_bot", "faults", "bot")
+    _add_column(connection, "records", sa.Column("encounter", sa.Integer, nullable=False, server_default="0"))
     connection.execute(
         sa.text(
             "UPDATE records SET encounter = (SELECT matches.encounter FROM matches WHERE"
@@ -77,26 +89,27 @@ def _definition_2(definition: dict[str, object]) -> dict[str, object]:
     return changed
 
 
-def _to_3(operations: Operations, connection: Connection) -> None:
+def _to_3(connection: Connection) -> None:
     """Corrections, deleted tournaments, seasons, and the formats of tournaments in a column of their own."""
-    with operations.batch_alter_table("tournaments") as table:
-        table.add_column(sa.Column("format", sa.String(32), nullable=False, server_default=""))
-        table.add_column(sa.Column("deleted_at", sa.String(40)))
-        table.add_column(sa.Column("deleted_name", sa.String(64)))
+    _add_column(connection, "tournaments", sa.Column("format", sa.String(32), nullable=False, server_default=""))
+    _add_column(connection, "tournaments", sa.Column("deleted_at", sa.String(40)))
+    _add_column(connection, "tournaments", sa.Column("deleted_name", sa.String(64)))
     for key, text in connection.execute(sa.text("SELECT id, definition FROM tournaments")).all():
         try:
             name = str(json.loads(text).get("format", "round-robin"))[:32]
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise StoreError(f"tournament {key} in the database: its stored definition is malformed") from error
         connection.execute(sa.text("UPDATE tournaments SET format = :name WHERE id = :key"), {"name": name, "key": key})
-    operations.create_table(
+    _create_table(
+        connection,
         "corrections",
         *_key("number"),
         *_required(sa.String(16), "kind"),
         *_required(sa.Text, "details", "reason"),
         *_required(sa.String(40), "made_at"),
     )
-    operations.create_table(
+    _create_table(
+        connection,
         "set_aside",
         *_key("match", "correction"),
         *_required(sa.Integer, "encounter"),
@@ -105,8 +118,8 @@ def _to_3(operations: Operations, connection: Connection) -> None:
         *_required(sa.String(16), "termination"),
         *_required(sa.String(32), "opening_hash", "actions_hash"),
     )
-    operations.create_table("skipped", *_key("match", "correction"))
-    operations.create_table("seasons", sa.Column("name", sa.String(64), primary_key=True), *_key())
+    _create_table(connection, "skipped", *_key("match", "correction"))
+    _create_table(connection, "seasons", sa.Column("name", sa.String(64), primary_key=True), *_key())
 
 
 def _key(*names: str) -> Iterator[sa.Column[int]]:
@@ -122,23 +135,24 @@ def _required(kind: sa.types.TypeEngine[Any] | type[sa.types.TypeEngine[Any]], *
         yield sa.Column(name, kind, nullable=False)
 
 
-def _to_4(operations: Operations, connection: Connection) -> None:
+def _to_4(connection: Connection) -> None:
     """Counters of matches and records."""
-    with operations.batch_alter_table("tournaments") as table:
-        for name in ("match_count", "record_count"):
-            table.add_column(sa.Column(name, sa.Integer, nullable=False, server_default="0"))
-        table.add_column(sa.Column("record_bytes", sa.BigInteger, nullable=False, server_default="0"))
+    for name in ("match_count", "record_count"):
+        _add_column(connection, "tournaments", sa.Column(name, sa.Integer, nullable=False, server_default="0"))
+    _add_column(connection, "tournaments", sa.Column("record_bytes", sa.BigInteger, nullable=False, server_default="0"))
     count_again(connection)
 
 
-def _to_5(operations: Operations, connection: Connection) -> None:
+def _to_5(connection: Connection) -> None:
     """The log of events, seats, what is known of a tournament while it is played, and indexes for lists of matches."""
-    operations.create_table(
+    _create_table(
+        connection,
         "topics",
         sa.Column("topic", sa.String(80), primary_key=True),
         *_required(sa.BigInteger, "seq"),
     )
-    operations.create_table(
+    _create_table(
+        connection,
         "events",
         sa.Column("topic", sa.String(80), primary_key=True),
         sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
@@ -147,29 +161,31 @@ def _to_5(operations: Operations, connection: Connection) -> None:
         *_required(sa.Text, "body"),
         sa.Column("visible_from", sa.String(40)),
     )
-    operations.create_table(
+    _create_table(
+        connection,
         "seats",
         sa.Column("bot", Label, primary_key=True),
         *_key("match", "seat", "rival_seat"),
         *_required(Label, "rival"),
         *_required(sa.Integer, "ahead"),
         *_required(sa.String(200), "game"),
-        sqlite_with_rowid=False,
+        has_rowid=False,
     )
-    operations.create_table("progress", *_key(), *_required(sa.String(40), "at"), *_required(sa.Text, "body"))
-    operations.create_table(
+    _create_table(connection, "progress", *_key(), *_required(sa.String(40), "at"), *_required(sa.Text, "body"))
+    _create_table(
+        connection,
         "live_matches",
         *_key("match"),
         *_required(sa.BigInteger, "seq"),
         *_required(sa.String(40), "at"),
         *_required(sa.Text, "body"),
     )
-    operations.create_table("watches", *_key("match"), *_required(sa.String(40), "until"))
-    operations.create_index("events_by_time", "events", ["at"])
-    operations.drop_index("records_by_game", "records")
-    operations.create_index("records_by_game", "records", ["tournament_id", "game", "match"])
-    operations.create_index("records_by_termination", "records", ["tournament_id", "termination", "match"])
-    operations.create_index("faults_by_kind", "faults", ["tournament_id", "kind", "match"])
+    _create_table(connection, "watches", *_key("match"), *_required(sa.String(40), "until"))
+    _create_index(connection, "events_by_time", "events", "at")
+    connection.execute(sa.text("DROP INDEX records_by_game"))
+    _create_index(connection, "records_by_game", "records", "tournament_id", "game", "match")
+    _create_index(connection, "records_by_termination", "records", "tournament_id", "termination", "match")
+    _create_index(connection, "faults_by_kind", "faults", "tournament_id", "kind", "match")
     _fill_seats(connection)
     _begin_logs(connection)
 
@@ -201,9 +217,10 @@ def _begin_logs(connection: Connection) -> None:
         )
 
 
-def _to_6(operations: Operations, connection: Connection) -> None:
+def _to_6(connection: Connection) -> None:
     """Annotations."""
-    operations.create_table(
+    _create_table(
+        connection,
         "annotations",
         *_key("match"),
         *_required(sa.String(32), "actions_hash"),
@@ -211,9 +228,10 @@ def _to_6(operations: Operations, connection: Connection) -> None:
     )
 
 
-def _to_7(operations: Operations, connection: Connection) -> None:
+def _to_7(connection: Connection) -> None:
     """Whose the bots are that people have handed in."""
-    operations.create_table(
+    _create_table(
+        connection,
         "owners",
         sa.Column("bot", Label, primary_key=True),
         *_required(sa.String(32), "content"),
@@ -221,7 +239,7 @@ def _to_7(operations: Operations, connection: Connection) -> None:
     )
 
 
-_STEPS: Mapping[int, Callable[[Operations, Connection], None]] = {
+_STEPS: Mapping[int, Callable[[Connection], None]] = {
     1: _to_2,
     2: _to_3,
     3: _to_4,
