@@ -1,19 +1,58 @@
-"""The files that come with the arena: example bots, example tournaments and protocol.md.
+"""The files of the arena: its code, and the example bots, example tournaments and protocol.md that come with it.
 
 ``arena:greedy`` is an example bot wherever a bot is named, and ``arena:quickstart`` an example tournament wherever a
 tournament file is. An installed package has the files inside itself, a checkout beside the package.
+
+No other module looks at its own place: it may move to another room.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
+from hashlib import blake2b
 from pathlib import Path
 
 from arena.errors import UnknownNameError
+from arena.version import __version__
 
 PREFIX = "arena:"
 
-_PACKAGE = Path(__file__).resolve().parent
+
+def package_directory() -> Path:
+    """Return the directory of this package."""
+    return Path(__file__).parents[__name__.count(".") - 1]
+
+
+def path_of(name: str) -> Path:
+    """Return the file of a module of this package, or the directory of a room, by its dotted name."""
+    path = package_directory().joinpath(*name.split(".")[1:])
+    return path if path.is_dir() else path.with_suffix(".py")
+
+
+@functools.cache
+def code_digest() -> str:
+    """Return the digest of the version, and of names, sizes and times of all Python files of this package.
+
+    What is kept of computed values has it in its key: a value may depend on any module. A process computes it once, as
+    it loads its code once.
+    """
+    digest = blake2b(__version__.encode(), digest_size=16)
+    package = os.fspath(package_directory())
+    waiting = [package]
+    while waiting:
+        with os.scandir(waiting.pop()) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                with contextlib.suppress(FileNotFoundError):  # a link of an editor, to nothing
+                    status = entry.stat()
+                    name = entry.path.removeprefix(package)
+                    digest.update(f"\0{name}\0{status.st_size}\0{status.st_mtime_ns}".encode())
+            elif entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
+    return digest.hexdigest()
 
 
 def example_bots() -> dict[str, Path]:
@@ -61,8 +100,9 @@ def protocol_text() -> str:
 
 
 def _files(name: str) -> Path:
-    installed = _PACKAGE / "shipped_files"
-    return (installed if installed.is_dir() else _PACKAGE.parent) / name
+    package = package_directory().resolve()
+    installed = package / "shipped_files"
+    return (installed if installed.is_dir() else package.parent) / name
 
 
 def _path(kind: str, text: str | os.PathLike[str], known: dict[str, Path]) -> Path:

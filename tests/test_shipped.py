@@ -1,13 +1,19 @@
 """arena:NAME: what comes with the arena, wherever a bot or a tournament file is named."""
 
+import ast
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
 import pytest
 
+import arena
 from arena import shipped
 from arena.conformance.submission import submit
 from arena.errors import BotDefinitionError, UnknownNameError
 from arena.home import ArenaHome
 from arena.players.manifest import load_bot
-from arena.shipped import bot_path, protocol_text, tournament_path
+from arena.shipped import bot_path, code_digest, package_directory, path_of, protocol_text, tournament_path
 from arena.tournament.definition import find_entrant, load_definition
 
 TOURNAMENT = """
@@ -101,8 +107,83 @@ def test_in_an_installed_package_the_files_are_inside_it(tmp_path, monkeypatch):
     (files / "protocol.md").write_text("# The protocol")
     (tmp_path / "site-packages" / "bots" / "other").mkdir(parents=True)  # somebody else's package
     (tmp_path / "site-packages" / "bots" / "other" / "bot.toml").touch()
-    monkeypatch.setattr(shipped, "_PACKAGE", package)
+    monkeypatch.setattr(shipped, "package_directory", lambda: package)
     assert bot_path("arena:one") == files / "bots" / "one"
     assert protocol_text() == "# The protocol"
     with pytest.raises(UnknownNameError, match="did you mean 'arena:one'"):
         bot_path("arena:no")
+
+
+def test_the_package_is_found_from_any_room():
+    package = Path(arena.__file__).parent
+    assert package_directory() == package
+    for name in ("arena.games", "arena.shipped", "arena.isolation.fork_server"):
+        spec = find_spec(name)
+        found = spec.submodule_search_locations[0] if spec.submodule_search_locations else spec.origin
+        assert path_of(name) == Path(found)
+
+
+def change(package, name, text):
+    """Give a file a text, and a time that no other file has had."""
+    (package / name).parent.mkdir(parents=True, exist_ok=True)
+    (package / name).write_text(text)
+    os.utime(package / name, ns=(0, change.time_ns))
+    change.time_ns += 1
+
+
+change.time_ns = 1
+
+
+def test_the_digest_of_the_code_follows_every_python_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(shipped, "package_directory", lambda: tmp_path)
+    digests = []
+
+    def note():
+        code_digest.cache_clear()
+        digests.append(code_digest())
+
+    try:
+        note()
+        change(tmp_path, "a.py", "1")
+        note()
+        change(tmp_path, "room/inner/b.py", "1")
+        note()
+        change(tmp_path, "room/inner/b.py", "2")  # the same size
+        note()
+        (tmp_path / "room").rename(tmp_path / "other")  # the same times
+        note()
+        monkeypatch.setattr(shipped, "__version__", "next")
+        note()
+        assert len(set(digests)) == 6
+        change(tmp_path, "other/__pycache__/b.py", "1")
+        change(tmp_path, "other/b.txt", "1")
+        (tmp_path / ".#a.py").symlink_to("nothing")
+        (tmp_path / "other" / "round").symlink_to(tmp_path)
+        note()
+        assert digests[-1] == digests[-2]
+    finally:
+        code_digest.cache_clear()
+
+
+OF_OTHERS = {"arena.executors.worker_start", "arena.lab.mapped_table", "arena.players.game_location"}
+"""Modules that look for files of games and scripts, which may be from outside the package."""
+
+
+def reads_a_place(tree):
+    """Return whether code asks where a module lies."""
+    names = {"__file__", "__path__", "__spec__", "getfile", "getsourcefile"}
+    for node in ast.walk(tree):
+        found = node.attr if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) else None
+        found = node.id if isinstance(node, ast.Name) else found
+        if found in names or (isinstance(node, ast.Constant) and node.value in names):
+            return True
+    return False
+
+
+def test_no_other_module_looks_at_its_own_place():
+    reading = set()
+    package = Path(arena.__file__).parent
+    for path in package.rglob("*.py"):
+        if "templates" not in path.parts and reads_a_place(ast.parse(path.read_text(encoding="utf-8"))):
+            reading.add(".".join(path.relative_to(package.parent).with_suffix("").parts))
+    assert reading == {shipped.__name__} | OF_OTHERS

@@ -17,14 +17,14 @@ from pathlib import Path
 from arena.analysis.resting_leaderboards import resting_leaderboards
 from arena.analysis.result_table import read_results
 from arena.analysis.standings import Standing, Standings, standings, without
-from arena.analysis.standings_cache import code_time, unlisted, with_authors
+from arena.analysis.standings_cache import unlisted, with_authors
 from arena.analysis.standings_file import digest_of, open_plain, standing_from, write_whole
 from arena.errors import StoreError
+from arena.shipped import code_digest
 from arena.store.scope import Scope
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.stored import from_json_text, is_whole, list_of, mapping_of
-from arena.version import __version__
 
 LAYOUT = 1
 MAX_FILE_BYTES = 16 * 1024 * 1024
@@ -132,7 +132,7 @@ def _place_of(
         (t.name, t.created_at, t.finished_at, t.recorded, len(t.corrections), t.definition_text) for t in tournaments
     ]
     name = _hash([store.server, game, numbers])
-    return directory / f"{name}.leaderboard", _hash([__version__, code_time(), records])
+    return directory / f"{name}.leaderboard", _hash([code_digest(), records])
 
 
 def _hash(value: object) -> str:

@@ -15,11 +15,11 @@ from pathlib import Path
 from arena.analysis.result_table import ResultTable, read_results
 from arena.analysis.standings import Standing, Standings, standings, without
 from arena.definition import GameChoice
+from arena.shipped import code_digest
 from arena.store.owners import Authorship
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.version import __version__
 
 WORTH_CACHING_SECONDS = 0.05
 
@@ -154,7 +154,7 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
     if tournament.finished_at is None:
         return compute()
     times = (tournament.created_at, tournament.finished_at)
-    key = (__version__, code_time(), tournament.number, *times, tournament.recorded, len(tournament.corrections))
+    key = (code_digest(), tournament.number, *times, tournament.recorded, len(tournament.corrections))
     path = cache_path(directory, tournament)
     if path.exists():
         from arena.analysis.standings_file import read_standings  # pydantic takes time to import
@@ -174,10 +174,3 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
 def cache_path(directory: Path, tournament: StoredTournament) -> Path:
     """Return the file in which the standings of a tournament are cached."""
     return directory / f"{blake2b(tournament.name.encode(), digest_size=8).hexdigest()}.standings"
-
-
-def code_time() -> int:
-    """Return when the code that computes standings was changed last (nanoseconds since 1970)."""
-    package = Path(__file__).parents[1]
-    sources = [*(package / "ratings").glob("*.py"), *(package / "analysis").glob("*.py")]
-    return max((source.stat().st_mtime_ns for source in sources), default=0)

@@ -35,7 +35,7 @@ _DRAW_BYTES = 8
 _DIGEST_BYTES = 16
 _PLACE = "a file of the standings cache"
 
-Key = tuple[str, int, int, str, str, int, int]
+Key = tuple[str, int, str, str, int, int]
 """From which records and by which code standings were computed."""
 
 

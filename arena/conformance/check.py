@@ -9,7 +9,6 @@ import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from arena.bot_text import BotText
 from arena.conformance.tried_bot import TriedBot
@@ -33,6 +32,7 @@ from arena.records import (
     SeatReport,
     TimeControl,
 )
+from arena.shipped import path_of
 from arena.text import counted
 
 BUSY_PROGRAMS = 2
@@ -273,7 +273,7 @@ class _Checker:
 
 def busy_bot() -> Bot:
     """Return a program that does nothing but use the processor."""
-    program = Path(__file__).with_name("busy_bot.py")
+    program = path_of("arena.conformance.busy_bot")
     command = (arena_interpreter(), "-I", "-S", str(program))
     return Bot(name="busy", version="1", command=command, directory=str(program.parent), own_files=(str(program),))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 from arena.conformance.rules_process import RulesStep, check_in_process
 from arena.errors import GameError
@@ -19,6 +18,7 @@ from arena.match.single_match import play_match
 from arena.players.game_location import find_external_game
 from arena.players.tracebacks import last_error
 from arena.records import Bot, MatchRecord, TimeControl
+from arena.shipped import path_of
 from arena.text import counted
 
 BOT_SECONDS = 10.0
@@ -61,7 +61,7 @@ class _Nowhere(io.TextIOBase):
 
 def _let_bots_play(game: str, given: Sequence[str], isolation: str) -> RulesStep:
     """Let bots play a match that load the rules in their own processes, and compare what these say there."""
-    program = Path(__file__).with_name("rules_reader.py")
+    program = path_of("arena.conformance.rules_reader")
     bot = Bot(
         name="rules_reader",
         version="1",

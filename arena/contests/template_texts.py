@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from arena.errors import UnknownNameError
+from arena.shipped import path_of
 
-_DIRECTORY = Path(__file__).with_name("templates")
+_DIRECTORY = path_of("arena.contests") / "templates"
 DAYS = 7
 """From the opening to the deadline."""
 

@@ -19,13 +19,9 @@ import json
 import os
 import signal
 import socket
-import sys
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-
-if __name__ == "__main__":  # run without site-packages, so nothing but the standard library and this package is found
-    sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from arena.isolation.call_list import CLONE_PARENT, CallList, StepError
 from arena.isolation.process_tag import note_session, remove_note
@@ -289,5 +285,6 @@ def serve_standard_input(start: Starter) -> None:
     serve(socket.socket(fileno=os.dup(0)), start)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Serve the arena that has started this program."""
     serve_standard_input(start_bot)

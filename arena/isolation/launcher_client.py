@@ -16,7 +16,6 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from arena.enums import FaultKind
@@ -27,6 +26,7 @@ from arena.isolation.process_tag import process_tag
 from arena.isolation.sandbox_policy import clean_environment
 from arena.isolation.stale_cleanup import SCRATCH_PREFIX, remove_stale
 from arena.isolation.system_v import may_leave_shared_memory
+from arena.shipped import package_directory
 
 ANSWER_SECONDS = 20.0
 """A fork server that takes longer must have been stopped, and is replaced."""
@@ -37,6 +37,9 @@ MAX_SPEC_BYTES = 128 * 1024
 _TOO_MANY_FILES = (
     "{} has too many files to be opened to a bot one by one, and other users may not enter it; let them (chmod go+rx)"
 )
+
+_PROGRAM = "import sys; sys.path.append(sys.argv[1]); from arena.isolation.fork_server import main; main()"
+"""Run without site-packages, so that nothing but the standard library and this package is found."""
 
 _WARM_PROGRAM = "import arena.botkit; from arena.isolation.warm_server import main; main()"
 
@@ -163,7 +166,7 @@ class _Server:
     def __init__(self, is_warm: bool) -> None:
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.settimeout(ANSWER_SECONDS)
-        program = [sys.executable, "-I", "-S", str(Path(__file__).with_name("fork_server.py"))]
+        program = [sys.executable, "-I", "-S", "-c", _PROGRAM, str(package_directory().parent)]
         with theirs:
             self.process = subprocess.Popen(
                 [arena_interpreter(), "-c", _WARM_PROGRAM] if is_warm else program,

@@ -41,6 +41,7 @@ from arena.isolation.sandbox_policy import Isolation, is_root, make_launch_spec
 from arena.isolation.seccomp import ARCHITECTURES
 from arena.isolation.stale_cleanup import PROBE_PREFIX
 from arena.records import Bot, Limits
+from arena.shipped import path_of
 
 PROBE_SECONDS = 60.0
 """A machine that is busy takes its time; one on which the test never ends is asked only once."""
@@ -208,7 +209,7 @@ def _run_probe_beside(outside: Path, isolation: Isolation) -> dict[str, Any]:
         secret = outside / "secret"
         secret.write_text("secret")
         secret.chmod(0o604 if is_root() else 0o600)
-        program = str(Path(__file__).with_name("sandbox_probe.py"))
+        program = str(path_of("arena.isolation.sandbox_probe"))
         arguments = (str(secret), str(outside), str(listener.getsockname()[1]), str(os.getpid()))
         launch = _write_probe_bot(outside, (arena_interpreter(), "-I", "-S", program))
         bot = Bot(

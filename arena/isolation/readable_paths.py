@@ -10,6 +10,7 @@ from pathlib import Path
 
 from arena.isolation.bot_places import is_below
 from arena.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, resolve_program
+from arena.shipped import package_directory
 
 _ETC = """
 ld.so.cache ld.so.conf ld.so.conf.d ld.so.preload localtime timezone nsswitch.conf passwd group hosts
@@ -62,14 +63,14 @@ def outside_the_system(paths: tuple[str, ...]) -> tuple[str, ...]:
 @functools.lru_cache(maxsize=1)
 def _arena_directory() -> str:
     """Return the directory of this package, for ``arena.botkit``; after ``pip install --user`` the one above it."""
-    package = Path(__file__).parents[1]
+    package = package_directory()
     return str(package.parent if user_base() is not None else package)
 
 
 @functools.lru_cache(maxsize=1)
 def user_base() -> str | None:
     """Return the base directory of ``pip install --user`` if the arena was installed so; otherwise None."""
-    is_installed_there = site.ENABLE_USER_SITE and str(Path(__file__).parents[2]) == site.getusersitepackages()
+    is_installed_there = site.ENABLE_USER_SITE and str(package_directory().parent) == site.getusersitepackages()
     return site.getuserbase() if is_installed_there else None
 
 

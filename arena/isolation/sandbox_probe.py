@@ -167,7 +167,7 @@ def main(secret: str, outside: str, port: int, arena_pid: int) -> None:
         "leave its core": lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
     }
     needs: dict[str, Callable[[], object]] = {
-        "read its own program": lambda: _read(__file__),
+        "read its own program": lambda: _read(sys.argv[0]),
         "write into its scratch directory": lambda: _write(f"{os.environ['TMPDIR']}/mark"),
         "start a thread": _thread,
         "start a child": _child,

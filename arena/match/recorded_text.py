@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from arena.records import Bot
+from arena.shipped import package_directory
 
 FAULTLESS_BYTES = 4096
 """Of stderr, in a match without a fault: its first and its last half."""
@@ -15,7 +16,6 @@ FAULTLESS_BYTES = 4096
 GAP = "\n[...]\n"
 """Between the beginning and the end of what was kept."""
 
-_PACKAGE = Path(__file__).parents[1]
 _SYSTEM = {"/", "/usr", "/usr/local"}
 _BOTS = "bots"
 """The directory of submitted bots in a home."""
@@ -63,7 +63,7 @@ class Places:
 def _named(bots: Iterable[Bot]) -> Iterator[tuple[str, str]]:
     if sys.prefix not in _SYSTEM:
         yield sys.prefix.rstrip("/"), "<python>"
-    yield str(_PACKAGE), "<arena>"
+    yield str(package_directory()), "<arena>"
     for bot in bots:
         place = Path(bot.directory)
         if not place.is_absolute() or str(place) in _SYSTEM:

@@ -12,10 +12,7 @@ from pathlib import Path
 
 from arena.errors import UsageError
 from arena.operating.parts import PARTS, Part
-from arena.shipped import PREFIX
-
-PACKAGE = Path(__file__).parents[1]
-"""Which ``pip install -e`` leaves where it is."""
+from arena.shipped import PREFIX, package_directory
 
 UNSEEN = ("/home", "/root", "/run/user")
 """Where ``ProtectHome=yes`` lets a service see nothing."""
@@ -89,7 +86,7 @@ def _options(part: Part, installation: Installation) -> str:
 def _service(part: Part, installation: Installation, options: str) -> str:
     is_web = not part.module
     has_network = installation.has_network or (is_web and installation.has_metrics)
-    places = (str(installation.home), sys.executable, sys.base_prefix, str(PACKAGE), *installation.ladders)
+    places = (str(installation.home), sys.executable, sys.base_prefix, str(package_directory()), *installation.ladders)
     values = {
         "ARENA": f"{shlex.quote(sys.executable)} -P -m arena",
         "CPU_WEIGHT": str(part.cpu_weight),

@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 from arena.records import Bot
+from arena.shipped import package_directory
 
-_ARENA = str(Path(__file__).parents[1]) + os.sep
+_ARENA = str(package_directory()) + os.sep
 
 
 def last_error(stderr: str) -> tuple[str, str]:

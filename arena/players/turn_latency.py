@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.levels import choose_isolation
-from arena.players import echo_bot
 from arena.players.connection import BotConnection
 from arena.records import DEFAULT_LIMITS, Bot
+from arena.shipped import path_of
 
 WARM_TURNS = 50
 SECONDS = 10.0
@@ -39,7 +39,7 @@ def measure_turns(turns: int) -> list[TurnTimes]:
 
 
 def _measure(where: str, turns: int) -> TurnTimes:
-    program = str(Path(echo_bot.__file__))
+    program = str(path_of("arena.players.echo_bot"))
     bot = Bot(
         name="echo",
         version="1",

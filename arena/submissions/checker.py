@@ -22,7 +22,7 @@ from arena.isolation.stale_cleanup import UPLOAD_PREFIX
 from arena.people.person_name import look_alike_key
 from arena.people.submission import HINT, SubmissionState
 from arena.records import MEBIBYTE, Bot
-from arena.shipped import example_bots
+from arena.shipped import example_bots, package_directory
 from arena.store.owners import OwnedBot
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
@@ -214,7 +214,7 @@ class _Report:
         self.copy_bytes: int | None = None
         self.stop: Callable[[], None] = lambda: None
         self._lines: list[str] = []
-        own = re.escape(str(Path(__file__).parents[1]))
+        own = re.escape(str(package_directory()))
         self._places = re.compile(
             "|".join(
                 (

@@ -22,6 +22,7 @@ from arena.players.manifest import LEAST, MANIFEST
 from arena.players.subprocess import EXIT_SECONDS, Subprocess
 from arena.players.untrusted_tree import TreeBounds, TreeRefusedError, TreeSize, copy_tree, open_scratch
 from arena.records import MEBIBYTE, Bot, Limits
+from arena.shipped import package_directory
 from arena.stored import from_json_text, from_stored
 from arena.text import size_text
 from arena.uploads.bounds import DEFAULT_LIMITS, RefusedError, UnpackLimits
@@ -181,7 +182,7 @@ def _unpack_confined(
 
 
 def _program(archive_format: ArchiveFormat, limits: UnpackLimits) -> Bot:
-    package = str(Path(__file__).parents[1])
+    package = str(package_directory())
     settings = (archive_format.suffixes[0], json.dumps(asdict(limits)))
     command = (arena_interpreter(), "-I", "-S", "-c", _BOOTSTRAP, package, *settings)
     return Bot(name="unpacker", version="1", command=command, directory=package, own_files=(package,))

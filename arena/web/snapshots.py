@@ -17,9 +17,9 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from arena.bot_text import EVERYBODY, Audience
+from arena.shipped import code_digest
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
-from arena.version import __version__
 from arena.web.built_value import BuiltValue
 
 LAYOUT = 2
@@ -63,7 +63,7 @@ class Snapshots:
             audience: returns who reads the pages now; what was kept for another audience is ignored.
         """
         self._directory, self._audience = cache_directory / "pages", audience
-        self._code = _code()
+        self._code = code_digest()
 
     def read(self, page: Page, parameters: Parameters) -> tuple[str, BuiltValue] | None:
         """Return the version and the value of a page; None if there is no file of this code."""
@@ -142,11 +142,3 @@ def _read_plain(path: Path) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         return file.read(MAX_FILE_BYTES) if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_FILE_BYTES else b""
-
-
-def _code() -> str:
-    """Return which code builds pages: the version, and when the newest of its files was changed."""
-    package = Path(__file__).parents[1]
-    rooms = ("analysis", "ratings", "site/models", "site/build")
-    changed_ns = max((file.stat().st_mtime_ns for room in rooms for file in (package / room).glob("*.py")), default=0)
-    return f"{__version__} {changed_ns}"

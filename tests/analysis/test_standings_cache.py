@@ -69,7 +69,7 @@ def test_whatever_has_changed_is_made_anew(made, change):
 def test_other_code_makes_other_tables(made, monkeypatch):
     ask, times = made
     ask()
-    monkeypatch.setattr(standings_cache, "code_time", lambda: 1)
+    monkeypatch.setattr(standings_cache, "code_digest", lambda: "other")
     ask()
     assert times == [1, 1]
 

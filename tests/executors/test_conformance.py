@@ -335,7 +335,7 @@ def descendants(pid):
     return {child for child in found if not any(kept in parents[child][1] for kept in KEPT)}
 
 
-KEPT = (b"fork_server.py", b"resource_tracker")
+KEPT = (b"fork_server", b"resource_tracker")
 
 
 def wait_for_the_end_of(pids):

@@ -123,7 +123,7 @@ def test_homes_of_people_are_hidden_where_neither_the_arena_nor_a_ladder_is(
     monkeypatch, python, package, part, protection
 ):
     monkeypatch.setattr(module.sys, "executable", python)
-    monkeypatch.setattr(module, "PACKAGE", Path(package))
+    monkeypatch.setattr(module, "package_directory", lambda: Path(package))
     monkeypatch.setattr(module.sys, "base_prefix", "/usr")
     made = units(replace(PLAIN, ladders=("/home/ada/spring.toml",)) if part == "ladder-spring" else PLAIN)
     assert section(made[f"arena-{part}.service"], "Service")["ProtectHome"] == protection

@@ -49,7 +49,7 @@ def processes_below(pid):
             continue
         if str(pid) not in ancestors:
             continue
-        if b"fork_server.py" in command:
+        if b"fork_server" in command:
             found["launcher"].append(int(path.name))
         elif b"spawn_main" in command:
             found["worker"].append(int(path.name))

@@ -14,11 +14,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena import games
 from arena.errors import KernelError
 from arena.lab.kernels import cache
+from arena.shipped import package_directory, path_of
 
-SOURCES = Path(__file__).parent
+SOURCES = path_of("arena.lab.kernels")
 HEADERS = tuple(sorted(path.name for path in SOURCES.glob("*.h")))
 
 FLAGS = ("-std=c11", "-O3", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-fPIC", "-shared")
@@ -118,7 +118,7 @@ def self_test(name: str, library: Path) -> None:
         KernelError: with the first difference.
     """
     command = [sys.executable, "-P", "-m", "arena.lab.kernels.self_test", name, str(library)]
-    package = str(Path(games.__file__).parents[2])
+    package = str(package_directory().parent)
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     done = _run(command, _SELF_TEST_SECONDS, f"the self-test of {name}", environment)
@@ -156,7 +156,7 @@ def sources_digest(name: str) -> str:
 @functools.cache
 def _key(name: str) -> str:
     """Return the digest of all that a build depends on but the compiler: sources, rules, flags, processor."""
-    rules = Path(games.__file__).parent
+    rules = path_of("arena.games")
     files = [rules / f"{name}.py", rules / "permutation.py", rules / "surds.py"]
     parts = [file.read_bytes() for file in files]
     return _digest(sources_digest(name), *parts, repr((FLAGS, NATIVE)), platform.machine(), _processor())
