@@ -9,8 +9,8 @@ from pathlib import Path
 from arena.analysis.standings_cache import cache_path
 from arena.errors import UsageError
 from arena.home import ArenaHome
+from arena.names import check_tournament_name
 from arena.store.values import StoredTournament
-from arena.tournament.definition import check_tournament_name
 
 
 def rename_tournament(home: ArenaHome, name: str, new_name: str) -> StoredTournament:

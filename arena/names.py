@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Protocol
+
+from arena.errors import DefinitionError
 
 MAX_CHARACTERS = 64
 
@@ -23,6 +26,13 @@ _BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _VARIATION_SELECTORS = ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
 _PERSON = "human"
 """Reserved for a person at the board."""
+
+
+class KnownNames(Protocol):
+    """Names that bots have already, as ``home.bots`` knows them."""
+
+    def is_known(self, name: str) -> bool:
+        """Return whether a name is in use already; such a name is accepted even if it breaks the rule for names."""
 
 
 def is_visible(letter: str) -> bool:
@@ -48,6 +58,15 @@ def is_name(text: str) -> bool:
     if unicodedata.category(text[0]).startswith("M") or unicodedata.normalize("NFC", text) != text:
         return False
     return unicodedata.normalize("NFKC", text).casefold() != _PERSON
+
+
+def check_tournament_name(name: str, where: str, bots: KnownNames | None = None) -> None:
+    """Raise DefinitionError unless ``name`` may be a tournament's name."""
+    allowed = is_visible_text(name) and all(letter.isalnum() or letter in "._- " for letter in name)
+    is_accepted = 1 <= len(name) <= MAX_CHARACTERS and allowed and name == name.strip() and name[0] not in "-."
+    if not is_accepted and (bots is None or not bots.is_known(name)):
+        expected = f"expected 1 to {MAX_CHARACTERS} letters, digits, '.', '_', '-' and spaces inside"
+        raise DefinitionError(f"{where} = {name!r}: {expected}")
 
 
 def is_version(text: str) -> bool:

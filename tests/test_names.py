@@ -12,10 +12,10 @@ from arena.errors import BotDefinitionError, UsageError
 from arena.home import ArenaHome
 from arena.kits.languages import LANGUAGES
 from arena.kits.new_bot import new_bot
-from arena.names import as_file_name, is_name, is_version
+from arena.names import as_file_name, check_tournament_name, is_name, is_version
 from arena.players.manifest import load_bot
 from arena.protocol.messages import read_ready
-from arena.tournament.definition import check_tournament_name, load_definition
+from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 
 ROOT = Path(__file__).parents[1]

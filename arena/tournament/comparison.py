@@ -9,12 +9,13 @@ from typing import Any
 from arena.definition import Definition, GameChoice
 from arena.errors import UsageError
 from arena.games import make_game
+from arena.names import check_tournament_name
 from arena.players.manifest import claims_problem
 from arena.ratings.sequential import Hypotheses, Verdict
 from arena.records import DEFAULT_PLY_LIMIT, Bot, Limits, TimeControl
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.definition import check_game_of, check_ply_limit, check_tournament_name
+from arena.tournament.definition import check_game_of, check_ply_limit
 from arena.tournament.formats import field_of
 from arena.tournament.formats.sprt import Comparison
 from arena.tournament.rounds import meetings

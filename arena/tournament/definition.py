@@ -20,7 +20,7 @@ from arena.definition import Definition, GameChoice
 from arena.errors import BotDefinitionError, DefinitionError, OptionError, UnknownNameError, UsageError
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
-from arena.names import is_visible_text
+from arena.names import KnownNames, check_tournament_name
 from arena.players.diagnosis import uses_botkit
 from arena.players.entrants import Entrant, bot_of
 from arena.players.game_location import check_readable_game
@@ -34,14 +34,11 @@ from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable
 from arena.tournament.variants import Variant, variants_of
 
 
-class KnownBots(Protocol):
+class KnownBots(KnownNames, Protocol):
     """What a definition needs of ``home.bots``."""
 
     def find(self, text: str, args: Sequence[str] = ()) -> Bot:
         """Return a submitted bot by ``name`` or ``name@version``; raise UsageError if there is no such bot."""
-
-    def is_known(self, name: str) -> bool:
-        """Return whether a name is in use already; such a name is accepted even if it breaks the rule for names."""
 
 
 def load_definition(path: str | os.PathLike[str], bots: KnownBots | None = None) -> Definition:
@@ -139,14 +136,6 @@ def check_ply_limit(ply_limit: int, opening_plies: int) -> None:
             f"ply_limit = {ply_limit}: the {opening_plies} plies of the opening count; expected at least"
             f" {opening_plies + 1}"
         )
-
-
-def check_tournament_name(name: str, where: str, bots: KnownBots | None = None) -> None:
-    """Raise DefinitionError unless ``name`` may be a tournament's name."""
-    allowed = is_visible_text(name) and all(letter.isalnum() or letter in "._- " for letter in name)
-    is_accepted = 1 <= len(name) <= 64 and allowed and name == name.strip() and not name.startswith(("-", "."))
-    if not is_accepted and (bots is None or not bots.is_known(name)):
-        raise DefinitionError(f"{where} = {name!r}: expected 1 to 64 letters, digits, '.', '_', '-' and spaces inside")
 
 
 class _Entry(NamedTuple):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from arena.errors import StoreError, UsageError
-from arena.names import as_file_name
+from arena.names import as_file_name, check_tournament_name
 from arena.store.source import Source
 from arena.store.store import Store
-from arena.tournament.definition import check_tournament_name
 from arena.transfer.known_tournament import KnownTournament
 from arena.transfer.new_tournament import NewTournament
 from arena.transfer.record_checks import MALFORMED, RefusedRecordError
