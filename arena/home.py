@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -120,6 +121,11 @@ def has_people(directory: str | os.PathLike[str] | None = None) -> bool:
 def uploads_path(directory: str | os.PathLike[str] | None = None) -> Path:
     """Return where a home keeps what authors have handed in."""
     return home_path(directory).resolve() / "uploads"
+
+
+def standings_path(cache_directory: Path, tournament: str) -> Path:
+    """Return the file in which the standings of a tournament are cached."""
+    return cache_directory / f"{blake2b(tournament.encode(), digest_size=8).hexdigest()}.standings"
 
 
 class ArenaHome:

@@ -6,9 +6,8 @@ import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
-from arena.analysis.standings_cache import cache_path
 from arena.errors import UsageError
-from arena.home import ArenaHome
+from arena.home import ArenaHome, standings_path
 from arena.names import check_tournament_name
 from arena.store.values import StoredTournament
 
@@ -102,7 +101,7 @@ def erase_tournament(home: ArenaHome, name: str) -> None:
 
 
 def _forget_standings(home: ArenaHome, tournament: StoredTournament) -> None:
-    cache_path(home.cache_directory, tournament).unlink(missing_ok=True)
+    standings_path(home.cache_directory, tournament.name).unlink(missing_ok=True)
 
 
 def move_log(source: Path, target: Path) -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from hashlib import blake2b
 from pathlib import Path
 
 from arena.analysis.result_table import ResultTable, read_results
 from arena.analysis.standings import Standing, Standings, standings, without
 from arena.definition import GameChoice
+from arena.home import standings_path
 from arena.shipped import code_digest
 from arena.store.owners import Authorship
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
@@ -155,7 +155,7 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
         return compute()
     times = (tournament.created_at, tournament.finished_at)
     key = (code_digest(), tournament.number, *times, tournament.recorded, len(tournament.corrections))
-    path = cache_path(directory, tournament)
+    path = standings_path(directory, tournament.name)
     if path.exists():
         from arena.analysis.standings_file import read_standings  # pydantic takes time to import
 
@@ -169,8 +169,3 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
 
         write_standings(path, key, table)
     return table
-
-
-def cache_path(directory: Path, tournament: StoredTournament) -> Path:
-    """Return the file in which the standings of a tournament are cached."""
-    return directory / f"{blake2b(tournament.name.encode(), digest_size=8).hexdigest()}.standings"
