@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.errors import UsageError
-from arena.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE
+from arena.home import CHECKING, CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, RECEIVING
 from arena.isolation.stale_cleanup import COPY_PREFIX
 from arena.known_server import FILES, IDENTITY_FILE
 from arena.players.bot_files import BUILD_DIRECTORY
-from arena.submissions.upload_directory import CHECKING, RECEIVING
 
 PEOPLE, RESULTS = PEOPLE_FILE, DATABASE_FILE
 DATABASES = (PEOPLE, RESULTS)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from arena.conformance.submission import submit
 from arena.errors import BotDefinitionError, DatabaseError, UploadError, UsageError, VoidMatchError
-from arena.home import ArenaHome
+from arena.home import CHECKING, ArenaHome
 from arena.isolation.launcher_client import close_launcher
 from arena.isolation.stale_cleanup import UPLOAD_PREFIX
 from arena.people.person_name import look_alike_key
@@ -28,7 +28,7 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
 from arena.submissions.owners import tell_owners
 from arena.submissions.stopping import StoppedError, stoppable
-from arena.submissions.upload_directory import CHECKING, UploadDirectory
+from arena.submissions.upload_directory import UploadDirectory
 from arena.text import size_text
 
 KEEP_EVERY_SECONDS = CLAIM_SECONDS / 6

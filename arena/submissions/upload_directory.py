@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from arena.errors import UploadError, UsageError
+from arena.home import CHECKING, RECEIVING
 from arena.isolation.removal import remove_tree
 from arena.names import as_file_name
 from arena.records import MEBIBYTE
@@ -35,9 +36,6 @@ SPARE_BYTES = 512 * MEBIBYTE
 
 _NAME = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}")
 UNFINISHED_SECONDS = 3600.0
-
-RECEIVING, CHECKING = "receiving-", "checking-"
-"""How names begin that are there only for a while."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ import stat
 import pytest
 
 from arena.errors import UploadError, UsageError
+from arena.home import CHECKING, RECEIVING
 from arena.submissions import upload_directory
-from arena.submissions.upload_directory import CHECKING, RECEIVING, UploadDirectory
+from arena.submissions.upload_directory import UploadDirectory
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable
 from functools import cache
 
-from arena.home import home_path, open_people, uploads_path
+from arena.home import RECEIVING, home_path, open_people, uploads_path
 from arena.operating.troubles import troubles
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
-from arena.submissions.upload_directory import RECEIVING, UploadDirectory
+from arena.submissions.upload_directory import UploadDirectory
 from arena.trouble_note import Trouble
 from arena.uploads.containment import can_contain_uploads
 from arena.web.endpoint import Endpoint
