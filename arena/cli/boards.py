@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import sys
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
+from arena.cli.streams import has_colours, terminal_width
 from arena.errors import GameError
 from arena.games.squares import as_square, column_number, seat_letter
 from arena.report.tables import printable
 from arena.report.text_layout import cell_count, shortened
 
-MIN_WIDTH = 40
-USUAL_WIDTH = 80
 MIN_ROWS = 5
 GAP = "   "
 MIN_NOTES_WIDTH = 24
@@ -30,26 +26,6 @@ _LABELS = re.compile(r" +[a-z]+( +[a-z]+)+")
 _SENTENCE = re.compile("[a-z]{2}")
 _MARK = re.compile(r"(?<!\w)\[?\d*([A-Z]{1,2})\]?(?!\w)|\[[^\]\s]+\]")
 _SCORED_SEAT = re.compile(r"(?:(?<=^scores: )|(?<=^ {8})|(?<=, ))[A-Z]{1,2}(?= )")
-
-
-def terminal_width() -> int:
-    """Return the width of the terminal; 80 without one."""
-    return max(MIN_WIDTH, shutil.get_terminal_size((USUAL_WIDTH, 24)).columns)
-
-
-def terminal_height() -> int:
-    """Return the height of the terminal; 24 without one."""
-    return shutil.get_terminal_size((USUAL_WIDTH, 24)).lines
-
-
-def has_colours() -> bool:
-    """Return whether stdout is a terminal with colours, and $NO_COLOR is not set."""
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
-
-
-def alarming(text: str) -> str:
-    """Return a text in bold red, if the terminal has colours."""
-    return click.style(text, fg="red", bold=True) if has_colours() else text
 
 
 def board(game: Any, state: Any, width: int, actions: Sequence[Any] = (), height: int | None = None) -> list[str]:

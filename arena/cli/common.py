@@ -16,6 +16,7 @@ import click
 
 from arena.cli.global_options import global_option
 from arena.cli.options import is_wide
+from arena.cli.streams import has_colours, terminal_width
 from arena.enums import IsolationLevel
 from arena.errors import GameError, UsageError
 from arena.report.tables import Column, Row, fitted_table, printable, render_table
@@ -168,9 +169,12 @@ def can_be_printed(text: str) -> bool:
 
 def line_width() -> int:
     """Return the maximum width of a line: that of the terminal; none in a file or a pipe, which may be searched."""
-    from arena.cli.boards import terminal_width  # imports the games
-
     return terminal_width() if _is_terminal() else sys.maxsize
+
+
+def alarming(text: str) -> str:
+    """Return a text in bold red, if the terminal has colours."""
+    return click.style(text, fg="red", bold=True) if has_colours() else text
 
 
 def print_json(value: Any) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from arena.cli.boards import listed, note_text, position_lines, score_lines, terminal_width
+from arena.cli.boards import listed, note_text, position_lines, score_lines
+from arena.cli.streams import terminal_width
 from arena.errors import ArenaError, IllegalActionError
 from arena.match.human_actions import kept_after_undo, read_action
 from arena.report.tables import printable, printable_lines

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from arena.cli.boards import USUAL_WIDTH
 from arena.cli.run_progress import SEPARATOR, in_lines, run_parts, share_done
+from arena.cli.streams import USUAL_WIDTH
 from arena.report.tables import printable
 from arena.report.text_layout import shortened
 from arena.tournament.progress import time_left, total_matches

@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from arena.cli.boards import (
-    USUAL_WIDTH,
     beside,
     board,
     note_text,
     position_lines,
     room_beside,
     score_lines,
-    terminal_height,
-    terminal_width,
 )
 from arena.cli.common import match_of, open_home, print_json, show_result
 from arena.cli.lab_analyse import worth_json
 from arena.cli.options import json_option
+from arena.cli.streams import USUAL_WIDTH, terminal_height, terminal_width
 from arena.report.tables import printable
 from arena.report.text_layout import shortened
 

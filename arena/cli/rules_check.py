@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.boards import alarming
-from arena.cli.common import count_passed, print_wrapped, show_stderr
+from arena.cli.common import alarming, count_passed, print_wrapped, show_stderr
 from arena.cli.group import FAILED, OK
 from arena.report.tables import printable
 

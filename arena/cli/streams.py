@@ -1,15 +1,34 @@
-"""The standard streams of the command line: closed, full, or without a reader."""
+"""The standard streams of the command line: terminals, and those that are closed, full, or without a reader."""
 
 from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 from typing import Any
 
 from arena.errors import UsageError
 
 STDIN, STDOUT, STDERR = 0, 1, 2
+
+MIN_WIDTH = 40
+USUAL_WIDTH = 80
+
+
+def terminal_width() -> int:
+    """Return the width of the terminal; 80 without one."""
+    return max(MIN_WIDTH, shutil.get_terminal_size((USUAL_WIDTH, 24)).columns)
+
+
+def terminal_height() -> int:
+    """Return the height of the terminal; 24 without one."""
+    return shutil.get_terminal_size((USUAL_WIDTH, 24)).lines
+
+
+def has_colours() -> bool:
+    """Return whether stdout is a terminal with colours, and $NO_COLOR is not set."""
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
 
 
 def fill_closed_streams() -> bool:
