@@ -19,7 +19,8 @@ from arena.ratings.consistency import consistency
 from arena.ratings.environment import ppf
 from arena.ratings.field_fit import fit_encounters
 from arena.results import StoredResult
-from arena.tournament.formats import FORMATS, Field, Meeting
+from arena.tournament.formats.format import Field, Meeting
+from arena.tournament.formats.table import FORMATS
 from benchmarks.common import machine
 
 DRAW_PROBABILITY = 0.1

@@ -11,8 +11,9 @@ import time
 from pathlib import Path
 
 from arena.games import make_game
-from arena.lab.kernels import Kernel, build
+from arena.lab.kernels import build
 from arena.lab.kernels.encoding import KERNEL_NAMES
+from arena.lab.kernels.kernel import Kernel
 from arena.lab.kernels.loading import load, open_library
 from arena.lab.kernels.playouts import playouts_by_rules
 from arena.lab.kernels.speed import playouts_per_second

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.definition import Definition, GameChoice
-from arena.executors import Executor, JobResult, Played, Playing, WorkQueue
+from arena.executors.executor import Executor, JobResult, Played, Playing
+from arena.executors.work_queue import WorkQueue
 from arena.games import make_game
 from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from arena.analysis.standings_cache import standings_of
 from arena.definition import Definition, GameChoice
-from arena.executors import Executor, Played
+from arena.executors.executor import Executor, Played
 from arena.games import make_game
 from arena.home import ArenaHome
 from arena.match.referee import Referee

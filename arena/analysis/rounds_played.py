@@ -19,10 +19,11 @@ from arena.results import points_of
 from arena.store.correction import in_force
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.formats import Format, format_class
+from arena.tournament.formats.format import Format
 from arena.tournament.formats.knockout import Knockout
 from arena.tournament.formats.round_robin import RoundRobin
 from arena.tournament.formats.swiss import Swiss
+from arena.tournament.formats.table import format_class
 from arena.tournament.rounds import played_format
 
 _DEPARTURES = {CorrectionKind.WITHDRAW: "withdrawn", CorrectionKind.DISQUALIFY: "disqualified"}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from arena.home import ArenaHome
     from arena.records import MatchRecord
     from arena.store.values import StoredTournament
-    from arena.tournament.formats import Placing
+    from arena.tournament.formats.format import Placing
     from arena.tournament.progress import Progress
 
 

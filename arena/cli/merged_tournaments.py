@@ -14,7 +14,7 @@ from arena.report.tables import printable
 from arena.text import counted
 
 if TYPE_CHECKING:
-    from arena.transfer import MergedTournament
+    from arena.transfer.results import MergedTournament
 
 MAX_SHOWN_BOTS = 3
 

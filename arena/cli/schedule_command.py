@@ -191,7 +191,7 @@ def _match_rows(lines: Iterable[ScheduledMatch], definition: Definition, table_f
 
 
 def _summary(definition: Definition, counts: _Counts) -> str:
-    from arena.tournament.formats import format_of
+    from arena.tournament.formats.table import format_of
     from arena.tournament.rounds import matches_of, needs_results
 
     scheduled = counts.matches.total()
@@ -249,7 +249,7 @@ def _time(definition: Definition, counts: _Counts, times: Sequence[GameTimes], s
 
 def _matches_to_play(definition: Definition, counts: _Counts) -> list[float] | None:
     """Return how many matches of each game there will be; None without an end."""
-    from arena.tournament.formats import format_of
+    from arena.tournament.formats.table import format_of
     from arena.tournament.rounds import matches_of, needs_results
 
     scheduled = counts.matches.total()

@@ -21,7 +21,7 @@ from arena.text import any_of
 if TYPE_CHECKING:
     from arena.analysis.standings import Standings
     from arena.store.values import StoredTournament
-    from arena.tournament.formats import Placing
+    from arena.tournament.formats.format import Placing
 
 
 @click.command("standings")
@@ -49,7 +49,7 @@ def command(tournament: str | None, game: str | None, places: bool, table_format
 
         stored, ranking, table = read_whole(read)
     if places and ranking is None:
-        from arena.tournament.formats import FORMATS
+        from arena.tournament.formats.table import FORMATS
 
         ranked = any_of([name for name, kind in FORMATS.items() if kind.has_ranking])
         raise UsageError(

@@ -66,7 +66,7 @@ def _submit(path: Path, games: tuple[str, ...], as_json: bool) -> int:
 
 
 def _hand_in(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -> int:
-    from arena.client import for_site
+    from arena.client.signed_in import for_site
     from arena.client.submission import follow, hand_in
     from arena.people.submission import SubmissionState
     from arena.players.excluded_files import describe_left_out

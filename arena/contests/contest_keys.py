@@ -17,7 +17,7 @@ from arena.people.person_name import ACCEPTED, is_person_name
 from arena.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT
 from arena.shipped import PREFIX, example_bots
 from arena.text import any_of
-from arena.tournament.formats import DEFAULT_FORMAT, FORMATS, table_key
+from arena.tournament.formats.table import DEFAULT_FORMAT, FORMATS, table_key
 from arena.tournament.tournament_file import FORMAT_TABLES, LimitsTable, TimeControlTable
 
 MAX_NAME_CHARACTERS = 48

@@ -12,7 +12,7 @@ from arena.mistake import Mistake
 from arena.shipped import PREFIX
 from arena.text import any_of, counted, shortened_text, toml_value
 from arena.tournament.definition import check_ply_limit
-from arena.tournament.formats import FORMATS, table_key
+from arena.tournament.formats.table import FORMATS, table_key
 from arena.tournament.opening_information import check_information
 from arena.tournament.openings import has_opening
 

@@ -18,7 +18,7 @@ from arena.store.correction import absences, out_of_table
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.text import counted
-from arena.tournament.formats import FORMATS, format_of
+from arena.tournament.formats.table import FORMATS, format_of
 from arena.tournament.rounds import ranking_of
 
 

@@ -19,7 +19,7 @@ from arena.players.manifest import claims_problem
 from arena.records import Bot, ScheduledMatch
 from arena.store.correction import Correction, CorrectionDetails, taken_out
 from arena.store.store import Store
-from arena.tournament.formats import format_of
+from arena.tournament.formats.table import format_of
 from arena.tournament.schedule import Scheduler
 
 MAX_CHECK_SECONDS = 5.0

@@ -17,7 +17,8 @@ from arena.store.correction import Correction, CorrectionDetails, absences, in_f
 from arena.store.correction_log import Change
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.formats import Format, format_class
+from arena.tournament.formats.format import Format
+from arena.tournament.formats.table import format_class
 
 
 class Replays(NamedTuple):

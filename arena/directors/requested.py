@@ -6,7 +6,10 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from arena import corrections
+from arena.corrections.absence import disqualify, withdraw
+from arena.corrections.bots import replace_bot
+from arena.corrections.undoing import undo_correction
+from arena.corrections.void_matches import void_matches
 from arena.enums import CorrectionKind, DisqualifiedMatches
 from arena.errors import ArenaError, DatabaseError, UsageError
 from arena.home import ArenaHome
@@ -22,27 +25,27 @@ Arguments = Mapping[str, Any]
 
 def _withdraw(home: ArenaHome, request: TournamentRequest) -> Correction:
     bot = request.arguments["bot"]
-    return corrections.withdraw(home.store, request.tournament, bot, reason=request.reason)
+    return withdraw(home.store, request.tournament, bot, reason=request.reason)
 
 
 def _disqualify(home: ArenaHome, request: TournamentRequest) -> Correction:
     bot, matches = request.arguments["bot"], DisqualifiedMatches(request.arguments["rule"])
-    return corrections.disqualify(home.store, request.tournament, bot, reason=request.reason, matches=matches)
+    return disqualify(home.store, request.tournament, bot, reason=request.reason, matches=matches)
 
 
 def _replace(home: ArenaHome, request: TournamentRequest) -> Correction:
     bot, new = request.arguments["bot"], home.bots.find(request.arguments["new"])
-    return corrections.replace_bot(home.store, request.tournament, bot, new, reason=request.reason)
+    return replace_bot(home.store, request.tournament, bot, new, reason=request.reason)
 
 
 def _void(home: ArenaHome, request: TournamentRequest) -> Correction:
     matches = request.arguments["numbers"]
-    return corrections.void_matches(home.store, request.tournament, matches, reason=request.reason)
+    return void_matches(home.store, request.tournament, matches, reason=request.reason)
 
 
 def _undo(home: ArenaHome, request: TournamentRequest) -> Correction:
     number = request.arguments["correction"]
-    return corrections.undo_correction(home.store, request.tournament, number, reason=request.reason)
+    return undo_correction(home.store, request.tournament, number, reason=request.reason)
 
 
 _DONE_BY: dict[str, tuple[CorrectionKind, Callable[[ArenaHome, TournamentRequest], Correction]]] = {

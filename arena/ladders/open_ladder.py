@@ -19,7 +19,7 @@ from arena.players.manifest import claims_problem
 from arena.records import Bot
 from arena.store.values import StoredBot
 from arena.tournament.definition import load_definition
-from arena.tournament.formats import format_class
+from arena.tournament.formats.table import format_class
 
 UNCONTAINED = ("none", "limits")
 

@@ -8,7 +8,7 @@ from arena.analysis.crosstable import Score
 from arena.analysis.standings import Standings
 from arena.report.standings_columns import standings_columns
 from arena.report.tables import Column, Row
-from arena.tournament.formats import Placing
+from arena.tournament.formats.format import Placing
 
 
 def standings_table(table: Standings, formatted: bool = True) -> tuple[list[Column], list[Row]]:

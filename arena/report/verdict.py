@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from arena.analysis.standings import SURE, Standing, Standings
 from arena.ratings.components import connected_components
 from arena.text import all_of, counted
-from arena.tournament.formats import Placing
+from arena.tournament.formats.format import Placing
 
 MAX_NAMES = 4
 """More bots are counted instead of named."""

@@ -16,8 +16,8 @@ from arena.records import DEFAULT_PLY_LIMIT, Bot, Limits, TimeControl
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.definition import check_game_of, check_ply_limit
-from arena.tournament.formats import field_of
 from arena.tournament.formats.sprt import Comparison
+from arena.tournament.formats.table import field_of
 from arena.tournament.rounds import meetings
 
 DEFAULT_LIMIT = 10_000

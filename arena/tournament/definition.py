@@ -28,7 +28,7 @@ from arena.players.manifest import IsKnown, as_submitted, check_name, claims_pro
 from arena.records import Bot, Limits, TimeControl
 from arena.shipped import bot_path, example_hint, tournament_path
 from arena.text import shortened_text, toml_value
-from arena.tournament.formats import FORMATS, format_of, table_key
+from arena.tournament.formats.table import FORMATS, format_of, table_key
 from arena.tournament.openings_key import openings_in
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile
 from arena.tournament.variants import Variant, variants_of

@@ -11,13 +11,14 @@ from pathlib import Path
 
 from arena.definition import Definition
 from arena.errors import StoreError, UsageError
-from arena.executors import Executor, Job, open_executor
+from arena.executors.executor import Executor, Job
+from arena.executors.table import open_executor
 from arena.executors.worker_start import end_if_importing
 from arena.records import Bot
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.control import RunControl
-from arena.tournament.formats import format_class
+from arena.tournament.formats.table import format_class
 from arena.tournament.progress import Progress
 from arena.tournament.resumption import brought_up_to_date, create_or_resume
 from arena.tournament.run import Listener, Refresh, Run

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from arena.errors import StoreError
-from arena.executors import Executor
+from arena.executors.executor import Executor
 from arena.store.live_state import PlayedNow, RunProgress
 from arena.store.store import Store
 from arena.store.values import StoredTournament

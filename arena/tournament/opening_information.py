@@ -45,7 +45,7 @@ from arena.lab.kernels.slip_states import least_states, may_be_solved
 from arena.lab.kernels.slips import MOST_STATES, slip_encounters
 from arena.seeds import derived_seed
 from arena.text import counted
-from arena.tournament.formats import format_class
+from arena.tournament.formats.table import format_class
 from arena.tournament.opening_lines import text_of
 from arena.tournament.openings import Opening, openings
 

@@ -9,7 +9,7 @@ from arena.errors import GameError
 from arena.results import EntrantRating
 from arena.store.rows import RecordRow
 from arena.text import duration_text
-from arena.tournament.formats import StopLimits
+from arena.tournament.formats.format import StopLimits
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from arena.players.manifest import known_by
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.corrected import with_corrections
-from arena.tournament.formats import format_class
+from arena.tournament.formats.table import format_class
 from arena.tournament.opening_information import with_openings
 from arena.tournament.schedule import schedule
 

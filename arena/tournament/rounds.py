@@ -13,7 +13,8 @@ from arena.results import EntrantRating, StoredResult
 from arena.store.correction import out_of_table
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.formats import Format, Meeting, Placing, StopLimits, field_of, format_class, format_of
+from arena.tournament.formats.format import Format, Meeting, Placing, StopLimits
+from arena.tournament.formats.table import field_of, format_class, format_of
 from arena.tournament.schedule import Scheduler
 
 

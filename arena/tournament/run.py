@@ -9,12 +9,13 @@ from itertools import chain
 
 from arena.definition import Definition
 from arena.errors import UsageError
-from arena.executors import Executor, JobResult, Played, Void, WorkQueue
+from arena.executors.executor import Executor, JobResult, Played, Void
+from arena.executors.work_queue import WorkQueue
 from arena.records import MatchSpec, ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
 from arena.tournament.control import Order, RunControl
-from arena.tournament.formats import format_class
+from arena.tournament.formats.table import format_class
 from arena.tournament.live_writer import LiveWriter
 from arena.tournament.progress import Progress
 from arena.tournament.resumption import Resumed, create_or_resume

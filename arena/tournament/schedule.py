@@ -13,7 +13,8 @@ from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.records import MatchSpec, ScheduledMatch, Seating
 from arena.seeds import derived_seed
-from arena.tournament.formats import Pairing, Round, format_class, format_of
+from arena.tournament.formats.format import Pairing, Round
+from arena.tournament.formats.table import format_class, format_of
 from arena.tournament.opening_lines import ListedOpenings, read_lines
 from arena.tournament.openings import Opening, openings
 from arena.tournament.seats import SeatPlanner, rotations

@@ -17,7 +17,7 @@ from functools import cache
 from itertools import permutations
 
 from arena.seeds import derived_seed
-from arena.tournament.formats import Pairing
+from arena.tournament.formats.format import Pairing
 
 MAX_EXAMINED = 200
 """Orders around the board that are compared; all of them for up to six players."""

@@ -16,7 +16,7 @@ from arena.checked import without_nul
 from arena.enums import ClockKind, OffTurn
 from arena.limit import Limit, Unit
 from arena.records import DEFAULT_PLY_LIMIT, LIMITS, MAX_PLY_LIMIT, MEBIBYTE
-from arena.tournament.formats import DEFAULT_FORMAT, FORMATS, table_key
+from arena.tournament.formats.table import DEFAULT_FORMAT, FORMATS, table_key
 from arena.tournament.variants import has_lists
 
 Seconds = Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False)]

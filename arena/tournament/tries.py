@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from arena.executors import Void
+from arena.executors.executor import Void
 from arena.records import MatchSpec
 from arena.tournament.progress import Progress
 from arena.tournament.turns import Turns

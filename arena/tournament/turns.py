@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from arena.executors import Executor, JobResult, Played, Void
+from arena.executors.executor import Executor, JobResult, Played, Void
 from arena.store.rows import RecordRow, as_json
 from arena.stored import from_json_text
 from arena.tournament.time_shares import EndedMatch, TimeShares

@@ -16,7 +16,7 @@ from arena.names import ACCEPTED, is_name
 from arena.records import MAX_PLY_LIMIT, Bot, ScheduledMatch
 from arena.store.correction import Correction
 from arena.text import shortened_text
-from arena.tournament.formats import format_of
+from arena.tournament.formats.table import format_of
 from arena.tournament.rounds import needs_results
 from arena.tournament.schedule import ChosenOpenings, schedule
 

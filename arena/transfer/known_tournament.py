@@ -20,7 +20,7 @@ from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.stored import from_json_text, mapping_of
 from arena.text import counted
-from arena.tournament.formats import format_class
+from arena.tournament.formats.table import format_class
 from arena.tournament.resumption import differences
 from arena.tournament.rounds import needs_results
 from arena.transfer.definition_checks import (

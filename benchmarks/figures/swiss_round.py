@@ -8,7 +8,8 @@ import random
 import time
 
 from arena.results import StoredResult
-from arena.tournament.formats import FORMATS, Field, Meeting
+from arena.tournament.formats.format import Field, Meeting
+from arena.tournament.formats.table import FORMATS
 
 ENTRANTS = 1000
 

@@ -11,7 +11,7 @@ from arena.analysis.resting_leaderboards import (
     RestingLeaderboards,
     let_leaderboards_rest,
 )
-from arena.corrections import void_matches
+from arena.corrections.void_matches import void_matches
 from arena.store.store import Store
 from tests.store.samples import definition, line, record
 

@@ -8,7 +8,8 @@ import pytest
 from arena.analysis import results_so_far
 from arena.analysis.result_table import read_results
 from arena.analysis.schedule_balance import seatings_of
-from arena.corrections import undo_correction, void_matches
+from arena.corrections.undoing import undo_correction
+from arena.corrections.void_matches import void_matches
 from arena.home import ArenaHome
 from arena.store.record_reader import RecordReader
 from tests.site.duels import bot

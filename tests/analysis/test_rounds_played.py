@@ -3,7 +3,7 @@
 import pytest
 
 from arena.analysis.rounds_played import rounds_played
-from arena.corrections import disqualify, withdraw
+from arena.corrections.absence import disqualify, withdraw
 from arena.enums import DisqualifiedMatches
 from arena.home import ArenaHome
 from arena.tournament.rounds import ranking_of

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from arena.cli.group import run
-from arena.corrections import disqualify
+from arena.corrections.absence import disqualify
 from tests.cli.calls import calling, refusal
 from tests.transfer.played import begin, definition_of, play
 

@@ -15,7 +15,7 @@ from arena.cli.run_progress import in_lines, run_parts, share_done
 from arena.cli.waiting import ERASE_LINE, waiting
 from arena.definition import Definition, GameChoice
 from arena.records import Bot
-from arena.tournament.formats import StopLimits
+from arena.tournament.formats.format import StopLimits
 from arena.tournament.progress import Progress, TimeLeft, time_left
 from tests.conftest import BOTS
 from tests.store.samples import record

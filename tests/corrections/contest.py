@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 from arena.analysis.standings_cache import standings_of
 from arena.definition import Definition, GameChoice
-from arena.executors import Executor, Played
+from arena.executors.executor import Executor, Played
 from arena.games import make_game
 from arena.match.referee import Referee
 from arena.players.manifest import load_bot

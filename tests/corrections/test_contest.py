@@ -9,7 +9,9 @@ from itertools import combinations
 import pytest
 
 from arena.analysis.verification import verify
-from arena.corrections import disqualify, enter_late, replace_bot, void_matches, withdraw
+from arena.corrections.absence import disqualify, withdraw
+from arena.corrections.bots import enter_late, replace_bot
+from arena.corrections.void_matches import void_matches
 from arena.home import ArenaHome
 from arena.shipped import bot_path
 from tests.corrections.contest import contest, play, reckoned, records, tabled, write_bots

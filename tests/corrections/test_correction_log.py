@@ -6,7 +6,9 @@ import pytest
 
 from arena.analysis.verification import verify
 from arena.cli.group import run
-from arena.corrections import disqualify, undo_correction, void_matches, withdraw
+from arena.corrections.absence import disqualify, withdraw
+from arena.corrections.undoing import undo_correction
+from arena.corrections.void_matches import void_matches
 from arena.enums import FaultKind
 from tests.corrections.contest import contest, play, records, write_bots
 from tests.databases import change

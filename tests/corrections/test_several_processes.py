@@ -8,7 +8,7 @@ import time
 import pytest
 
 from arena.analysis.verification import verify
-from arena.corrections import disqualify
+from arena.corrections.absence import disqualify
 from arena.home import ArenaHome
 from tests.corrections.contest import contest, play, records, tabled, write_bots
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena import corrections
+from arena.corrections.void_matches import void_matches
 from arena.directors.kept import KeptTournament, _listed
 from arena.directors.leaving import Leaving
 from arena.directors.requested import carry_out_requests
@@ -101,11 +101,11 @@ def test_what_is_asked_of_a_tournament_that_another_director_runs_waits(home, pe
 @pytest.mark.parametrize("is_made", [False, True])
 def test_a_program_that_was_killed_in_the_middle_does_it_once(home, people, is_made):
     """Killed before the correction, or after it and before it was said: the two are in different databases."""
-    corrections.void_matches(home.store, "t", [2], reason="Because.")  # an earlier one that looks the same
+    void_matches(home.store, "t", [2], reason="Because.")  # an earlier one that looks the same
     request = ask(people, "void", numbers=[1])
     people.requests.begin(request.number, 1)
     if is_made:
-        corrections.void_matches(home.store, "t", [1], reason="Because.")
+        void_matches(home.store, "t", [1], reason="Because.")
     carry_out_requests(home, people, "t")
     assert made(home) == [(CorrectionKind.VOID, "Because.")] * 2
     assert decided(people) == [("void", RequestState.DONE)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.tournament.formats import FORMATS
+from arena.tournament.formats.table import FORMATS
 from arena.tournament.tournament_file import TournamentFile
 
 ROOT = Path(__file__).parents[2]

@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from arena.bot_text import OPERATOR
-from arena.executors import EXECUTORS, Job, Played, Void, WorkQueue, open_executor
+from arena.executors.executor import Job, Played, Void
 from arena.executors.in_process import InProcessExecutor
 from arena.executors.local import LocalExecutor
+from arena.executors.table import EXECUTORS, open_executor
+from arena.executors.work_queue import WorkQueue
 from arena.games import make_game
 from arena.home import ArenaHome
 from arena.isolation.levels import choose_isolation

@@ -11,7 +11,7 @@ import pytest
 from arena.analysis.standings_cache import standings_of
 from arena.bot_text import OPERATOR
 from arena.errors import ClusterError, UsageError
-from arena.executors import Job
+from arena.executors.executor import Job
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament

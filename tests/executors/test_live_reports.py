@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.executors import Job, in_process, live_reports
+from arena.executors import in_process, live_reports
+from arena.executors.executor import Job
 from arena.executors.in_process import InProcessExecutor
 from arena.executors.live_reports import LiveReports
 from arena.isolation.sandbox_policy import Isolation

@@ -6,9 +6,10 @@ import sys
 import pytest
 
 from arena.errors import UsageError
-from arena.executors import EXECUTORS, Job, open_executor
+from arena.executors.executor import Job
 from arena.executors.in_process import InProcessExecutor
 from arena.executors.local import LocalExecutor
+from arena.executors.table import EXECUTORS, open_executor
 
 JOB = Job(isolation="none", workers=1)
 FORMS = ("local", "in-process", "dask://HOST:PORT", "dask://local?processes=N")

@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from arena.executors import WorkQueue
+from arena.executors.work_queue import WorkQueue
 from arena.records import MatchSpec
 
 

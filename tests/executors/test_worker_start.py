@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from arena.errors import UsageError
-from arena.executors import Job, WorkQueue
+from arena.executors.executor import Job
 from arena.executors.local import LocalExecutor
+from arena.executors.work_queue import WorkQueue
 from arena.executors.worker_start import MAX_KILLED_STARTS, NO_GUARD_STATUS, StartedWorkers
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition

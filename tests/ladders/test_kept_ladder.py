@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena import corrections
+from arena.corrections.void_matches import void_matches
 from arena.directors.kept import KeptTournament
 from arena.directors.leaving import Leaving
 from arena.enums import CorrectionKind
@@ -177,7 +177,7 @@ def test_it_sees_what_was_corrected_on_the_command_line_while_it_waited_or_was_p
         if pauses:
             want(people, Wish.PAUSE)
             kept.step()
-        corrections.void_matches(home.store, "open", [2], reason="The power went.")
+        void_matches(home.store, "open", [2], reason="The power went.")
         assert recorded(home) == before - 1
         if pauses:
             want(people, Wish.PLAY)

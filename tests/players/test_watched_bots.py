@@ -8,7 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from arena.enums import FaultKind, IsolationLevel
-from arena.executors import Job, Played, WorkQueue, open_executor
+from arena.executors.executor import Job, Played
+from arena.executors.table import open_executor
+from arena.executors.work_queue import WorkQueue
 from arena.isolation import procfs
 from arena.isolation.levels import choose_isolation
 from arena.isolation.sandbox_policy import Isolation

@@ -10,7 +10,7 @@ from arena.analysis.rounds_played import PlayedMeeting, PlayedRound
 from arena.report.bracket_text import bracket_text
 from arena.report.rounds_text import Style, round_cards_text, rounds_text
 from arena.report.text_layout import cell_count
-from arena.tournament.formats import Meeting
+from arena.tournament.formats.format import Meeting
 from tests.tournament.test_formats import DATA, made, published, result, scored
 
 WIDE, NARROW, ASCII = Style(width=80), Style(width=40), Style(width=80, is_ascii=True)

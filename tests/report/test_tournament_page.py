@@ -12,7 +12,7 @@ import pytest
 
 from arena.analysis.standings_cache import standings_of
 from arena.bot_text import OPERATOR
-from arena.corrections import void_matches
+from arena.corrections.void_matches import void_matches
 from arena.home import ArenaHome
 from arena.names import is_name
 from arena.report import markup

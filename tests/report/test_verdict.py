@@ -12,7 +12,7 @@ from arena.ratings import Rating
 from arena.ratings.consistency import Consistency
 from arena.ratings.field_fit import FittedEncounters
 from arena.report.verdict import ranking_verdict, verdict
-from arena.tournament.formats import Placing
+from arena.tournament.formats.format import Placing
 
 
 class DrawnLos(FittedEncounters):

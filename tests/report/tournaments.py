@@ -3,7 +3,7 @@
 from arena.definition import Definition, GameChoice
 from arena.enums import FaultKind
 from arena.errors import BotError
-from arena.executors import Executor, Played
+from arena.executors.executor import Executor, Played
 from arena.games import make_game
 from arena.match.referee import Referee
 from arena.players.player import Answer

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from arena.corrections import void_matches
+from arena.corrections.void_matches import void_matches
 from arena.errors import UnknownNameError
 from arena.results import EntrantRating
 from arena.site.build import bot_profile as builder

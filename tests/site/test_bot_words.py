@@ -26,7 +26,7 @@ from arena.site.publish.publishing import publish
 from arena.site.publish.verification import verify_folder
 from arena.site.render import environment
 from arena.store.rows import row_of
-from arena.transfer import import_records
+from arena.transfer.importing import import_records
 from tests.report.tournaments import play
 from tests.site.matches import FULL, record
 

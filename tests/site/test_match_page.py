@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from arena.bot_text import OPERATOR
-from arena.corrections import disqualify
+from arena.corrections.absence import disqualify
 from arena.errors import UnknownNameError
 from arena.games import make_game
 from arena.home import ArenaHome

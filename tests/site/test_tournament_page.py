@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from arena.corrections import void_matches
+from arena.corrections.void_matches import void_matches
 from arena.errors import UnknownNameError
 from tests.report.test_tables import HOSTILE
 from tests.report.tournaments import play

@@ -4,8 +4,9 @@ import time
 
 import pytest
 
-from arena.executors import Executor, Job, Played, WorkQueue
+from arena.executors.executor import Executor, Job, Played
 from arena.executors.local import LocalExecutor
+from arena.executors.work_queue import WorkQueue
 from arena.match.referee import Referee
 from arena.players.manifest import load_bot
 from arena.players.scripted import ScriptedPlayer

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena.errors import DefinitionError, StoreError, UsageError
 from arena.tournament.definition import load_definition
-from arena.tournament.formats import format_of
+from arena.tournament.formats.table import format_of
 from tests.conftest import BOTS
 
 

@@ -15,10 +15,10 @@ import pytest
 
 from arena.analysis.standings_cache import standings_of
 from arena.errors import DefinitionError, LateError, StoreError
-from arena.executors import Executor, Job, Played, Void, WorkQueue
 from arena.executors.cores import cores_for_workers
-from arena.executors.executor import void_after
+from arena.executors.executor import Executor, Job, Played, Void, void_after
 from arena.executors.local import LocalExecutor
+from arena.executors.work_queue import WorkQueue
 from arena.home import ArenaHome
 from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from arena import ratings
 from arena.errors import DefinitionError
 from arena.results import StoredResult
-from arena.tournament.formats import FORMATS, Field, Meeting
-from arena.tournament.formats.format import FOR_TWO
+from arena.tournament.formats.format import FOR_TWO, Field, Meeting
 from arena.tournament.formats.groups import balanced_groups
 from arena.tournament.formats.knockout import bracket
 from arena.tournament.formats.round_robin import circle
+from arena.tournament.formats.table import FORMATS
 from arena.tournament.formats.tie_breaks import CardLine, tie_breaks
 from arena.tournament.seats import rotations
 

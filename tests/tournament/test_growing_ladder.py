@@ -12,9 +12,9 @@ from arena.store.store import Store
 from arena.store.tournament_reader import TournamentReader
 from arena.tournament.control import Order, RunControl
 from arena.tournament.director import run_tournament
-from arena.tournament.formats import Field, field_of, format_of
+from arena.tournament.formats.format import Field
 from arena.tournament.formats.knockout import DecidedBy
-from arena.tournament.formats.table import FORMATS
+from arena.tournament.formats.table import FORMATS, field_of, format_of
 from arena.tournament.formats.tie_breaks import CardLine
 from benchmarks.ladder_shares import Clock, SimulatedExecutor, ladder_of
 from tests.tournament.test_formats import first_wins, played, settings_for

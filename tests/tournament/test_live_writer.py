@@ -9,7 +9,7 @@ import pytest
 
 from arena.definition import Definition, GameChoice
 from arena.errors import StoreError
-from arena.executors import Executor, Played, Playing, Void
+from arena.executors.executor import Executor, Played, Playing, Void
 from arena.home import ArenaHome
 from arena.live_match import LiveMatch
 from arena.match.referee import Referee

@@ -13,7 +13,8 @@ from arena.errors import DefinitionError
 from arena.games import make_game
 from arena.records import Bot, Limits, TimeControl
 from arena.seeds import pick_below
-from arena.tournament.formats import FORMATS, Field
+from arena.tournament.formats.format import Field
+from arena.tournament.formats.table import FORMATS
 from arena.tournament.openings import openings
 from arena.tournament.schedule import schedule, spec_of
 from arena.tournament.seats import rotations

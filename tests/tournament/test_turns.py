@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.executors import Void
+from arena.executors.executor import Void
 from arena.ratings.components import connected_components
 from arena.results import StoredResult
 from arena.store.store import Store
 from arena.tournament.control import Order, RunControl
 from arena.tournament.director import run_tournament
-from arena.tournament.formats import Field, Meeting
+from arena.tournament.formats.format import Field, Meeting
 from arena.tournament.formats.ladder import MAX_ROUNDS_WAITING, Ladder, LadderSettings
 from arena.tournament.time_shares import EndedMatch, TimeShares
 from arena.tournament.tries import MAX_TRIES

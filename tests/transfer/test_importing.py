@@ -11,11 +11,15 @@ import pytest
 
 import arena.corrections.bots
 from arena.analysis.verification import verify
-from arena.corrections import disqualify, replace_bot, undo_correction, void_matches, withdraw
+from arena.corrections.absence import disqualify, withdraw
+from arena.corrections.bots import replace_bot
+from arena.corrections.undoing import undo_correction
+from arena.corrections.void_matches import void_matches
 from arena.errors import StoreError
 from arena.home import ArenaHome
-from arena.transfer import import_records, merge_home, whole_export
-from arena.transfer.export_writer import DigestChain
+from arena.transfer.export_writer import DigestChain, whole_export
+from arena.transfer.importing import import_records
+from arena.transfer.merging import merge_home
 from tests.transfer.played import begin, bot, definition_of, exported, play, play_rounds
 
 CUP = definition_of(encounters=2)

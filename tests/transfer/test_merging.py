@@ -17,7 +17,7 @@ from arena.definition import GameChoice
 from arena.errors import StoreError, UnknownNameError
 from arena.home import ArenaHome
 from arena.store.rows import row_of
-from arena.transfer import merge_home
+from arena.transfer.merging import merge_home
 from tests.databases import change
 from tests.transfer.played import begin, bot, definition_of, exported, forfeited, play, play_rounds, played
 

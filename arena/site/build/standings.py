@@ -17,7 +17,7 @@ from arena.site.build.sentences import marked, sentence
 from arena.site.models.crosstable import Crosstable, CrosstableCell
 from arena.site.models.sentence import Sentence
 from arena.site.models.standings import RankedBot, Ranking, RankingColumn, StandingLine
-from arena.tournament.formats import Placing
+from arena.tournament.formats.format import Placing
 
 MAX_LINES = 10_000
 """Of standings; JSON and CSV of a page have all of them."""

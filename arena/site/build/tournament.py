@@ -43,7 +43,7 @@ from arena.store.correction import disqualified
 from arena.store.states import state_of
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.tournament.formats import Placing
+from arena.tournament.formats.format import Placing
 from arena.tournament.rounds import ranking_of
 
 MAX_BALANCED = 20_000

@@ -10,7 +10,7 @@ from arena.store.leaders import EVERYONE_MEETS, Leaders, first_by_points
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.text import all_of, counted
-from arena.tournament.formats import format_class
+from arena.tournament.formats.table import format_class
 from arena.tournament.rounds import ranking_of
 
 MAX_COUNTED = 10_000

@@ -19,7 +19,7 @@ from arena.site.publish.contents import MAX_BOTS_IN_PAIRS, Contents
 from arena.site.publish.file_names import file_names
 from arena.site.render import Setting, asset, asset_digests, render
 from arena.store.values import StoredTournament
-from arena.transfer import whole_export
+from arena.transfer.export_writer import whole_export
 
 NOT_IN_FOLDERS = ("asking.js", "live.js", "parts.js", "filter.js", "pending.js")
 """Scripts that only pages of a server have, or only reports."""

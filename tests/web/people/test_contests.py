@@ -15,7 +15,7 @@ from arena.games import GAMES
 from arena.home import ArenaHome
 from arena.people.roles import Scope
 from arena.shipped import PREFIX, example_bots
-from arena.tournament.formats import FORMATS
+from arena.tournament.formats.table import FORMATS
 from arena.web.people import contest_changes
 from arena.web.people.contest_fields import NewContest
 from arena.web.people.contest_form import form_template, form_text

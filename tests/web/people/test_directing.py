@@ -8,7 +8,7 @@ from arena.home import ArenaHome
 from arena.people.directing import DirectorState, RequestState, RunFigures, SittingOut, Wish
 from arena.people.roles import Scope
 from arena.store.values import StoredBot
-from arena.tournament.formats import FORMATS
+from arena.tournament.formats.table import FORMATS
 from arena.web.people.directing import WITH_LATER_STAGES
 from tests.store.samples import definition
 from tests.web.people.conftest import JSON
