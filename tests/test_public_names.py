@@ -15,8 +15,8 @@ import pytest
 import arena
 import arena.botkit
 import arena.games
+import arena.ratings
 
-SOURCE = Path(arena.__file__)
 PUBLIC = {name: getattr(arena, name) for name in arena.__all__ if name != "__version__"}
 AUTHORS = {getattr(arena.games, name) for name in arena.games.__all__ if name not in ("GAMES", "Option")}
 """What authors of games import, from ``arena.games``."""
@@ -30,8 +30,8 @@ PARTS_OF_A_STORE = {"Annotations", "CorrectionLog", "LiveState", "Records", "Sea
 """Users get these from a store, and never make one themselves."""
 
 
-def names_for_type_checkers() -> Iterator[tuple[str, str]]:
-    tree = ast.parse(SOURCE.read_text(encoding="utf-8"))
+def names_for_type_checkers(package) -> Iterator[tuple[str, str]]:
+    tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
     blocks = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
     for line in next(blocks).body:
         assert isinstance(line, ast.ImportFrom)
@@ -69,19 +69,22 @@ def signatures(value) -> Iterator[tuple[str, dict[str, object]]]:
             yield function.__qualname__, typing.get_type_hints(function)
 
 
-def test_type_checkers_see_every_name_and_no_other():
-    listed = dict(names_for_type_checkers())
-    assert set(listed) == {*PUBLIC, *PACKAGES}
+@pytest.mark.parametrize(
+    ("package", "names"), [(arena, {*PUBLIC, *PACKAGES}), (arena.ratings, {*arena.ratings.__all__})]
+)
+def test_type_checkers_see_every_name_and_no_other(package, names):
+    listed = dict(names_for_type_checkers(package))
+    assert set(listed) == names <= {*dir(package)}
     for name, module in listed.items():
-        assert getattr(__import__(module, fromlist=[name]), name) is getattr(arena, name)
+        assert getattr(__import__(module, fromlist=[name]), name) is getattr(package, name)
+    with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'Nothing'"):
+        package.Nothing  # noqa: B018
 
 
 def test_names_are_listed_and_no_others_exist():
     assert {name for name in dir(arena) if not name.startswith("__")} == {*PUBLIC, *PACKAGES}
     assert {"__all__", "__doc__", "__file__", "__path__", "__version__"} <= set(dir(arena))
     assert len(arena.__all__) == len(set(arena.__all__))
-    with pytest.raises(AttributeError, match="module 'arena' has no attribute 'Nothing'"):
-        arena.Nothing  # noqa: B018
 
 
 @pytest.mark.parametrize("package", sorted(PACKAGES))
