@@ -28,6 +28,7 @@ from arena.executors.worker import NotBegun, Ready, WorkerSettings, run_worker
 from arena.executors.worker_process import MIN_SPECS, WorkerProcess
 from arena.executors.worker_start import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
 from arena.isolation.levels import choose_isolation
+from arena.isolation.reaper import end_tracers
 from arena.live_match import LiveMatch
 from arena.service_program import starting_process
 
@@ -69,6 +70,7 @@ class LocalExecutor(Executor):
         self._starts = StartedWorkers()
         self._watched: frozenset[int] = frozenset()
         self._live: dict[int, LiveMatch] = {}
+        self._continued_at = time.monotonic()
 
     def __enter__(self) -> Self:
         """Open the log, and take cores."""
@@ -139,7 +141,7 @@ class LocalExecutor(Executor):
         by_pipe = {worker.pipe: worker for worker in self._workers}
         results: list[JobResult] = []
         ready = wait(list(by_pipe), timeout=timeout_seconds)
-        if not ready:
+        if time.monotonic() - self._continued_at >= REFRESH_SECONDS:
             self._continue_stopped()
         for pipe in ready:
             worker = by_pipe[pipe]  # type: ignore[index]
@@ -172,10 +174,13 @@ class LocalExecutor(Executor):
             self._live.pop(message.match, None)
 
     def _continue_stopped(self) -> None:
-        """Send SIGCONT to the workers: a bot that runs under our own uid can stop one."""
-        for worker in self._workers:
+        """Let the workers go on: a bot that runs under our own uid can stop or trace one."""
+        pids = {worker.process.pid or os.getpid() for worker in self._workers}
+        end_tracers(pids)
+        for pid in pids:
             with contextlib.suppress(OSError):
-                os.kill(worker.process.pid or os.getpid(), signal.SIGCONT)
+                os.kill(pid, signal.SIGCONT)
+        self._continued_at = time.monotonic()
 
     def _hand_out(self, queue: WorkQueue) -> None:
         """Take matches from the queue and send them to the workers."""

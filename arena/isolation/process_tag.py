@@ -15,6 +15,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.isolation import procfs
+
 NOTE_SUFFIX = ".session"
 """Ends the name of a note, which begins as that of the bot's scratch directory beside it; a bot can't write there."""
 
@@ -113,10 +115,9 @@ def is_member(pid: str, session: NotedSession) -> bool:
 
 
 def _privileges(pid: str) -> tuple[int, int]:
-    """Return NoNewPrivs and Seccomp of a process, which everyone may read (proc_pid_status(5))."""
-    with open(f"/proc/{pid}/status", "rb") as file:
-        values = dict(line.split(b":", 1) for line in file.read().splitlines())
-    return int(values.get(b"NoNewPrivs", 0)), int(values.get(b"Seccomp", 0))
+    """Return whether a process can't gain privileges, and its seccomp mode."""
+    status = procfs.status(f"/proc/{pid}")
+    return int(status.get(b"NoNewPrivs", 0)), int(status.get(b"Seccomp", 0))
 
 
 @functools.cache

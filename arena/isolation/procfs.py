@@ -65,6 +65,27 @@ def is_stopped(pid: int) -> bool:
         return error.errno == errno.ESRCH or not os.path.exists(f"/proc/{pid}")  # it is gone
 
 
+def status(directory: str) -> dict[bytes, bytes]:
+    """Return the fields of the status of a process or thread (proc_pid_status(5)), which everyone may read.
+
+    Raises:
+        OSError: if it has ended.
+    """
+    return dict(line.split(b":", 1) for line in read(f"{directory}/status").splitlines())
+
+
+def tracers(pid: int) -> set[int]:
+    """Return the processes that trace a thread of a process (ptrace(2)), and can stop it thereby."""
+    found = set()
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError):
+                tracer = int(status(f"/proc/{pid}/task/{thread}")[b"TracerPid"])  # a thread, too
+                if tracer:
+                    found.add(int(status(f"/proc/{tracer}")[b"Tgid"]))
+    return found
+
+
 def environment(pid: int | str) -> list[bytes]:
     """Return the settings in a process's environment, up to ``MAX_ENVIRONMENT_BYTES``.
 

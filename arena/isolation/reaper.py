@@ -62,6 +62,17 @@ def _is_of_bot(child: int, pid: int, uid: int | None, scratch: str) -> bool:
     return False
 
 
+def end_tracers(workers: set[int]) -> None:
+    """Kill the bots that trace their worker, or another one, and could keep it stopped for ever.
+
+    Without a uid of its own, and below the level ``landlock``, a bot may. A debugger of the operator's may go on.
+    """
+    tracers = {tracer for worker in workers for tracer in procfs.tracers(worker)}
+    for bot in tracers and tracers.intersection(set().union(*map(descendants, workers))):
+        with contextlib.suppress(OSError):
+            os.kill(bot, signal.SIGKILL)
+
+
 def reap_orphans(launcher: LauncherClient, known: set[int], session: int) -> None:
     """Kill and reap the orphans of bots that this process has adopted; bots that are alive are left alone.
 

@@ -1,6 +1,13 @@
 """What the local executor gives a worker and learns from it; the worker is played by pipes here."""
 
+import contextlib
 import multiprocessing
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -97,7 +104,7 @@ def live(match, plies=0):
 def test_a_ready_worker_plays_the_first_match_it_has(executor, pipe, monkeypatch):
     instants = iter([10.0, 20.0, 30.0])
     for module in (local, worker_process):
-        monkeypatch.setattr(module, "time", SimpleNamespace(time=lambda: next(instants)))
+        monkeypatch.setattr(module, "time", SimpleNamespace(time=lambda: next(instants), monotonic=time.monotonic))
     executor._hand_out(matches(10))  # at 10
     assert executor.playing() == []
     pipe.send(Ready())
@@ -139,3 +146,44 @@ def test_a_match_with_a_result_is_no_longer_live(executor, pipe):
     pipe.send(live(1, 1))
     assert [result.match for result in executor._collect(matches(0), 1.0)] == [0]
     assert executor.live_matches() == [live(1, 1)]
+
+
+TRACES = """
+import ctypes, os, signal, sys
+traced = int(sys.argv[1]) if sys.argv[1:] else os.getpid()
+if sys.argv[1:] or os.fork() == 0:
+    ctypes.CDLL(None).ptrace(0x4206, traced, 0, 0)  # PTRACE_SEIZE
+    ctypes.CDLL(None).ptrace(0x4207, traced, 0, 0)  # PTRACE_INTERRUPT
+    while open(f"/proc/{traced}/stat").read().rpartition(")")[2].split()[0] != "t":
+        pass
+    print("traced", flush=True)
+    signal.pause()
+sys.stdin.readline()
+print("on", flush=True)
+sys.stdin.read()
+"""
+
+
+def said(process):
+    assert select.select([process.stdout], [], [], 30.0)[0]
+    return process.stdout.readline()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ptrace(2) as on Linux")
+def test_a_worker_that_its_bot_traces_goes_on_and_a_debugger_is_left_alone(executor, pipe, monkeypatch):
+    monkeypatch.setattr(local, "REFRESH_SECONDS", 0.0)
+    (worker,) = executor._workers
+    command, pipes = [sys.executable, "-c", TRACES], {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, start_new_session=True, **pipes) as worker.process, contextlib.ExitStack() as stack:
+        stack.callback(os.killpg, worker.process.pid, signal.SIGKILL)
+        assert said(worker.process) == b"traced\n"
+        worker.process.stdin.write(b"go\n")
+        worker.process.stdin.flush()
+        executor._collect(WorkQueue(()), 0.0)
+        assert said(worker.process) == b"on\n"
+        with subprocess.Popen([*command, str(worker.process.pid)], **pipes) as debugger:
+            stack.callback(debugger.kill)
+            assert said(debugger) == b"traced\n"
+            executor._collect(WorkQueue(()), 0.0)
+            assert debugger.poll() is None
+            debugger.kill()
