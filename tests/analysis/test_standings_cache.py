@@ -3,8 +3,6 @@
 import json
 import os
 import pickle
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,12 +135,6 @@ def test_a_kept_table_is_the_one_that_was_made(kept):
     assert table.fitted != replace(table.fitted, draws=-made.fitted.draws)
     assert table.fitted != replace(table.fitted, encounters=4)
     assert np.array_equal(table.fitted.los(), made.fitted.los())
-
-
-@pytest.mark.slow(sample=True)
-def test_a_kept_table_is_read_without_pydantic():
-    code = "import arena.analysis.standings_file, sys; print('pydantic' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 class Deed:

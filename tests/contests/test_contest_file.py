@@ -1,7 +1,5 @@
 """A contest's text: what it means, that it can be written again, and what is said about mistakes."""
 
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -240,15 +238,6 @@ def test_a_process_of_its_own_reads_the_same():
         with pytest.raises(DefinitionError) as apart:
             read_apart(text, "form")
         assert str(apart.value) == str(here.value)
-
-
-def test_a_server_can_write_and_show_contests_without_loading_what_rates():
-    modules = (
-        "arena.contests.apart, arena.contests.contest_text, arena.contests.visibility, arena.people.contest_change"
-    )
-    code = f"import sys, {modules}; print({{'numpy', 'arena.ratings', 'arena.tournament'}} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
 
 
 def test_openings_that_tell_most_are_for_games_of_two():

@@ -22,6 +22,7 @@ from arena.lab.kept_puzzles import keep_puzzles
 from arena.operating.parts import PARTS
 from tests.lab.made_puzzles import made_puzzle
 from tests.store.samples import definition, line, record
+from tests.test_light_processes import WEB, loaded_too_much
 from tests.web.conftest import add_tournament
 
 ROOT = Path(__file__).parents[2]
@@ -125,17 +126,8 @@ def test_the_web_process_rates_nothing_and_builders_end_with_it(directory):
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    heavy = {
-        "numpy",
-        "scipy",
-        "rustworkx",
-        "trueskill",
-        "arena.ratings",
-        "arena.analysis",
-        "sqlalchemy.dialects.postgresql",
-    }
     assert "arena.web.app" in loaded
-    assert not loaded & heavy
+    assert not loaded_too_much(loaded, WEB.never - {"rich"})  # which the client that asks has loaded
 
 
 async def every_page(directory):

@@ -1,0 +1,121 @@
+"""What processes that start often, or are many, must not load: each module here costs all of them time and memory.
+
+Modules of the arena are named in full, so that one that is renamed or gone fails, and does not pass unseen.
+"""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+RATES = {"numpy", "rustworkx", "trueskill", "arena.ratings.rated_results"}
+"""What rates takes 0.3 s to import."""
+STORES = {"sqlalchemy", "arena.store.store"}
+READS_FILES = {"pydantic", "arena.players.manifest", "arena.tournament.tournament_file"}
+SERVES = {"starlette", "uvicorn", "jinja2", "arena.web.app", "arena.site.render"}
+PRINTS = {"click", "rich", "tabulate", "arena.cli.group"}
+ANALYSES = {"arena.analysis.standings", "arena.analysis.result_table", "arena.report.tables"}
+PLAYS = {"arena.match.referee", "arena.players.connection", "arena.executors.worker"}
+STARTS = {"subprocess", "multiprocessing"}
+EVERYTHING = RATES | STORES | READS_FILES | SERVES | PRINTS | ANALYSES | PLAYS
+
+
+class Process(NamedTuple):
+    """A process: the modules it must not load, of a package any, and all libraries that it may load; None for any."""
+
+    program: str
+    never: set[str]
+    libraries: set[str] | None = None
+
+
+HELP = """
+import runpy
+sys.argv = ["arena", "--help"]
+try:
+    runpy.run_module("arena", run_name="__main__")
+except SystemExit as end:
+    assert not end.code
+"""
+
+WEB = Process(
+    "import arena.web.server, arena.web.people.opened_people",
+    RATES | ANALYSES - {"arena.report.tables"} | PLAYS | {"arena.analysis", "rich", "sqlalchemy.dialects.postgresql"},
+)
+"""A test of the server asks it for every page."""
+
+PROCESSES = {
+    "import arena": Process("import arena", EVERYTHING | STARTS, set()),
+    "a bot": Process("import arena.botkit", EVERYTHING | STARTS, {"msgpack"}),
+    "arena --help": Process(HELP, EVERYTHING - PRINTS | STARTS | {"rich", "tabulate"}, {"click"}),
+    "kept standings": Process(
+        "import arena.analysis.standings_file", READS_FILES | SERVES | {"click", "rich", "arena.cli.group"}
+    ),
+    "worker": Process(
+        "import arena.executors.worker", EVERYTHING - PLAYS | {"arena.people.values", "arena.store.people"}, {"msgpack"}
+    ),
+    "fork server": Process(
+        "import arena.isolation.fork_server, arena.isolation.warm_server",
+        EVERYTHING | STARTS | {"asyncio", "dataclasses", "logging", "tempfile", "arena.errors", "arena.records"},
+        set(),
+    ),
+    "unpacker": Process(
+        "import arena.uploads.unpacker, arena.uploads.tar_reader, arena.uploads.zip_reader",
+        EVERYTHING | {"subprocess", "arena.isolation", "arena.home"},
+        set(),
+    ),
+    "web": WEB,
+    "who asks for a contest": Process(
+        "import arena.contests.apart, arena.contests.contest_text, arena.contests.visibility,"
+        " arena.people.contest_change",
+        EVERYTHING,
+    ),
+    "reader of contests": Process(
+        "import arena.contests.contest_file", RATES | STORES | SERVES | PRINTS | ANALYSES | PLAYS
+    ),
+    "builder of pages": Process(
+        "import arena.web.builder", RATES | STORES - {"arena.store.store"} | PRINTS - {"tabulate"}
+    ),
+    "checker": Process("import arena.submissions.checker_program", RATES | SERVES | PRINTS | ANALYSES),
+    "ladder": Process("import arena.ladders.director_program", RATES | SERVES | PRINTS),
+    "play host": Process("import arena.playing.host_program", RATES | PRINTS - {"tabulate"} | {"starlette", "uvicorn"}),
+    "signer of results": Process(
+        "import arena.site.publish.results_program", RATES | PRINTS | {"starlette", "uvicorn"}
+    ),
+}
+
+
+def loaded_too_much(loaded, never):
+    """Return what of the modules must not have been loaded."""
+    return sorted(name for name in loaded if any(name == one or name.startswith(f"{one}.") for one in never))
+
+
+def is_library(name):
+    """Return whether a module belongs to a library: not to Python, the arena, or this environment."""
+    return not (
+        name in sys.stdlib_module_names or name.startswith("_") or name in ("arena", "cython_runtime", "editables")
+    )
+
+
+@pytest.mark.parametrize("name", sorted(set.union(*(process.never for process in PROCESSES.values()))))
+def test_what_must_not_be_loaded_exists(name):
+    assert find_spec(name) is not None
+
+
+SLOW = ("web", "checker", "ladder", "play host", "signer of results", "kept standings", "reader of contests")
+
+
+@pytest.mark.slow(only=SLOW, sample=("web", "reader of contests"))
+@pytest.mark.parametrize("process", PROCESSES)
+def test_a_process_loads_no_more_than_it_needs(process):
+    program, never, libraries = PROCESSES[process]
+    code = f"import sys\nsys.path.append(sys.argv[1])\n{program}\nprint(*sys.modules)"
+    alone = ["-I", "-S"] if libraries == set() else []  # the standard library alone, as it is run
+    command = [sys.executable, *alone, "-c", code, str(Path(__file__).parents[1])]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert not loaded_too_much(loaded, never)
+    if libraries is not None:
+        assert {name for name in {one.partition(".")[0] for one in loaded} if is_library(name)} <= libraries
