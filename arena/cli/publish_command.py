@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from arena.bot_text import EVERYBODY, OPERATOR
 from arena.cli.common import open_home, print_json
+from arena.cli.global_options import global_option
 from arena.cli.options import WholeNumber, json_option, with_logs_option
+from arena.cli.people_database import opened_people
 from arena.errors import UsageError
+from arena.home import has_people
 from arena.report.tables import printable
 from arena.text import counted, short_size_text
+
+if TYPE_CHECKING:
+    from arena.site.models.model import Frozen
 
 PAGES_A_STEP = 50
 
@@ -55,7 +64,14 @@ def command(
         matches = 0 if no_matches else max_matches
         audience = OPERATOR if with_logs else EVERYBODY
         made = publish(
-            arena_home, tournaments, out, max_matches=matches, audience=audience, key=key, progress=_show_progress
+            arena_home,
+            tournaments,
+            out,
+            max_matches=matches,
+            audience=audience,
+            key=key,
+            frozen=_frozen_results(),
+            progress=_show_progress,
         )
     if sys.stderr.isatty():
         click.echo("\r\x1b[K", nl=False, err=True)
@@ -69,6 +85,17 @@ def command(
         click.echo(printable(said))
         if key is not None:
             click.echo(f"signed with the key {key.public.text}")
+
+
+def _frozen_results() -> Callable[[str], Frozen | None]:
+    """Return what says whether results of a tournament are hidden now."""
+    if not has_people(global_option("home")):
+        return lambda _: None
+    from arena.web.people.contest_news import frozen_results
+
+    with closing(opened_people()) as people:
+        contests, now = people.contest_rows.read().contests, people.contests.now()
+    return lambda tournament: frozen_results(contests, tournament, now)
 
 
 def _show_progress(pages: int) -> None:

@@ -12,7 +12,7 @@ import shlex
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -32,7 +32,7 @@ from arena.site.boards import (
     targets_svg,
 )
 from arena.site.links import Links, query_value
-from arena.site.models.model import Model, Parameters
+from arena.site.models.model import Frozen, Model, Parameters
 from arena.site.models.standings import scale_of
 from arena.site.page import Page
 from arena.site.rating_chart import RatingChart
@@ -46,18 +46,6 @@ MAX_UNBROKEN_CHARACTERS = 16
 _JOINTS = re.compile(r"(?<=\w[_-])(?=\w)")
 
 _NOT_IN_SCRIPT = re.compile("[<>&]|[^ -~]")
-
-
-class Frozen(NamedTuple):
-    """That results of a tournament are hidden.
-
-    Attributes:
-        sentence: since when, and until when; "" before they are.
-        address: of the page of its contest.
-    """
-
-    sentence: str
-    address: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

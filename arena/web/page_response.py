@@ -18,9 +18,9 @@ from starlette.responses import Response
 
 from arena.site.links import ServedLinks
 from arena.site.models.health import HealthPage
-from arena.site.models.model import Parameters
+from arena.site.models.model import Frozen, Parameters
 from arena.site.page import Lane, Page
-from arena.site.render import Frozen, Setting, render, render_template
+from arena.site.render import Setting, render, render_template
 from arena.web.page_cache import Found, PageCache
 from arena.web.page_value import HURRIED_SECONDS, LATE_SECONDS, Value
 from arena.web.problems import CHANGING, Problem
@@ -99,7 +99,7 @@ class PageResponses:
             one = await make()  # it says how old it is
             headers = {"cache-control": NOT_KEPT, "age": f"{found.age_seconds:.0f}", "retry-after": "5"}
         else:
-            notice = frozen.sentence if frozen is not None and not suffix else ""
+            notice = frozen.sentence if frozen is not None and suffix != ".csv" else ""
             one = await found.value.rendered(suffix, table, make, notice)
             late = {"cache-control": NOT_KEPT, "retry-after": str(ceil(found.ready_seconds))}
             headers = {"cache-control": PAGE_CACHING} if found.is_current else late
@@ -133,9 +133,11 @@ class PageResponses:
         self, page: Page, parameters: Parameters, value: Value, suffix: str, table: str | None, setting: Setting
     ) -> Rendered:
         def make() -> Rendered:
-            if suffix == ".json":
+            if suffix == ".json" and setting.frozen is None:
                 return rendered(value.json, JSON)
             model = page.model.model_validate_json(value.json)
+            if suffix == ".json":
+                return rendered(model.model_copy(update={"frozen": setting.frozen}).model_dump_json().encode(), JSON)
             if suffix == ".csv":
                 return rendered(model.csv(table).encode(), CSV)
             return rendered(render(page, parameters, model, setting).encode(), HTML)

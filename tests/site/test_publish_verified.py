@@ -5,13 +5,16 @@ import re
 import shutil
 from functools import reduce
 from operator import getitem
+from pathlib import Path
 
 import pytest
 
 from arena.home import ArenaHome
 from arena.site.publish.verification import verify_folder
+from arena.store.people.people_store import PeopleStore
 from arena.transfer.export_writer import DigestChain
 from tests.cli.calls import calling
+from tests.contests.samples import contest_of
 from tests.report.tournaments import play
 from tests.site.folders import content, published, signed_again, two_tournaments
 
@@ -48,6 +51,28 @@ def test_what_was_published_holds(folder):
     assert found.files == len(content(folder)) - 1
     assert found.matches > 20
     assert found.pages == sum(path.endswith(".html") for path in content(folder))
+
+
+@pytest.mark.slow(sample=True)
+def test_frozen_results_are_said_in_each_page_of_their_tournament_and_verified(tmp_path, capsys):
+    with ArenaHome(tmp_path / "home") as home:
+        for name in ("spring-qualification", "cup"):
+            play(home, name, ["alpha", "beta"], encounters=1)
+    with PeopleStore(tmp_path / "home" / "people.sqlite3", lambda: 1e9) as people:
+        people.contests.add("dora", contest_of(opens_at="2021-01-15T08:00:00", deadline_at="2021-01-20T23:59:59"))
+    arena, folder = calling(tmp_path / "home", capsys), tmp_path / "out"
+    assert arena("publish", folder)[0] == 0
+    sentence = "Frozen since Wed 20 Jan 2021, 19:59:59 (Europe/Berlin, UTC+01:00);"
+    pages = {path for path, data in content(folder).items() if sentence.encode() in data}
+    assert {path.parent for path in map(Path, pages)} >= {Path("tournaments/spring-qualification")}
+    assert not any("cup" in path for path in pages)
+    index = json.loads((folder / "tournaments/spring-qualification/index.json").read_text())
+    assert index["frozen"]["sentence"].startswith(sentence)
+    assert "tournaments/spring-qualification/index.html" in pages
+    assert verify_folder(folder).problems == []
+    changed(folder / "tournaments/spring-qualification/index.html", sentence.encode(), b"Nothing is hidden;")
+    signed_again(folder)
+    assert any("it does not say what" in problem for problem in verify_folder(folder).problems)
 
 
 def changed(path, old, new):

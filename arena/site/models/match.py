@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 from annotated_types import Ge, Le
 
 from arena.enums import FaultKind, Termination
-from arena.site.models.model import AsWritten, Model, ModelOfBots, Name, Parameters
+from arena.site.models.model import AsWritten, Model, ModelOfTournament, Name, Parameters
 
 Shape = tuple[str | int | float | None, ...]
 """As a game draws it, ``("rect", x, y, width, height, style)`` for one; or ``("mark", x, y, radius, seat, text)``."""
@@ -239,7 +239,7 @@ class SeatDetails(Model):
     stderr: str
 
 
-class MatchPage(ModelOfBots):
+class MatchPage(ModelOfTournament):
     """A match.
 
     Attributes:

@@ -10,7 +10,7 @@ from pydantic import field_validator
 
 from arena.enums import FaultKind, Termination
 from arena.report.tables import Column
-from arena.site.models.model import AsWritten, Model, ModelOfBots, Name, Parameters, Table
+from arena.site.models.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Table
 from arena.site.models.results import ListedFault
 
 MATCHES = 50
@@ -109,7 +109,7 @@ class ListedMatch(Model):
         return self.ranks.index(1) if self.ranks.count(1) == 1 else None
 
 
-class MatchesPage(ModelOfBots):
+class MatchesPage(ModelOfTournament):
     """A page of the matches of a tournament, the highest number first.
 
     Attributes:

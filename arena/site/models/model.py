@@ -79,6 +79,28 @@ class ModelOfBots(Model):
     authors: dict[str, str] = {}
 
 
+class Frozen(Model):
+    """That results of a tournament are hidden.
+
+    Attributes:
+        sentence: since when, and until when; "" before they are.
+        address: of the page of its contest; "" in a folder, which has none.
+    """
+
+    sentence: str
+    address: str = ""
+
+
+class ModelOfTournament(ModelOfBots):
+    """What a page about one tournament shows.
+
+    Attributes:
+        frozen: that results are hidden now; filled in after it was built.
+    """
+
+    frozen: Frozen | None = None
+
+
 class Parameters(BaseModel):
     """What the address of a page says: the fields in its path, then those of its query.
 

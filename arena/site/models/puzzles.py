@@ -8,7 +8,7 @@ from annotated_types import Ge, Le, Len
 
 from arena.site.models.games import LegalAction
 from arena.site.models.match import ViewedMatch
-from arena.site.models.model import AsWritten, Model, ModelOfBots, Name, Parameters
+from arena.site.models.model import AsWritten, Model, ModelOfTournament, Name, Parameters
 
 MAX_PUZZLE = 500
 
@@ -49,7 +49,7 @@ class ListedPuzzle(Model):
     met: int
 
 
-class PuzzlesPage(ModelOfBots):
+class PuzzlesPage(ModelOfTournament):
     """The puzzles of a tournament.
 
     Attributes:
@@ -111,7 +111,7 @@ class PuzzleAnswer(Model):
     misses: tuple[PuzzleMiss, ...]
 
 
-class PuzzlePage(ModelOfBots):
+class PuzzlePage(ModelOfTournament):
     """A puzzle.
 
     Attributes:

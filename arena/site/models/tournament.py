@@ -10,7 +10,7 @@ from pydantic import Field
 from arena.enums import ClockKind, CorrectionKind, TournamentState
 from arena.report.tables import Column
 from arena.site.models.crosstable import Crosstable
-from arena.site.models.model import AsWritten, Model, ModelOfBots, Name, Parameters, Table
+from arena.site.models.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Table
 from arena.site.models.progress import Progress
 from arena.site.models.results import ListedResult
 from arena.site.models.rounds import ShownRounds
@@ -159,7 +159,7 @@ class LoggedCorrection(Model):
     undone_by: int | None
 
 
-class TournamentPage(ModelOfBots):
+class TournamentPage(ModelOfTournament):
     """A tournament.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from arena.report.tables import Column
-from arena.site.models.model import Model, ModelOfBots, Name, Parameters, Table
+from arena.site.models.model import Model, ModelOfTournament, Name, Parameters, Table
 from arena.site.models.sentence import Sentence
 from arena.site.models.standings import StandingLine
 
@@ -68,7 +68,7 @@ class SurprisingEncounter(Model):
     probability: float
 
 
-class WhyPage(ModelOfBots):
+class WhyPage(ModelOfTournament):
     """Why a bot has its rank.
 
     Attributes:

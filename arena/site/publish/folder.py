@@ -11,7 +11,7 @@ from arena.report.match_choice import MatchChoice
 from arena.site.build.feeds import bot_feed, tournament_feed
 from arena.site.feed import feed_with
 from arena.site.links import STATIC, FolderLinks
-from arena.site.models.model import Model
+from arena.site.models.model import Frozen, Model, ModelOfTournament
 from arena.site.models.results import ListedResult
 from arena.site.page import Page
 from arena.site.page_table import PAGE_BY_NAME
@@ -46,6 +46,16 @@ class BuiltPage:
         """What it shows, as JSON."""
         return f"{self.model.model_dump_json()}\n".encode()
 
+    @property
+    def frozen(self) -> Frozen | None:
+        """That results of its tournament are hidden."""
+        return self.model.frozen if isinstance(self.model, ModelOfTournament) else None
+
+    def frozen_as(self, frozen: Frozen | None) -> BuiltPage:
+        """Return the page with what is said of hidden results, if it is about a tournament."""
+        is_other = isinstance(self.model, ModelOfTournament) and self.model.frozen != frozen
+        return replace(self, model=self.model.model_copy(update={"frozen": frozen})) if is_other else self
+
     def showing(self, twin: bytes) -> BuiltPage:
         """Return the page as it is with what a twin says.
 
@@ -63,14 +73,15 @@ class Folder:
         contents: which pages there are.
     """
 
-    def __init__(self, home: ArenaHome, max_matches: int | None) -> None:
+    def __init__(self, home: ArenaHome, max_matches: int | None, frozen: Mapping[str, Frozen] = {}) -> None:
         """Find out what the folder has.
 
         Args:
             home: all of it is shown.
             max_matches: how many matches of each tournament have a page, at most; None for all.
+            frozen: what pages say of tournaments whose results are hidden.
         """
-        self._home = home
+        self._home, self._frozen = home, frozen
         self.tournaments = sorted(home.store.tournaments(), key=lambda one: (one.created_at, one.name))
         labels = {bot.label for one in self.tournaments for bot in one.definition.entrants}
         names = {label.rpartition("@")[0] for label in labels}
@@ -110,7 +121,8 @@ class Folder:
         while (wanted := self.contents.take()) is not None:
             page = PAGE_BY_NAME[wanted.name]
             model = page.build(self._home, page.parameters.model_validate(wanted.values))
-            yield BuiltPage(page, wanted.values, wanted.place, model)
+            frozen = self._frozen.get(wanted.values.get("tournament", ""))
+            yield BuiltPage(page, wanted.values, wanted.place, model).frozen_as(frozen)
 
     def files(self, page: BuiltPage) -> Iterator[tuple[str, bytes]]:
         """Yield the files of a page."""
@@ -133,6 +145,6 @@ class Folder:
         return feed_with(build(self._home, name), "feed.atom", "index.html", match_address)
 
     def _html(self, page: BuiltPage) -> bytes:
-        setting = Setting(links=FolderLinks(self.contents, page.place), is_served=False)
+        setting = Setting(links=FolderLinks(self.contents, page.place), is_served=False, frozen=page.frozen)
         parameters = page.page.parameters.model_validate(page.values)
         return render(page.page, parameters, page.model, setting).encode()

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from arena.bot_text import EVERYBODY, Audience
 from arena.errors import StoreError, UsageError
 from arena.home import ArenaHome
+from arena.site.models.model import Frozen
 from arena.site.publish.folder import Folder
 from arena.site.publish.folder_writer import new_folder
 from arena.site.publish.manifest import FORM, Manifest, PublishedTournament
@@ -49,6 +50,7 @@ def publish(
     max_matches: int | None = None,
     audience: Audience = EVERYBODY,
     key: SigningKey | None = None,
+    frozen: Callable[[str], Frozen | None] = lambda _: None,
     progress: Progress = lambda pages: None,
 ) -> Published:
     """Write tournaments as a folder of pages; the same tournaments always give the same bytes.
@@ -60,6 +62,7 @@ def publish(
         max_matches: how many matches of each tournament have a page, at most; None for all.
         audience: what of bots' words it may not read is left out.
         key: what the manifest is signed with; None for no signature.
+        frozen: returns what pages say of a tournament whose results are hidden.
         progress: is called now and then.
 
     Raises:
@@ -73,7 +76,8 @@ def publish(
     with temporary_home() as copy:
         ordered = sorted(chosen, key=lambda one: (one.created_at, one.name))
         copy_tournaments(home.store, ordered, copy.store, audience)
-        folder = Folder(copy, max_matches)
+        hidden = {one.name: Frozen(sentence=found.sentence) for one in ordered if (found := frozen(one.name))}
+        folder = Folder(copy, max_matches, {name: said for name, said in hidden.items() if said.sentence})
         published = tuple(
             PublishedTournament(name=one.name, records=folder.contents.records(one.name)) for one in folder.tournaments
         )

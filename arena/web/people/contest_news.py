@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from arena.contests.visibility import visible, visible_phase
 from arena.errors import StoreError
 from arena.people.contest import ContestResults, StoredContest
-from arena.site.render import Frozen
+from arena.site.models.model import Frozen
 from arena.store.people.contest_rows import ContestRows
 from arena.store.people.people_store import PeopleStore
 from arena.web.people.contest_view import contest_time
@@ -64,13 +64,7 @@ class ContestNews:
 
         This reads nothing: it is as new as the number, for which whoever watches asks many times a second.
         """
-        stored = next((one for one in self._rows.contests if tournament in one.contest.tournaments), None)
-        if stored is None or stored.revealed_at is not None or stored.contest.results is ContestResults.OPEN:
-            return None
-        now = self._people.contests.now()
-        since = visible(stored, (), now).hidden_since
-        sentence = f"Frozen since {_moment(stored, since, now)}; {_until(stored, now)}." if since is not None else ""
-        return Frozen(sentence, f"/contests/{stored.name}")
+        return frozen_results(self._rows.contests, tournament, self._people.contests.now())
 
     def close(self) -> None:
         """Close the connection that looks for commits."""
@@ -94,6 +88,16 @@ class ContestNews:
             self._rows.entries.get(stored.number),
             hidden_since is None and self._result_path(contest.name).is_file(),
         ]
+
+
+def frozen_results(contests: Iterable[StoredContest], tournament: str, now: str) -> Frozen | None:
+    """Return whether results of a tournament of a contest are hidden, or may be later; None if neither."""
+    stored = next((one for one in contests if tournament in one.contest.tournaments), None)
+    if stored is None or stored.revealed_at is not None or stored.contest.results is ContestResults.OPEN:
+        return None
+    since = visible(stored, (), now).hidden_since
+    sentence = f"Frozen since {_moment(stored, since, now)}; {_until(stored, now)}." if since is not None else ""
+    return Frozen(sentence=sentence, address=f"/contests/{stored.name}")
 
 
 def _moment(stored: StoredContest, at: str, now: str) -> str:

@@ -379,7 +379,10 @@ async def test_a_frozen_contest(crawl):
     seen = await crawl.look_as_all()
     check_hidden(crawl, seen, may_have_public=True)
     frozen = {f"/tournaments/spring-qualification{one}" for one in ("", "/matches")}
+    twins = [f"/tournaments/spring-qualification{one}.json" for one in ("", "/matches")]
+    said = {"sentence": FROZEN.partition(" <a")[0], "address": "/contests/spring"}
     for actor in crawl.actors:
+        assert [(await crawl.actors[actor].get(twin)).json()["frozen"] for twin in twins] == [said, said]
         assert frozen <= set(where(seen[actor], FROZEN))
         assert where(seen[actor], "nobody plays it now") == []
     check_owners(crawl, seen)
@@ -389,6 +392,7 @@ async def test_a_frozen_contest(crawl):
     crawl.news.number()
     seen = await crawl.look_as_all()
     assert where(seen["visitor"], FROZEN) == []
+    assert (await crawl.actors["visitor"].get(twins[0])).json()["frozen"] is None
     assert canaries_in(seen["dora"]) - early
     assert canaries_in(seen["visitor"]) == set()
     assert "/log" in where(seen["visitor"], REASON)
