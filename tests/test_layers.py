@@ -140,7 +140,7 @@ def test_each_kind_of_thing_is_done_in_one_place(path):
     if mine not in ("isolation", "lab.kernels"):  # bots and builders; the C compiler
         assert "subprocess" not in imported
     if mine != "cli":
-        assert not imported & {"click", "rich"}
+        assert not imported & {"click"}
     if mine not in ("botkit", "interop"):  # the one prints for its author, the other where PettingZoo says so
         assert not prints(tree), "printing is the command line's business, and it uses click.echo"
 

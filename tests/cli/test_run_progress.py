@@ -7,10 +7,9 @@ import sys
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
 from arena.cli.group import run
-from arena.cli.progress import Live, PlainLines
+from arena.cli.progress import SHOW_CURSOR, Live, PlainLines, _bar
 from arena.cli.run_progress import in_lines, run_parts, share_done
 from arena.cli.waiting import ERASE_LINE, waiting
 from arena.definition import Definition, GameChoice
@@ -102,21 +101,52 @@ def test_lines_in_a_pipe_have_the_limits_and_the_time_left(capsys):
 
 @pytest.mark.parametrize("width", [40, 80, 132])
 def test_the_live_display_fits_the_terminal(monkeypatch, width):
-    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", "1")
     live = Live(definition("[bold]a tournament with quite a long name"))
     live._started = 0.0
     live.update(ladder(312, 240, matches=1000, margin_95=1.0, hours=10**4, widest=1.9))
-    console = Console(width=width, file=io.StringIO())
-    console.print(live._draw())
-    lines = console.file.getvalue().splitlines()
+    lines = live._draw(width)
     assert all(len(line) <= width for line in lines)
+    assert "━" in lines[0]
     assert lines[0].startswith("[bold]a t")
     assert lines[0].rstrip().endswith(" left")
     assert "widest ± 1.90, stops at ± 1.0" in "\n".join(lines[1:])
 
 
+@pytest.mark.parametrize(
+    ("share", "seconds", "expected"),
+    [(0.0, 0, 8 * " "), (0.5, 0, "----    "), (1.0, 0, "--------"), (1.5, 0, "--------"),
+     (None, 0, "--      "), (None, 1, "    --  "), (None, 1.75, "       -")],
+)  # fmt: skip
+def test_the_bar_is_as_long_as_what_is_done_and_wanders_where_that_is_not_known(monkeypatch, share, seconds, expected):
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BytesIO(), "ascii"))
+    assert _bar(share, 8, seconds) == expected
+
+
+def test_what_is_printed_comes_above_the_live_lines(monkeypatch):
+    stderr = Terminal()
+    monkeypatch.setattr(sys, "stderr", stderr)
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    with Live(definition()) as live:
+        live.update(ladder(312, 240, matches=1000))
+        with live._lines._lock:
+            live._lines._show()
+            drawn = stderr.getvalue().count("\n")
+            stderr.truncate(stderr.seek(0))
+            print("half a", file=sys.stderr, end=" ")
+            assert stderr.getvalue() == "", "not before its line is whole"
+            print("line", file=sys.stderr)
+        assert stderr.getvalue().startswith(f"\r\x1b[{drawn}A\x1b[Jhalf a line\n\x1b[?25l")
+        print("in a file")
+        stderr.truncate(stderr.seek(0))
+    assert sys.stderr is stderr
+    assert sys.stdout.getvalue() == "in a file\n"
+    assert stderr.getvalue().endswith(f"\x1b[{drawn}A\x1b[J{SHOW_CURSOR}")
+
+
 def test_notes_take_the_place_of_the_ratings(monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("NO_COLOR", "1")
     notes = ("12 encounters of the start with 3 variants", "estimate\x1b: a = 2")
     progress = replace(ladder(1, 1, matches=10), new=[record(1, bots=["ada@1", "bob@1"])])
     for kind in (Live, PlainLines):
@@ -124,9 +154,7 @@ def test_notes_take_the_place_of_the_ratings(monkeypatch, capsys):
             display = kind(definition("climb"), "round 1 of 2", given)
             display.update(progress)
             if kind is Live:
-                console = Console(width=40, file=io.StringIO())
-                console.print(display._draw())
-                shown = console.file.getvalue()
+                shown = "\n".join(display._draw(40))
                 assert ("exposure" in shown) == (not given)
             else:
                 shown = capsys.readouterr().err

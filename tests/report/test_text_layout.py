@@ -1,7 +1,7 @@
 """Tables as text within a width: drawn here as they must come out."""
 
 import pytest
-from rich.cells import cell_len as cells
+from wcwidth import wcswidth as cells
 
 from arena.report.tables import Column, fitted_table, render_table
 from arena.report.text_layout import wrapped
