@@ -76,6 +76,7 @@ def test_the_table_has_every_room_and_nothing_else():
     inner = {".".join(path.parent.relative_to(PACKAGE).parts) for path in MODULES} - {""}
     loose = {path.stem for path in PACKAGE.glob("*.py")}
     assert set(LAYER) == inner | loose
+    assert {*ALLOWED_FOR, *FORBIDDEN, *set().union(*ALLOWED_FOR.values())} <= {*LAYER}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

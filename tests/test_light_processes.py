@@ -17,7 +17,10 @@ STORES = {"sqlalchemy", "arena.store.store"}
 READS_FILES = {"pydantic", "arena.players.manifest", "arena.tournament.tournament_file"}
 SERVES = {"starlette", "uvicorn", "jinja2", "arena.web.app", "arena.site.render"}
 PRINTS = {"click", "rich", "tabulate", "arena.cli.group"}
-ANALYSES = {"arena.analysis.standings", "arena.analysis.result_table", "arena.report.tables"}
+ANALYSES = {
+    *("arena.analysis.result_pieces", "arena.analysis.result_table", "arena.analysis.rounds_played"),
+    *("arena.analysis.standings", "arena.analysis.verification", "arena.report.tables"),
+}
 PLAYS = {"arena.match.referee", "arena.players.connection", "arena.executors.worker"}
 STARTS = {"subprocess", "multiprocessing"}
 EVERYTHING = RATES | STORES | READS_FILES | SERVES | PRINTS | ANALYSES | PLAYS
@@ -42,7 +45,7 @@ except SystemExit as end:
 
 WEB = Process(
     "import arena.web.server, arena.web.people.opened_people",
-    RATES | ANALYSES - {"arena.report.tables"} | PLAYS | {"arena.analysis", "rich", "sqlalchemy.dialects.postgresql"},
+    RATES | ANALYSES - {"arena.report.tables"} | PLAYS | {"rich", "sqlalchemy.dialects.postgresql"},
 )
 """A test of the server asks it for every page."""
 
