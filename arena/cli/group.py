@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 OK, FAILED, WRONG_USE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
+TEMPORARY_VARIABLES = ("TMPDIR", "TEMP", "TMP")
+"""Which say where temporary files are."""
+
 COMPLETION = "_ARENA_COMPLETE"
 """The variable by which a shell asks for completion of a command line."""
 
@@ -159,12 +162,16 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _check_text(arguments: list[str]) -> None:
-    """Raise UsageError for an argument that is not UTF-8: no name in a store or in a file can be such an argument."""
-    for argument in arguments:
+    """Raise UsageError for an argument that is not UTF-8: no name in a store or in a file can be such an argument.
+
+    Nor can the place of scratch directories be, which bots are told as text.
+    """
+    texts = [("argument", argument) for argument in arguments]
+    for what, text in [*texts, *((name, os.environ.get(name, "")) for name in TEMPORARY_VARIABLES)]:
         try:
-            argument.encode()
+            text.encode()
         except UnicodeEncodeError:
-            raise UsageError(f"argument {argument!r}: expected text in UTF-8") from None
+            raise UsageError(f"{what} {text!r}: expected text in UTF-8") from None
 
 
 def _look_for_games_here() -> None:

@@ -130,6 +130,15 @@ def test_an_odd_home_is_answered_in_a_sentence(home, capfd, monkeypatch, odd):
         assert "defect" not in errors
 
 
+@pytest.mark.parametrize("variable", ["TMPDIR", "TEMP", "TMP"])
+def test_a_place_for_scratch_directories_that_is_no_text_is_refused(arena, monkeypatch, tmp_path, variable):
+    monkeypatch.setenv(variable, f"{tmp_path}/\udcff")
+    for arguments in (("check", MINIMAL), ("bots",)):
+        code, out, errors = arena(*arguments)
+        assert (code, out) == (2, "")
+        assert errors == f"arena: {variable} '{tmp_path}/\\udcff': expected text in UTF-8\n"
+
+
 # the standard streams
 
 PRINTING = (
