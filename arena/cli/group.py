@@ -73,8 +73,7 @@ class LazyGroup(click.Group):
 @cache
 def _import_command(name: str) -> click.Command:
     """Return a command, which takes the global options as well."""
-    module, _, attribute = COMMANDS[name].place.partition(":")
-    command: click.Command = getattr(import_module(f"arena.cli.{module}"), attribute or "command")
+    command: click.Command = import_module(COMMANDS[name].module).command
     command.params += global_options(hidden=True)
     command.epilog = HELP_LINE
     _complete_names(command)
