@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
+from arena.bot_text import Audience
 from arena.errors import DatabaseError, NoHomeError, StoreError
 from arena.home import DATABASE_FILE, ArenaHome
 
@@ -44,6 +45,11 @@ class OpenedHome:
                 self._home = self._reopened()
                 self._identity = identity
             return self._home
+
+    @property
+    def audience(self) -> Audience:
+        """Who reads what bots have said on its pages; the database is not needed for that."""
+        return self._home.audience
 
     def _reopened(self) -> ArenaHome:
         try:

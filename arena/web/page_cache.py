@@ -104,6 +104,7 @@ class PageCache:
         versions: Versions,
         now: Callable[[], float] = lambda: time.monotonic(),
         max_bytes: int = MAX_BYTES,
+        reads_all: Callable[[], bool] = lambda: False,
     ) -> None:
         """Begin with none.
 
@@ -112,7 +113,9 @@ class PageCache:
             versions: of topics.
             now: the clock.
             max_bytes: of all that is kept.
+            reads_all: returns whether whoever reads pages may read what bots have said: not once a home has people.
         """
+        self._reads_all = reads_all
         self._builder, self._versions, self._now, self._max_bytes = builder, versions, now, max_bytes
         self._entries: OrderedDict[tuple[str, Parameters], _Entry] = OrderedDict()
         self._bytes = 0
@@ -138,8 +141,10 @@ class PageCache:
         if entry.loading is not None:
             await asyncio.shield(entry.loading)
         corrections = self._versions.corrections_of(topics)
-        if entry.value is not None and entry.value.names != names_of(corrections):
-            entry.value = None  # it may have the name of somebody who has left
+        if entry.value is not None and (
+            entry.value.names != names_of(corrections) or (entry.value.has_all_words and not self._reads_all())
+        ):
+            entry.value = None  # it may have the name of somebody who has left, or words that were not for everybody
         deadline = self._now() + self._patience_seconds(entry, page, corrections, first_seconds, late_seconds)
         progress = self._versions.progress_of(topics)
         while not self._is_current(entry, version := self._versions.version_of(topics), progress):
@@ -231,6 +236,7 @@ class PageCache:
         return entry
 
     async def _load(self, entry: _Entry, page: Page, parameters: Parameters) -> None:
+        has_all_words = self._reads_all()
         try:
             earlier = await self._builder.earlier(page, parameters)
             if earlier is not None:
@@ -238,7 +244,9 @@ class PageCache:
                 state, _, names = kept.partition(NAMES_END)
                 version, _, progress = state.partition(" ")
                 built_at = self._now() - rest_seconds(seconds, None)
-                entry.value = Value(json, version, built_at, seconds, progress, names=names)
+                entry.value = Value(
+                    json, version, built_at, seconds, progress, names=names, has_all_words=has_all_words
+                )
                 entry.current_at = self._now()
         finally:
             entry.loading = None
@@ -246,11 +254,14 @@ class PageCache:
 
     async def _build(self, entry: _Entry, page: Page, parameters: Parameters, stamp: _Stamp) -> None:
         entry.began_at = self._now()
+        has_all_words = self._reads_all()
         try:
             built = await self._builder.build(page, parameters, entry.value is None)
         except Exception as error:
             self._fail(entry, page, error, self._now() - entry.began_at)
         else:
+            if has_all_words and not self._reads_all():
+                return  # the first people have come meanwhile
             now = self._now()
             names = names_of(stamp.corrections)
             value = Value(
@@ -262,6 +273,7 @@ class PageCache:
                 stamp.corrections,
                 names,
                 built.cpu_seconds,
+                has_all_words=has_all_words,
             )
             self._accept(entry, value)
             # with its progress, else "being played" would be current when no run is left

@@ -58,6 +58,7 @@ class Value:
         corrections: of what it shows, before it was built.
         names: that part of it that differs after a person has left, whose name is not to be shown any more.
         cpu_seconds: how long a processor worked for it; None if that is not known.
+        has_all_words: whether it may have what bots have said, for everybody who reads it.
     """
 
     json: bytes
@@ -68,6 +69,7 @@ class Value:
     corrections: str | None = None
     names: str = ""
     cpu_seconds: float | None = None
+    has_all_words: bool = False
     _rendering: dict[tuple[str, str | None, str], asyncio.Task[Rendered]] = field(default_factory=dict)
 
     @property

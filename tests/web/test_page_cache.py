@@ -56,7 +56,8 @@ class FakeBuilder:
 class Pages:
     def __init__(self):
         self.builder, self.versions, self.now = FakeBuilder(), FakeVersions(), 100.0
-        self.cache = PageCache(self.builder, self.versions, lambda: self.now, max_bytes=5000)
+        self.reads_all = True
+        self.cache = PageCache(self.builder, self.versions, lambda: self.now, 5000, lambda: self.reads_all)
 
     async def find(self, page=PAGE, seconds=10.0):
         return await self.cache.find(page, PARAMETERS, seconds)
@@ -458,3 +459,22 @@ async def test_news_of_a_run_builds_a_page_again(pages):
     found = await pages.find()
     assert (found.value.json, found.value.version) == (b"2", "1")
     assert (await pages.find()).value.json == b"2"
+
+
+async def test_what_was_made_for_a_home_without_people_is_not_shown_once_it_has_some(pages):
+    await pages.find()
+    pages.reads_all = False
+    assert (await pages.find()).value.json == b"2"
+    assert (await pages.find()).value.json == b"2"
+
+
+async def test_what_is_being_made_when_the_first_people_come_is_made_again(pages):
+    pages.builder.may_build.clear()
+    finding = asyncio.create_task(pages.find())
+    while not pages.builder.built:
+        await asyncio.sleep(0)
+    pages.reads_all = False
+    pages.builder.answer = lambda: b"words" if pages.builder.built == 1 else b"none"
+    pages.builder.may_build.set()
+    assert (await finding).value.json == b"none"
+    assert [value.json for _, value in pages.builder.kept] == [b"none"]
