@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from arena.directors.kept import KeptTournament
 from arena.errors import DatabaseError
-from arena.people.resting import Rest
 from arena.records import Bot
 from arena.store.people.record_quota import MAX_DAILY_BYTES
+from arena.store.people.resting_bots import Rest
 from arena.text import all_of, size_text
 from arena.tournament.control import Order, RunControl
 

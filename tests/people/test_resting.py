@@ -2,9 +2,9 @@
 
 import pytest
 
-from arena.people.resting import rest_of, rest_sentence
 from arena.people.roles import Role
 from arena.people.submission import SubmissionState
+from arena.store.people.resting_bots import rest_of, rest_sentence
 from arena.store.people.times import Clock
 from tests.contests.samples import OPEN, SEALED, contest_of
 from tests.databases import on_both

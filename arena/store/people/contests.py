@@ -22,14 +22,13 @@ from arena.people.contest import (
 )
 from arena.people.contest_change import change_mistakes, deadline_mistakes, differences
 from arena.people.contest_reading import ContestReading, read_of
-from arena.people.resting import Rest
 from arena.people.submission import UNFINISHED, SubmissionState
 from arena.reason import ACCEPTED, check_reason, is_reason
 from arena.store.connection import Database
 from arena.store.people.contest_checks import invitation_mistakes, tournament_mistakes
 from arena.store.people.contest_schema import contest_entries, contests
 from arena.store.people.public_log import add_line
-from arena.store.people.resting_bots import all_rests
+from arena.store.people.resting_bots import Rest, all_rests
 from arena.store.people.schema import people, submissions
 from arena.store.people.stored_contests import (
     all_contests,

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from arena.bot_text import EVERYBODY, author_of
 from arena.errors import ArenaError
-from arena.people.resting import rest_sentence
 from arena.people.roles import Permission
 from arena.people.submission import HINT, UNFINISHED, ListedSubmission, Submission, SubmissionState
 from arena.records import MEBIBYTE
@@ -16,6 +15,7 @@ from arena.site.build.first_ratings import first_ratings
 from arena.site.models.submissions import SubmissionDetails, SubmissionLine, SubmissionPage, SubmissionsPage
 from arena.store.people.rates import Rate
 from arena.store.people.record_quota import MAX_DAILY_BYTES
+from arena.store.people.resting_bots import rest_sentence
 from arena.submissions.upload_directory import MAX_UPLOAD_BYTES
 from arena.text import size_text
 from arena.web.people.operation import Done, Download, Fields, Numbered, Operation, Visit, Who
