@@ -9,8 +9,8 @@ import click
 
 from arena.cli.common import open_home, print_json
 from arena.cli.global_options import global_option
-from arena.cli.group import FAILED, OK
 from arena.cli.options import json_option
+from arena.cli.streams import FAILED, OK
 from arena.cli.subcommands import Subcommands
 from arena.errors import UsageError
 from arena.report.tables import printable

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import click
 
 from arena.cli.common import alarming, count_passed, find_bots, print_table, print_wrapped
-from arena.cli.group import FAILED, OK
 from arena.cli.options import games_option, isolation_option, json_option, options_option, seconds_option
 from arena.cli.rules_check import check_rules_command
+from arena.cli.streams import FAILED, OK
 from arena.conformance.check import Step, check_bot
 from arena.errors import UsageError
 from arena.games import find_game

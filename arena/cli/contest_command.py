@@ -13,9 +13,9 @@ import click
 from arena.cli.common import print_table
 from arena.cli.confirmation import confirm, yes_option
 from arena.cli.global_options import global_option
-from arena.cli.group import FAILED, OK
 from arena.cli.options import format_options, wide_option
 from arena.cli.people_database import COMMAND_LINE, opened_people, required_reason_option
+from arena.cli.streams import FAILED, OK
 from arena.cli.subcommands import Subcommands
 from arena.errors import UsageError
 from arena.people.contest import ContestEntrants, ContestPhase, ContestResults, StoredContest, phase_of

@@ -12,9 +12,9 @@ from click.core import ParameterSource
 
 from arena.cli.common import print_table, print_wrapped
 from arena.cli.global_options import global_option
-from arena.cli.group import FAILED, OK
 from arena.cli.options import WholeNumber, json_option
 from arena.cli.serve_options import host_option, port_option
+from arena.cli.streams import FAILED, OK
 from arena.enums import IsolationLevel
 from arena.errors import UsageError
 from arena.home import home_path, store_url

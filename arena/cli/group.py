@@ -1,8 +1,4 @@
-"""The group of commands, each imported when it is used, and what happens when one fails.
-
-Exit codes: 0 all is well; 1 a check or a match failed; 2 wrong use; 130 interrupted; 141 the reader of the output has
-gone.
-"""
+"""The group of commands, each imported when it is used, and what happens when one fails."""
 
 from __future__ import annotations
 
@@ -18,13 +14,12 @@ import click
 
 from arena.cli.command_table import COMMANDS, CommandGroup
 from arena.cli.global_options import HELP_LINE, global_options
+from arena.cli.streams import FAILED, INTERRUPTED, OK, READER_GONE, WRONG_USE
 from arena.errors import ArenaError, GameError, NoHomeError, UsageError, suggestion
 from arena.version import __version__
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-OK, FAILED, WRONG_USE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
 TEMPORARY_VARIABLES = ("TMPDIR", "TEMP", "TMP")
 """Which say where temporary files are."""

@@ -10,9 +10,9 @@ import click
 from arena.cli.accuracy_table import accuracy_table, say_left_out
 from arena.cli.common import match_of, open_home, print_json, print_table, sentences_text
 from arena.cli.duration import within_option
-from arena.cli.group import FAILED, OK
 from arena.cli.lab_analyse import worth_json
 from arena.cli.options import game_option, json_option, quiet_option, wide_option
+from arena.cli.streams import FAILED, OK
 from arena.errors import UsageError
 from arena.report.tables import Column, Row, printable
 from arena.text import counted

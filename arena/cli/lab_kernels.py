@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 import click
 
 from arena.cli.common import print_json, print_table, print_wrapped
-from arena.cli.group import FAILED, OK
 from arena.cli.options import json_option
+from arena.cli.streams import FAILED, OK
 from arena.cli.waiting import waiting
 from arena.errors import KernelError
 from arena.games import make_game

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.duration import within_option
-from arena.cli.group import OK
 from arena.cli.options import WholeNumber, options_option, quiet_option, rng_seed_option
 from arena.cli.output_file import check_directories, write_file
+from arena.cli.streams import OK
 from arena.errors import UsageError
 from arena.report.tables import printable
 

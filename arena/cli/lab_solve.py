@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.duration import within_option
-from arena.cli.group import OK
 from arena.cli.options import json_option, options_option, quiet_option
+from arena.cli.streams import OK
 from arena.errors import OptionError, UsageError
 from arena.report.tables import printable
 from arena.text import all_of, counted, duration_text, short_size_text

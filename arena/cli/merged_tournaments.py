@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.common import print_json
-from arena.cli.group import OK, WRONG_USE
+from arena.cli.streams import OK, WRONG_USE
 from arena.report.tables import printable
 from arena.text import counted
 

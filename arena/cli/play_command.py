@@ -11,7 +11,6 @@ import click
 from arena.bot_text import OPERATOR
 from arena.cli.boards import position_lines
 from arena.cli.common import find_bots, show_result, warn_of_weak_isolation
-from arena.cli.group import FAILED, OK
 from arena.cli.options import (
     isolation_option,
     json_option,
@@ -21,6 +20,7 @@ from arena.cli.options import (
     rng_seed_option,
     seconds_option,
 )
+from arena.cli.streams import FAILED, OK
 from arena.errors import UsageError
 from arena.report.tables import printable
 

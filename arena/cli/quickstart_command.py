@@ -12,8 +12,8 @@ import click
 from arena.cli import run_command
 from arena.cli.common import print_wrapped
 from arena.cli.global_options import global_option
-from arena.cli.group import OK
 from arena.cli.options import json_option, quiet_option
+from arena.cli.streams import OK
 
 NEXT_STEPS = (
     ("arena replay quickstart/1", "step through a match"),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.common import match_of, open_home, print_json
-from arena.cli.group import FAILED, OK
 from arena.cli.options import MAX_COUNT, RenamedOption, WholeNumber, isolation_option, json_option
+from arena.cli.streams import FAILED, OK
 from arena.isolation.interpreters import arena_interpreter
 from arena.names import as_file_name
 from arena.report.tables import printable

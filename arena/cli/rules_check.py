@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.common import alarming, count_passed, print_wrapped, show_stderr
-from arena.cli.group import FAILED, OK
+from arena.cli.streams import FAILED, OK
 from arena.report.tables import printable
 
 if TYPE_CHECKING:

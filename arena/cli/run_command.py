@@ -18,8 +18,8 @@ from arena.cli.common import (
     warn_of_given_up,
     warn_of_weak_isolation,
 )
-from arena.cli.group import FAILED, INTERRUPTED, OK
 from arena.cli.options import WholeNumber, format_options, name_option, quiet_option, workers_option
+from arena.cli.streams import FAILED, INTERRUPTED, OK
 from arena.errors import UsageError
 from arena.shipped import tournament_path
 from arena.text import counted

@@ -13,8 +13,8 @@ import click
 
 from arena.cli.common import open_home, print_table, sentences_text, warn_of_weak_isolation
 from arena.cli.duration import within_option
-from arena.cli.group import FAILED, OK
 from arena.cli.options import format_options, workers_option
+from arena.cli.streams import FAILED, OK
 from arena.errors import UsageError
 from arena.report.tables import Column, printable
 from arena.text import counted

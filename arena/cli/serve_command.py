@@ -15,7 +15,6 @@ from click.core import ParameterSource
 
 from arena.cli.common import open_home
 from arena.cli.global_options import global_option
-from arena.cli.group import INTERRUPTED, OK
 from arena.cli.serve_options import (
     allowed_hosts_option,
     check_reach,
@@ -29,6 +28,7 @@ from arena.cli.serve_options import (
     public_option,
     trusted_proxies_option,
 )
+from arena.cli.streams import INTERRUPTED, OK
 from arena.errors import UsageError
 from arena.home import STORE_VARIABLE, home_path, own_databases
 from arena.log_lines import FORMAT_VARIABLE, FORMATS, TEXT, set_up_logging

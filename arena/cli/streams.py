@@ -1,4 +1,4 @@
-"""The standard streams of the command line: terminals, and those that are closed, full, or without a reader."""
+"""What a shell gives a command and gets from it: the terminal, streams that may be closed or full, exit codes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from typing import Any
 from arena.errors import UsageError
 
 STDIN, STDOUT, STDERR = 0, 1, 2
+
+OK, FAILED, WRONG_USE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
+"""Exit codes: all is well; a check or a match failed; wrong use; interrupted; the reader of the output has gone."""
 
 MIN_WIDTH = 40
 USUAL_WIDTH = 80

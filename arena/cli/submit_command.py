@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.common import open_home, print_json, show_stderr
-from arena.cli.group import FAILED, OK
 from arena.cli.options import games_option, json_option
 from arena.cli.site_options import plain_http_option
+from arena.cli.streams import FAILED, OK
 from arena.errors import UsageError
 from arena.report.tables import printable
 from arena.text import size_text

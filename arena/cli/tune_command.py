@@ -17,8 +17,8 @@ from arena.cli.common import (
     warn_of_weak_isolation,
 )
 from arena.cli.experiment import Experiment, check_programs, experiment_options, played, say_stopped
-from arena.cli.group import INTERRUPTED
 from arena.cli.options import WholeNumber, json_option, quiet_option
+from arena.cli.streams import INTERRUPTED
 from arena.cli.tuning_text import check_plot, draw_tuning, round_label, round_notes, show_tuning, tuning_json
 from arena.errors import UsageError
 from arena.text import counted

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from arena.cli.global_options import global_option
-from arena.cli.group import OK
 from arena.cli.serve_options import (
     allowed_hosts_option,
     check_reach,
@@ -21,6 +20,7 @@ from arena.cli.serve_options import (
     public_option,
     trusted_proxies_option,
 )
+from arena.cli.streams import OK
 from arena.errors import UsageError
 from arena.home import home_path
 from arena.operating.units import Installation, units

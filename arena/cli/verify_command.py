@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from arena.cli.common import open_home, print_json
-from arena.cli.group import FAILED, OK
 from arena.cli.merged_tournaments import external_game_option
 from arena.cli.options import json_option
+from arena.cli.streams import FAILED, OK
 from arena.errors import UsageError
 from arena.report.tables import printable
 from arena.text import counted

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.bot_text import OPERATOR
-from arena.cli import group
+from arena.cli import group, streams
 from arena.errors import StoreError
 from arena.records import MatchRecord
 from tests.tournament.test_earlier_versions import HOMES, STORED
@@ -78,8 +78,8 @@ def check_commands(commands, capsys):
         code = group.run(list(command))
         said = capsys.readouterr().err
         assert "defect" not in said, (command, said)
-        assert code in (group.OK, group.FAILED, group.WRONG_USE), command
-        if code == group.WRONG_USE:
+        assert code in (streams.OK, streams.FAILED, streams.WRONG_USE), command
+        if code == streams.WRONG_USE:
             assert said.startswith("arena: "), (command, said)
             assert said.count("\n") == 1, (command, said)
 
