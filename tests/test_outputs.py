@@ -18,15 +18,15 @@ def recording(place, texts):
 
 
 def test_a_changed_word_and_a_missing_page_are_found(tmp_path):
-    pages = {f"/bots/{number}": f"bot {number}\nwas refused by {number} rules" for number in range(20)}
+    pages = {f"/bots/{number}": f"bot {number}\nwas refused by {number:c} rules" for number in range(97, 117)}
     changed = {address: text.replace("refused", "rejected") for address, text in pages.items()}
     old = recording(tmp_path / "old", pages | {"/log": "x", "/same": "x"})
     new = recording(tmp_path / "new", changed | {"/same": "x"})
     assert compare(old, old) == []
     assert list(printed(compare(old, new))) == [
-        "20× at /bots/0, /bots/1, /bots/10 and 17 more",
-        "  - was refused by 0 rules",
-        "  + was rejected by 0 rules",
+        "20× at /bots/100, /bots/101, /bots/102 and 17 more",
+        "  - was refused by d rules",
+        "  + was rejected by d rules",
         "1× at /log",
         "  - (is there)",
         "  + (is missing)",
