@@ -31,10 +31,12 @@ TABLE = sa.Table(
 
 @pytest.fixture
 def connection():
-    with sa.create_engine("sqlite://").connect() as connection:
+    engine = sa.create_engine("sqlite://")
+    with engine.connect() as connection:
         TABLE.metadata.create_all(connection)
         connection.exec_driver_sql("INSERT INTO lamps VALUES (1, 'red', 'on', NULL), (2, 'on', 'red', 'high')")
         yield connection
+    engine.dispose()
 
 
 def value(connection, column, number):
