@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, Table, inspect, select
 
 from arena.errors import StoreError
-from arena.store.connection import Database
+from arena.store.connection import Database, create_tables
 from arena.store.schema import SCHEMA_VERSION, meta, metadata
 
 
@@ -48,7 +48,7 @@ def _wait_for_others(connection: Connection, database: Database) -> None:
 
 def _create(connection: Connection, database: Database) -> None:
     _wait_for_others(connection, database)
-    metadata.create_all(connection)
+    create_tables(connection, metadata)
     if _version(connection, database.shown) is None:
         connection.execute(meta.insert(), {"key": "schema_version", "value": str(SCHEMA_VERSION)})
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, select, text
 
 from arena.errors import StoreError
-from arena.store.connection import BUSY_TIMEOUT_SECONDS, FEW_ROWS, Database, reason_of, shown_url
+from arena.store.connection import BUSY_TIMEOUT_SECONDS, FEW_ROWS, Database, create_tables, reason_of, shown_url
 from arena.store.database_home import OWNER
 
 META_TABLES = ("meta", "people_meta")
@@ -93,7 +93,7 @@ def copy_file(path: Path, copy: Path) -> bool:
 def _create_and_fill(source: Connection, target: Connection, metadata: MetaData) -> None:
     if inspect(target).get_table_names():
         raise StoreError(f"{_shown(target)}: it has tables; expected an empty database, and nothing was changed")
-    metadata.create_all(target)
+    create_tables(target, metadata)
     for table in metadata.sorted_tables:
         query = select(table).where(table.c.key != OWNER) if table.name in META_TABLES else select(table)
         rows = source.execute(query.execution_options(yield_per=FEW_ROWS))

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from arena.errors import StoreError
 from arena.store.commit_signal import CommitSignal
-from arena.store.connection import Database
+from arena.store.connection import Database, create_tables
 from arena.store.database_home import Owned
 from arena.store.people.accounts import Accounts
 from arena.store.people.contest_rows import ContestReader
@@ -139,7 +139,7 @@ def _wait_for_others(connection: Connection, database: Database) -> None:
 def _create(connection: Connection, database: Database) -> None:
     _wait_for_others(connection, database)
     if _version(connection, database.shown) is None:
-        metadata.create_all(connection)
+        create_tables(connection, metadata)
         connection.execute(meta.insert(), {"key": "schema_version", "value": str(SCHEMA_VERSION)})
         for key in ("log", SUBMITTING):
             connection.execute(meta.insert(), {"key": key, "value": "0"})
