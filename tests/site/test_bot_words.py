@@ -1,17 +1,23 @@
 """What bots have said is in no page, record or folder that everybody has, and in all of the operator's own."""
 
+import contextlib
 import copy
+import csv
+import io
 import json
+import logging
 import pickle
+import pprint
 import re
-from dataclasses import replace
+import traceback
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
 
 import msgpack
 import pytest
 from markupsafe import escape
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 import arena
@@ -43,6 +49,10 @@ class Anything(BaseModel):
     said: object
 
 
+class Numbered(BaseModel):
+    number: int
+
+
 WAYS_OUT = {
     "str": str,
     "format": "{}".format,
@@ -59,6 +69,15 @@ WAYS_OUT = {
     ),
     "joined": lambda said: "".join(said),
     "added": lambda said: "x" + said,
+    "added to": lambda said: said + "x",
+    "f-string": lambda said: f"x{said}",
+    "converted f-string": lambda said: f"x{said!s:>20}",
+    "printed": lambda said: print(said, file=io.StringIO()),
+    "json by str": lambda said: json.dumps(said, default=str),
+    "csv": lambda said: csv.writer(io.StringIO()).writerow([said]),
+    "unpacked": lambda said: [*said],
+    "filtered in a template": lambda said: environment().from_string("{{ said | upper }}").render(said=said),
+    "as JSON in a template": lambda said: environment().from_string("{{ said | tojson }}").render(said=said),
     "sliced": lambda said: said[:5],
 }
 
@@ -67,6 +86,50 @@ WAYS_OUT = {
 def test_what_a_bot_said_can_not_be_shown_without_an_audience(way):
     with pytest.raises((TypeError, PydanticSerializationError)):
         WAYS_OUT[way](BotText(SECRET))
+
+
+def logged(said):
+    """Return what a program logs that forgets to ask, and what logging says of its failure."""
+    stream, errors = io.StringIO(), io.StringIO()
+    logger = logging.Logger("x")
+    logger.addHandler(logging.StreamHandler(stream))
+    with contextlib.redirect_stderr(errors):
+        logger.error("it said %s", said)
+        logger.error(said)
+    return stream.getvalue() + errors.getvalue()
+
+
+def raised(said):
+    try:
+        raise ValueError(said)
+    except ValueError as error:
+        return "".join(traceback.format_exception(error)) + repr(error)
+
+
+def refused(said):
+    with pytest.raises(ValidationError) as refusal:
+        Numbered(number=said)
+    return f"{refusal.value}{refusal.value.errors()}"
+
+
+SILENT = {
+    "repr": repr,
+    "percent r": "%r".__mod__,
+    "in a list": lambda said: str([said, {"said": said}]),
+    "pretty": lambda said: pprint.pformat({"said": said}),
+    "json by repr": lambda said: json.dumps(said, default=repr),
+    "repr of a copy": lambda said: str(asdict(SeatReport(stderr=said))),
+    "log": logged,
+    "exception": raised,
+    "refused field": refused,
+}
+
+
+@pytest.mark.parametrize("way", SILENT)
+def test_what_tells_developers_of_it_does_not_have_it(way):
+    told = SILENT[way](BotText(SECRET))
+    assert SECRET not in told
+    assert "BotText: 10 long" in told
 
 
 def test_it_can_be_compared_searched_and_sent_to_another_process():
