@@ -135,6 +135,7 @@ def test_what_tells_developers_of_it_does_not_have_it(way):
 def test_it_can_be_compared_searched_and_sent_to_another_process():
     said = BotText(SECRET)
     assert (said == SECRET, said != "x", SECRET[2:5] in said, bool(said), len(said)) == (True, True, True, True, 10)
+    assert not BotText("")
     assert pickle.loads(pickle.dumps(said)) == copy.deepcopy(said) == said
     assert SECRET not in repr(said) + repr(SAID)
     with pytest.raises(AttributeError):
