@@ -1,4 +1,4 @@
-"""A program that runs beside another process, and ends with it, or alone.
+"""A program that runs beside another process, and ends with it.
 
 It ends quietly on SIGTERM, and continues when what it needs was away.
 """
@@ -22,19 +22,34 @@ from typing import NoReturn
 
 from arena.errors import UsageError
 from arena.log_lines import set_up_logging
-from arena.systemd import notify
 from arena.trouble_note import TroubleNote
-
-ALONE = 0
-"""In place of the process that started a program."""
 
 AWAY_SECONDS = 5.0
 """Before what can't be done now is tried again."""
+IDLE_SECONDS = 20.0
+"""After which a program that has nothing to do ends: it is started again when there is something."""
 STEADY_SECONDS = 60.0
 """After having worked for so long, a program says again why it can't."""
 AGAIN_SECONDS = 0.01
 
 _PR_SET_PDEATHSIG = 1
+
+
+class Idleness:
+    """How long a program has had nothing to do."""
+
+    def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
+        self._now, self._since = now, now()
+
+    def is_over(self, is_busy: bool) -> bool:
+        """Return whether the program may end.
+
+        Args:
+            is_busy: whether there is something to do, or to wait for, now.
+        """
+        if is_busy:
+            self._since = self._now()
+        return self._now() - self._since >= IDLE_SECONDS
 
 
 class TerminatedError(KeyboardInterrupt):
@@ -60,13 +75,13 @@ class _Termination:
 def run_service(parent: int, niceness: int, work: Callable[[], None]) -> None:
     """Prepare this process for its work, do it, and end it quietly on SIGTERM, whenever that comes.
 
-    Ctrl-C is left to the process that started this one, if there is one. Warnings of the arena go to stderr.
+    Ctrl-C is left to the process that started this one. Warnings of the arena go to stderr.
 
     This is no context manager, for a signal that came between its code and the block would end the program as Ctrl-C
     does. Here the signal is caught from its handler's first moment to its last.
 
     Args:
-        parent: the process that started this one; if it has ended already, this one ends. ``ALONE`` if it runs alone.
+        parent: the process that started this one; if it has ended already, this one ends.
         niceness: how far this process stands back behind others.
         work: what it does.
     """
@@ -76,12 +91,9 @@ def run_service(parent: int, niceness: int, work: Callable[[], None]) -> None:
     with contextlib.suppress(TerminatedError):
         try:
             signal.signal(signal.SIGTERM, termination)
-            if parent != ALONE:
-                ignore_ctrl_c()
-                end_with(parent, signal.SIGTERM)
+            ignore_ctrl_c()
+            end_with(parent, signal.SIGTERM)
             os.nice(niceness)
-            if parent == ALONE:
-                notify("READY=1")
             work()
         finally:
             termination.is_over = True
@@ -137,7 +149,7 @@ def keep_trying(
     The work clears the note when it continues.
 
     Args:
-        work: continues until it can't.
+        work: continues until it can't, or returns when there is nothing to do.
         log: says why it can't.
         complaint: the beginning of that sentence.
         note: has that sentence, too, as long as it is so, and that of the defect by which the program ends.
@@ -151,6 +163,8 @@ def keep_trying(
             began_at = now()
             try:
                 work()
+                if not is_over():
+                    return
             except UsageError as error:
                 if str(error) != said or now() - began_at > STEADY_SECONDS:
                     log.error("%s: %s", complaint, error)

@@ -13,7 +13,9 @@ import pytest
 from arena.errors import DatabaseError, UsageError
 from arena.service_program import (
     AWAY_SECONDS,
+    IDLE_SECONDS,
     STEADY_SECONDS,
+    Idleness,
     TerminatedError,
     ignore_ctrl_c,
     keep_trying,
@@ -83,6 +85,22 @@ def test_a_reason_is_logged_again_after_the_program_has_worked(caplog):
     assert len(program.run(caplog)) == 2
 
 
+def test_a_program_that_has_nothing_to_do_ends_and_leaves_what_its_work_has_noted(caplog):
+    program = Program((0, DatabaseError("it is away")), (0, None), (0, ZeroDivisionError))
+    program.run(caplog)
+    assert (len(program.ends), program.note.sentences) == (1, ["nothing is done now: it is away"])
+
+
+def test_a_program_is_idle_after_nothing_has_been_to_do_for_a_while():
+    now = [0.0]
+    idleness = Idleness(lambda: now[0])
+    found = []
+    for seconds, is_busy in ((0, False), (IDLE_SECONDS - 1, False), (2, True), (IDLE_SECONDS - 1, False), (1, False)):
+        now[0] += seconds
+        found.append(idleness.is_over(is_busy))
+    assert found == [False, False, False, False, True]
+
+
 def test_a_defect_ends_the_program_and_is_noted(caplog):
     program = Program((0, ZeroDivisionError("secret")))
     with pytest.raises(ZeroDivisionError):
@@ -140,9 +158,9 @@ def test_it_ends_quietly_though_nobody_reads_what_it_says():
 
 TERMINATED_AGAIN = """
 import atexit, os, signal
-from arena.service_program import ALONE, run_service
+from arena.service_program import run_service
 atexit.register(os.kill, os.getpid(), signal.SIGTERM)
-run_service(ALONE, 0, lambda: os.kill(os.getpid(), signal.SIGTERM))
+run_service(os.getppid(), 0, lambda: os.kill(os.getpid(), signal.SIGTERM))
 """
 
 
@@ -153,7 +171,7 @@ def test_a_second_sigterm_while_it_ends_is_no_traceback():
 
 TERMINATED_IN_A_CALLBACK = """
 import os, signal, threading, weakref
-from arena.service_program import ALONE, run_service
+from arena.service_program import run_service
 
 class Thing:
     pass
@@ -164,7 +182,7 @@ def work():
     del thing
     threading.Event().wait()
 
-run_service(ALONE, 0, work)
+run_service(os.getppid(), 0, work)
 """
 
 
@@ -176,7 +194,7 @@ def test_sigterm_ends_it_wherever_it_comes():
 TERMINATED_AT_AN_INSTANT = """
 import os, signal, sys
 from arena.directors.leaving import Leaving
-from arena.service_program import ALONE, run_service
+from arena.service_program import run_service
 
 def work():
     if sys.argv[1] == "leaving":
@@ -206,7 +224,7 @@ def is_quiet(instant):
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     sys.settrace(trace)
     try:
-        run_service(ALONE, 0, work)
+        run_service(os.getppid(), 0, work)
     except KeyboardInterrupt:
         return False
     finally:

@@ -184,7 +184,7 @@ class Live:
 
 
 def _bar(share: float | None, cells: int, elapsed_seconds: float) -> str:
-    """Return a bar of so many cells; a part of it wanders along where it is not known how much is done."""
+    """Return a bar as wide as ``cells``; a part of it wanders along where it is not known how much is done."""
     letter = "\u2501" if (sys.stderr.encoding or "").lower().startswith("utf") else "-"
     if share is None:
         begin, end = (int(elapsed_seconds * cells / 2) % cells + step for step in (0, max(1, cells // 4)))
@@ -204,7 +204,7 @@ class _LiveLines:
         """Prepare.
 
         Args:
-            draw: returns the lines for a terminal of so many cells.
+            draw: returns the lines for a terminal that is as wide as its argument, in cells.
         """
         self._draw = draw
         self._is_over = threading.Event()

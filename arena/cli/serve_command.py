@@ -33,7 +33,7 @@ from arena.errors import UsageError
 from arena.home import STORE_VARIABLE, home_path, own_databases
 from arena.log_lines import FORMAT_VARIABLE, FORMATS, TEXT, set_up_logging
 from arena.operating.part_lock import locked_parts
-from arena.operating.parts import PARTS, WEB, Part, Program, part_named, programs
+from arena.operating.parts import WEB, WORK, Program, programs
 from arena.shipped import PREFIX
 from arena.systemd import take_inherited_socket
 
@@ -42,18 +42,19 @@ if TYPE_CHECKING:
 
 NEEDED = ("starlette", "uvicorn", "httptools", "argon2", "python_multipart")
 
-NEEDED_BY_PARTS = ("argon2",)
+NEEDED_BY_WORK = ("argon2",)
 
 AUTHORS, VISITORS = "authors", "visitors"
-OF_ALL_PARTS = ("only", "log_format")
-"""Options that no part refuses."""
+OF_WORK = ("ladders", "play_slots")
+"""Options of what checks and plays; the others are of the web process."""
+OF_BOTH = ("only", "log_format")
 
 
 @click.command("serve")
 @click.option(
     "--only",
-    type=click.Choice([part.name for part in PARTS]),
-    help="Run this part alone; without it, one process starts all.",
+    type=click.Choice([WEB, WORK]),
+    help="Run the web process alone, or what checks and plays; without it, one process starts all.",
 )
 @host_option
 @port_option
@@ -107,9 +108,9 @@ def command(
     if log_format is not None:
         os.environ[FORMAT_VARIABLE] = log_format  # also for the programs that are started
     if only is not None:
-        _refuse_options_of_other_parts(context, part_named(only))
-        if only != WEB:
-            return _run_alone(part_named(only), chosen_ladders(ladders), play_slots)
+        _refuse_options_of_the_other(context, only)
+        if only == WORK:
+            return _run_work(chosen_ladders(ladders), play_slots)
     _require_packages(NEEDED)
     from arena.web.hosts import Hosts
 
@@ -130,7 +131,7 @@ def command(
     from arena.web.proxies import checked_proxies
     from arena.web.request_log import let_requests_be_logged, log_request
     from arena.web.server import Beside, listen, serve
-    from arena.web.services import Service
+    from arena.web.supervisor import Supervisor
 
     set_up_logging(logging.NOTSET if log_requests else logging.WARNING)
     requests = RequestMetrics()
@@ -141,14 +142,14 @@ def command(
     store = global_option("store")
     proxies = checked_proxies(trusted_proxies)
     is_open = open_to == AUTHORS
-    beside = _programs(PARTS, chosen_ladders(ladders), play_slots) if is_open and only is None else ()
+    beside = _programs(chosen_ladders(ladders), play_slots) if is_open and only is None else ()
     with ExitStack() as opened:
         if beside:
             divide_delegated_group()
         if is_open:
             open_home().close()  # so that there is one
             own_databases(_directory(), store)
-            opened.enter_context(locked_parts(_directory(), [WEB, *(program.lock for program in beside)]))
+            opened.enter_context(locked_parts(_directory(), [WEB, WORK] if beside else [WEB]))
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
         people = opened.enter_context(closing(OpenedPeople(_directory(), _why_not(only), store))) if is_open else None
         listening = opened.enter_context(inherited or listen(host, port))
@@ -168,7 +169,7 @@ def command(
             end=people.end if people is not None else None,
             observers=observers,
             frozen=people.contest_news.frozen if people is not None else lambda _: None,
-            services=tuple(Service(program.module, program.arguments) for program in beside),
+            supervisor=Supervisor(_directory(), beside) if beside else None,
         )
         if people is not None:
             people.show_pages_of(site.cache)
@@ -197,18 +198,14 @@ def _metrics_socket(address: str, is_public: bool) -> socket.socket:
     return listen(*metrics_place(address, is_public), "--metrics-address", "--metrics-address port")
 
 
-def _refuse_options_of_other_parts(context: click.Context, part: Part) -> None:
-    """Raise UsageError for an option that the part has no use for; it would be ignored."""
+def _refuse_options_of_the_other(context: click.Context, only: str) -> None:
+    """Raise UsageError for an option that this process has no use for; it would be ignored."""
     for option in context.command.params:
-        if (
-            option.name in OF_ALL_PARTS
-            or context.get_parameter_source(option.name or "") is not ParameterSource.COMMANDLINE
-        ):
+        is_given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if not is_given or option.name in OF_BOTH or not option.expose_value:
             continue
-        of_others = {other.option for other in PARTS if other.option}
-        takes = option.name == part.option or (part.name == WEB and option.name not in of_others)
-        if not takes and option.expose_value:
-            raise UsageError(f"{option.opts[0]}: --only {part.name} has no use for it; that part {part.summary}")
+        if (option.name in OF_WORK) != (only == WORK):
+            raise UsageError(f"{option.opts[0]}: --only {only} has no use for it")
 
 
 def _refuse_addresses(context: click.Context) -> None:
@@ -218,28 +215,24 @@ def _refuse_addresses(context: click.Context) -> None:
             raise UsageError(f"--{name}: the socket unit says where the site listens; leave it out here")
 
 
-def _run_alone(part: Part, ladders: Sequence[str], play_slots: int) -> int:
-    """Run a part that is not the web process."""
+def _run_work(ladders: Sequence[str], play_slots: int) -> int:
+    """Check and play, until SIGTERM or Ctrl-C."""
     from arena.isolation.control_groups import divide_delegated_group
+    from arena.web.supervisor import run_work
 
     divide_delegated_group()
-    _require_packages(NEEDED_BY_PARTS)
-    if part.is_per_ladder and len(ladders) != 1:
-        raise UsageError(
-            f"--ladder: --only {part.name} plays one ladder, got {len(ladders)}; start it for each of them"
-        )
+    _require_packages(NEEDED_BY_WORK)
     open_home().close()
     own_databases(_directory(), global_option("store"))
-    [program] = _programs([part], ladders, play_slots)
-    with locked_parts(_directory(), [program.lock]):
-        return program.run_alone()
+    started = _programs(ladders, play_slots)
+    with locked_parts(_directory(), [WORK]):
+        return INTERRUPTED if run_work(_directory(), started) else OK
 
 
-def _programs(parts: Sequence[Part], ladders: Sequence[str], play_slots: int) -> tuple[Program, ...]:
-    is_played = any(part.is_per_ladder for part in parts)
+def _programs(ladders: Sequence[str], play_slots: int) -> tuple[Program, ...]:
     if store := global_option("store"):
         os.environ[STORE_VARIABLE] = store  # not as an argument: everybody on the machine sees those
-    return programs(parts, _directory(), _checked_ladders(ladders) if is_played else (), play_slots)
+    return programs(_directory(), _checked_ladders(ladders), play_slots)
 
 
 def _directory() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -23,7 +24,7 @@ from arena.cli.serve_options import (
 from arena.cli.streams import OK
 from arena.errors import UsageError
 from arena.home import home_path
-from arena.operating.units import Installation, units
+from arena.operating.units import FIRST_LINE, Installation, units
 from arena.shipped import PREFIX, tournament_path
 
 _OF_SYSTEMD = Path("/etc/systemd/system")
@@ -54,8 +55,9 @@ def command(
 ) -> int:
     """Write systemd units, by which this installation serves a home to authors.
 
-    There is a socket, a service for each part of `arena serve`, a slice and a target. DIRECTORY is /etc/systemd/system,
-    or any other to look at them first; units that are there are replaced.
+    There is a socket, a service for the site, one for what checks and plays, a slice and a target. DIRECTORY is
+    /etc/systemd/system, or any other to look at them first; units that are there are replaced, and those removed that
+    an earlier arena has written and this one does not need.
     """
     check_reach(host, public)
     if port == 0:
@@ -83,10 +85,21 @@ def command(
     )
     for name, text in made.items():
         _write(Path(directory) / name, text)
+    removed = list(_remove_earlier(Path(directory), made))
     first = "" if Path(directory).resolve() == _OF_SYSTEMD else f" Copy them to {_OF_SYSTEMD} first."
     click.echo(f"{len(made)} units are in {directory}.{first} To start the arena, now and with the machine:\n")
+    if removed:
+        click.echo(f"  systemctl stop {' '.join(removed)}")
     click.echo("  systemctl daemon-reload\n  systemctl enable --now arena.target arena-web.socket")
     return OK
+
+
+def _remove_earlier(directory: Path, made: Mapping[str, str]) -> Iterator[str]:
+    """Remove the services that an earlier arena has written here and this one has not; yield their names."""
+    for path in sorted(directory.glob("arena-*.service")):
+        if path.name not in made and path.read_text(encoding="utf-8", errors="replace").startswith(FIRST_LINE):
+            path.unlink()
+            yield path.name
 
 
 def _place(ladder: str) -> str:

@@ -18,7 +18,7 @@ from arena.contests.work import has_work
 from arena.directors.leaving import Leaving
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestPhase, phase_of
-from arena.service_program import STEADY_SECONDS, end_now, keep_trying, run_service, starting_process
+from arena.service_program import STEADY_SECONDS, Idleness, end_now, keep_trying, run_service, starting_process
 from arena.trouble_note import TroubleNote
 
 PAUSE_SECONDS = 1.0
@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
     """Play contests until SIGTERM.
 
     Args:
-        arguments: the process that started this one, 0 if it runs alone; and the home.
+        arguments: the process that started this one, and the home.
     """
     parent, directory = arguments
     note = TroubleNote(directory, "contests")
@@ -54,10 +54,12 @@ def main(arguments: list[str]) -> int:
 def _keep_going(directory: str, processes: _Processes, note: TroubleNote) -> None:
     _remove_what_is_left(directory)
     with open_people(directory) as people:
-        while True:
-            for stored in people.contests.all():
-                if has_work(stored, people):
-                    processes.start(stored.name)
+        idleness, is_busy = Idleness(), True
+        while not idleness.is_over(is_busy):
+            names = [stored.name for stored in people.contests.all() if has_work(stored, people)]
+            for name in names:
+                processes.start(name)
+            is_busy = bool(names) or processes.are_running
             note.clear()
             time.sleep(PAUSE_SECONDS)
 
@@ -78,6 +80,11 @@ class _Processes:
         self._running: dict[str, SpawnProcess] = {}
         self._not_before: dict[str, float] = {}
         self._notes: dict[str, TroubleNote] = {}
+
+    @property
+    def are_running(self) -> bool:
+        """Whether any of them runs."""
+        return any(process.is_alive() for process in self._running.values())
 
     def start(self, name: str) -> None:
         """Start the process of a contest, unless it runs, or has ended just now."""

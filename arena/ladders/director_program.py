@@ -15,7 +15,7 @@ from arena.home import ArenaHome, open_people
 from arena.ladders.kept_ladder import LOOK_SECONDS, KeptLadder
 from arena.ladders.open_ladder import OpenLadder
 from arena.people.directing import LADDER, DirectorState
-from arena.service_program import end_now, keep_trying, run_service
+from arena.service_program import Idleness, end_now, keep_trying, run_service
 from arena.store.commit_signal import Commits
 from arena.trouble_note import TroubleNote
 
@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
     """Keep a ladder going until SIGTERM.
 
     Args:
-        arguments: the process that started this one, 0 if it runs alone; the home, and the ladder's file.
+        arguments: the process that started this one, the home, and the ladder's file.
     """
     parent, directory, path = arguments
     note = TroubleNote(directory, "ladder", path)
@@ -59,7 +59,7 @@ def _keep_going(directory: str, path: str, leaving: Leaving, note: TroubleNote) 
         ladder = OpenLadder(path, home)
         kept = KeptTournament(ladder.name, LADDER, home, people, leaving)
         try:
-            KeptLadder(ladder, kept, home, note.clear).keep_going(leaving, commits)
+            KeptLadder(ladder, kept, home, note.clear).keep_going(leaving, commits, Idleness())
         except UsageError as error:
             kept.say(DirectorState.UNABLE, f"{error}")
             raise

@@ -14,6 +14,7 @@ from arena.home import ArenaHome
 from arena.ladders.open_ladder import OpenLadder
 from arena.ladders.resting import RestingBots
 from arena.people.directing import DirectorState, Wish
+from arena.service_program import Idleness
 from arena.store.commit_signal import Commits
 from arena.store.values import StoredTournament
 from arena.text import all_of, counted, duration_text
@@ -55,6 +56,7 @@ class KeptLadder:
         self._resting = RestingBots(kept)
         self._note_success = note_success
         self._is_up_to_date = False
+        self._is_busy = True
         self._is_drained = False
         self._corrections = 0
         self._shortage = ""
@@ -63,16 +65,19 @@ class KeptLadder:
         self._rests_until = now()
         self._rest_sentence = ""
 
-    def keep_going(self, leaving: Leaving, commits: Commits) -> None:
-        """Play, wait and do what is asked for, until the program is to end.
+    def keep_going(self, leaving: Leaving, commits: Commits, idleness: Idleness) -> None:
+        """Play, wait and do what is asked for, until the program is to end or nothing but a change would help.
 
         Args:
             leaving: whether it is.
             commits: to the databases, by which it sees that something is asked for or somebody has come.
+            idleness: how long nothing but a change would have helped.
         """
         while not leaving.is_asked:
             look_at = self._now() + self.step()
             self._note_success()
+            if idleness.is_over(self._is_busy):
+                return
             while not leaving.is_asked and (left := look_at - self._now()) > 0 and not commits.are_new():
                 leaving.sleep(min(left, ASK_SECONDS))
 
@@ -134,10 +139,12 @@ class KeptLadder:
         )
 
     def _wait(self, state: DirectorState, sentence: str = "") -> float:
+        self._is_busy = state is DirectorState.RESTING or bool(self._kept.remark)
         self._kept.say(state, sentence)
         return LOOK_SECONDS
 
     def _play(self) -> float:
+        self._is_busy = True
         definition = self._ladder.definition()
         self._resting.enter(definition.entrants)
         found = self._home.store.find_tournament(definition.name)

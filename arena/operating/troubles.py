@@ -15,7 +15,7 @@ from pathlib import Path
 
 from arena.errors import ArenaError
 from arena.operating.part_lock import lock_path
-from arena.operating.parts import PARTS, WEB
+from arena.operating.parts import PARTS, WEB, WORK
 from arena.people.contest import ContestPhase, ContestResults, phase_of
 from arena.people.directing import LADDER, DirectorState
 from arena.store.lock import is_file_locked
@@ -83,11 +83,10 @@ def _known(part: str, sentence: str) -> Trouble:
 
 
 def _away(directory: Path) -> Iterator[Trouble]:
-    """Yield the parts that have worked on this home and do not now; of ladders the database says it."""
-    for part in PARTS:
-        path = lock_path(directory, part.name)
-        if part.name != WEB and path.exists() and not is_file_locked(path):
-            yield _known(part.name, f"the part that {part.summary} does not run ({part.name})")
+    """Yield that nothing is checked and played if the supervisor of the parts has run on this home and does not now."""
+    path = lock_path(directory, WORK)
+    if path.exists() and not is_file_locked(path):
+        yield _known(WORK, "the process that checks and plays does not run (arena serve --only work)")
 
 
 def _of_ladders(people: PeopleStore, noted: list[Trouble]) -> Iterator[Trouble]:

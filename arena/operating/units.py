@@ -1,18 +1,22 @@
-"""The systemd units of an arena: a socket, a service for each part, a slice and a target, for one home and one user."""
+"""The systemd units of an arena, for one home and user: a socket, the site, what checks and plays, slice and target."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from arena.errors import UsageError
-from arena.operating.parts import PARTS, Part
+from arena.operating.parts import WEB, WORK
 from arena.shipped import PREFIX, package_directory
+
+WEB_SERVICE, WORK_SERVICE = f"arena-{WEB}.service", f"arena-{WORK}.service"
+FIRST_LINE = "# Written by arena units."
+NO_LADDER = "none"
 
 UNSEEN = ("/home", "/root", "/run/user")
 """Where ``ProtectHome=yes`` lets a service see nothing."""
@@ -57,50 +61,31 @@ def units(installation: Installation) -> dict[str, str]:
         UsageError: if a value can't stand in a unit.
     """
     _check(installation)
-    services = dict(_services(installation))
-    names = ["arena-web.socket", *services]
-    common = {"HOME": str(installation.home), "ADDRESS": installation.address, "UNITS": " ".join(names)}
+    common = {"HOME": str(installation.home), "ADDRESS": installation.address}
     plain = {name: _filled(name, common) for name in ("arena.target", "arena.slice", "arena-web.socket")}
-    return plain | services
+    public = ["--public"] if installation.is_public else []
+    work = [word for ladder in installation.ladders or (NO_LADDER,) for word in ("--ladder", ladder)]
+    work += ["--play-slots", str(installation.play_slots)]
+    return plain | {
+        WEB_SERVICE: _service(WEB_SERVICE, installation, [*public, *installation.options]),
+        WORK_SERVICE: _service(WORK_SERVICE, installation, work),
+    }
 
 
-def _services(installation: Installation) -> Iterator[tuple[str, str]]:
-    for part in PARTS:
-        if not part.is_per_ladder:
-            yield f"arena-{part.name}.service", _service(part, installation, _options(part, installation))
-            continue
-        for ladder in installation.ladders:
-            name = re.sub(r"[^A-Za-z0-9_.]+", "-", Path(ladder.removeprefix(PREFIX)).stem)
-            yield f"arena-{part.name}-{name}.service", _service(part, installation, f" --ladder {ladder}")
-
-
-def _options(part: Part, installation: Installation) -> str:
-    if part.option == "play_slots":
-        return f" --play-slots {installation.play_slots}"
-    if part.module:
-        return ""
-    options = [*(["--public"] if installation.is_public else []), *installation.options]
-    return "".join(f" {option}" for option in options)
-
-
-def _service(part: Part, installation: Installation, options: str) -> str:
-    is_web = not part.module
-    has_network = installation.has_network or (is_web and installation.has_metrics)
+def _service(name: str, installation: Installation, options: Sequence[str]) -> str:
+    has_network = installation.has_network or (name == WEB_SERVICE and installation.has_metrics)
     places = (str(installation.home), sys.executable, sys.base_prefix, str(package_directory()), *installation.ladders)
     values = {
         "ARENA": f"{shlex.quote(sys.executable)} -P -m arena",
-        "CPU_WEIGHT": str(part.cpu_weight),
         "FAMILIES": " AF_INET AF_INET6" if has_network else "",
         "GROUP": installation.user,
         "HOME": str(installation.home),
-        "OPTIONS": options,
-        "PART": part.name,
+        "OPTIONS": "".join(f" {option}" for option in options),
         "PRIVATE_NETWORK": "no" if has_network else "yes",
         "PROTECT_HOME": "read-only" if any(place.startswith(UNSEEN) for place in places) else "yes",
-        "SUMMARY": part.summary,
         "USER": installation.user,
     }
-    return _filled("arena-web.service" if is_web else "arena-part.service", values)
+    return _filled(name, values)
 
 
 def _filled(name: str, values: dict[str, str]) -> str:
@@ -125,7 +110,3 @@ def _check(installation: Installation) -> None:
     for word in (installation.address, *installation.options):
         if _WORD.fullmatch(word) is None:
             raise UsageError(f"{word!r}: expected letters, digits and . _ : / [ ] - alone")
-    names = [Path(ladder.removeprefix(PREFIX)).stem for ladder in installation.ladders]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"--ladder: two files are called {name!r}, and so would be their units")

@@ -16,7 +16,7 @@ from arena.executors.cores import available_cores
 from arena.home import ArenaHome, open_people
 from arena.playing.host import Host
 from arena.playing.menu import MenuMaker
-from arena.service_program import end_now, keep_trying, run_service
+from arena.service_program import Idleness, end_now, keep_trying, run_service
 from arena.store.commit_signal import Commits
 from arena.trouble_note import TroubleNote
 from arena.uploads.containment import can_contain_uploads
@@ -72,7 +72,8 @@ def _run(directory: str, slots: int, note: TroubleNote) -> None:
         contextlib.closing(Host(people.unrated_matches, commits, menu, slots, (directory, isolation))) as host,
     ):
         people.unrated_matches.release_left()  # by a play host that was killed: there is one at a time
-        while True:
+        idleness = Idleness()
+        while not idleness.is_over(host.is_used):
             host.step()
             note.say(uncontained) if uncontained else note.clear()
             time.sleep(PAUSE_SECONDS if host.is_used else UNUSED_PAUSE_SECONDS)

@@ -1,6 +1,6 @@
 """The program of the checker: a process that checks submissions until it is ended.
 
-It ends with the process that started it, also if that was killed, or runs alone.
+It ends with the process that started it, also if that was killed, and when nothing waits.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from arena.errors import StoreError
 from arena.home import CHECKING, ArenaHome, open_people, uploads_path
-from arena.service_program import end_now, keep_trying, run_service
+from arena.service_program import Idleness, end_now, keep_trying, run_service
 from arena.store.commit_signal import Commits
 from arena.store.lock import FileLock
 from arena.submissions.checker import Checker
@@ -26,7 +26,6 @@ from arena.uploads.containment import can_contain_uploads
 PAUSE_SECONDS = 0.5
 LOOK_SECONDS = 5.0
 """Also without a commit: a check that was postponed is done again when its time has come."""
-UNCONTAINED_SECONDS = 600.0
 NICENESS = 5
 """A tournament that is being played comes first."""
 
@@ -37,18 +36,18 @@ def main(arguments: list[str]) -> int:
     """Check submissions until SIGTERM.
 
     Args:
-        arguments: the process that started this one, 0 if it runs alone; and the home.
+        arguments: the process that started this one, and the home.
     """
     parent, directory = arguments
     note = TroubleNote(directory, "checker")
 
     def check() -> None:
-        while not (containment := can_contain_uploads()).is_enough:
-            note_containment(directory, containment.reason)
+        containment = can_contain_uploads()
+        note_containment(directory, "" if containment.is_enough else containment.reason)
+        if not containment.is_enough:  # it is tried again later
             _log.error("nothing is checked: %s", containment.reason)
             note.say(f"nothing is checked: {containment.reason}")
-            time.sleep(UNCONTAINED_SECONDS)
-        note_containment(directory, "")
+            return
         keep_trying(lambda: _run(directory, note), _log, "nothing can be checked now", note)
 
     run_service(int(parent), NICENESS, check)
@@ -89,9 +88,11 @@ def _run(directory: str, note: TroubleNote) -> None:
         uploads.remove_unfinished(CHECKING)
         checker = Checker(home, people, uploads, lock.is_held)
         tell_owners(people, home.store)
-        while True:
+        idleness, has_checked = Idleness(), False
+        while not idleness.is_over(has_checked):
             note.clear()
-            if not (commits.are_new() and _check_all(checker)):
+            has_checked = commits.are_new() and _check_all(checker)
+            if not has_checked:
                 time.sleep(PAUSE_SECONDS)
 
 

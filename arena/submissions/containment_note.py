@@ -10,7 +10,7 @@ from pathlib import Path
 from arena.errors import UsageError
 
 MAX_CHARACTERS = 2000
-NO_CHECKER = "nothing is taken before the checker has begun its work: arena serve --only checker"
+NO_CHECKER = "nothing is taken before the checker has begun its work: arena serve --only work"
 
 
 def note_containment(directory: str | os.PathLike[str], refusal: str) -> None:

@@ -33,8 +33,8 @@ from arena.web.page_response import PageResponses
 from arena.web.problems import DEFECT, ENDING, AwayLog, bad_address, problem_of
 from arena.web.rendered import FOR_GOOD, PAGE_CACHING, Rendered, rendered, response_of
 from arena.web.security_headers import with_security_headers
-from arena.web.services import Service
 from arena.web.snapshots import Snapshots
+from arena.web.supervisor import Supervisor
 from arena.web.value_builder import ValueBuilder
 from arena.web.versions import VersionOfTheSecond, Versions
 
@@ -55,7 +55,7 @@ class Site:
         events: Events | None = None,
         endpoints: Sequence[Endpoint] = (),
         links: ServedLinks | None = None,
-        services: Sequence[Service] = (),
+        supervisor: Supervisor | None = None,
         end_streams: Callable[[], None] | None = None,
         end: Callable[[], Awaitable[None]] | None = None,
         store: str | None = None,
@@ -72,7 +72,7 @@ class Site:
             events: in the store; None if nobody watches it.
             endpoints: addresses that are no pages.
             links: the addresses of pages; None for those of a site where nobody signs in.
-            services: programs that work beside it.
+            supervisor: of the parts that work beside it.
             end_streams: ends the streams of the endpoints.
             end: ends what the endpoints have started.
             store: the URL of its database; None for a file in the home.
@@ -80,7 +80,7 @@ class Site:
             observers: are called with every request when its answer begins.
             frozen: returns whether results of a tournament are hidden now, or may be later; None if neither.
         """
-        self._events, self._services, self._end = events, services, end
+        self._events, self._supervisor, self._end = events, supervisor, end
         self._end_streams = end_streams
         self._watching: asyncio.Task[None] | None = None
         self._ending: tuple[asyncio.Task[None], ...] | None = None
@@ -170,15 +170,16 @@ class Site:
 
     async def start(self) -> None:
         """Begin to watch the store, and start the programs beside it."""
-        for service in self._services:
-            service.start()
+        if self._supervisor is not None:
+            self._supervisor.start()
         if self._events is not None:
             self._watching = asyncio.create_task(self._events.run())
 
     def end_streams(self) -> None:
         """End the streams, which would else keep the server from ending, and the programs beside it, meanwhile."""
         if self._ending is None:
-            self._ending = tuple(asyncio.create_task(service.close()) for service in self._services)
+            beside = (self._supervisor.close(),) if self._supervisor is not None else ()
+            self._ending = tuple(map(asyncio.create_task, beside))
         if self._end_streams is not None:
             self._end_streams()
         if self._events is not None:

@@ -1,4 +1,4 @@
-"""Programs that work beside the web process as long as it runs; one that ends by itself is started again."""
+"""Programs that are started when there is something for them to do; one that fails is started again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,13 @@ _log = logging.getLogger("arena.web")
 
 
 class Service:
-    """A program that is kept running. Its first argument is the process that started it, with which it ends."""
+    """A program that runs while there is something for it to do, and ends with 0 when there is not.
+
+    Its first argument is the process that started it, with which it ends.
+
+    Attributes:
+        rests: whether it does not run because there is nothing for it to do.
+    """
 
     def __init__(
         self, module: str, arguments: Sequence[str], now: Callable[[], float] = lambda: time.monotonic()
@@ -36,6 +42,9 @@ class Service:
         self._module, self._arguments, self._now = module, arguments, now
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
+        self._is_wanted = asyncio.Event()
+        self._failure, self._started_at = "", 0.0
+        self.rests = True
 
     @property
     def pid(self) -> int | None:
@@ -43,22 +52,42 @@ class Service:
         is_running = self._process is not None and self._process.returncode is None
         return self._process.pid if is_running and self._process is not None else None
 
+    @property
+    def trouble(self) -> str:
+        """How it has failed, until it has worked for a while or has had nothing to do; "" for not at all."""
+        is_steady = self.pid is not None and self._now() - self._started_at > STEADY_SECONDS
+        return "" if self.rests or is_steady else self._failure
+
     def start(self) -> None:
-        """Start it, and again whenever it ends."""
+        """Begin to start it whenever it is wanted, and again if it fails."""
         self._task = asyncio.create_task(self._keep_running())
+
+    def want(self) -> None:
+        """Say that there is something for it to do."""
+        self._is_wanted.set()
 
     async def _keep_running(self) -> None:
         pause_seconds = FIRST_PAUSE_SECONDS
         while True:
-            started_at = self._now()
+            await self._is_wanted.wait()
+            self._is_wanted.clear()
+            self.rests = False
+            self._started_at = self._now()
             try:
                 code: object = await self._run_once()
+                if code == 0:
+                    pause_seconds, self.rests, self._failure = FIRST_PAUSE_SECONDS, True, ""
+                    continue
             except OSError as error:  # no process can be started now
                 code = error.strerror
-            pause_seconds = FIRST_PAUSE_SECONDS if self._now() - started_at > STEADY_SECONDS else 2 * pause_seconds
+            pause_seconds = (
+                FIRST_PAUSE_SECONDS if self._now() - self._started_at > STEADY_SECONDS else 2 * pause_seconds
+            )
             pause_seconds = min(pause_seconds, LONGEST_PAUSE_SECONDS)
-            _log.error("%s has ended (%s); it is started again in %g s", self._module, code, pause_seconds)
+            self._failure = f"{self._module} has ended ({code}); it is started again"
+            _log.error("%s in %g s", self._failure, pause_seconds)
             await asyncio.sleep(pause_seconds)
+            self.want()
 
     async def _run_once(self) -> int:
         command = [sys.executable, "-m", self._module, str(os.getpid()), *self._arguments]

@@ -32,9 +32,9 @@ def run(*command, **options):
     return done.stdout
 
 
-def test_it_names_each_part_and_how_it_runs_alone():
+def test_it_names_each_part_and_what_it_does():
     for part in PARTS:
-        assert re.search(rf"^\| `{part.name}` \| .* \| `arena serve --only {part.name}\b.*` \|$", GUIDE, re.MULTILINE)
+        assert re.search(rf"^\| `{part.name}` \| {part.summary}\b.* \|$", GUIDE, re.MULTILINE)
 
 
 @needs.program("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
@@ -74,7 +74,7 @@ def test_a_command_at_a_prompt_runs_as_the_user_of_the_units_with_their_variable
     said = run(*command, env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, cwd=tmp_path).splitlines()
     at = said.index("/opt/arena/bin/arena")
     assert said[at:] == ["/opt/arena/bin/arena", "--home", "/var/lib/arena", "people", "add", "a b"]
-    service = units(PLAIN)["arena-checker.service"]
+    service = units(PLAIN)["arena-work.service"]
     for line in ("EnvironmentFile=-/etc/arena/environment", "Delegate=yes", "UMask=0077"):
         assert line in said[:at]
         assert f"\n{line}\n" in service

@@ -7,7 +7,6 @@ import pytest
 from arena.errors import DatabaseError
 from arena.home import ArenaHome, open_people
 from arena.operating.part_lock import locked_parts
-from arena.operating.parts import PARTS
 from arena.operating.troubles import PROBE, troubles, why_unwritable
 from arena.people.directing import DirectorState
 from arena.people.roles import Role
@@ -36,15 +35,15 @@ def found(tmp_path, people):
 
 def test_nothing_is_wrong_with_a_part_that_never_worked_here_or_works_now(tmp_path, people):
     assert found(tmp_path, people) == []
-    with locked_parts(tmp_path, [part.name for part in PARTS if not part.is_per_ladder]):
+    with locked_parts(tmp_path, ["web", "work"]):
         assert found(tmp_path, people) == []
 
 
 def test_a_part_that_has_worked_here_and_does_not_now_is_named(tmp_path, people):
-    with locked_parts(tmp_path, ["web", "checker", "ladder spring"]):
+    with locked_parts(tmp_path, ["web", "work"]):
         pass
-    sentence = "the part that checks what authors hand in does not run (checker)"
-    assert found(tmp_path, people) == [Trouble("checker", sentence, sentence)]
+    sentence = "the process that checks and plays does not run (arena serve --only work)"
+    assert found(tmp_path, people) == [Trouble("work", sentence, sentence)]
 
 
 def test_a_ladder_that_can_not_be_played_is_named_once(tmp_path, people):

@@ -13,7 +13,6 @@ from arena.cli.group import run
 from arena.errors import UsageError
 from arena.home import PEOPLE_CREDENTIAL, STORE_CREDENTIAL
 from arena.operating import units as module
-from arena.operating.parts import PARTS
 from arena.operating.units import Installation, units
 from tests import needs
 
@@ -39,35 +38,28 @@ def section(text, name):
     return parser[name]
 
 
-def test_each_part_has_a_service_and_each_ladder_its_own():
-    made = units(replace(PLAIN, ladders=("arena:open_ladder", "/etc/arena/a b.toml".replace(" ", "+"))))
+def test_there_are_two_services_and_a_socket():
+    made = units(replace(PLAIN, ladders=("arena:open_ladder", "/etc/arena/a+b.toml")))
     services = {name for name in made if name.endswith(".service")}
-    parts = {f"arena-{part.name}.service" for part in PARTS if not part.is_per_ladder}
-    assert services == parts | {"arena-ladder-open_ladder.service", "arena-ladder-a-b.service"}
+    assert services == {"arena-web.service", "arena-work.service"}
     assert set(made) - services == {"arena.target", "arena.slice", "arena-web.socket"}
     wanted = section(made["arena.target"], "Unit")["Wants"].split()
     assert set(wanted) == services | {"arena-web.socket"}
     for name in services:
         assert section(made[name], "Service")["Slice"] == "arena.slice"
         assert section(made[name], "Service")["Type"] == "notify"
+    started = section(made["arena-work.service"], "Service")["ExecStart"]
+    both = "--ladder arena:open_ladder --ladder /etc/arena/a+b.toml"
+    assert started.endswith(f"serve --home /var/lib/arena --only work {both} --play-slots 4")
+    assert "--ladder none" in units(replace(PLAIN, ladders=()))["arena-work.service"]
 
 
 def test_the_site_has_most_of_a_busy_machine_and_runs_no_bots():
-    made = units(PLAIN)
-    web = section(made["arena-web.service"], "Service")
-    others = [text for name, text in made.items() if name.endswith(".service") and "web" not in name]
-    assert all(int(web["CPUWeight"]) > int(section(text, "Service")["CPUWeight"]) for text in others)
-    assert "Delegate" not in web
-    assert all(section(text, "Service")["Delegate"] == "yes" for text in others)
+    web, work = (section(units(PLAIN)[f"arena-{name}.service"], "Service") for name in ("web", "work"))
+    assert int(web["CPUWeight"]) > int(work["CPUWeight"])
+    assert ("Delegate" in web, work["Delegate"]) == (False, "yes")
     for setting in ("RestrictNamespaces", "RestrictSUIDSGID"):  # bubblewrap, and openat2 for Landlock, need them
-        assert not any(setting in section(text, "Service") for text in others)
-
-
-def test_matches_that_count_come_before_unrated_ones():
-    made = units(PLAIN)
-    weights = {name: int(section(text, "Service")["CPUWeight"]) for name, text in made.items() if "CPUWeight" in text}
-    for name in ("arena-ladder-open_ladder.service", "arena-contests.service"):
-        assert weights[name] > 2 * weights["arena-play.service"]
+        assert setting not in work
 
 
 def test_what_is_given_stands_where_systemd_reads_it():
@@ -100,33 +92,30 @@ def test_a_database_server_is_reached_by_network_and_a_file_without(monkeypatch)
 def test_metrics_are_reached_by_network_and_people_play_in_as_many_slots_as_wanted(tmp_path):
     arguments = ["units", str(tmp_path), "--home", "/var/lib/arena", "--metrics-address", "127.0.0.1:9100"]
     assert run([*arguments, "--play-slots", "12"]) == 0
-    web, play, checker = (
-        section((tmp_path / f"arena-{name}.service").read_text(), "Service") for name in ("web", "play", "checker")
-    )
+    web, work = (section((tmp_path / f"arena-{name}.service").read_text(), "Service") for name in ("web", "work"))
     assert web["ExecStart"].endswith("--only web --open-to authors --metrics-address 127.0.0.1:9100")
     assert (web["PrivateNetwork"], web["RestrictAddressFamilies"]) == ("no", "AF_UNIX AF_INET AF_INET6")
-    assert play["ExecStart"].endswith("--only play --play-slots 12")
-    assert (play["PrivateNetwork"], checker["PrivateNetwork"]) == ("yes", "yes")
-    assert checker["ExecStart"].endswith("--only checker")
+    assert work["ExecStart"].endswith(" --play-slots 12")
+    assert work["PrivateNetwork"] == "yes"
 
 
 @pytest.mark.parametrize(
-    ("python", "package", "part", "protection"),
+    ("python", "package", "ladder", "protection"),
     [
-        ("/opt/arena/bin/python", "/opt/arena/lib/arena", "checker", "yes"),
-        ("/home/a/bin/python", "/opt/arena/lib/arena", "checker", "read-only"),
-        ("/opt/arena/bin/python", "/home/a/source/arena", "checker", "read-only"),
-        ("/opt/arena/bin/python", "/opt/arena/lib/arena", "ladder-spring", "read-only"),
+        ("/opt/arena/bin/python", "/opt/arena/lib/arena", "arena:open_ladder", "yes"),
+        ("/home/a/bin/python", "/opt/arena/lib/arena", "arena:open_ladder", "read-only"),
+        ("/opt/arena/bin/python", "/home/a/source/arena", "arena:open_ladder", "read-only"),
+        ("/opt/arena/bin/python", "/opt/arena/lib/arena", "/home/ada/spring.toml", "read-only"),
     ],
 )
 def test_homes_of_people_are_hidden_where_neither_the_arena_nor_a_ladder_is(
-    monkeypatch, python, package, part, protection
+    monkeypatch, python, package, ladder, protection
 ):
     monkeypatch.setattr(module.sys, "executable", python)
     monkeypatch.setattr(module, "package_directory", lambda: Path(package))
     monkeypatch.setattr(module.sys, "base_prefix", "/usr")
-    made = units(replace(PLAIN, ladders=("/home/ada/spring.toml",)) if part == "ladder-spring" else PLAIN)
-    assert section(made[f"arena-{part}.service"], "Service")["ProtectHome"] == protection
+    made = units(replace(PLAIN, ladders=(ladder,)))
+    assert section(made["arena-work.service"], "Service")["ProtectHome"] == protection
 
 
 @pytest.mark.parametrize(
@@ -140,7 +129,6 @@ def test_homes_of_people_are_hidden_where_neither_the_arena_nor_a_ladder_is(
         ({"options": ("--allowed-host", "a;b")}, "'a;b': expected letters"),
         ({"options": ("--allowed-host", "a\nUser=root")}, "expected letters"),
         ({"ladders": ("/a/$HOME.toml",)}, "--ladder '/a/$HOME.toml': expected an absolute path"),
-        ({"ladders": ("/a/x.toml", "/b/x.toml")}, "--ladder: two files are called 'x'"),
     ],
 )
 def test_what_systemd_would_read_as_something_else_is_refused(change, sentence):
@@ -175,12 +163,14 @@ def test_the_command_writes_them_and_says_how_to_start(tmp_path, capsys):
     assert f"{len(list(place.iterdir()))} units are in {place}." in out
     assert "Copy them to /etc/systemd/system first. To start the arena" in out
     assert "systemctl enable --now arena.target arena-web.socket" in out
-    assert "User=arena\n" in (place / "arena-checker.service").read_text()
+    assert "User=arena\n" in (place / "arena-work.service").read_text()
     assert "--allowed-host a.example.org" in (place / "arena-web.service").read_text()
+    (place / "arena-checker.service").write_text("# Written by arena units. A part that runs bots: it checks\n")
+    (place / "arena-own.service").write_text("[Service]\n")
     assert run(arguments) == 0  # again, over those that are there
-    assert [one.name for one in place.glob("arena-ladder*")] == ["arena-ladder-open_ladder.service"]
-    assert run(["units", str(tmp_path / "none"), "--ladder", "none"]) == 0
-    assert list((tmp_path / "none").glob("arena-ladder*")) == []
+    assert "  systemctl stop arena-checker.service\n  systemctl daemon-reload\n" in capsys.readouterr().out
+    services = sorted(one.name for one in place.glob("*.service"))
+    assert services == ["arena-own.service", "arena-web.service", "arena-work.service"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``arena serve --only``: each part alone."""
+"""``arena serve --only``: the web process alone, and what checks and plays."""
 
 import json
 import signal
@@ -12,6 +12,7 @@ import pytest
 
 from arena.cli.group import run
 from arena.home import ArenaHome, open_people
+from arena.isolation import reaper
 from arena.operating.parts import PARTS
 from arena.people.roles import Role
 from arena.people.submission import SubmissionState
@@ -19,18 +20,16 @@ from arena.submissions.containment_note import NO_CHECKER, note_containment, not
 from arena.submissions.upload_directory import UploadDirectory
 from arena.uploads.containment import can_contain_uploads
 from tests import needs
-from tests.web.test_serve import served
+from tests.web.test_serve import command_lines, served
 
 REFUSED = {
     ("--only", "web", "--ladder", "x.toml"): "--ladder: --only web has no use for it",
-    ("--only", "checker", "--port", "8000"): "--port: --only checker has no use for it",
-    ("--only", "checker", "--open-to", "authors"): "--open-to: --only checker has no use for it",
-    ("--only", "ladder", "--public"): "--public: --only ladder has no use for it",
-    ("--only", "ladder", "--ladder", "a", "--ladder", "b"): "--only ladder plays one ladder, got 2",
-    ("--only", "ladder", "--ladder", "none"): "--only ladder plays one ladder, got 0",
+    ("--only", "web", "--play-slots", "2"): "--play-slots: --only web has no use for it",
+    ("--only", "work", "--port", "8000"): "--port: --only work has no use for it",
+    ("--only", "work", "--open-to", "authors"): "--open-to: --only work has no use for it",
     ("--open-to", "authors", "--ladder", "none", "--ladder", "x"): "--ladder none: no ladder is played, so leave out",
-    ("--only", "ladder", "--ladder", "missing.toml"): "missing.toml: there is no such file",
-    ("--only", "kitchen"): "'kitchen' is not one of 'web', 'checker', 'contests', 'ladder', 'results', 'play'.",
+    ("--only", "work", "--ladder", "missing.toml"): "missing.toml: there is no such file",
+    ("--only", "checker"): "'checker' is not one of 'web', 'work'.",
 }
 
 
@@ -42,7 +41,7 @@ def test_what_a_part_cannot_do_is_said_in_a_sentence(tmp_path, capsys, arguments
 
 
 class Alone:
-    """A part in a process of its own."""
+    """One of the two in a process of its own."""
 
     def __init__(self, home, *arguments):
         command = [sys.executable, "-m", "arena", "serve", "--home", str(home), "--only", *arguments]
@@ -81,34 +80,34 @@ def is_locked(home, part):
     return path.exists() and path.read_text() != ""
 
 
-@pytest.mark.slow(sample=("play-2-130",))
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-@pytest.mark.parametrize("part", [part.name for part in PARTS if part.module])
-def test_a_part_alone_ends_quietly(tmp_path, part, number, code):
-    with Alone(tmp_path, part) as alone:
-        wait_until(lambda: any((tmp_path / "parts").glob(f"{part}*.lock")), alone)
-        wait_until(lambda: _catches_signals(alone.process.pid), alone)
+def test_what_checks_and_plays_ends_quietly_with_all_that_it_has_started(tmp_path, number, code):
+    with Alone(tmp_path, "work") as alone:
+        wait_until(lambda: len(parts_below(alone)) == len(PARTS), alone)
+        started = parts_below(alone)
         ended, out, err = alone.end(number)
         assert (ended, out, err.strip()) == (code, "", "")  # behind ^C comes the end of a line
+    assert not [one for one in started if Path(f"/proc/{one}").exists()]
 
 
-def _catches_signals(process):
-    """Return whether a process has begun its work, and has set what SIGTERM does."""
-    lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    [caught] = [line.split()[1] for line in lines if line.startswith("SigCgt")]
-    return int(caught, 16) >> (signal.SIGTERM - 1) & 1
+def parts_below(alone):
+    """Return the processes of parts that a supervisor has started."""
+    modules = {part.module for part in PARTS}
+    lines = command_lines(reaper.descendants(alone.process.pid))
+    return {process for process, words in lines.items() if modules & set(words)}
 
 
 @pytest.mark.slow
 def test_a_second_one_on_a_home_is_refused_and_the_first_works_on(tmp_path, capsys):
     with ArenaHome(tmp_path):
         pass
-    with Alone(tmp_path, "checker") as first:
-        wait_until(lambda: is_locked(tmp_path, "checker"), first)
+    with Alone(tmp_path, "work") as first:
+        wait_until(lambda: is_locked(tmp_path, "work"), first)
         holder = f"(process {first.process.pid}); nothing was changed"
-        for arguments in (["--only", "checker"], ["--open-to", "authors", "--port", "0"]):
+        for arguments in (["--only", "work"], ["--open-to", "authors", "--port", "0"]):
             assert run(["--home", str(tmp_path), "serve", *arguments]) == 2
-            assert capsys.readouterr().err == f"arena: {tmp_path}: another arena serve runs its checker {holder}\n"
+            assert capsys.readouterr().err == f"arena: {tmp_path}: another arena serve runs its work {holder}\n"
         assert first.process.poll() is None
         with served("--home", tmp_path, "--only", "web", "--open-to", "authors") as web:
             assert web.get("/submissions")[0] == 200
@@ -123,7 +122,7 @@ def test_the_pages_say_what_the_checker_has_found_out(tmp_path):
         pass
     with (
         served("--home", tmp_path, "--only", "web", "--open-to", "authors") as web,
-        Alone(tmp_path, "checker") as checker,
+        Alone(tmp_path, "work", "--ladder", "none") as checker,
     ):
         wait_until(lambda: noted_refusal(tmp_path) != NO_CHECKER, checker)
         assert _submissions(web)["refusal"] == noted_refusal(tmp_path) == refusal
@@ -142,7 +141,7 @@ def test_what_is_handed_in_waits_for_the_checker_and_the_other_way_round(tmp_pat
         assert _submissions(web)["refusal"] == ""  # the checker has begun meanwhile
         with open_people(tmp_path) as people:
             number = _hand_in(tmp_path, people, ada)
-            with Alone(tmp_path, "checker") as checker:
+            with Alone(tmp_path, "work", "--ladder", "none") as checker:
                 wait_until(lambda: people.submissions.find(number).state is not SubmissionState.WAITING, checker)
                 web.process.kill()  # the checker does without
                 web.process.wait()

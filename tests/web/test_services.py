@@ -1,4 +1,4 @@
-"""Programs beside the web process: started, started again, and ended with it."""
+"""Programs of the parts: started when they are wanted, started again if they fail, and ended."""
 
 import asyncio
 import os
@@ -38,6 +38,7 @@ async def test_one_that_ends_is_started_again(tmp_path, monkeypatch):
     monkeypatch.setattr(services, "FIRST_PAUSE_SECONDS", 0.001)
     service = Service(program(tmp_path, monkeypatch, "import time\ntime.sleep(1000)\n"), ())
     service.start()
+    service.want()
     first = await running(service)
     os.kill(first, 9)
     second = await running(service, but=first)
@@ -46,7 +47,7 @@ async def test_one_that_ends_is_started_again(tmp_path, monkeypatch):
     assert service.pid is None
 
 
-async def test_one_that_ends_at_once_is_started_less_and_less_often(tmp_path, monkeypatch):
+async def test_one_that_fails_at_once_is_started_less_and_less_often(tmp_path, monkeypatch):
     pauses = []
 
     async def sleep(seconds):
@@ -55,16 +56,33 @@ async def test_one_that_ends_at_once_is_started_less_and_less_often(tmp_path, mo
             raise asyncio.CancelledError
 
     monkeypatch.setattr(services.asyncio, "sleep", sleep)
-    service = Service(program(tmp_path, monkeypatch, ""), ())
+    service = Service(program(tmp_path, monkeypatch, "raise SystemExit(1)\n"), ())
+    service.want()
     with pytest.raises(asyncio.CancelledError):
         await service._keep_running()
     assert pauses == [2, 4, 8, 16, 30, 30, 30, 30]
+
+
+async def test_one_that_has_nothing_to_do_rests_until_it_is_wanted(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(services, "FIRST_PAUSE_SECONDS", 1000.0)
+    ready = tmp_path / "ready"
+    service = Service(program(tmp_path, monkeypatch, "import sys\nopen(sys.argv[2], 'x').close()\n"), (str(ready),))
+    service.start()
+    for _ in range(2):
+        assert service.rests
+        service.want()
+        while not (ready.exists() and service.rests):
+            await asyncio.sleep(0.01)
+        ready.unlink()
+    await service.close()
+    assert caplog.text == ""
 
 
 async def test_one_that_does_not_want_to_end_is_killed(tmp_path, monkeypatch):
     monkeypatch.setattr(services, "LEAVING_SECONDS", 0.2)
     service = Service(program(tmp_path, monkeypatch, STUBBORN), (str(tmp_path / "ready"),))
     service.start()
+    service.want()
     while not (tmp_path / "ready").exists():
         await asyncio.sleep(0.01)
     await service.close()
@@ -78,6 +96,7 @@ async def test_nobody_but_the_loop_asks_whether_it_has_ended(tmp_path, monkeypat
     asked, poll = [], subprocess.Popen.poll
     service = Service(program(tmp_path, monkeypatch, text), (str(tmp_path / "ready"),))
     service.start()
+    service.want()
     pid = await running(service)
     while text is STUBBORN and not (tmp_path / "ready").exists():
         await asyncio.sleep(0.01)
@@ -90,6 +109,7 @@ async def test_nobody_but_the_loop_asks_whether_it_has_ended(tmp_path, monkeypat
 async def test_ctrl_c_is_for_the_web_process_also_while_a_program_starts(tmp_path, monkeypatch):
     service = Service(program(tmp_path, monkeypatch, "import time\ntime.sleep(1000)\n"), ())
     service.start()
+    service.want()
     pid = await running(service)
     assert os.getpgid(pid) == pid  # a terminal sends SIGINT to the group of the web process
     await service.close()
@@ -103,6 +123,7 @@ async def test_the_program_ends_also_if_nobody_keeps_it_running_any_more(tmp_pat
     """Whatever made the task fail, ending the server goes on."""
     service = Service(program(tmp_path, monkeypatch, "import time\ntime.sleep(1000)\n"), ())
     service.start()
+    service.want()
     pid = await running(service)
 
     async def fail():
@@ -135,7 +156,7 @@ class SlowService:
 
 async def test_they_end_while_the_server_waits_for_its_requests_and_once(directory):
     service = SlowService()
-    async with client_of(directory, services=(service,)) as client:
+    async with client_of(directory, supervisor=service) as client:
         client.site.end_streams()
         await asyncio.sleep(0)
         assert service.closed == ["begun"]

@@ -15,7 +15,7 @@ from arena.contests.visibility import visible
 from arena.errors import ArenaError, DatabaseError
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestPhase, StoredContest, phase_of
-from arena.service_program import end_now, keep_trying, run_service
+from arena.service_program import Idleness, end_now, keep_trying, run_service
 from arena.site.publish.contest_results import current_version, make_result, version_of
 from arena.site.publish.result_place import result_path
 from arena.store.people.people_store import PeopleStore
@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
     """Make results until SIGTERM.
 
     Args:
-        arguments: the process that started this one, 0 if it runs alone; and the home.
+        arguments: the process that started this one, and the home.
     """
     parent, directory = arguments
     maker, note = ResultMaker(), TroubleNote(directory, "results")
@@ -49,7 +49,8 @@ def main(arguments: list[str]) -> int:
 
 def _run(directory: str, maker: ResultMaker, note: TroubleNote) -> None:
     with ArenaHome(directory) as home, open_people(directory) as people:
-        while True:
+        idleness = Idleness()
+        while not idleness.is_over(maker.has_failed):
             maker.make_results(home, people)
             note.clear()
             time.sleep(PAUSE_SECONDS)
@@ -76,6 +77,11 @@ class ResultMaker:
     def __init__(self, seconds: Callable[[], float] = lambda: time.monotonic()) -> None:
         self._seconds = seconds
         self._failures: dict[str, _Failure] = {}
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a result could not be made, which is tried again."""
+        return bool(self._failures)
 
     def make_results(self, home: ArenaHome, people: PeopleStore) -> None:
         """Make the results that are missing, or older than what was recorded; one that can't be made stops no other.

@@ -97,6 +97,11 @@ class Directors:
 
         self._database.write(say)
 
+    def stay(self, tournament: str) -> None:
+        """Say for a program that rests that it is there, and that what it said last holds."""
+        seen = reports.update().where(reports.c.tournament == tournament).values(seen_at=self._clock.text())
+        self._database.write(lambda connection: connection.execute(seen))
+
     def report(self, tournament: str) -> DirectorReport | None:
         """Return what the program of a tournament last said; None if none ever kept it going."""
         query = select(reports).where(reports.c.tournament == tournament)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from arena.people.secret import new_secret
 from arena.people.submission import FINAL, ClaimedSubmission, SubmissionState
@@ -77,6 +77,20 @@ class Claim:
         return self._database.write(lambda connection: connection.execute(change).rowcount == 1)
 
 
+def is_claimable(clock: Clock, is_alone: bool = False) -> ColumnElement[bool]:
+    """Return the condition of submissions that wait, or whose checker has gone.
+
+    Args:
+        clock: says what has run out.
+        is_alone: no other checker is at work, so that nobody keeps up a claim.
+    """
+    is_over = submissions.c.claimed_until <= clock.text()
+    if is_alone:
+        is_over |= submissions.c.claim.is_not(None)
+    abandoned = (submissions.c.state == SubmissionState.CHECKING) & is_over
+    return (submissions.c.state == SubmissionState.WAITING) | abandoned
+
+
 def claim_next(database: Database, clock: Clock, is_alone: bool = False) -> Claim | None:
     """Take the submission whose turn it is; None if nothing waits.
 
@@ -89,12 +103,7 @@ def claim_next(database: Database, clock: Clock, is_alone: bool = False) -> Clai
     """
     secret = new_secret()
     now, until = clock.text(), clock.text(CLAIM_SECONDS)
-    waits = submissions.c.state == SubmissionState.WAITING
-    is_over = submissions.c.claimed_until <= now
-    if is_alone:
-        is_over |= submissions.c.claim.is_not(None)
-    abandoned = (submissions.c.state == SubmissionState.CHECKING) & is_over
-    oldest = select(submissions).where(waits | abandoned).order_by(last_turn(), submissions.c.id).limit(1)
+    oldest = select(submissions).where(is_claimable(clock, is_alone)).order_by(last_turn(), submissions.c.id).limit(1)
     if database.is_server:
         oldest = oldest.with_for_update(skip_locked=True)
 

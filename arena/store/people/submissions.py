@@ -18,7 +18,7 @@ from arena.store.people.bot_names import BotNames
 from arena.store.people.checking_order import checking_order
 from arena.store.people.rates import Rate, take
 from arena.store.people.schema import SUBMITTING, meta, people, submissions
-from arena.store.people.submission_claims import Claim, claim_next
+from arena.store.people.submission_claims import Claim, claim_next, is_claimable
 from arena.store.people.submission_rows import (
     all_submissions,
     get_submission,
@@ -286,6 +286,11 @@ class Submissions(BotNames):
             return get_submission(connection, number)
 
         return self._database.write(withdraw)
+
+    def claimable(self) -> list[int]:
+        """Return the submissions that wait for a checker."""
+        query = select(submissions.c.id).where(is_claimable(self._clock)).order_by(submissions.c.id)
+        return list(self._database.read(lambda connection: connection.execute(query).scalars().all()))
 
     def claim(self, is_alone: bool = False) -> Claim | None:
         """Take the submission whose turn it is, to check it; None if nothing waits.

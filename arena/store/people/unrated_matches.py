@@ -55,6 +55,11 @@ class UnratedMatches:
 
         self._database.write(write)
 
+    def keep_menu(self) -> None:
+        """Say that what can be chosen is still so."""
+        kept = play_menu.update().values(at=self._clock.text())
+        self._database.write(lambda connection: connection.execute(kept))
+
     def menu(self) -> str | None:
         """Return what can be chosen; None if no play host is at work."""
         query = select(play_menu.c.body).where(play_menu.c.at > self._clock.text(-MENU_SECONDS))

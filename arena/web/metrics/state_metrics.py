@@ -11,7 +11,7 @@ from pathlib import Path
 
 from arena.errors import ArenaError
 from arena.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
-from arena.operating.parts import PARTS
+from arena.operating.parts import PARTS, WEB, WORK
 from arena.operating.troubles import HOME
 from arena.people.directing import LADDER, DirectorState
 from arena.people.submission import FINAL, SubmissionState
@@ -131,7 +131,8 @@ class StateMetrics:
 
     def _of_troubles(self) -> Iterator[Metric]:
         counts = Counter(one.part for one in self._troubles())
-        samples = [Sample(counts[part], {"part": part}) for part in (HOME, *(part.name for part in PARTS))]
+        names = (HOME, WEB, WORK, *(part.name for part in PARTS))
+        samples = [Sample(counts[name], {"part": name}) for name in names]
         yield _gauge("arena_troubles", "What is wrong with the parts, as /health says in sentences.", samples)
 
     def _of_disk(self) -> Iterator[Metric]:

@@ -137,9 +137,8 @@ def test_the_state_is_read_when_it_is_asked_for(state):
 def test_troubles_are_counted_by_part_without_their_sentences(state):
     state.troubles += [Trouble("ladder", "canary"), Trouble("ladder", "canary"), Trouble("checker", "canary")]
     values = values_of(state)
-    counts = [values["arena_troubles", part.name] for part in PARTS]
-    found = dict(zip([part.name for part in PARTS], counts, strict=True))
-    assert found == {"web": 0, "checker": 1, "contests": 0, "ladder": 2, "results": 0, "play": 0}
+    found = {name: values["arena_troubles", name] for name in ("web", "work", *(part.name for part in PARTS))}
+    assert found == {"web": 0, "work": 0, "checker": 1, "contests": 0, "ladder": 2, "results": 0, "play": 0}
     assert "canary" not in exposition(state.metrics.metrics())
 
 
