@@ -34,7 +34,7 @@ def test_a_home_that_was_used_with_a_server_is_not_an_empty_one_without(postgres
     assert noted == make_url(url).render_as_string(hide_password=True)
     assert "hunter2" not in (tmp_path / "home" / "results-server").read_text()
     assert (tmp_path / "home" / "results-server").stat().st_mode & 0o077 == 0
-    for arguments in (["tournaments"], ["run", "arena:quickstart"], ["serve", "--only", "checker"]):
+    for arguments in (["tournaments"], ["run", "arena:quickstart"], ["serve", "--only", "work"]):
         assert run(["--home", str(tmp_path / "home"), *arguments]) == 2
         out, err = capsys.readouterr()
         place = tmp_path / "home"
@@ -149,7 +149,7 @@ def test_one_site_at_a_time_works_on_a_database(postgres, tmp_path, monkeypatch,
     assert own_databases(moved) == servers
     with ArenaHome(there), open_people(there):  # whoever plays or looks needs no home of its own
         pass
-    assert run(["--home", str(there), "serve", "--only", "checker"]) == 2
+    assert run(["--home", str(there), "serve", "--only", "work"]) == 2
     [error] = capsys.readouterr().err.splitlines()
     assert error.startswith(f"arena: {servers[0]}: it belongs to the home {here} on ")
     assert f"and this is {there} on " in error

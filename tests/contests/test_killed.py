@@ -205,7 +205,7 @@ def test_a_program_that_is_killed_again_and_again_plays_a_sealed_contest(tmp_pat
 
 def run_until(world, has_come):
     """Run the program, and kill it with all it has started as soon as something has come true."""
-    command = [sys.executable, "-m", "arena.contests.director_program", "0", str(world.directory)]
+    command = [sys.executable, "-m", "arena.contests.director_program", str(os.getpid()), str(world.directory)]
     with subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL) as program:
         while not has_come():
             assert program.poll() is None
