@@ -77,7 +77,7 @@ def test_a_change_is_near_to_the_paths_near_its_room_and_of_those_that_import_it
     assert set(paths_near([file], {"games": {"conformance"}})) - {"tests/test_layers.py"} == expected
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_what_imports_a_room_is_read_from_the_code():
     importers = rooms_that_import()
     assert {"match", "store", "players"} <= importers["records"]

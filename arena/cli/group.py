@@ -158,7 +158,7 @@ def run(arguments: list[str] | None = None) -> int:
 def _check_text(arguments: list[str]) -> None:
     """Raise UsageError for an argument that is not UTF-8: no name in a store or in a file can be such an argument.
 
-    Nor can the place of scratch directories be, which bots are told as text.
+    Nor can the place of scratch directories be, which bots receive as text.
     """
     texts = [("argument", argument) for argument in arguments]
     for what, text in [*texts, *((name, os.environ.get(name, "")) for name in TEMPORARY_VARIABLES)]:

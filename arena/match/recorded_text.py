@@ -21,7 +21,7 @@ _BOTS = "bots"
 """The directory of submitted bots in a home."""
 
 _END = r"(?![\w-]|\.\w)"
-"""Of a place: what goes on there, as ``/opt/python3`` after ``/opt/python``, is another one."""
+"""Of a place: with more behind it, as ``/opt/python3`` has after ``/opt/python``, it is another one."""
 
 
 def shortened_stderr(text: str) -> str:

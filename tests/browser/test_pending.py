@@ -7,7 +7,7 @@ from arena.site.render import Setting, asset_digests, render_template
 from tests.browser.conftest import expect, wait_until
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_page_that_is_being_computed_outlives_its_server(site, chromium):
     pending = render_template("pending.html.jinja", Setting(links=ServedLinks(asset_digests())), room="", twin=None)
     answers, is_looked_at = ["pending", "away", "away", "pending"], []

@@ -228,7 +228,7 @@ def test_gaps_and_folds(local, zone, found):
     assert instants(datetime.fromisoformat(local), zone) == expected
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_process_of_its_own_reads_the_same():
     for text in (text_of(), text_of(title="''", options="{ size = 600 }"), ""):
         assert read_apart(text, "form") == reading_of(text, "form")

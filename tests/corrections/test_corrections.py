@@ -383,7 +383,7 @@ def story(home, draw, bots, mended, newcomer):
     return made
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_undoing_everything_brings_every_record_back(tmp_path_factory, no_check, data):

@@ -20,7 +20,7 @@ NEEDS = {"learning": ("pettingzoo", "pyspiel"), "packaging": (), "add_a_game": (
 COMPILED = {"packaging", "add_a_game"}
 
 
-@pytest.mark.slow(sample=("checkout-isolation",))
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.soak) if name in LONG else name for name in (*GUIDES, *OTHERS)]
 )

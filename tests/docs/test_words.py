@@ -1,6 +1,7 @@
 """Words that were replaced stay replaced: docs/glossary.md has the words that are used instead."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -64,12 +65,20 @@ ALLOWED = {
 """Kinds of plots, keys and texts of ``--json``, keys of stored definitions: these stay."""
 
 
+@cache
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
 def lines_with(pattern, paths):
     """Yield the place and the text of each line that matches."""
+    compiled = re.compile(pattern, re.IGNORECASE)
     for path in paths:
+        if not compiled.search(text_of(path)):
+            continue
         allowed = ALLOWED.get(str(path.relative_to(ROOT)).removeprefix("arena/"))
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            if re.search(pattern, line, re.IGNORECASE) and not (allowed and allowed in line):
+        for number, line in enumerate(text_of(path).splitlines(), 1):
+            if compiled.search(line) and not (allowed and allowed in line):
                 yield f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
 
 

@@ -307,7 +307,7 @@ sys.exit(run())
 """
 
 
-@pytest.mark.slow(sample=("before-1", "terminal-2"))
+@pytest.mark.slow(sample=("before-1",))
 @pytest.mark.parametrize("number", [1, 2])
 @pytest.mark.parametrize("instant", ["before", "after", "terminal"])
 def test_ctrl_c_while_a_worker_starts_stops_cleanly(write_definition, tmp_path, instant, number):

@@ -97,7 +97,7 @@ def test_positions_are_worth_what_all_lines_of_play_say(name):
     assert seen == {-1, 0, 1}
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_coprimality_is_worth_what_all_paths_say():
     for size in range(3, 25):
         for grids in (1, 2, 5):

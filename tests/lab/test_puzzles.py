@@ -116,7 +116,7 @@ def test_of_many_puzzles_some_of_each_difficulty_are_kept():
     assert numbers == [number * everything.found // 4 for number in range(4)]
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_when_the_time_is_up_there_is_what_was_found_by_then():
     records = [random_record("plusminus", number, number, size=4) for number in range(1, 121)]
     now = [0.0]

@@ -118,7 +118,7 @@ def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(playing, line, mil
     assert "a secret of the bot" not in one.position.view + one.position.reason
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_program_that_is_no_bot_ends_the_match(playing):
     label = playing.submit("print('hello there')", "mine")
     playing.start()

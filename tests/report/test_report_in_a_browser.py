@@ -186,7 +186,7 @@ def percents(texts):
     return [float(text.removesuffix("%")) for text in texts]
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_table_sorts_by_each_heading_with_a_button(page, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(probed(page, SORT))

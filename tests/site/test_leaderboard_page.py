@@ -84,7 +84,7 @@ def test_a_leaderboard_over_time_is_csv(year):
     assert found == [("autumn", False, True), ("cup", True, True)]
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_long_leaderboard_is_shown_in_parts(home):
     entrants = tuple(f"bot{number:03}@1" for number in range(102))
     matches = [one for first, second in itertools.pairwise(entrants) for one in duels(first, second, "ww")]

@@ -92,7 +92,7 @@ def test_the_viewer_steps(folder, seen):
     assert seen.complaints == []
 
 
-@pytest.mark.slow(sample=("#ply-2",))
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["#ply-2", "?ply=2"])
 def test_an_address_can_name_a_ply(folder, seen, address):
     seen.goto(match_page(folder).as_uri() + address)

@@ -201,7 +201,7 @@ def test_a_name_of_a_tournament_that_is_not_there_is_an_error(home):
         told(home, "x")
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_large_field_has_a_hundred_lines_at_a_time_and_a_small_page(home):
     names = [f"bot_{number:03}" for number in range(250)]
     story = "\n".join(f"{one} {other} 1" for one, other in zip(names, names[1:] + names[:1], strict=True))

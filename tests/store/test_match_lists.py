@@ -118,7 +118,7 @@ FILTERS = st.builds(
 )
 
 
-@pytest.mark.slow(sample=("sqlite",))
+@pytest.mark.slow
 @on_both
 @settings(max_examples=60, deadline=None)
 @given(

@@ -134,7 +134,7 @@ def made(name, entrants, absences, **settings_):
     return kind(Field(bots=names, names=names, players=2, settings=kind.Settings(**settings_), absences=found))
 
 
-@pytest.mark.slow(only=("ladder",), sample=True)
+@pytest.mark.slow(only=("ladder",))
 @pytest.mark.parametrize("name", ["swiss", "knockout", "ladder"])
 @settings(deadline=None, max_examples=40)
 @given(entrants=st.integers(2, 12), data=st.data(), seed=st.integers(0, 10**6))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from arena.contests.apart import read_apart
-from arena.contests.contest_file import read_contest
+from arena.contests.contest_file import read_contest, reading_of
 from arena.contests.contest_text import contest_text
 from arena.contests.template_texts import template_names, template_text
 from arena.errors import DefinitionError
@@ -55,6 +55,12 @@ async def dora(world):
     return world.browser("dora")
 
 
+@pytest.fixture
+def quick(monkeypatch):
+    """Texts are read here: a process of its own takes a third of a second to start, and reads the same."""
+    monkeypatch.setattr(contest_changes, "read_apart", lambda text: reading_of(text, "contest"))
+
+
 async def announced(dora, **changes):
     response = await dora.post("/contests", data=FORM | changes)
     assert response.status_code == 303, response.text
@@ -89,7 +95,7 @@ async def test_a_contest_is_made_of_toml(world):
 
 
 @pytest.mark.parametrize("template", template_names())
-async def test_a_template_with_a_title_and_times_is_a_contest(world, dora, template):
+async def test_a_template_with_a_title_and_times_is_a_contest(world, dora, quick, template):
     page = await dora.get(f"/contests/new?template={template}", headers={"accept": JSON})
     fields = page.json()["fields"] | {"house_bots": page.json()["chosen_house_bots"]}
     own = {key: FORM[key] for key in ("title", "name", "opens_at", "deadline_at")}
@@ -150,7 +156,7 @@ LEFT_OUT = {
 
 
 @pytest.mark.parametrize("field", LEFT_OUT)
-async def test_nothing_that_was_filled_in_is_left_out_in_silence(world, dora, field):
+async def test_nothing_that_was_filled_in_is_left_out_in_silence(world, dora, quick, field):
     value, sentence = LEFT_OUT[field]
     lines, fields = said(await dora.post("/contests", data=FORM | {field: value, "results": "open"}))
     assert fields == [field]
@@ -183,7 +189,7 @@ def said(response):
 
 
 @pytest.mark.parametrize("field", WRONG)
-async def test_the_form_comes_back_with_what_is_wrong_and_what_was_sent(world, dora, field):
+async def test_the_form_comes_back_with_what_is_wrong_and_what_was_sent(world, dora, quick, field):
     value, sentence = WRONG[field]
     before = world.contents()
     response = await dora.post("/contests", data=FORM | {field: value} | WITH.get(field, {}))

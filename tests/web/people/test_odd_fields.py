@@ -138,7 +138,7 @@ async def answers(world, places, operation, accept):
         yield f"{named(operation)} {path[:100]} {sent!s:.300}", is_wrong, response
 
 
-@pytest.mark.slow(sample=("page",))
+@pytest.mark.slow
 @pytest.mark.parametrize("accept", [HTML, JSON], ids=["page", "json"])
 async def test_what_a_field_cannot_be_is_refused_in_a_sentence(logged_world, places, lines, accept):
     wrong = []

@@ -99,7 +99,7 @@ REQUESTS = (
 """Whatever may be wrong with a request: what is behind its path, or in place of its fields, and what is sent."""
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 async def test_every_status_that_comes_is_described(world, described, tmp_path):
     with UploadDirectory(tmp_path / "uploads").receive() as receiving:
         receiving.write(b"x")
