@@ -21,6 +21,7 @@ from arena.people.submission import SubmissionState
 from arena.people.unrated_match import Choices, MatchState, Position
 from arena.playing.view import Played, view_of
 from arena.records import TimeControl
+from arena.site.page_table import PAGES as PAGE_TABLE
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.times import DAY_SECONDS
 from arena.web.people.table import OPERATIONS
@@ -258,6 +259,10 @@ def test_every_page_for_people_has_an_example():
     pages = {one.path for one in OPERATIONS if one.method == "GET" and one.template}
     shown = {address.split("?")[0] for address, _ in PAGES.values()}
     assert {_without_names(path) for path in shown} >= {_without_names(path) for path in pages}
+
+
+def test_each_is_in_a_part_of_the_navigation():
+    assert {one.room for one in OPERATIONS} <= {page.room for page in PAGE_TABLE} | {"contests", "play", "account"}
 
 
 def _without_names(path):

@@ -46,12 +46,14 @@ class MatchLogs(Model):
         match: the number of the match.
         address: of the match's page.
         seats: those that whoever asks may read.
+        is_hidden: whether results of its contest are hidden, and so from the authors, too.
     """
 
     tournament: str
     match: int
     address: str
     seats: tuple[SeatLog, ...]
+    is_hidden: bool = False
 
 
 class BotLogs(Model):

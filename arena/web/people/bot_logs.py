@@ -72,7 +72,8 @@ def show_hidden_logs(visit: Visit) -> MatchLogs:
     with visit.homes.hidden(stored.name) as home:
         if home is None or sent.tournament not in stored.contest.tournaments:
             _refuse()
-        return _found(home, sent, OPERATOR, f"/contests/{stored.name}/hidden{address}")
+        found = _found(home, sent, OPERATOR, f"/contests/{stored.name}/hidden{address}")
+        return found.model_copy(update={"is_hidden": True})
 
 
 def show_bot_logs(visit: Visit) -> BotLogs:
@@ -148,7 +149,7 @@ OPERATIONS = (
         fields=LoggedMatch,
         model=MatchLogs,
         template="bot_logs.html.jinja",
-        room="tournaments",
+        room="overview",
     ),
     Operation(
         method="GET",
