@@ -7,6 +7,12 @@ SCHEMES = {
     "dark": {"color_scheme": "dark", "forced_colors": "none"},
     "forced": {"color_scheme": "light", "forced_colors": "active"},
 }
+BREAKS_A_NUMBER = """[...document.querySelectorAll('.facts dd')].some(one => {
+    const text = document.createRange();
+    text.selectNodeContents(one);
+    const height = text.getBoundingClientRect().height;
+    return one.innerText.length <= 8 && height > 1.5 * parseFloat(getComputedStyle(one).lineHeight);
+})"""
 OF_COLOURS = ["color-contrast", "link-in-text-block"]
 """The rules of axe whose answer depends on the scheme."""
 
@@ -59,7 +65,9 @@ class Visit:
         usual, narrow = self.page.viewport_size, []
         for width in WIDTHS:
             self.page.set_viewport_size({"width": width, "height": 900})
-            if self.page.evaluate("document.documentElement.scrollWidth") > width:
+            if self.page.evaluate("document.documentElement.scrollWidth") > width or self.page.evaluate(
+                BREAKS_A_NUMBER
+            ):
                 narrow.append(width)
         self.page.set_viewport_size(usual)
         return narrow
