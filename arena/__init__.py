@@ -23,8 +23,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from arena.display import present_with
-from arena.version import __version__
+from arena.base.display import present_with
+from arena.base.version import __version__
 
 if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena import botkit as botkit
@@ -42,10 +42,44 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.analysis.standings_cache import standings_of as standings_of
     from arena.analysis.verification import Verification as Verification
     from arena.analysis.verification import verify as verify
+    from arena.base.bot_text import Audience as Audience
+    from arena.base.bot_text import BotText as BotText
+    from arena.base.definition import Absence as Absence
+    from arena.base.definition import Definition as Definition
+    from arena.base.definition import GameChoice as GameChoice
+    from arena.base.definition import GameOpenings as GameOpenings
+    from arena.base.enums import ClockKind as ClockKind
+    from arena.base.enums import CorrectionKind as CorrectionKind
+    from arena.base.enums import DisqualifiedMatches as DisqualifiedMatches
+    from arena.base.enums import FaultKind as FaultKind
+    from arena.base.enums import OffTurn as OffTurn
+    from arena.base.enums import OpeningChoice as OpeningChoice
+    from arena.base.enums import Termination as Termination
+    from arena.base.enums import TournamentState as TournamentState
+    from arena.base.errors import ArenaError as ArenaError
+    from arena.base.errors import BotDefinitionError as BotDefinitionError
+    from arena.base.errors import ClusterError as ClusterError
+    from arena.base.errors import DefinitionError as DefinitionError
+    from arena.base.errors import GameError as GameError
+    from arena.base.errors import StoreError as StoreError
+    from arena.base.errors import UnknownNameError as UnknownNameError
+    from arena.base.errors import UploadError as UploadError
+    from arena.base.errors import UsageError as UsageError
+    from arena.base.errors import VoidMatchError as VoidMatchError
+    from arena.base.live_match import LiveMatch as LiveMatch
+    from arena.base.live_match import LiveSummary as LiveSummary
+    from arena.base.records import Bot as Bot
+    from arena.base.records import Fault as Fault
+    from arena.base.records import Limits as Limits
+    from arena.base.records import MatchRecord as MatchRecord
+    from arena.base.records import MatchSpec as MatchSpec
+    from arena.base.records import ScheduledMatch as ScheduledMatch
+    from arena.base.records import SeatReport as SeatReport
+    from arena.base.records import TimeControl as TimeControl
+    from arena.base.results import EntrantRating as EntrantRating
+    from arena.base.results import StoredResult as StoredResult
     from arena.bot_registry import BotRegistry as BotRegistry
     from arena.bot_registry import RecordedBot as RecordedBot
-    from arena.bot_text import Audience as Audience
-    from arena.bot_text import BotText as BotText
     from arena.conformance.submission import Submission as Submission
     from arena.conformance.submission import submit as submit
     from arena.corrections.absence import disqualify as disqualify
@@ -54,28 +88,6 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.corrections.bots import replace_bot as replace_bot
     from arena.corrections.undoing import undo_correction as undo_correction
     from arena.corrections.void_matches import void_matches as void_matches
-    from arena.definition import Absence as Absence
-    from arena.definition import Definition as Definition
-    from arena.definition import GameChoice as GameChoice
-    from arena.definition import GameOpenings as GameOpenings
-    from arena.enums import ClockKind as ClockKind
-    from arena.enums import CorrectionKind as CorrectionKind
-    from arena.enums import DisqualifiedMatches as DisqualifiedMatches
-    from arena.enums import FaultKind as FaultKind
-    from arena.enums import OffTurn as OffTurn
-    from arena.enums import OpeningChoice as OpeningChoice
-    from arena.enums import Termination as Termination
-    from arena.enums import TournamentState as TournamentState
-    from arena.errors import ArenaError as ArenaError
-    from arena.errors import BotDefinitionError as BotDefinitionError
-    from arena.errors import ClusterError as ClusterError
-    from arena.errors import DefinitionError as DefinitionError
-    from arena.errors import GameError as GameError
-    from arena.errors import StoreError as StoreError
-    from arena.errors import UnknownNameError as UnknownNameError
-    from arena.errors import UploadError as UploadError
-    from arena.errors import UsageError as UsageError
-    from arena.errors import VoidMatchError as VoidMatchError
     from arena.executors.executor import Executor as Executor
     from arena.executors.executor import Job as Job
     from arena.executors.executor import Played as Played
@@ -90,8 +102,6 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.housekeeping import erase_tournament as erase_tournament
     from arena.housekeeping import rename_tournament as rename_tournament
     from arena.housekeeping import restore_tournament as restore_tournament
-    from arena.live_match import LiveMatch as LiveMatch
-    from arena.live_match import LiveSummary as LiveSummary
     from arena.match.replay import ReplayError as ReplayError
     from arena.match.replay import states_of as states_of
     from arena.match.single_match import play_match as play_match
@@ -111,17 +121,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.ratings import rate_results as rate_results
     from arena.ratings.consistency import Consistency as Consistency
     from arena.ratings.field_fit import FittedEncounters as FittedEncounters
-    from arena.records import Bot as Bot
-    from arena.records import Fault as Fault
-    from arena.records import Limits as Limits
-    from arena.records import MatchRecord as MatchRecord
-    from arena.records import MatchSpec as MatchSpec
-    from arena.records import ScheduledMatch as ScheduledMatch
-    from arena.records import SeatReport as SeatReport
-    from arena.records import TimeControl as TimeControl
     from arena.report.board import Board as Board
-    from arena.results import EntrantRating as EntrantRating
-    from arena.results import StoredResult as StoredResult
     from arena.store.addition import Addition as Addition
     from arena.store.annotations import AnnotationRow as AnnotationRow
     from arena.store.annotations import Annotations as Annotations
@@ -181,16 +181,16 @@ _MODULE_OF = {
         "arena.store.leaders": "Leaders",
         "arena.analysis.verification": "Verification verify",
         "arena.bot_registry": "BotRegistry RecordedBot",
-        "arena.bot_text": "Audience BotText",
+        "arena.base.bot_text": "Audience BotText",
         "arena.conformance.submission": "Submission submit",
         "arena.corrections.absence": "disqualify withdraw",
         "arena.corrections.bots": "enter_late replace_bot",
         "arena.corrections.undoing": "undo_correction",
         "arena.corrections.void_matches": "void_matches",
-        "arena.definition": "Absence Definition GameChoice GameOpenings",
-        "arena.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn OpeningChoice Termination"
+        "arena.base.definition": "Absence Definition GameChoice GameOpenings",
+        "arena.base.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn OpeningChoice Termination"
         " TournamentState",
-        "arena.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"
+        "arena.base.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"
         " UnknownNameError UploadError UsageError VoidMatchError",
         "arena.executors.executor": "Executor Job Played Playing Void",
         "arena.executors.table": "open_executor",
@@ -198,7 +198,7 @@ _MODULE_OF = {
         "arena.games": "Game make_game",
         "arena.home": "ArenaHome",
         "arena.housekeeping": "delete_tournament erase_tournament rename_tournament restore_tournament",
-        "arena.live_match": "LiveMatch LiveSummary",
+        "arena.base.live_match": "LiveMatch LiveSummary",
         "arena.match.replay": "ReplayError states_of",
         "arena.match.single_match": "play_match",
         "arena.players.bot_files": "Bounds",
@@ -211,9 +211,9 @@ _MODULE_OF = {
         "arena.ratings": "Rating rate_results",
         "arena.ratings.consistency": "Consistency",
         "arena.ratings.field_fit": "FittedEncounters",
-        "arena.records": "Bot Fault Limits MatchRecord MatchSpec ScheduledMatch SeatReport TimeControl",
+        "arena.base.records": "Bot Fault Limits MatchRecord MatchSpec ScheduledMatch SeatReport TimeControl",
         "arena.report.board": "Board",
-        "arena.results": "EntrantRating StoredResult",
+        "arena.base.results": "EntrantRating StoredResult",
         "arena.store.addition": "Addition",
         "arena.store.annotations": "AnnotationRow Annotations StoredAccuracy",
         "arena.store.correction": "Correction CorrectionDetails",

@@ -11,15 +11,15 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
+from arena.base.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
+from arena.base.names import as_file_name, letters_alike
+from arena.base.records import Bot, Limits
 from arena.isolation.process_tag import process_tag
 from arena.isolation.removal import remove_tree
 from arena.isolation.stale_cleanup import CLEANUP_SECONDS, COPY_PREFIX, remove_stale_directories
-from arena.names import as_file_name, letters_alike
 from arena.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
 from arena.players.building import forget_build
 from arena.players.manifest import MANIFEST, known_by, load_bot
-from arena.records import Bot, Limits
 from arena.store.store import Store
 from arena.store.values import StoredBot, StoredTournament
 

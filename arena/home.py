@@ -15,12 +15,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from arena.bot_text import EVERYBODY, OPERATOR, Audience
-from arena.errors import NoHomeError, StoreError, UsageError
-from arena.known_server import PEOPLE, RESULTS, identity_of, note_server, noted_server, reminder
-from arena.names import as_file_name
-from arena.systemd import credential
-from arena.text import shortened_text
+from arena.base.bot_text import EVERYBODY, OPERATOR, Audience
+from arena.base.errors import NoHomeError, StoreError, UsageError
+from arena.base.known_server import PEOPLE, RESULTS, identity_of, note_server, noted_server, reminder
+from arena.base.names import as_file_name
+from arena.base.programs.systemd import credential
+from arena.base.text import shortened_text
 
 if TYPE_CHECKING:
     from arena.bot_registry import BotRegistry

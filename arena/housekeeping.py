@@ -6,9 +6,9 @@ import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.names import check_tournament_name
 from arena.home import ArenaHome, standings_path
-from arena.names import check_tournament_name
 from arena.store.values import StoredTournament
 
 

@@ -6,7 +6,7 @@ import statistics
 import subprocess
 from pathlib import Path
 
-from arena.records import Bot
+from arena.base.records import Bot
 
 HERE = Path(__file__).parent
 BUILD = HERE / "build"

@@ -14,11 +14,11 @@ from itertools import combinations
 
 import numpy as np
 
+from arena.base.results import StoredResult
 from arena.ratings import BETA, MU, SIGMA, rate_results, set_fit
 from arena.ratings.consistency import consistency
 from arena.ratings.environment import ppf
 from arena.ratings.field_fit import fit_encounters
-from arena.results import StoredResult
 from arena.tournament.formats.format import Field, Meeting
 from arena.tournament.formats.table import FORMATS
 from benchmarks.common import machine

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import time
 
-from arena.enums import IsolationLevel
+from arena.base.enums import IsolationLevel
+from arena.base.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from arena.isolation.launcher_client import open_launcher
 from arena.isolation.levels import choose_isolation, probe_level
 from arena.isolation.sandbox_policy import Isolation
@@ -17,7 +18,6 @@ from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
-from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from benchmarks import zoo_bots as zoo
 from benchmarks.common import instant_bot, machine
 

@@ -13,15 +13,15 @@ import tempfile
 import time
 from pathlib import Path
 
+from arena.base.cache_directory import CACHE_VARIABLE
+from arena.base.text import short_size_text
 from arena.botkit import Choice, Clock
-from arena.cache_directory import CACHE_VARIABLE
 from arena.games import make_game
 from arena.lab.kernels.loading import load, solver_of
 from arena.lab.kernels.solver import parts_of
 from arena.lab.limits import Limits
 from arena.lab.solution import By
 from arena.lab.solving import Solver
-from arena.text import short_size_text
 from benchmarks.common import machine
 
 BOARDS = [

@@ -18,14 +18,14 @@ from math import exp
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.definition import Definition, GameChoice
+from arena.base.definition import Definition, GameChoice
+from arena.base.records import Bot, MatchRecord, MatchSpec, SeatReport
 from arena.executors.executor import Executor, JobResult, Played, Playing
 from arena.executors.work_queue import WorkQueue
 from arena.games import make_game
 from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
 from arena.ratings import rate_results
-from arena.records import Bot, MatchRecord, MatchSpec, SeatReport
 from arena.store.rows import row_of
 from arena.store.store import Store
 from arena.tournament.control import Order, RunControl

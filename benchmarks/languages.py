@@ -8,6 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from arena.base.records import DEFAULT_LIMITS, Bot, MatchSpec, TimeControl
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
 from arena.kits.languages import LANGUAGES
@@ -17,7 +18,6 @@ from arena.players.building import build_bots
 from arena.players.manifest import load_bot
 from arena.players.process_player import ProcessPlayer
 from arena.players.scripted import ScriptedPlayer
-from arena.records import DEFAULT_LIMITS, Bot, MatchSpec, TimeControl
 from benchmarks.common import machine
 
 STARTS, MATCHES = 15, 40

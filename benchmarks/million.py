@@ -16,12 +16,12 @@ from hashlib import blake2b
 from itertools import combinations, islice
 from pathlib import Path
 
-from arena.bot_text import OPERATOR
-from arena.definition import Definition, GameChoice
-from arena.enums import FaultKind
+from arena.base.bot_text import OPERATOR
+from arena.base.definition import Definition, GameChoice
+from arena.base.enums import FaultKind
+from arena.base.records import Bot, Limits, MatchRecord, ScheduledMatch, TimeControl
 from arena.home import ArenaHome
 from arena.match.single_match import play_match
-from arena.records import Bot, Limits, MatchRecord, ScheduledMatch, TimeControl
 from arena.store.rows import row_of
 
 BOTS = 1000

@@ -18,7 +18,7 @@ import time
 from itertools import islice
 from statistics import correlation
 
-from arena.definition import GameChoice
+from arena.base.definition import GameChoice
 from arena.games import make_game
 from arena.lab.kernels.playout_margins import playout_margin
 from arena.lab.kernels.slips import slip_encounters

@@ -15,15 +15,15 @@ import time
 from pathlib import Path
 
 from arena.analysis.standings_cache import standings_of
-from arena.definition import Definition, GameChoice
+from arena.base.definition import Definition, GameChoice
+from arena.base.records import Bot, Limits, TimeControl
+from arena.base.seeds import pick_below
 from arena.executors.executor import Executor, Played
 from arena.games import make_game
 from arena.home import ArenaHome
 from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
-from arena.records import Bot, Limits, TimeControl
-from arena.seeds import pick_below
 from arena.store.rows import row_of
 from arena.tournament.director import run_tournament
 from benchmarks.common import machine

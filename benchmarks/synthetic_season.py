@@ -10,9 +10,9 @@ from itertools import combinations
 from math import comb
 from pathlib import Path
 
-from arena.definition import Definition, GameChoice
+from arena.base.definition import Definition, GameChoice
+from arena.base.records import Bot, Limits, MatchRecord, ScheduledMatch, SeatReport, TimeControl
 from arena.home import ArenaHome
-from arena.records import Bot, Limits, MatchRecord, ScheduledMatch, SeatReport, TimeControl
 from arena.store.rows import row_of
 from arena.store.schema import SCHEMA_VERSION
 

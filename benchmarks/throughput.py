@@ -3,10 +3,10 @@
 import tempfile
 import time
 
-from arena.definition import Definition, GameChoice
+from arena.base.definition import Definition, GameChoice
+from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.games import make_game
 from arena.home import ArenaHome
-from arena.records import DEFAULT_LIMITS, TimeControl
 from arena.tournament.director import run_tournament
 from benchmarks.common import instant_bot, machine
 

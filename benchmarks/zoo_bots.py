@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from arena.base.records import MatchRecord
 from arena.isolation.levels import choose_isolation
 from arena.isolation.sandbox_policy import has_own_file_systems
-from arena.records import MatchRecord
 from arena.store.store import Store
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament

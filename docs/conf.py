@@ -8,7 +8,7 @@ from pathlib import Path
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
-from arena.version import __version__
+from arena.base.version import __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "site"))  # our extensions
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from arena.errors import IllegalActionError
+from arena.base.errors import IllegalActionError
 from arena.games import Game, IntOption, refuse_when_over
 from arena.games.squares import draw_grid
 

@@ -1,6 +1,6 @@
 """The match that tests of processes play: differences on a small grid, over in a few plies."""
 
-from arena.records import MatchSpec
+from arena.base.records import MatchSpec
 
 
 def small_match(*bots, match=1, **fields):

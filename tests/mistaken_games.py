@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 
-from arena.errors import IllegalActionError, VoidMatchError
+from arena.base.errors import IllegalActionError, VoidMatchError
 from arena.games import Game, IntOption, refuse_when_over
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.errors import StoreError, UsageError
+from arena.base.errors import StoreError, UsageError
 from arena.executors.log_file import JoinedLog
 from arena.home import ArenaHome
 from arena.players.manifest import load_bot

@@ -10,8 +10,8 @@ import pytest
 
 from arena.analysis.standings_cache import standings_of
 from arena.analysis.verification import verify
+from arena.base.errors import DefinitionError, StoreError, UnknownNameError, UsageError
 from arena.contests.hidden_home import open_hidden_home
-from arena.errors import DefinitionError, StoreError, UnknownNameError, UsageError
 from arena.home import ArenaHome
 from arena.housekeeping import delete_tournament, erase_tournament, rename_tournament, restore_tournament
 from arena.store.scope import Scope

@@ -15,12 +15,11 @@ PACKAGE = Path(__file__).parents[1] / "arena"
 DESIGN = PACKAGE / "DESIGN.md"
 
 ALLOWED_FOR = {
-    "botkit": {"botkit", "protocol", "games", "errors"},
-    "games": {"games", "errors", "ranking"},
-    "interop": {"interop", "games", "errors", "botkit"},
+    "botkit": {"botkit", "protocol", "games", "base"},
+    "games": {"games", "base"},
+    "interop": {"interop", "games", "base", "botkit"},
     "executors": {
-        *("executors", "errors", "records", "isolation", "live_match", "match", "players", "service_program", "store"),
-        "version",
+        *("executors", "base", "base.programs", "isolation", "match", "players", "store"),
     },
 }
 """Rooms that may import even less than their layer allows."""

@@ -61,7 +61,9 @@ PROCESSES = {
     ),
     "fork server": Process(
         "import arena.isolation.fork_server, arena.isolation.warm_server",
-        EVERYTHING | STARTS | {"asyncio", "dataclasses", "logging", "tempfile", "arena.errors", "arena.records"},
+        EVERYTHING
+        | STARTS
+        | {"asyncio", "dataclasses", "logging", "tempfile", "arena.base.errors", "arena.base.records"},
         set(),
     ),
     "unpacker": Process(

@@ -10,8 +10,8 @@ from pathlib import Path
 from arena.analysis.head_to_head import HeadToHead, grouped, meetings
 from arena.analysis.rating_history import history_over_tournaments
 from arena.analysis.standings import Standing
-from arena.enums import FaultKind
-from arena.errors import UnknownNameError
+from arena.base.enums import FaultKind
+from arena.base.errors import UnknownNameError
 from arena.store.correction import Correction, in_force
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import ceil, exp, log
 
-from arena.records import MatchRecord
+from arena.base.records import MatchRecord
 
 STEPS = 50
 """Steps of the logarithmic scale on which times are counted, for each factor e: times are exact to 2 %."""

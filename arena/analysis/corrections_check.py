@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from arena.enums import CorrectionKind, DisqualifiedMatches
-from arena.errors import ArenaError
+from arena.base.enums import CorrectionKind, DisqualifiedMatches
+from arena.base.errors import ArenaError
 from arena.match.replay import check_record
 from arena.store.correction import Correction, explaining, in_force
 from arena.store.statements import record_from

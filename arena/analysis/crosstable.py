@@ -13,7 +13,7 @@ import numpy as np
 from arena.analysis.encounters import CountedEncounter, count_encounters, result_counts
 from arena.analysis.result_table import ResultTable
 from arena.analysis.standings_cache import standings_of
-from arena.display import Tabular
+from arena.base.display import Tabular
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store
 

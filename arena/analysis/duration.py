@@ -8,9 +8,9 @@ from itertools import islice
 from math import sqrt
 from statistics import fmean, variance
 
-from arena.definition import Definition
+from arena.base.definition import Definition
+from arena.base.records import MatchRecord, TimeControl
 from arena.ratings.distributions import t_quantile
-from arena.records import MatchRecord, TimeControl
 from arena.store.store import Store
 
 MAX_RECORDS = 2000

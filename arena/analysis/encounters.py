@@ -8,8 +8,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
+from arena.base.results import StoredResult
 from arena.ratings.repeats import counting
-from arena.results import StoredResult
 
 
 class CountedMatch(NamedTuple):

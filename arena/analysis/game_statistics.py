@@ -11,11 +11,11 @@ import numpy as np
 from arena.analysis.encounters import CountedEncounter
 from arena.analysis.result_table import ResultTable
 from arena.analysis.standings import Standings, rated_encounters
+from arena.base.results import points_of
 from arena.ratings.bradley_terry import bradley_terry, kendall_tau
 from arena.ratings.consistency import pair_scores
 from arena.ratings.distributions import Floats
 from arena.ratings.nash import NashAverage, nash_average
-from arena.results import points_of
 
 RESAMPLES = 2000
 

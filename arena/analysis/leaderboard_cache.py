@@ -19,12 +19,12 @@ from arena.analysis.result_table import read_results
 from arena.analysis.standings import Standing, Standings, standings, without
 from arena.analysis.standings_cache import unlisted, with_authors
 from arena.analysis.standings_file import digest_of, open_plain, standing_from, write_whole
-from arena.errors import StoreError
-from arena.shipped import code_digest
+from arena.base.errors import StoreError
+from arena.base.shipped import code_digest
+from arena.base.stored import from_json_text, is_whole, list_of, mapping_of
 from arena.store.scope import Scope
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.stored import from_json_text, is_whole, list_of, mapping_of
 
 LAYOUT = 1
 MAX_FILE_BYTES = 16 * 1024 * 1024

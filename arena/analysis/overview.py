@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from arena.analysis.tournament_list import leaders_of
-from arena.enums import TournamentState
+from arena.base.enums import TournamentState
 from arena.home import ArenaHome
 from arena.store.leaders import Leaders
 from arena.store.states import ListedTournament, listed_tournaments

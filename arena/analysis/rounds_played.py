@@ -12,10 +12,10 @@ from itertools import takewhile
 from typing import Any
 
 from arena.analysis.bracket import Bracket, RoundCard, bracket_of, round_cards_of
-from arena.definition import Definition
-from arena.enums import CorrectionKind
-from arena.errors import DefinitionError
-from arena.results import points_of
+from arena.base.definition import Definition
+from arena.base.enums import CorrectionKind
+from arena.base.errors import DefinitionError
+from arena.base.results import points_of
 from arena.store.correction import in_force
 from arena.store.store import Store
 from arena.store.values import StoredTournament

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from arena.records import ScheduledMatch
+from arena.base.records import ScheduledMatch
 from arena.tournament.seats import steps
 
 Seatings = Mapping[tuple[int, tuple[int, ...]], int]

@@ -12,8 +12,8 @@ import numpy as np
 
 from arena.analysis.encounters import CountedEncounter
 from arena.analysis.result_table import ResultTable
-from arena.display import Tabular
-from arena.ranking import competition_ranks
+from arena.base.display import Tabular
+from arena.base.ranking import competition_ranks
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import FittedEncounters, fit_encounters

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from arena.analysis.result_table import ResultTable, read_results
 from arena.analysis.standings import Standing, Standings, standings, without
-from arena.definition import GameChoice
+from arena.base.definition import GameChoice
+from arena.base.shipped import code_digest
 from arena.home import standings_path
-from arena.shipped import code_digest
 from arena.store.owners import Authorship
 from arena.store.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.store import Store

@@ -21,11 +21,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from arena.analysis.standings import Standing, Standings
-from arena.errors import StoreError
+from arena.base.errors import StoreError
+from arena.base.stored import from_json_text, from_stored, is_text, is_whole, list_of, mapping_of
 from arena.ratings import Rating
 from arena.ratings.consistency import Consistency
 from arena.ratings.field_fit import FittedEncounters, draws_of
-from arena.stored import from_json_text, from_stored, is_text, is_whole, list_of, mapping_of
 
 LAYOUT = 4
 MAX_LINE_BYTES = 4 * 1024 * 1024

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from arena.analysis.corrections_check import corrections_problems
 from arena.analysis.standings_cache import standings_of
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.home import ArenaHome
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results

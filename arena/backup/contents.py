@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.known_server import FILES, IDENTITY_FILE
 from arena.home import CHECKING, CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, RECEIVING
 from arena.isolation.stale_cleanup import COPY_PREFIX
-from arena.known_server import FILES, IDENTITY_FILE
 from arena.players.bot_files import BUILD_DIRECTORY
 
 PEOPLE, RESULTS = PEOPLE_FILE, DATABASE_FILE

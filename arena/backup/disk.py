@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from arena.errors import UsageError
-from arena.text import size_text
+from arena.base.errors import UsageError
+from arena.base.text import size_text
 
 PIECE_BYTES = 2**20
 """Of a file that is copied, at once."""

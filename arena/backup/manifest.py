@@ -14,8 +14,8 @@ from typing import IO, Annotated, Literal, TypeVar
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from arena.errors import UsageError
-from arena.version import __version__
+from arena.base.errors import UsageError
+from arena.base.version import __version__
 
 MANIFEST = "manifest.jsonl"
 FORM = 1

@@ -9,8 +9,8 @@ from pathlib import Path
 from arena.backup.contents import DATABASES, MAX_DEPTH, RESULTS, TREES, is_beside_database
 from arena.backup.disk import PIECE_BYTES
 from arena.backup.manifest import MANIFEST, Head, KeptFile, ManifestReader
-from arena.errors import UsageError
-from arena.folder import Folder
+from arena.base.errors import UsageError
+from arena.base.folder import Folder
 
 MAX_NAME_BYTES = 255
 

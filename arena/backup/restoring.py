@@ -8,18 +8,18 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena import known_server
 from arena.backup.contents import DATABASES, PEOPLE, RESULTS, TREES, Tree, hidden_databases
 from arena.backup.disk import REMOVAL_SECONDS, require_space
 from arena.backup.manifest import KeptFile
 from arena.backup.reading import BackupReader
-from arena.errors import StoreError, UsageError
+from arena.base import known_server
+from arena.base.errors import StoreError, UsageError
+from arena.base.text import shortened_text
 from arena.isolation.removal import remove_tree
 from arena.store.connection import reason_of, shown_url
 from arena.store.foreign import check_copy
 from arena.store.people.people_store import PeopleStore
 from arena.store.store import Store
-from arena.text import shortened_text
 
 STAGING = "restoring-"
 """How the name of the directory in the new home begins in which it is made."""

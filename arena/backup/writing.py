@@ -12,13 +12,13 @@ from pathlib import Path
 from arena.backup.contents import LOGS, PEOPLE, RESULTS, TREES, hidden_databases, other_entries, tree_files
 from arena.backup.disk import PIECE_BYTES, REMOVAL_SECONDS, require_space
 from arena.backup.manifest import MANIFEST, KeptFile, ManifestWriter
-from arena.errors import UsageError
-from arena.folder import Folder
+from arena.base.errors import UsageError
+from arena.base.folder import Folder
+from arena.base.text import shortened_text
 from arena.home import ArenaHome, has_people, open_people
 from arena.isolation.removal import remove_tree
 from arena.store.values import utc_now
 from arena.store.whole_copy import copy_file
-from arena.text import shortened_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import Any
 
 import msgpack
 
+from arena.base.errors import GameError, IllegalActionError, UsageError
 from arena.botkit.seat import MatchInfo, MatchResult, Seat, as_choice
-from arena.errors import GameError, IllegalActionError, UsageError
 from arena.games import Game, make_game, parse_options
 from arena.games.checked_game import checked_game
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.text import counted, short_size_text
 from arena.cli.common import open_home, print_json
 from arena.cli.global_options import global_option
 from arena.cli.options import json_option
 from arena.cli.streams import FAILED, OK
 from arena.cli.subcommands import Subcommands
-from arena.errors import UsageError
 from arena.report.tables import printable
-from arena.text import counted, short_size_text
 
 DIGEST = re.compile("[0-9a-f]{64}")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from arena.base.errors import GameError
 from arena.cli.streams import has_colours, terminal_width
-from arena.errors import GameError
 from arena.games.squares import as_square, column_number, seat_letter
 from arena.report.tables import printable
 from arena.report.text_layout import cell_count, shortened

@@ -9,18 +9,18 @@ from typing import NamedTuple
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.records import Bot
 from arena.cli.common import alarming, count_passed, find_bots, print_table, print_wrapped
 from arena.cli.options import games_option, isolation_option, json_option, options_option, seconds_option
 from arena.cli.rules_check import check_rules_command
 from arena.cli.streams import FAILED, OK
 from arena.conformance.check import Step, check_bot
-from arena.errors import UsageError
 from arena.games import find_game
 from arena.isolation.bot_places import is_submitted
 from arena.players.diagnosis import uses_botkit
 from arena.players.manifest import as_submitted
 from arena.players.tracebacks import own_traceback
-from arena.records import Bot
 from arena.report.tables import Column, printable
 from arena.report.transcript import exchange_lines
 from arena.uploads.opened import opened_bot

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.base.enums import IsolationLevel
+from arena.base.errors import GameError, UsageError
+from arena.base.text import counted
 from arena.cli.global_options import global_option
 from arena.cli.options import is_wide
 from arena.cli.streams import has_colours, terminal_width
-from arena.enums import IsolationLevel
-from arena.errors import GameError, UsageError
 from arena.report.tables import Column, Row, fitted_table, printable, render_table
 from arena.report.text_layout import wrapped
-from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.analysis.standings import Standings
+    from arena.base.records import MatchRecord
     from arena.home import ArenaHome
-    from arena.records import MatchRecord
     from arena.store.values import StoredTournament
     from arena.tournament.formats.format import Placing
     from arena.tournament.progress import Progress
@@ -48,8 +48,8 @@ def open_home(must_exist: bool = False) -> ArenaHome:
     Args:
         must_exist: whether to fail instead of creating it, for commands that only read.
     """
+    from arena.base.known_server import RESULTS, reminder
     from arena.home import ArenaHome
-    from arena.known_server import RESULTS, reminder
 
     arena_home = ArenaHome(global_option("home"), must_exist, store=global_option("store"))
     if arena_home.other_server:

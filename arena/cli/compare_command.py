@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.base.enums import Decision
+from arena.base.text import counted
 from arena.cli.common import find_bots, open_home, print_json, warn_of_given_up, warn_of_weak_isolation
 from arena.cli.experiment import Experiment, check_programs, experiment_options, played, say_stopped
 from arena.cli.options import RenamedOption, WholeNumber, json_option, quiet_option
 from arena.cli.streams import INTERRUPTED
-from arena.enums import Decision
 from arena.report.tables import printable
-from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.tournament.comparison import ComparisonResult

@@ -14,13 +14,13 @@ from typing import Any
 import click
 from click.shell_completion import BashComplete, CompletionItem, add_completion_class, split_arg_string
 
+from arena.base.enums import IsolationLevel
+from arena.base.names import is_visible_text
+from arena.base.shipped import PREFIX, example_bots, example_tournaments
 from arena.cli.global_options import global_option
-from arena.enums import IsolationLevel
 from arena.games import GAMES
 from arena.home import DATABASE_FILE, STORE_VARIABLE, home_path
 from arena.kits.languages import LANGUAGES
-from arena.names import is_visible_text
-from arena.shipped import PREFIX, example_bots, example_tournaments
 from arena.store.known_names import KnownNames
 
 Candidates = Callable[[KnownNames, str], Iterable[str]]

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.report.tables import printable
 
 yes_option = click.option("--yes", "is_confirmed", is_flag=True, help="Do it without asking.")

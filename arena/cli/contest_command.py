@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.text import counted
 from arena.cli.common import print_table
 from arena.cli.confirmation import confirm, yes_option
 from arena.cli.global_options import global_option
@@ -17,11 +19,9 @@ from arena.cli.options import format_options, wide_option
 from arena.cli.people_database import COMMAND_LINE, opened_people, required_reason_option
 from arena.cli.streams import FAILED, OK
 from arena.cli.subcommands import Subcommands
-from arena.errors import UsageError
 from arena.people.contest import ContestEntrants, ContestPhase, ContestResults, StoredContest, phase_of
 from arena.people.contest_change import differences
 from arena.report.tables import Column, printable
-from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.store.people.people_store import PeopleStore

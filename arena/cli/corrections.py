@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.base.enums import CorrectionKind
+from arena.base.text import counted
 from arena.cli.common import print_json, split_arguments
-from arena.enums import CorrectionKind
 from arena.report.tables import printable
-from arena.text import counted
 
 if TYPE_CHECKING:
+    from arena.base.records import Bot
     from arena.home import ArenaHome
-    from arena.records import Bot
     from arena.store.correction import Correction
     from arena.store.store import Store
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from arena.base.text import counted, minute_text
 from arena.cli.common import named_or_latest, open_home, print_table, print_wrapped
 from arena.cli.options import format_options
 from arena.report.tables import printable
-from arena.text import counted, minute_text
 
 
 @click.command("corrections")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from arena.base.text import counted
 from arena.cli.common import can_be_printed, named_or_latest, open_home, print_table, text_width
 from arena.cli.options import format_options, game_option
 from arena.report.tables import fitted_table
-from arena.text import counted
 
 
 @click.command("crosstable")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from arena.base.enums import DisqualifiedMatches
 from arena.cli.common import open_home
 from arena.cli.corrections import print_correction, reason_option
 from arena.cli.options import json_option
-from arena.enums import DisqualifiedMatches
 
 
 @click.command("disqualify")

@@ -10,18 +10,18 @@ from dataclasses import asdict
 import click
 from click.core import ParameterSource
 
+from arena.base.enums import IsolationLevel
+from arena.base.errors import UsageError
+from arena.base.text import counted
 from arena.cli.common import print_table, print_wrapped
 from arena.cli.global_options import global_option
 from arena.cli.options import WholeNumber, json_option
 from arena.cli.serve_options import host_option, port_option
 from arena.cli.streams import FAILED, OK
-from arena.enums import IsolationLevel
-from arena.errors import UsageError
 from arena.home import home_path, store_url
 from arena.isolation.levels import PREFERRED, ProbeResult, probe_level
 from arena.isolation.sandbox_policy import has_own_file_systems
 from arena.report.tables import Column, printable
-from arena.text import counted
 
 
 @click.command("doctor")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from arena.base.errors import UsageError
 from arena.cli.options import (
     WholeNumber,
     name_option,
@@ -18,12 +19,11 @@ from arena.cli.options import (
     seconds_option,
     workers_option,
 )
-from arena.errors import UsageError
 
 if TYPE_CHECKING:
-    from arena.definition import Definition
+    from arena.base.definition import Definition
+    from arena.base.records import TimeControl
     from arena.home import ArenaHome
-    from arena.records import TimeControl
     from arena.tournament.progress import Progress
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -63,7 +63,7 @@ class Experiment:
     @property
     def time_control(self) -> TimeControl:
         """The time limit of each action."""
-        from arena.records import TimeControl
+        from arena.base.records import TimeControl
 
         return TimeControl(per_action_seconds=self.seconds)
 

@@ -6,9 +6,9 @@ import json
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.stored import from_json_text
 from arena.cli.common import open_home
-from arena.errors import UsageError
-from arena.stored import from_json_text
 
 
 @click.command("export")

@@ -89,7 +89,7 @@ def _wrapped(rulebook: str) -> str:
 
 def _sample(game: Game[Any]) -> str:
     """Return a drawn board some way into a match."""
-    from arena.seeds import pick_below
+    from arena.base.seeds import pick_below
 
     state = game.initial_state()
     played = []

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 
 HELP_LINE = "Global options: --home, --store; see arena --help."
 """Below the help of every command."""

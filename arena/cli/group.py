@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.base.errors import ArenaError, GameError, NoHomeError, UsageError, suggestion
+from arena.base.version import __version__
 from arena.cli.command_table import COMMANDS, CommandGroup
 from arena.cli.global_options import HELP_LINE, global_options
 from arena.cli.streams import FAILED, INTERRUPTED, OK, READER_GONE, WRONG_USE
-from arena.errors import ArenaError, GameError, NoHomeError, UsageError, suggestion
-from arena.version import __version__
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -6,10 +6,10 @@ from typing import BinaryIO
 
 import click
 
+from arena.base.errors import UsageError
 from arena.cli.common import open_home
 from arena.cli.merged_tournaments import external_game_option, print_merged
 from arena.cli.options import json_option, name_option
-from arena.errors import UsageError
 
 
 @click.command("import")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.base.errors import UsageError
 from arena.cli.common import line_width, match_of, open_home, print_json
 from arena.cli.duration import within_option
 from arena.cli.options import MAX_COUNT, WholeNumber, json_option, options_option
 from arena.cli.waiting import waiting
-from arena.errors import UsageError
 from arena.report.tables import printable
 
 if TYPE_CHECKING:

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.text import counted
 from arena.cli.accuracy_table import accuracy_table, say_left_out
 from arena.cli.common import match_of, open_home, print_json, print_table, sentences_text
 from arena.cli.duration import within_option
 from arena.cli.lab_analyse import worth_json
 from arena.cli.options import game_option, json_option, quiet_option, wide_option
 from arena.cli.streams import FAILED, OK
-from arena.errors import UsageError
 from arena.report.tables import Column, Row, printable
-from arena.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from arena.base.records import MatchRecord
     from arena.home import ArenaHome
     from arena.lab.annotated_tournament import NotAnnotated
     from arena.lab.annotating import Annotated
-    from arena.records import MatchRecord
     from arena.store.values import StoredTournament
 
 COUNTS_A_STEP = 20

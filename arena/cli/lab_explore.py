@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.text import all_of, counted
 from arena.cli.common import open_home, print_table
 from arena.cli.duration import within_option
 from arena.cli.options import WholeNumber, json_option, options_option, quiet_option, wide_option
 from arena.cli.output_file import check_directories, write_file
 from arena.cli.streams import OK
 from arena.cli.waiting import waiting
-from arena.errors import UsageError
 from arena.report.tables import Column, printable
-from arena.text import all_of, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, replace
 
 import click
 
+from arena.base.errors import KernelError
 from arena.cli.common import print_json, print_table, print_wrapped
 from arena.cli.options import json_option
 from arena.cli.streams import FAILED, OK
 from arena.cli.waiting import waiting
-from arena.errors import KernelError
 from arena.games import make_game
 from arena.lab.kernels.encoding import KERNEL_NAMES
 from arena.lab.kernels.kernel import Kernel

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.base.text import counted
 from arena.cli.common import open_home, print_json, print_table, sentences_text
 from arena.cli.duration import within_option
 from arena.cli.options import MAX_COUNT, WholeNumber, json_option, quiet_option, wide_option
 from arena.cli.output_file import check_directories, write_file
 from arena.report.tables import Column, printable
-from arena.text import counted
 
 if TYPE_CHECKING:
-    from arena.definition import GameChoice
+    from arena.base.definition import GameChoice
     from arena.home import ArenaHome
     from arena.lab.puzzle import Puzzle
     from arena.lab.puzzle_search import FoundPuzzles
@@ -108,7 +108,7 @@ def puzzles(
 
 def _build_kernels(games: Iterable[GameChoice]) -> None:
     """Build the kernels of games that are not built yet; where that fails, the rules in Python are used."""
-    from arena.errors import KernelError
+    from arena.base.errors import KernelError
     from arena.games import GAMES, make_game
     from arena.lab.kernels.loading import has_solver, solver_of
 

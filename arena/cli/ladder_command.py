@@ -6,6 +6,7 @@ import time
 
 import click
 
+from arena.base.text import counted
 from arena.cli.common import print_table
 from arena.cli.options import WholeNumber, format_options, wide_option
 from arena.cli.people_database import COMMAND_LINE, opened_people, required_reason_option
@@ -13,7 +14,6 @@ from arena.cli.streams import FAILED, OK
 from arena.cli.subcommands import Subcommands
 from arena.people.directing import LADDER, DirectorState, Wish
 from arena.report.tables import Column, printable
-from arena.text import counted
 
 LOOK_SECONDS = 0.2
 

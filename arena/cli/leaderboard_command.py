@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.base.text import minute_text
 from arena.cli.common import open_home, print_standings, print_table
 from arena.cli.options import comparisons_option, format_options, is_wide
 from arena.cli.since import read_since
 from arena.report.tables import Column
-from arena.text import minute_text
 
 if TYPE_CHECKING:
     from arena.analysis.rating_history import RatingSnapshot

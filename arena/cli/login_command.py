@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.base.errors import SiteAwayError, SiteError, UsageError
 from arena.cli.common import print_table, sentences_text
 from arena.cli.options import format_options
 from arena.cli.site_options import plain_http_option
 from arena.cli.streams import FAILED, OK
-from arena.errors import SiteAwayError, SiteError, UsageError
 from arena.people.secret import is_token
 from arena.report.tables import Column, Row, printable
 

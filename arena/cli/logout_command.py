@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.base.errors import SiteAwayError, SiteError, UsageError
 from arena.cli.common import print_json
 from arena.cli.options import json_option
 from arena.cli.streams import FAILED, OK
-from arena.errors import SiteAwayError, SiteError, UsageError
 from arena.report.tables import printable
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.bot_text import OPERATOR
+from arena.base.bot_text import OPERATOR
 from arena.cli.common import named_or_latest, no_result_sentences, open_home, print_table, sentences_text
 from arena.cli.options import MAX_COUNT, WholeNumber, format_options
 from arena.report.tables import Column
 
 if TYPE_CHECKING:
-    from arena.records import MatchRecord
+    from arena.base.records import MatchRecord
 
 COLUMNS = [
     Column("match", "match"),
@@ -59,7 +59,7 @@ def command(
 ) -> None:
     """List the recorded matches of TOURNAMENT (by default the latest)."""
     from arena.analysis.bot_times import bot_times
-    from arena.errors import UnknownNameError
+    from arena.base.errors import UnknownNameError
 
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 
 
 def check_directories(*files: Path | None) -> None:

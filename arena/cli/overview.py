@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.base.text import counted, minute_text
 from arena.cli.common import line_width, open_home, sentences_text, table_text
 from arena.report.tables import Column, printable
-from arena.text import counted, minute_text
 
 if TYPE_CHECKING:
     from arena.analysis.overview import LatestResult, Overview

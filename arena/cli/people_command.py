@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.text import counted
 from arena.cli.common import print_table
 from arena.cli.confirmation import confirm, yes_option
 from arena.cli.global_options import global_option
@@ -13,10 +15,8 @@ from arena.cli.options import WholeNumber, format_options, wide_option
 from arena.cli.people_database import COMMAND_LINE, opened_people
 from arena.cli.streams import FAILED, OK
 from arena.cli.subcommands import Subcommands
-from arena.errors import UsageError
 from arena.people.roles import MEMBER_ROLES, Role
 from arena.report.tables import Column, printable
-from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.people.values import Person

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.bot_text import OPERATOR
+from arena.base.bot_text import OPERATOR
+from arena.base.errors import UsageError
 from arena.cli.boards import position_lines
 from arena.cli.common import find_bots, show_result, warn_of_weak_isolation
 from arena.cli.options import (
@@ -21,12 +22,11 @@ from arena.cli.options import (
     seconds_option,
 )
 from arena.cli.streams import FAILED, OK
-from arena.errors import UsageError
 from arena.report.tables import printable
 
 if TYPE_CHECKING:
+    from arena.base.records import Bot, MatchRecord
     from arena.games import Game
-    from arena.records import Bot, MatchRecord
 
 
 @click.command("play")
@@ -60,10 +60,10 @@ def command(
 
     On the board, A is seat 0, B seat 1 and so on; the last action is in brackets. The score so far is below it.
     """
+    from arena.base.records import TimeControl
     from arena.games import make_game, parse_options
     from arena.games.checked_game import checked_game
     from arena.players.human import HUMAN
-    from arena.records import TimeControl
 
     values = parse_options(game, options)
     loaded = find_bots(bots)

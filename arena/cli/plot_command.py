@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.names import as_file_name
 from arena.cli.common import load_standings, named_or_latest, open_home, print_json
 from arena.cli.options import game_option, json_option, output_option
-from arena.errors import UsageError
-from arena.names import as_file_name
 
 KINDS = ("ratings", "course", "crosstable", "seats", "times")
 

@@ -22,7 +22,7 @@ from arena.tournament.progress import time_left, total_matches
 
 if TYPE_CHECKING:
     from arena.analysis.standings import Standing
-    from arena.definition import Definition
+    from arena.base.definition import Definition
     from arena.tournament.progress import Progress
 
 TOP = 5

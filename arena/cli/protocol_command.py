@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from arena.shipped import protocol_text
+from arena.base.shipped import protocol_text
 
 
 @click.command("protocol")

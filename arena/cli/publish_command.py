@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.bot_text import EVERYBODY, OPERATOR
+from arena.base.bot_text import EVERYBODY, OPERATOR
+from arena.base.errors import UsageError
+from arena.base.text import counted, short_size_text
 from arena.cli.common import open_home, print_json
 from arena.cli.global_options import global_option
 from arena.cli.options import WholeNumber, json_option, with_logs_option
 from arena.cli.people_database import opened_people
-from arena.errors import UsageError
 from arena.home import has_people
 from arena.report.tables import printable
-from arena.text import counted, short_size_text
 
 if TYPE_CHECKING:
     from arena.site.models.model import Frozen

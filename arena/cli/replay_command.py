@@ -25,8 +25,8 @@ from arena.report.tables import printable
 from arena.report.text_layout import shortened
 
 if TYPE_CHECKING:
+    from arena.base.records import MatchRecord
     from arena.lab.annotation import Annotation
-    from arena.records import MatchRecord
 
 HELP = "Enter: next  b: back  5 Enter: to ply 5  g, G: start, end  p: play  q: leave"
 NOTES_BELOW = 5
@@ -92,7 +92,7 @@ class Replayed(NamedTuple):
 
 
 def _as_json(replayed: Replayed, positions: Sequence[Any]) -> dict[str, Any]:
-    from arena.seat_report import fields_of
+    from arena.base.seat_report import fields_of
 
     record = replayed.record
     return {

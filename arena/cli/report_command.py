@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from arena.bot_text import EVERYBODY, OPERATOR
+from arena.base.bot_text import EVERYBODY, OPERATOR
+from arena.base.errors import UsageError
+from arena.base.names import as_file_name
 from arena.cli.common import named_or_latest, open_home, print_json
 from arena.cli.options import RenamedOption, WholeNumber, json_option, output_option, with_logs_option
-from arena.errors import UsageError
-from arena.names import as_file_name
 
 
 @click.command("report")

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.base.names import as_file_name
+from arena.base.text import counted
 from arena.cli.common import match_of, open_home, print_json
 from arena.cli.options import MAX_COUNT, RenamedOption, WholeNumber, isolation_option, json_option
 from arena.cli.streams import FAILED, OK
 from arena.isolation.interpreters import arena_interpreter
-from arena.names import as_file_name
 from arena.report.tables import printable
 from arena.report.transcript import exchange_lines
-from arena.text import counted
 
 if TYPE_CHECKING:
+    from arena.base.records import Bot, MatchRecord
     from arena.match.repro import Reproduction
-    from arena.records import Bot, MatchRecord
 
 
 @click.command("repro")
@@ -85,7 +85,7 @@ def _show(record: MatchRecord, repro: Reproduction) -> None:
 
 
 def _as_json(record: MatchRecord, repro: Reproduction, bot: Bot, kept: Path) -> dict[str, object]:
-    from arena.seat_report import fields_of
+    from arena.base.seat_report import fields_of
 
     sent, received = repro.transcript.last_exchange()
     return {

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.text import counted
 from arena.cli.common import (
     can_be_printed,
     named_or_latest,
@@ -17,9 +19,7 @@ from arena.cli.common import (
     text_width,
 )
 from arena.cli.options import MAX_COUNT, WholeNumber, format_options
-from arena.errors import UsageError
 from arena.report.tables import Column, Row
-from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.analysis.rounds_played import RoundsPlayed

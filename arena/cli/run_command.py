@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.shipped import tournament_path
+from arena.base.text import counted
 from arena.cli.common import (
     load_standings,
     open_home,
@@ -20,12 +23,9 @@ from arena.cli.common import (
 )
 from arena.cli.options import WholeNumber, format_options, name_option, quiet_option, workers_option
 from arena.cli.streams import FAILED, INTERRUPTED, OK
-from arena.errors import UsageError
-from arena.shipped import tournament_path
-from arena.text import counted
 
 if TYPE_CHECKING:
-    from arena.definition import Definition
+    from arena.base.definition import Definition
     from arena.home import ArenaHome
 
 

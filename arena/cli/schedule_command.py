@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.text import counted
 from arena.cli.common import open_home, print_table, sentences_text, warn_of_weak_isolation
 from arena.cli.duration import within_option
 from arena.cli.options import format_options, workers_option
 from arena.cli.streams import FAILED, OK
-from arena.errors import UsageError
 from arena.report.tables import Column, printable
-from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.analysis.duration import GameTimes
-    from arena.definition import Definition
-    from arena.records import ScheduledMatch
+    from arena.base.definition import Definition
+    from arena.base.records import ScheduledMatch
 
 MAX_MATCHES_PER_GAME = 32
 """How many matches of each game are played to measure their time."""
@@ -215,7 +215,7 @@ def _summary(definition: Definition, counts: _Counts) -> str:
 
 def _opening_sentences(definition: Definition, counts: _Counts, within_seconds: float) -> Iterator[str]:
     """Yield what the openings of each game for two are worth, and how they were chosen."""
-    from arena.enums import OpeningChoice
+    from arena.base.enums import OpeningChoice
     from arena.games import GAMES, make_game
     from arena.games.checked_game import checked_game
     from arena.lab.opening_text import judged_sentence, opening_sentence

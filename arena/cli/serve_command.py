@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from arena.base.errors import UsageError
+from arena.base.programs.log_lines import FORMAT_VARIABLE, FORMATS, TEXT, set_up_logging
+from arena.base.programs.systemd import take_inherited_socket
+from arena.base.shipped import PREFIX
 from arena.cli.common import open_home
 from arena.cli.global_options import global_option
 from arena.cli.serve_options import (
@@ -29,13 +33,9 @@ from arena.cli.serve_options import (
     trusted_proxies_option,
 )
 from arena.cli.streams import INTERRUPTED, OK
-from arena.errors import UsageError
 from arena.home import STORE_VARIABLE, home_path, own_databases
-from arena.log_lines import FORMAT_VARIABLE, FORMATS, TEXT, set_up_logging
 from arena.operating.part_lock import locked_parts
 from arena.operating.parts import WEB, WORK, Program, programs
-from arena.shipped import PREFIX
-from arena.systemd import take_inherited_socket
 
 if TYPE_CHECKING:
     import socket

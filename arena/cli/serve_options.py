@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.programs.loopback import is_loopback
 from arena.cli.options import WholeNumber
-from arena.errors import UsageError
-from arena.loopback import is_loopback
 
 OPEN_LADDER = "arena:open_ladder"
 NO_LADDER = "none"

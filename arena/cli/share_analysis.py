@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.base.errors import UsageError
 from arena.cli.common import line_width, print_json
-from arena.errors import UsageError
 from arena.report.tables import printable
 
 if TYPE_CHECKING:

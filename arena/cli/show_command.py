@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.base.text import minute_text
 from arena.cli.common import open_home, print_json, sentences_text, table_text
 from arena.cli.options import comparisons_option, json_option, wide_option
 from arena.report.tables import Column, printable
-from arena.text import minute_text
 
 if TYPE_CHECKING:
     from arena.analysis.bot_profile import BotProfile

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.text import any_of
 from arena.cli.common import (
     load_standings,
     named_or_latest,
@@ -15,8 +17,6 @@ from arena.cli.common import (
     sentences_text,
 )
 from arena.cli.options import format_options, game_option
-from arena.errors import UsageError
-from arena.text import any_of
 
 if TYPE_CHECKING:
     from arena.analysis.standings import Standings

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.base.errors import UsageError
 from arena.cli.accuracy_table import ABOUT, TITLE, accuracy_table, say_left_out
 from arena.cli.common import (
     load_standings,
@@ -18,7 +19,6 @@ from arena.cli.common import (
     table_text,
 )
 from arena.cli.options import format_options, game_option
-from arena.errors import UsageError
 
 if TYPE_CHECKING:
     from arena.report.tables import Column, Row

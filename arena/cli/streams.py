@@ -8,7 +8,7 @@ import shutil
 import sys
 from typing import Any
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 

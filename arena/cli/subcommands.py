@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from arena.base.errors import UsageError, suggestion
 from arena.cli.global_options import HELP_LINE, global_options
-from arena.errors import UsageError, suggestion
 
 
 class Subcommands(click.Group):

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.text import size_text
 from arena.cli.common import open_home, print_json, show_stderr
 from arena.cli.options import games_option, json_option
 from arena.cli.site_options import plain_http_option
 from arena.cli.streams import FAILED, OK
-from arena.errors import UsageError
 from arena.report.tables import printable
-from arena.text import size_text
 
 if TYPE_CHECKING:
     from arena.conformance.submission import Submission
@@ -66,12 +66,12 @@ def _submit(path: Path, games: tuple[str, ...], as_json: bool) -> int:
 
 
 def _hand_in(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -> int:
+    from arena.base.shipped import bot_path
     from arena.client.signed_in import for_site
     from arena.client.submission import follow, hand_in
     from arena.people.submission import SubmissionState
     from arena.players.excluded_files import describe_left_out
     from arena.players.manifest import resolved_bot_path
-    from arena.shipped import bot_path
     from arena.uploads.packing import packed
 
     def say(text: str) -> None:

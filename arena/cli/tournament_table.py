@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from arena.base.text import minute_text, short_size_text
 from arena.report.tables import Column
-from arena.text import minute_text, short_size_text
 
 if TYPE_CHECKING:
     from arena.store.states import ListedTournament

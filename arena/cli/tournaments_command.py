@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from arena.base.text import counted
 from arena.cli.common import open_home, print_table
 from arena.cli.options import format_options
 from arena.cli.tournament_table import tournament_table
-from arena.text import counted
 
 
 @click.command("tournaments")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.text import counted
 from arena.cli.common import (
     find_bots,
     open_home,
@@ -20,13 +22,11 @@ from arena.cli.experiment import Experiment, check_programs, experiment_options,
 from arena.cli.options import WholeNumber, json_option, quiet_option
 from arena.cli.streams import INTERRUPTED
 from arena.cli.tuning_text import check_plot, draw_tuning, round_label, round_notes, show_tuning, tuning_json
-from arena.errors import UsageError
-from arena.text import counted
 
 if TYPE_CHECKING:
-    from arena.definition import Definition
+    from arena.base.definition import Definition
+    from arena.base.records import Bot
     from arena.home import ArenaHome
-    from arena.records import Bot
     from arena.tournament.tuning import Play, TuningPlan, TuningRound, Values
 
 BETTER, WORSE, OPEN = 0, 1, 3

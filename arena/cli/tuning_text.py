@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.text import counted
 from arena.cli.common import print_wrapped
 from arena.cli.output_file import check_directories
-from arena.errors import UsageError
 from arena.report.tables import printable
-from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.tournament.tuning import TuningPlan, TuningResult, TuningRound, Values

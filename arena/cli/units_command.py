@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.shipped import PREFIX, tournament_path
 from arena.cli.global_options import global_option
 from arena.cli.serve_options import (
     allowed_hosts_option,
@@ -22,10 +24,8 @@ from arena.cli.serve_options import (
     trusted_proxies_option,
 )
 from arena.cli.streams import OK
-from arena.errors import UsageError
 from arena.home import home_path
 from arena.operating.units import FIRST_LINE, Installation, units
-from arena.shipped import PREFIX, tournament_path
 
 _OF_SYSTEMD = Path("/etc/systemd/system")
 

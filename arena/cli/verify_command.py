@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
+from arena.base.errors import UsageError
+from arena.base.text import counted
 from arena.cli.common import open_home, print_json
 from arena.cli.merged_tournaments import external_game_option
 from arena.cli.options import json_option
 from arena.cli.streams import FAILED, OK
-from arena.errors import UsageError
 from arena.report.tables import printable
-from arena.text import counted
 
 UNSETTLED = "all records hold; the ratings are not compared, because matches were recorded meanwhile"
 MANIFEST = "manifest.json"

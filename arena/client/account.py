@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from arena.base.errors import SiteError
 from arena.client.fields import MAX_WORDS, Fields
 from arena.client.site_client import NOT_FOUND, SiteClient
-from arena.errors import SiteError
 
 MAX_TOKENS = 1000
 

@@ -14,12 +14,12 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, cast
 
+from arena.base.errors import SiteAwayError, SiteError, UsageError
+from arena.base.text import size_text
 from arena.client.proxy import Proxy, proxy_for
 from arena.client.site_address import SiteAddress
 from arena.client.timed_socket import Deadline, TimedSocket
 from arena.client.visible import visible_sentence
-from arena.errors import SiteAwayError, SiteError, UsageError
-from arena.text import size_text
 
 MAX_REPLY_BYTES = 4 * 2**20
 CONNECT_SECONDS = 10.0

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from arena.errors import SiteError
-from arena.names import is_visible_text
-from arena.stored import is_whole
+from arena.base.errors import SiteError
+from arena.base.names import is_visible_text
+from arena.base.stored import is_whole
 
 MAX_TEXT_CHARACTERS = 300
 MAX_WORDS = 50

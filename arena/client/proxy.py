@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from arena.base.errors import UsageError
+from arena.base.programs.loopback import is_loopback
 from arena.client.site_address import SiteAddress
-from arena.errors import UsageError
-from arena.loopback import is_loopback
 
 DEFAULT_PORT = 80
 EXPECTED = "expected an address such as http://proxy.example.org:3128"

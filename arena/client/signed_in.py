@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
+from arena.base.errors import UsageError
 from arena.client.credentials import Credentials
 from arena.client.site_address import site_address
 from arena.client.site_client import SiteClient
-from arena.errors import UsageError
 from arena.people.secret import is_token
 
 TOKEN_VARIABLE = "ARENA_TOKEN"

@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-from arena.errors import UsageError
-from arena.loopback import is_loopback
-from arena.text import shortened_text
+from arena.base.errors import UsageError
+from arena.base.programs.loopback import is_loopback
+from arena.base.text import shortened_text
 
 DEFAULT_PORTS = {"https": 443, "http": 80}
 EXAMPLE = "https://arena.example.org"

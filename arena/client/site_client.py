@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
 
+from arena.base.errors import SiteAwayError, SiteError
+from arena.base.text import shortened_text
+from arena.base.version import __version__
 from arena.client.exchange import Progress, Reply, Request, Upload, exchange
 from arena.client.site_address import SiteAddress
 from arena.client.visible import visible_sentence
-from arena.errors import SiteAwayError, SiteError
-from arena.text import shortened_text
-from arena.version import __version__
 
 JSON, BYTES = "application/json", "application/octet-stream"
 UNAUTHORIZED, NOT_FOUND, TOO_OFTEN = 401, 404, 429

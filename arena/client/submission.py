@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from arena.base.errors import SiteAwayError
 from arena.client.exchange import Progress
 from arena.client.fields import Fields
 from arena.client.site_client import SiteClient
 from arena.client.visible import visible_line, visible_sentence
-from arena.errors import SiteAwayError
 from arena.people.submission import FINAL, SubmissionState
 
 FIRST_PAUSE_SECONDS = 0.5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.names import is_visible
+from arena.base.names import is_visible
 
 MAX_SENTENCE_CHARACTERS = 600
 

@@ -10,19 +10,10 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from arena.bot_text import BotText
-from arena.conformance.tried_bot import TriedBot
-from arena.conformance.variants import bounds_of, odd_options, options_text
-from arena.enums import FaultKind, Termination
-from arena.errors import ArenaError, BotDefinitionError, BotError, LateError
-from arena.games import GAMES, find_game, make_game
-from arena.isolation.interpreters import arena_interpreter
-from arena.isolation.sandbox_policy import Isolation
-from arena.players.building import build_bots
-from arena.players.diagnosis import Failure, hint_for
-from arena.players.subprocess import Subprocess
-from arena.players.transcript import TranscriptFrame
-from arena.records import (
+from arena.base.bot_text import BotText
+from arena.base.enums import FaultKind, Termination
+from arena.base.errors import ArenaError, BotDefinitionError, BotError, LateError
+from arena.base.records import (
     DEFAULT_LIMITS,
     MEBIBYTE,
     Bot,
@@ -32,8 +23,17 @@ from arena.records import (
     SeatReport,
     TimeControl,
 )
-from arena.shipped import path_of
-from arena.text import counted
+from arena.base.shipped import path_of
+from arena.base.text import counted
+from arena.conformance.tried_bot import TriedBot
+from arena.conformance.variants import bounds_of, odd_options, options_text
+from arena.games import GAMES, find_game, make_game
+from arena.isolation.interpreters import arena_interpreter
+from arena.isolation.sandbox_policy import Isolation
+from arena.players.building import build_bots
+from arena.players.diagnosis import Failure, hint_for
+from arena.players.subprocess import Subprocess
+from arena.players.transcript import TranscriptFrame
 
 BUSY_PROGRAMS = 2
 """How many programs share the bot's core while its time behaviour is tried."""

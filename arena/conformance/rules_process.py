@@ -22,7 +22,9 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from arena.errors import GameError, OptionError, StoreError, UsageError, repr_of
+from arena.base.errors import GameError, OptionError, StoreError, UsageError, repr_of
+from arena.base.programs.service_program import end_with, starting_process
+from arena.base.stored import from_json_text, from_stored
 from arena.games import find_game, parse_options
 from arena.games.conformance import CHECKS, CheckResult, run_checks
 from arena.games.conformance.calls import guarded, time_limits
@@ -32,8 +34,6 @@ from arena.isolation.process_tag import process_tag
 from arena.isolation.stale_cleanup import RULES_PREFIX
 from arena.players.bot_files import open_at_once
 from arena.players.game_location import find_external_game
-from arena.service_program import end_with, starting_process
-from arena.stored import from_json_text, from_stored
 
 IMPORT_SECONDS = 10.0
 """Importing the module of a game may take this long."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any, NamedTuple
 
-from arena.errors import OptionError, UsageError
+from arena.base.errors import OptionError, UsageError
 from arena.games import Game, find_game, make_game
 from arena.games.conformance.variants import variants
 from arena.games.options import IntOption

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from arena.mistake import Mistake
+from arena.base.mistake import Mistake
 from arena.people.contest import StoredContest
 from arena.people.contest_reading import ContestReading
 from arena.store.people.people_store import PeopleStore

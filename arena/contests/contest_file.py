@@ -11,7 +11,14 @@ from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 
-from arena.checked import mistakes_of, parse_toml, read_toml
+from arena.base.checked import mistakes_of, parse_toml, read_toml
+from arena.base.definition import GameChoice
+from arena.base.enums import OpeningChoice
+from arena.base.errors import DefinitionError, OptionError, UsageError
+from arena.base.mistake import Mistake
+from arena.base.records import Limits, TimeControl
+from arena.base.stored import is_text
+from arena.base.text import toml_value
 from arena.contests.contest_keys import FIRST_YEAR, ContestKeys, StageKeys
 from arena.contests.stage_checks import (
     challenger_mistakes,
@@ -20,16 +27,9 @@ from arena.contests.stage_checks import (
     stage_mistakes,
     tells_most,
 )
-from arena.definition import GameChoice
-from arena.enums import OpeningChoice
-from arena.errors import DefinitionError, OptionError, UsageError
 from arena.games import make_game
-from arena.mistake import Mistake
 from arena.people.contest import Contest, ContestEntrants, ContestResults, StageRules, utc_text
 from arena.people.contest_reading import ContestReading
-from arena.records import Limits, TimeControl
-from arena.stored import is_text
-from arena.text import toml_value
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_DAYS = 400

@@ -9,14 +9,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
-from arena.errors import suggestion
+from arena.base.errors import suggestion
+from arena.base.names import is_visible_text
+from arena.base.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT
+from arena.base.shipped import PREFIX, example_bots
+from arena.base.text import any_of
 from arena.games import GAMES
-from arena.names import is_visible_text
 from arena.people.contest import ContestEntrants, ContestResults
 from arena.people.person_name import ACCEPTED, is_person_name
-from arena.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT
-from arena.shipped import PREFIX, example_bots
-from arena.text import any_of
 from arena.tournament.formats.table import DEFAULT_FORMAT, FORMATS, table_key
 from arena.tournament.tournament_file import FORMAT_TABLES, LimitsTable, TimeControlTable
 

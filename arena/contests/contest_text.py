@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from arena.base.records import DEFAULT_LIMITS
+from arena.base.text import toml_text
 from arena.people.contest import Contest, ContestEntrants, ContestResults, StageRules
-from arena.records import DEFAULT_LIMITS
-from arena.text import toml_text
 
 
 def contest_text(contest: Contest) -> str:

@@ -12,14 +12,21 @@ import sys
 import time
 from multiprocessing.context import SpawnProcess
 
+from arena.base.programs.service_program import (
+    STEADY_SECONDS,
+    Idleness,
+    end_now,
+    keep_trying,
+    run_service,
+    starting_process,
+)
+from arena.base.programs.trouble_note import TroubleNote
 from arena.contests.hidden_home import remove_hidden_home_of
 from arena.contests.played_contest import PlayedContest
 from arena.contests.work import has_work
 from arena.directors.leaving import Leaving
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestPhase, phase_of
-from arena.service_program import STEADY_SECONDS, Idleness, end_now, keep_trying, run_service, starting_process
-from arena.trouble_note import TroubleNote
 
 PAUSE_SECONDS = 1.0
 LEAVING_SECONDS = 4.0

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from arena.errors import BotDefinitionError, UnknownNameError
+from arena.base.errors import BotDefinitionError, UnknownNameError
+from arena.base.records import Bot
 from arena.home import ArenaHome
 from arena.isolation.levels import choose_isolation
 from arena.people.contest import Contest, ContestEntry
 from arena.players.building import build_bots
 from arena.players.manifest import claims_problem
-from arena.records import Bot
 from arena.tournament.definition import find_entrant
 
 ISOLATION = "auto"

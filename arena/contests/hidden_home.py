@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
+from arena.base.errors import StoreError, UsageError
 from arena.contests.hidden_place import has_hidden_home, hidden_home_path
-from arena.errors import StoreError, UsageError
 from arena.home import DATABASE_FILE, ArenaHome
 from arena.housekeeping import move_log
 from arena.isolation.removal import remove_tree

@@ -8,18 +8,18 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime
 
+from arena.base.definition import Definition
+from arena.base.errors import UsageError
+from arena.base.records import Bot
 from arena.contests.contest_homes import ContestHomes
 from arena.contests.entrants import ContestBots, chosen
 from arena.contests.stage_control import are_entries_known
 from arena.contests.stage_runs import StageRuns
 from arena.contests.stages import definition_of, first_of, is_ladder, ladder_until
 from arena.contests.work import has_work, is_reveal_due
-from arena.definition import Definition
 from arena.directors.leaving import Leaving
-from arena.errors import UsageError
 from arena.home import ArenaHome
 from arena.people.contest import ContestStage, StageRules, StoredContest
-from arena.records import Bot
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.control import RunControl
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from arena.base.definition import GameChoice
+from arena.base.errors import DefinitionError
+from arena.base.mistake import Mistake
+from arena.base.shipped import PREFIX
+from arena.base.text import any_of, counted, shortened_text, toml_value
 from arena.contests.contest_keys import StageKeys
-from arena.definition import GameChoice
-from arena.errors import DefinitionError
 from arena.games import make_game
-from arena.mistake import Mistake
-from arena.shipped import PREFIX
-from arena.text import any_of, counted, shortened_text, toml_value
 from arena.tournament.definition import check_ply_limit
 from arena.tournament.formats.table import FORMATS, table_key
 from arena.tournament.opening_information import check_information

@@ -6,8 +6,8 @@ import logging
 import time
 from collections.abc import Sequence
 
+from arena.base.errors import DatabaseError
 from arena.contests.visibility import ContestHome, playing_home
-from arena.errors import DatabaseError
 from arena.people.contest import ContestStage, StoredContest
 from arena.store.people.contests import Contests
 from arena.tournament.control import Order, RunControl

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from arena.base.definition import Definition
+from arena.base.errors import UsageError
 from arena.contests.contest_homes import ContestHomes
 from arena.contests.stage_control import StageControl, told_by
 from arena.contests.visibility import ContestHome
-from arena.definition import Definition
 from arena.directors.kept import KeptTournament
 from arena.directors.leaving import Leaving
-from arena.errors import UsageError
 from arena.executors.cores import available_cores
 from arena.home import ArenaHome
 from arena.people.contest import StoredContest

@@ -9,15 +9,15 @@ from math import comb
 from typing import Any
 
 from arena.analysis.standings_cache import standings_of
+from arena.base.definition import Definition, GameChoice, GameOpenings, gone
+from arena.base.errors import UsageError
+from arena.base.records import Bot
+from arena.base.text import counted
 from arena.contests.entrants import ISOLATION
-from arena.definition import Definition, GameChoice, GameOpenings, gone
-from arena.errors import UsageError
 from arena.people.contest import StageRules, StoredContest
-from arena.records import Bot
 from arena.store.correction import absences, out_of_table
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.text import counted
 from arena.tournament.formats.table import FORMATS, format_of
 from arena.tournament.rounds import ranking_of
 

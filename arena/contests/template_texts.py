@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from arena.errors import UnknownNameError
-from arena.shipped import path_of
+from arena.base.errors import UnknownNameError
+from arena.base.shipped import path_of
 
 _DIRECTORY = path_of("arena.contests") / "templates"
 DAYS = 7

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+from arena.base.definition import Absence
+from arena.base.enums import CorrectionKind, DisqualifiedMatches
+from arena.base.errors import UsageError
 from arena.corrections.corrected_tournament import CorrectedTournament, corrected_tournament
-from arena.definition import Absence
-from arena.enums import CorrectionKind, DisqualifiedMatches
-from arena.errors import UsageError
 from arena.store.correction import Correction, CorrectionDetails
 from arena.store.store import Store
 

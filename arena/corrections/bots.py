@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from arena.base.definition import Definition, bot_identity, bot_to_json
+from arena.base.enums import CorrectionKind
+from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
+from arena.base.records import Bot, ScheduledMatch
 from arena.conformance.check import check_bot
 from arena.corrections.corrected_tournament import (
     CorrectedTournament,
     corrected_tournament,
     with_entrants,
 )
-from arena.definition import Definition, bot_identity, bot_to_json
-from arena.enums import CorrectionKind
-from arena.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.isolation.levels import choose_isolation
 from arena.players.manifest import claims_problem
-from arena.records import Bot, ScheduledMatch
 from arena.store.correction import Correction, CorrectionDetails, taken_out
 from arena.store.store import Store
 from arena.tournament.formats.table import format_of

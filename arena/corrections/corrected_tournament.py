@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from arena.definition import Absence, Definition, gone
-from arena.enums import CorrectionKind
-from arena.errors import UnknownNameError, UsageError
-from arena.reason import check_reason
-from arena.records import Bot, Seating
+from arena.base.definition import Absence, Definition, gone
+from arena.base.enums import CorrectionKind
+from arena.base.errors import UnknownNameError, UsageError
+from arena.base.reason import check_reason
+from arena.base.records import Bot, Seating
 from arena.store.correction import Correction, CorrectionDetails, absences, in_force
 from arena.store.correction_log import Change
 from arena.store.store import Store

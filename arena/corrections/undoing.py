@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from arena.base.definition import Definition, bot_from_json
+from arena.base.enums import CorrectionKind, DisqualifiedMatches
+from arena.base.errors import UsageError
+from arena.base.records import Seating
 from arena.corrections.corrected_tournament import (
     CorrectedTournament,
     Replays,
     corrected_tournament,
     with_entrants,
 )
-from arena.definition import Definition, bot_from_json
-from arena.enums import CorrectionKind, DisqualifiedMatches
-from arena.errors import UsageError
-from arena.records import Seating
 from arena.store.correction import Correction, CorrectionDetails, undone_by
 from arena.store.store import Store
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from arena.base.enums import CorrectionKind
+from arena.base.errors import UsageError
+from arena.base.text import shortened_text
 from arena.corrections.corrected_tournament import corrected_tournament
-from arena.enums import CorrectionKind
-from arena.errors import UsageError
 from arena.store.correction import Correction, CorrectionDetails
 from arena.store.store import Store
-from arena.text import shortened_text
 
 
 def void_matches(store: Store, tournament: str, matches: Iterable[int], *, reason: str) -> Correction:

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from arena.base.errors import DatabaseError
 from arena.directors.leaving import Leaving
 from arena.directors.requested import carry_out_requests
-from arena.errors import DatabaseError
 from arena.home import ArenaHome
 from arena.people.directing import DirectorState, RunFigures, SittingOut, Wish
 from arena.store.people.people_store import PeopleStore

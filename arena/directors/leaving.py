@@ -9,7 +9,7 @@ import threading
 import time
 from types import FrameType
 
-from arena.service_program import TerminatedError
+from arena.base.programs.service_program import TerminatedError
 
 LEAVING_SECONDS = 0.75
 """How long matches that are being played may still take; what then has no record is played by the next run. Whoever

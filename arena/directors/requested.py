@@ -6,12 +6,12 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from arena.base.enums import CorrectionKind, DisqualifiedMatches
+from arena.base.errors import ArenaError, DatabaseError, UsageError
 from arena.corrections.absence import disqualify, withdraw
 from arena.corrections.bots import replace_bot
 from arena.corrections.undoing import undo_correction
 from arena.corrections.void_matches import void_matches
-from arena.enums import CorrectionKind, DisqualifiedMatches
-from arena.errors import ArenaError, DatabaseError, UsageError
 from arena.home import ArenaHome
 from arena.people.directing import RequestState, TournamentRequest
 from arena.store.correction import Correction

@@ -6,11 +6,11 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.records import MEBIBYTE, Bot
 from arena.isolation.bot_places import is_submitted
 from arena.isolation.interpreters import arena_interpreter
 from arena.players.bot_files import BUILD_DIRECTORY, Bounds, bot_files, made_files, read_file, single_file
-from arena.records import MEBIBYTE, Bot
 
 MAX_BYTES = 64 * MEBIBYTE
 _BOUNDS = Bounds(files=10_000, is_strict=True)

@@ -21,14 +21,14 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 from uuid import uuid4
 
-from arena.errors import ClusterError
+from arena.base.errors import ClusterError
+from arena.base.records import MatchSpec
 from arena.executors.bot_archive import pack_bot
 from arena.executors.cores import available_cores
 from arena.executors.dask_worker import DaskWorker, DaskWorkerSettings
 from arena.executors.executor import Executor, Job, JobResult, Void
 from arena.executors.work_queue import WorkQueue
 from arena.executors.worker_start import end_if_importing, try_to_start
-from arena.records import MatchSpec
 
 try:
     import distributed as _distributed

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.records import Bot, Limits, MatchSpec
+from arena.base.version import __version__
 from arena.executors.bot_archive import BotArchive, unpack_bot
 from arena.executors.executor import JobResult, Void
 from arena.executors.worker import play_spec
@@ -19,8 +21,6 @@ from arena.isolation.process_tag import process_tag
 from arena.isolation.removal import remove_tree
 from arena.isolation.stale_cleanup import DASK_WORKER_PREFIX
 from arena.match.bot_pool import BotPool
-from arena.records import Bot, Limits, MatchSpec
-from arena.version import __version__
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, NamedTuple, Self
 
-from arena.errors import GameError, LateError
+from arena.base.errors import GameError, LateError
+from arena.base.live_match import LiveMatch
+from arena.base.records import DEFAULT_LIMITS, Bot, Limits, MatchSpec
 from arena.executors.work_queue import WorkQueue
-from arena.live_match import LiveMatch
-from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchSpec
 from arena.store.rows import RecordRow
 
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import ClassVar, Self
 
+from arena.base.live_match import LiveMatch
 from arena.executors.executor import Executor, Job, JobResult, Playing
 from arena.executors.live_weight import LiveWeight
 from arena.executors.log_file import JoinedLog
 from arena.executors.work_queue import WorkQueue
 from arena.executors.worker import play_spec
-from arena.live_match import LiveMatch
 from arena.match.bot_pool import BotPool
 from arena.players.function_bot import isolation_for
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from arena.live_match import LiveMatch
+from arena.base.live_match import LiveMatch
 
 MAX_LIVE_BYTES = 2_000_000
 """Of all actions; 10,000 actions of a game with a board weigh a tenth of that."""

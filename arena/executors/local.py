@@ -19,7 +19,9 @@ from multiprocessing.connection import wait
 from types import TracebackType
 from typing import ClassVar, Self
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.live_match import LiveMatch
+from arena.base.programs.service_program import starting_process
 from arena.executors.cores import CoreLocks, available_cores
 from arena.executors.executor import Executor, Job, JobResult, Playing, Void
 from arena.executors.log_file import JoinedLog
@@ -29,8 +31,6 @@ from arena.executors.worker_process import MIN_SPECS, WorkerProcess
 from arena.executors.worker_start import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
 from arena.isolation.levels import choose_isolation
 from arena.isolation.reaper import end_tracers
-from arena.live_match import LiveMatch
-from arena.service_program import starting_process
 
 MAX_SPECS = 8
 """Matches a worker has at most. While matches are quick, it has one more than it played since it was last given any."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from multiprocessing_logging import MultiProcessingHandler
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 
 FORMAT = "%(asctime)s %(levelname)s %(processName)s %(name)s: %(message)s"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.executors.executor import Executor, Job
 from arena.players.building import build_bots
 from arena.players.function_bot import isolation_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from arena.records import MatchSpec
+from arena.base.records import MatchSpec
 
 
 class WorkQueue:

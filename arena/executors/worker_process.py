@@ -11,8 +11,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from arena.base.records import MatchSpec
 from arena.executors.live_reports import WindDown
-from arena.records import MatchSpec
 
 MIN_SPECS = 2
 """Matches a worker has at least: the one it plays and the next one, so that it never waits for the director."""

@@ -10,8 +10,8 @@ import multiprocessing
 import sys
 from multiprocessing import spawn
 
-from arena.errors import UsageError
-from arena.service_program import starting_process
+from arena.base.errors import UsageError
+from arena.base.programs.service_program import starting_process
 
 NO_GUARD_STATUS = 96
 """The exit status of a worker that would have started a run while it was still importing its script."""

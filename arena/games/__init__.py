@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.errors import GameError, IllegalActionError, OptionError, UnknownNameError, UsageError, suggestion
+from arena.base.errors import GameError, IllegalActionError, OptionError, UnknownNameError, UsageError, suggestion
 from arena.games.coprimality import Coprimality
 from arena.games.differences import Differences
 from arena.games.drawing import Drawing, board, hexagon, text_drawing

@@ -14,10 +14,10 @@ from typing import Any, cast
 
 import msgpack
 
-from arena.errors import ArenaError, GameError, IllegalActionError, repr_of
+from arena.base.errors import ArenaError, GameError, IllegalActionError, repr_of
+from arena.base.ranking import competition_ranks
 from arena.games.drawing import Drawing
 from arena.games.game import Game
-from arena.ranking import competition_ranks
 
 MAX_INTEGER = 2**63 - 1
 """The largest integer of a score, as messages carry it."""

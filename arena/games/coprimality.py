@@ -30,7 +30,7 @@ from itertools import pairwise
 from math import gcd
 from typing import Any, ClassVar, NamedTuple
 
-from arena.errors import IllegalActionError
+from arena.base.errors import IllegalActionError
 from arena.games.drawing import Drawing, Shape, board
 from arena.games.game import Game, refuse_when_over
 from arena.games.options import IntOption, Option

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from arena.errors import repr_of
+from arena.base.errors import repr_of
 from arena.games.squares import column_letters
 
 Shape = tuple[str, ...] | tuple[str | int | float, ...]

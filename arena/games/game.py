@@ -12,12 +12,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
-from arena.errors import IllegalActionError, OptionError
+from arena.base.errors import IllegalActionError, OptionError
+from arena.base.ranking import competition_ranks
 from arena.games.drawing import Drawing, text_drawing
 from arena.games.options import Option, checked_options
 from arena.games.space import Space
 from arena.games.squares import as_square, mark_last
-from arena.ranking import competition_ranks
 
 StateT = TypeVar("StateT")
 Action = Any

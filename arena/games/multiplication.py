@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
-from arena.errors import IllegalActionError, OptionError
+from arena.base.errors import IllegalActionError, OptionError
 from arena.games.drawing import Drawing, Shape
 from arena.games.game import refuse_when_over
 from arena.games.options import IntOption, Option

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from arena.errors import OptionError, suggestion
+from arena.base.errors import OptionError, suggestion
 
 
 @dataclass(frozen=True)

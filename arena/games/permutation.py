@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from arena.errors import IllegalActionError
+from arena.base.errors import IllegalActionError
 from arena.games.drawing import Drawing, Shape, board
 from arena.games.game import Game, StateT
 from arena.games.options import IntOption

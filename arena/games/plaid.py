@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle, pairwise
 from typing import Any, ClassVar, NamedTuple
 
-from arena.errors import IllegalActionError, OptionError
+from arena.base.errors import IllegalActionError, OptionError
 from arena.games import surds
 from arena.games.drawing import Drawing, Shape
 from arena.games.game import Game, refuse_when_over

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from arena.errors import IllegalActionError
+from arena.base.errors import IllegalActionError
 from arena.games.drawing import Drawing
 from arena.games.game import refuse_when_over
 from arena.games.options import ChoiceOption, Option

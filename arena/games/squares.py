@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from arena.errors import IllegalActionError
+from arena.base.errors import IllegalActionError
 
 Square = tuple[int, int]
 

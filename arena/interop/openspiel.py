@@ -20,8 +20,8 @@ import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from arena.base.errors import UsageError
 from arena.botkit import Clock, MatchInfo, run
-from arena.errors import UsageError
 from arena.games import GAMES, Game, find_game
 from arena.games.options import IntOption
 from arena.interop.spaces import GameSpace, rewards, space_of

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.games import Game, make_game
 from arena.interop.spaces import rewards, space_of
 

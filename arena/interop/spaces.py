@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from arena.errors import GameError, UsageError
+from arena.base.errors import GameError, UsageError
 from arena.games import Game, Space
 
 Vector = npt.NDArray[np.float32]

@@ -6,9 +6,9 @@ import os
 import re
 from pathlib import Path
 
-from arena.cache_directory import cache_directory
-from arena.known_server import FILES
-from arena.records import Bot
+from arena.base.cache_directory import cache_directory
+from arena.base.known_server import FILES
+from arena.base.records import Bot
 
 _MANIFEST = "bot.toml"
 HOME_MARKS = ("arena.sqlite3", "people.sqlite3", *FILES.values())

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from arena.base.records import Limits
 from arena.isolation.fork_server import remove_control_group
 from arena.isolation.launch_spec import GroupSpec
 from arena.isolation.process_tag import is_dead, process_tag
-from arena.records import Limits
 
 DELEGATED_VARIABLE = "ARENA_DELEGATED"
 """Set by a unit with ``Delegate=yes``: the control group of this process is its own to divide."""

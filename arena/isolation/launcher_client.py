@@ -18,15 +18,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.enums import FaultKind
-from arena.errors import BotError, VoidMatchError
+from arena.base.enums import FaultKind
+from arena.base.errors import BotError, VoidMatchError
+from arena.base.shipped import package_directory
 from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, LaunchSpec, outline_of
 from arena.isolation.process_tag import process_tag
 from arena.isolation.sandbox_policy import clean_environment
 from arena.isolation.stale_cleanup import SCRATCH_PREFIX, remove_stale
 from arena.isolation.system_v import may_leave_shared_memory
-from arena.shipped import package_directory
 
 ANSWER_SECONDS = 20.0
 """A fork server that takes longer must have been stopped, and is replaced."""

@@ -28,8 +28,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from arena.enums import IsolationLevel
-from arena.errors import ArenaError, UsageError
+from arena.base.enums import IsolationLevel
+from arena.base.errors import ArenaError, UsageError
+from arena.base.records import Bot, Limits
+from arena.base.shipped import path_of
 from arena.isolation.bubblewrap import find_bubblewrap
 from arena.isolation.control_groups import find_parent_groups
 from arena.isolation.interpreters import arena_interpreter, arena_python
@@ -40,8 +42,6 @@ from arena.isolation.removal import remove_tree
 from arena.isolation.sandbox_policy import Isolation, is_root, make_launch_spec
 from arena.isolation.seccomp import ARCHITECTURES
 from arena.isolation.stale_cleanup import PROBE_PREFIX
-from arena.records import Bot, Limits
-from arena.shipped import path_of
 
 PROBE_SECONDS = 60.0
 """A machine that is busy takes its time; one on which the test never ends is asked only once."""

@@ -8,9 +8,9 @@ import site
 import stat
 from pathlib import Path
 
+from arena.base.shipped import package_directory
 from arena.isolation.bot_places import is_below
 from arena.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, resolve_program
-from arena.shipped import package_directory
 
 _ETC = """
 ld.so.cache ld.so.conf ld.so.conf.d ld.so.preload localtime timezone nsswitch.conf passwd group hosts

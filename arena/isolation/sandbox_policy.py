@@ -11,9 +11,11 @@ import resource
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.cache_directory import CACHE_VARIABLE, KERNELS, TABLES, cache_directory
-from arena.enums import FaultKind, IsolationLevel
-from arena.errors import BotError, UsageError
+from arena.base.cache_directory import CACHE_VARIABLE, KERNELS, TABLES, cache_directory
+from arena.base.enums import FaultKind, IsolationLevel
+from arena.base.errors import BotError, UsageError
+from arena.base.records import MEBIBYTE, Bot, Limits
+from arena.base.shipped import is_example_bot
 from arena.isolation.bot_places import SUBMITTED_RULE, is_submitted
 from arena.isolation.bubblewrap import SECCOMP_DESCRIPTOR, bubblewrap_command
 from arena.isolation.control_groups import find_parent_groups, group_specs
@@ -30,8 +32,6 @@ from arena.isolation.readable_paths import (
     user_base,
 )
 from arena.isolation.seccomp import assemble_filter
-from arena.records import MEBIBYTE, Bot, Limits
-from arena.shipped import is_example_bot
 
 EXTERNAL_GAME_VARIABLE = "ARENA_GAME"
 """The environment variable that tells ``arena.botkit`` where an external game is: ``module=path``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from arena.errors import UnknownNameError
+from arena.base.errors import UnknownNameError
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from arena.errors import BotDefinitionError, UsageError
+from arena.base.errors import BotDefinitionError, UsageError
 from arena.games import GAMES, find_game
 from arena.kits.languages import Language
 from arena.players.game_location import find_external_game

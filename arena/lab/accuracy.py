@@ -18,14 +18,14 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from arena.analysis.game_statistics import Share
-from arena.enums import Termination
-from arena.errors import StoreError
+from arena.base.enums import Termination
+from arena.base.errors import StoreError
+from arena.base.results import points_of
+from arena.base.stored import from_json_text, from_stored, is_whole, list_of
 from arena.lab.annotation import AnnotatedAction
 from arena.lab.marks import POINTS_OF_OUTCOME, Mark, points_for
 from arena.lab.worth import Worth
 from arena.ratings.distributions import t_quantile
-from arena.results import points_of
-from arena.stored import from_json_text, from_stored, is_whole, list_of
 
 if TYPE_CHECKING:
     from arena.lab.annotating import Annotated

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.games import Game
 from arena.lab.marks import Mark, mark_of
 from arena.lab.oracle import ActionWorth, Oracle

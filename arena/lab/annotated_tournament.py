@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.records import MatchRecord
 from arena.lab.accuracy import accuracy_of, seats_to_json
 from arena.lab.annotating import MATCH_SECONDS, Annotated, Annotator
 from arena.lab.limits import Limits
 from arena.match.replay import ReplayError
-from arena.records import MatchRecord
 from arena.store.annotations import AnnotationRow
 from arena.store.rows import as_json
 from arena.store.store import Store

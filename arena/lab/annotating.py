@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.records import MatchRecord
 from arena.lab.annotation import NOTHING_KNOWN, AnnotatedAction, Annotation
 from arena.lab.limits import Limits
 from arena.lab.marks import points_for
@@ -16,7 +17,6 @@ from arena.lab.positions import rules_of
 from arena.lab.proofs import proof_of
 from arena.lab.worth import Known, Worth, ranks_follow_scores, worth_between
 from arena.match.replay import ReplayError, states_of
-from arena.records import MatchRecord
 from arena.store.rows import as_json
 
 MATCH_SECONDS = 10.0

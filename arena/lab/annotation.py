@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
+from arena.base.stored import from_json_text, is_whole
 from arena.lab.marks import POINTS_OF_OUTCOME, Mark, mark_of
 from arena.lab.worth import MAX_MARGIN, Known, Outcome, Worth
-from arena.stored import from_json_text, is_whole
 
 NOTHING_KNOWN = Worth(margin=None, outcome=None, known=Known.SEARCH, low=None, high=None)
 

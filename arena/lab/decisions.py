@@ -6,12 +6,12 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.errors import GameError, UsageError
+from arena.base.errors import GameError, UsageError
+from arena.base.records import MatchRecord
 from arena.games import GAMES, make_game
 from arena.games.game import Game
 from arena.lab.symmetries import symmetries_of
 from arena.match.replay import states_of
-from arena.records import MatchRecord
 
 MAX_POSITIONS = 100_000
 """Which are in memory, up to symmetry."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.games.game import Game
 from arena.lab.limits import Limits, free_memory_bytes
 from arena.lab.oracle import Oracle

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from arena.errors import StoreError, UsageError
-from arena.folder import Folder
+from arena.base.errors import StoreError, UsageError
+from arena.base.folder import Folder
+from arena.base.stored import from_json_text, from_stored
 from arena.lab.puzzle import Puzzle
 from arena.store.values import StoredTournament
-from arena.stored import from_json_text, from_stored
 
 PUZZLES = "puzzles"
 """The directory in a home."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games.game import Game
 from arena.lab.kernels import cache
 from arena.lab.kernels.build import sources_digest

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import Game
 from arena.games.plusminus import Plusminus
 from arena.lab.kernel_tables import KernelTable, KernelTableFile, fill_table, kernel_table_path, values_of

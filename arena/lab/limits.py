@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from arena.errors import ArenaError, UsageError
-from arena.text import counted, short_size_text
+from arena.base.errors import ArenaError, UsageError
+from arena.base.text import counted, short_size_text
 
 SHARE_OF_MEMORY = 0.7
 """Of what is free; the rest is for the machine."""

@@ -17,14 +17,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
-from arena.cache_directory import TABLES
-from arena.errors import KernelError, StoreError, UsageError
+from arena.base.cache_directory import TABLES
+from arena.base.errors import KernelError, StoreError, UsageError
+from arena.base.names import as_file_name
+from arena.base.stored import from_json_text, from_stored
 from arena.games import GAMES
 from arena.games.game import Game
 from arena.lab.kernels.cache import base_directory, make_directory, open_own
 from arena.lab.worth import PARTS
-from arena.names import as_file_name
-from arena.stored import from_json_text, from_stored
 
 MAX_HEADER_BYTES = 65536
 _ALIGNED_BYTES = 64

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import hypot
 
-from arena.definition import Definition
-from arena.enums import OpeningChoice
+from arena.base.definition import Definition
+from arena.base.enums import OpeningChoice
+from arena.base.text import counted
 from arena.lab.kernels.playout_margins import BATCHES, PLAYOUTS, PlayoutMargin
 from arena.lab.opening_worth import OpeningBalance
 from arena.ratings.distributions import t_quantile
-from arena.text import counted
 
 _CHOSEN = {OpeningChoice.INFORMATION: " of those that tell most", OpeningChoice.BOOK: " of the book"}
 

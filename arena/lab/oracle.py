@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.errors import KernelError, UsageError
+from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
 from arena.lab.kernel_values import KernelValues
 from arena.lab.kernels.loading import has_solver, is_built

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.errors import IllegalActionError, UsageError
+from arena.base.errors import IllegalActionError, UsageError
+from arena.base.stored import from_json_text, is_plain
+from arena.base.text import short_size_text, shortened_text
 from arena.games import GAMES, Game, make_game
 from arena.games.checked_game import checked_game
-from arena.stored import from_json_text, is_plain
-from arena.text import short_size_text, shortened_text
 
 MAX_BYTES = 2**20
 MAX_ACTIONS = 10_000

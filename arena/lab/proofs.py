@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.errors import ArenaError, IllegalActionError
+from arena.base.errors import ArenaError, IllegalActionError
 from arena.games.game import Game
 from arena.lab.limits import Limits
 from arena.lab.strategies import Strategy, strategies_for

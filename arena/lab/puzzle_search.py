@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from math import log2
 from typing import Any
 
+from arena.base.records import MatchRecord
+from arena.base.seeds import derived_seed
 from arena.games.game import Game
 from arena.lab.decisions import Decision, decisions_by_position
 from arena.lab.limits import Limits, TimeIsUpError
@@ -15,8 +17,6 @@ from arena.lab.oracle import Oracle
 from arena.lab.puzzle import Choice, Miss, Puzzle
 from arena.lab.state_graph import MAX_PLIES
 from arena.lab.worth import Outcome
-from arena.records import MatchRecord
-from arena.seeds import derived_seed
 
 MIN_CHOICES, MAX_CHOICES = 3, 1000
 """Of two actions one is right every other time."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
+from arena.base.text import counted, short_size_text
 from arena.games.game import Game
 from arena.games.plusminus import Plusminus
 from arena.lab.kernel_values import MAX_TABLE_BYTES
@@ -14,7 +15,6 @@ from arena.lab.limits import memory_text, states_text
 from arena.lab.proofs import proof_of
 from arena.lab.saved_tables import FEW_STATES
 from arena.lab.state_count import count_states
-from arena.text import counted, short_size_text
 
 MOST_STATES = 10**9
 """With more, no search comes to its end in a time for which anybody waits."""

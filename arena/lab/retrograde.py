@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from arena.base.ranking import points_of
 from arena.lab.state_graph import IS_OVER, StateGraph
 from arena.lab.worth import value_of
-from arena.ranking import points_of
 
 TIE_RULE = "a seat chooses the action that leaves it the largest share, and of equal ones the one listed first"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games.game import Game
 from arena.lab.kernel_tables import KernelTableFile, kernel_table_path, kernel_table_plan, save_kernel_table
 from arena.lab.kernels.loading import has_solver

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.errors import KernelError, UsageError
+from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
 from arena.lab.kernels.loading import has_kernel, is_built, share_solver_of
 from arena.lab.kernels.share_solver import ShareSolver

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from arena.errors import KernelError, UsageError
+from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
 from arena.lab.kernels.loading import has_solver, is_built, solver_of
 from arena.lab.kernels.solver import parts_of

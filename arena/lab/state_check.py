@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from arena.errors import GameError
+from arena.base.errors import GameError
 from arena.games import GAMES
 from arena.games.checked_game import shown
 from arena.games.game import Game

@@ -6,8 +6,8 @@ import sys
 from math import comb, factorial
 from typing import Any
 
+from arena.base.seeds import pick_below
 from arena.games.game import Game
-from arena.seeds import pick_below
 
 _BYTES_OF_ENTRY = 120
 """A state's place in a dictionary and a list, its seat, and its value."""

@@ -10,12 +10,12 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from arena.errors import GameError
+from arena.base.errors import GameError
+from arena.base.text import counted
 from arena.games.game import Game
 from arena.lab.limits import Limits
 from arena.lab.state_check import StateCheck
 from arena.lab.state_count import bytes_per_state
-from arena.text import counted
 
 MAX_PLIES = 10_000
 """The referee ends a match after this many actions, too."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
+from arena.base.records import MatchRecord
 from arena.lab.annotation import Annotation
-from arena.records import MatchRecord
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 

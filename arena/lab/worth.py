@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.games.game import Game
 from arena.games.plaid import Plaid
 

@@ -8,16 +8,16 @@ import contextlib
 import logging
 import sys
 
+from arena.base.errors import UsageError
+from arena.base.programs.service_program import Idleness, end_now, keep_trying, run_service
+from arena.base.programs.trouble_note import TroubleNote
 from arena.directors.kept import KeptTournament
 from arena.directors.leaving import Leaving
-from arena.errors import UsageError
 from arena.home import ArenaHome, open_people
 from arena.ladders.kept_ladder import LOOK_SECONDS, KeptLadder
 from arena.ladders.open_ladder import OpenLadder
 from arena.people.directing import LADDER, DirectorState
-from arena.service_program import Idleness, end_now, keep_trying, run_service
 from arena.store.commit_signal import Commits
-from arena.trouble_note import TroubleNote
 
 NICENESS = 2
 """The site comes first."""

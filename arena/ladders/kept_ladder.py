@@ -6,7 +6,9 @@ import logging
 import time
 from collections.abc import Callable
 
-from arena.definition import Definition
+from arena.base.definition import Definition
+from arena.base.programs.service_program import Idleness
+from arena.base.text import all_of, counted, duration_text
 from arena.directors.kept import KeptTournament
 from arena.directors.leaving import Leaving
 from arena.executors.cores import available_cores
@@ -14,10 +16,8 @@ from arena.home import ArenaHome
 from arena.ladders.open_ladder import OpenLadder
 from arena.ladders.resting import RestingBots
 from arena.people.directing import DirectorState, Wish
-from arena.service_program import Idleness
 from arena.store.commit_signal import Commits
 from arena.store.values import StoredTournament
-from arena.text import all_of, counted, duration_text
 from arena.tournament.director import run_tournament
 from arena.tournament.progress import Progress
 

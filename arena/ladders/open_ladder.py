@@ -10,13 +10,13 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
-from arena.definition import Definition
-from arena.errors import BotDefinitionError, DefinitionError, UsageError
+from arena.base.definition import Definition
+from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
+from arena.base.records import Bot
 from arena.home import ArenaHome
 from arena.isolation.levels import choose_isolation
 from arena.players.building import build_bots
 from arena.players.manifest import claims_problem
-from arena.records import Bot
 from arena.store.values import StoredBot
 from arena.tournament.definition import load_definition
 from arena.tournament.formats.table import format_class

@@ -6,12 +6,12 @@ import logging
 import time
 from collections.abc import Iterable
 
+from arena.base.errors import DatabaseError
+from arena.base.records import Bot
+from arena.base.text import all_of, size_text
 from arena.directors.kept import KeptTournament
-from arena.errors import DatabaseError
-from arena.records import Bot
 from arena.store.people.record_quota import MAX_DAILY_BYTES
 from arena.store.people.resting_bots import Rest
-from arena.text import all_of, size_text
 from arena.tournament.control import Order, RunControl
 
 ASK_SECONDS = 0.5

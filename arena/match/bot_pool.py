@@ -8,7 +8,8 @@ from dataclasses import replace
 from types import TracebackType
 from typing import NamedTuple
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec
 from arena.isolation.sandbox_policy import Isolation
 from arena.match.referee import Observer, Referee
 from arena.players.function_bot import FunctionBot
@@ -16,7 +17,6 @@ from arena.players.function_player import FunctionPlayer
 from arena.players.human import HumanPlayer
 from arena.players.off_turn import RunningBots
 from arena.players.process_player import ProcessPlayer
-from arena.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec
 
 KEPT_BOTS = 16
 """Bots that stay alive between matches; of more, those idle the longest are ended."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.records import TimeControl
+from arena.base.records import TimeControl
 
 NO_LIMIT_SECONDS = 24 * 3600.0
 """Used where a time control sets neither a limit per action nor a bank; it keeps every wait finite."""

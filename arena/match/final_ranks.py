@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from arena.enums import Termination
+from arena.base.enums import Termination
+from arena.base.ranking import competition_ranks
 from arena.games import Game
-from arena.ranking import competition_ranks
 
 
 def final_ranks(game: Game[Any], state: Any, forfeited: Sequence[int]) -> list[int]:

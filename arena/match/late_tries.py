@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from arena.errors import LateError
-from arena.records import MatchRecord, MatchSpec
+from arena.base.errors import LateError
+from arena.base.records import MatchRecord, MatchSpec
 
 MAX_TRIES = 3
 

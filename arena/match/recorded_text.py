@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from arena.records import Bot
-from arena.shipped import package_directory
+from arena.base.records import Bot
+from arena.base.shipped import package_directory
 
 FAULTLESS_BYTES = 4096
 """Of stderr, in a match without a fault: its first and its last half."""

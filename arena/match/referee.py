@@ -22,12 +22,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from arena.bot_text import BotText
-from arena.enums import FaultKind, OffTurn
-from arena.errors import BotError, IllegalActionError, LateError, MatchStateError
+from arena.base.bot_text import BotText
+from arena.base.enums import FaultKind, OffTurn
+from arena.base.errors import BotError, IllegalActionError, LateError, MatchStateError
+from arena.base.live_match import LiveMatch
+from arena.base.records import DEFAULT_LIMITS, Fault, MatchRecord, MatchSpec, SeatReport
+from arena.base.version import __version__
 from arena.games import Game, make_game
 from arena.games.checked_game import check_position, checked_game, mistake_in
-from arena.live_match import LiveMatch
 from arena.match.clock import SeatClock
 from arena.match.final_ranks import final_ranks, termination_of
 from arena.match.recorded_text import Places, shortened_stderr
@@ -35,8 +37,6 @@ from arena.match.request import build_request
 from arena.players.player import Player, Request
 from arena.protocol.frames import MAX_BYTES_TO_BOT
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
-from arena.records import DEFAULT_LIMITS, Fault, MatchRecord, MatchSpec, SeatReport
-from arena.version import __version__
 
 Observer = Callable[[Game[Any], Any, list[Any]], None]
 """Called with the game, the state and the actions so far, after the opening and after each action."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from arena.errors import ArenaError, IllegalActionError
+from arena.base.errors import ArenaError, IllegalActionError
+from arena.base.records import MatchRecord
 from arena.games import Game, make_game
 from arena.games.checked_game import checked_game
 from arena.match.final_ranks import final_ranks, termination_of
 from arena.protocol.messages import shortened
-from arena.records import MatchRecord
 
 
 class ReplayError(ArenaError):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from arena.bot_text import BotText
-from arena.enums import ClockKind, FaultKind
-from arena.errors import BotError, IllegalActionError, UsageError
+from arena.base.bot_text import BotText
+from arena.base.enums import ClockKind, FaultKind
+from arena.base.errors import BotError, IllegalActionError, UsageError
+from arena.base.records import Fault, MatchRecord
 from arena.games import Game
 from arena.match.clock import SeatClock
 from arena.match.replay import states_of
@@ -16,7 +17,6 @@ from arena.players.player import Request
 from arena.players.process_player import ProcessPlayer
 from arena.players.transcript import Transcript
 from arena.protocol.messages import Seating, shortened
-from arena.records import Fault, MatchRecord
 
 
 class Difference(NamedTuple):

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.records import (
+    DEFAULT_LIMITS,
+    DEFAULT_PLY_LIMIT,
+    MAX_PLY_LIMIT,
+    Bot,
+    Limits,
+    MatchRecord,
+    MatchSpec,
+    TimeControl,
+)
+from arena.base.text import counted
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.isolation.levels import choose_isolation
@@ -23,17 +34,6 @@ from arena.players.human import HumanPlayer
 from arena.players.player import Answer
 from arena.players.process_player import ProcessPlayer
 from arena.protocol.messages import Seating
-from arena.records import (
-    DEFAULT_LIMITS,
-    DEFAULT_PLY_LIMIT,
-    MAX_PLY_LIMIT,
-    Bot,
-    Limits,
-    MatchRecord,
-    MatchSpec,
-    TimeControl,
-)
-from arena.text import counted
 
 
 def play_match(

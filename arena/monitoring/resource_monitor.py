@@ -14,13 +14,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
+from arena.base.records import LIMITS, Limits
+from arena.base.text import size_text
 from arena.isolation import control_groups, procfs, reaper
 from arena.isolation.launcher_client import LaunchedBot
 from arena.monitoring.cpu_time import GroupClock, ProcessStat, ProcessTimes, cpu_clock_of, open_group_clock, read_stat
 from arena.monitoring.memory import MemoryMonitor
 from arena.monitoring.scratch import ScratchMonitor
-from arena.records import LIMITS, Limits
-from arena.text import size_text
 
 SAMPLE_SECONDS = 0.1
 """Between two samples of a bot."""

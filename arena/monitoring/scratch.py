@@ -15,10 +15,10 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
+from arena.base.records import LIMITS, MEBIBYTE, Limits
 from arena.isolation import procfs
 from arena.isolation.launch_spec import SHARED_MEMORY, LaunchSpec
 from arena.monitoring import memory
-from arena.records import LIMITS, MEBIBYTE, Limits
 
 MAX_FILES = 15_000
 """In both places together: counting them must not take long."""

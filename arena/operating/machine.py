@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from arena.errors import ArenaError, NoHomeError
+from arena.base.errors import ArenaError, NoHomeError
 from arena.executors.cores import available_cores
 from arena.home import DATABASE_FILE, PEOPLE_FILE, ArenaHome, has_people, open_people
 from arena.operating.parts import WEB

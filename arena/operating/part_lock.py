@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from arena.names import as_file_name
+from arena.base.names import as_file_name
 from arena.store.lock import FileLock
 
 

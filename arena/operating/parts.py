@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 
 WEB, WORK = "web", "work"
 """What ``arena serve --only`` takes, and the names of locks: the web process, and the supervisor of all parts."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from arena.base.records import MEBIBYTE, Limits
+from arena.base.text import counted, short_size_text
 from arena.operating.machine import Machine
-from arena.records import MEBIBYTE, Limits
 from arena.submissions.upload_directory import SPARE_BYTES
-from arena.text import counted, short_size_text
 
 GIBIBYTE = 1024 * MEBIBYTE
 BOTS_OF_A_MATCH = 2

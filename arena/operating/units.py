@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.shipped import PREFIX, package_directory
 from arena.operating.parts import WEB, WORK
-from arena.shipped import PREFIX, package_directory
 
 WEB_SERVICE, WORK_SERVICE = f"arena-{WEB}.service", f"arena-{WORK}.service"
 FIRST_LINE = "# Written by arena units."

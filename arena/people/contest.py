@@ -11,9 +11,9 @@ from enum import StrEnum
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from arena.enums import OpeningChoice
-from arena.records import DEFAULT_PLY_LIMIT, Limits, TimeControl
-from arena.seeds import derived_seed
+from arena.base.enums import OpeningChoice
+from arena.base.records import DEFAULT_PLY_LIMIT, Limits, TimeControl
+from arena.base.seeds import derived_seed
 
 QUALIFICATION_SUFFIX = "-qualification"
 

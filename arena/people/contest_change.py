@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 
-from arena.mistake import Mistake
+from arena.base.mistake import Mistake
+from arena.base.text import counted, shortened_text
 from arena.people.contest import Contest, ContestPhase, StoredContest, phase_of
 from arena.people.contest_reading import ContestReading
-from arena.text import counted, shortened_text
 
 _TIME = "%Y-%m-%d %H:%M:%S"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from arena.errors import ContestError
-from arena.mistake import Mistake
+from arena.base.errors import ContestError
+from arena.base.mistake import Mistake
 from arena.people.contest import Contest
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from arena.names import letters_alike
+from arena.base.names import letters_alike
 
 MAX_CHARACTERS = 32
 

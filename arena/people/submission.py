@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from arena.bot_text import BotText
+from arena.base.bot_text import BotText
 
 
 class SubmissionState(StrEnum):

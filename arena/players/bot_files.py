@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.errors import BotDefinitionError
-from arena.names import is_visible_text
-from arena.records import MEBIBYTE
+from arena.base.errors import BotDefinitionError
+from arena.base.names import is_visible_text
+from arena.base.records import MEBIBYTE
 
 BUILD_DIRECTORY = "build"
 """Where the build of a bot puts what it makes; not part of a bot with a build, but built again on every machine."""

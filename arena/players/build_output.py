@@ -7,10 +7,10 @@ import os
 import stat
 from pathlib import Path
 
-from arena.errors import BotDefinitionError
+from arena.base.errors import BotDefinitionError
+from arena.base.records import MEBIBYTE
 from arena.players.bot_files import BUILD_DIRECTORY
 from arena.players.untrusted_tree import TreeBounds, TreeRefusedError, copy_tree
-from arena.records import MEBIBYTE
 
 MAX_BYTES = 256 * MEBIBYTE
 MAX_FILES = 10_000

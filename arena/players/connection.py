@@ -12,8 +12,9 @@ import time
 from types import TracebackType
 from typing import NamedTuple, NoReturn
 
-from arena.enums import FaultKind
-from arena.errors import BotError, LateError
+from arena.base.enums import FaultKind
+from arena.base.errors import BotError, LateError
+from arena.base.records import LIMITS, Bot, Limits
 from arena.isolation.sandbox_policy import Isolation
 from arena.monitoring.resource_monitor import SAMPLE_SECONDS
 from arena.players.idle_detection import wait_until_idle
@@ -24,7 +25,6 @@ from arena.players.subprocess import RUNNING, Subprocess
 from arena.players.transcript import Entry, Transcript
 from arena.protocol.frames import HEADER_BYTES, FrameError, body_length, only_body
 from arena.protocol.messages import shortened
-from arena.records import LIMITS, Bot, Limits
 
 EXIT_NOTICE_SECONDS = 1.0
 """How long a bot that closed its stdout may take to exit, so that the fault can name its exit status.

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.enums import FaultKind
+from arena.base.enums import FaultKind
+from arena.base.records import Bot, Fault
+from arena.base.text import shortened_text
 from arena.players.game_location import find_external_game
 from arena.players.tracebacks import last_error, last_own_line, line_in
-from arena.records import Bot, Fault
-from arena.text import shortened_text
 
 READ_BYTES = 1 << 20
 BUSY_SHARE, IDLE_SHARE = 0.2, 0.1

@@ -8,12 +8,12 @@ import inspect
 import os
 from typing import Any
 
+from arena.base.errors import BotDefinitionError
+from arena.base.records import FUNCTION_PROGRAM, Bot
+from arena.base.text import shortened_text
 from arena.botkit.seat import Choose
-from arena.errors import BotDefinitionError
 from arena.players.function_bot import FunctionBot
 from arena.players.manifest import check_name, load_bot
-from arena.records import FUNCTION_PROGRAM, Bot
-from arena.text import shortened_text
 
 Entrant = Bot | str | os.PathLike[str] | Choose
 """A bot, the path of one (``arena:NAME`` for an example bot), or a function ``choose(game, state, clock)``."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from arena.base.records import Bot
 from arena.botkit.seat import Choose
 from arena.isolation.levels import choose_isolation
 from arena.isolation.sandbox_policy import Isolation
-from arena.records import Bot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,10 +12,11 @@ from typing import Any
 
 import msgpack
 
-from arena.bot_text import BotText
+from arena.base.bot_text import BotText
+from arena.base.enums import ClockKind, FaultKind, Termination
+from arena.base.errors import BotError, MatchStateError, text_of
+from arena.base.records import DEFAULT_LIMITS, Fault, Limits, SeatReport
 from arena.botkit.seat import Choice, MatchInfo, Seat, as_choice
-from arena.enums import ClockKind, FaultKind, Termination
-from arena.errors import BotError, MatchStateError, text_of
 from arena.games import make_game
 from arena.players.call_limit import OutOfTimeError, call_within
 from arena.players.function_bot import FunctionBot
@@ -23,7 +24,6 @@ from arena.players.player import Answer, Player, Request, wall_limit_seconds
 from arena.protocol import messages
 from arena.protocol.frames import FrameError, decode_body
 from arena.protocol.messages import Seating, Wants, shortened
-from arena.records import DEFAULT_LIMITS, Fault, Limits, SeatReport
 
 STDERR_CHARACTERS = 32 * 1024
 

@@ -10,7 +10,7 @@ import stat
 import sys
 from pathlib import Path
 
-from arena.errors import GameError
+from arena.base.errors import GameError
 from arena.games import find_game
 
 

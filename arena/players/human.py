@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from arena.bot_text import BotText
-from arena.enums import Termination
-from arena.errors import ArenaError
+from arena.base.bot_text import BotText
+from arena.base.enums import Termination
+from arena.base.errors import ArenaError
+from arena.base.records import Bot, Fault, SeatReport
 from arena.players.player import Answer, Player, Request
 from arena.protocol.messages import Seating, Wants
-from arena.records import Bot, Fault, SeatReport
 
 HUMAN = Bot(name="human", version="1", command=(), directory="")
 """Stands for a person among the bots of a match."""

@@ -13,16 +13,16 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from arena.checked import check_model, parse_toml, without_nul
-from arena.errors import BotDefinitionError
+from arena.base.checked import check_model, parse_toml, without_nul
+from arena.base.errors import BotDefinitionError
+from arena.base.names import ACCEPTED, VERSION_ACCEPTED, is_name, is_version
+from arena.base.records import Bot
+from arena.base.shipped import bot_path, example_hint
+from arena.base.text import shortened_text
 from arena.isolation.bot_places import SUBMITTED_RULE, is_below
 from arena.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, resolve_program
 from arena.isolation.sandbox_policy import clean_environment, is_python_file
-from arena.names import ACCEPTED, VERSION_ACCEPTED, is_name, is_version
 from arena.players.bot_files import BUILD_DIRECTORY, IN_PLACE, Bounds, bot_files, digest_of, open_at_once, single_file
-from arena.records import Bot
-from arena.shipped import bot_path, example_hint
-from arena.text import shortened_text
 
 MANIFEST = "bot.toml"
 LEAST = """it takes at least name = 'my_bot' and command = ['python3', 'bot.py']"""

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from arena.enums import Termination
+from arena.base.enums import Termination
+from arena.base.records import Fault, SeatReport
 from arena.protocol.messages import Seating, Wants
-from arena.records import Fault, SeatReport
 
 WALL_FOR_CPU = 10.0
 """On the CPU clock, a bot that does not use it is ended after this many times its allowance, and a second at least."""

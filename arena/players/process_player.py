@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from arena.bot_text import BotText
-from arena.enums import ClockKind, FaultKind, OffTurn, Termination
-from arena.errors import BotError, MatchStateError
+from arena.base.bot_text import BotText
+from arena.base.enums import ClockKind, FaultKind, OffTurn, Termination
+from arena.base.errors import BotError, MatchStateError
+from arena.base.records import Bot, Fault, Limits, SeatReport
+from arena.base.version import __version__
 from arena.isolation.sandbox_policy import Isolation
 from arena.monitoring.resource_monitor import Usage
 from arena.players.connection import BotConnection
@@ -20,8 +22,6 @@ from arena.players.transcript import Transcript
 from arena.protocol import messages
 from arena.protocol.frames import MAX_BYTES_TO_BOT, FrameError, Message, decode_body, encode_frame
 from arena.protocol.messages import Ready, Seating, Wants
-from arena.records import Bot, Fault, Limits, SeatReport
-from arena.version import __version__
 
 QUIT_GRACE_SECONDS = 0.5
 """How long a bot may take to leave after ``quit`` before it is killed."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from arena.enums import FaultKind, Termination
-from arena.errors import BotError
+from arena.base.enums import FaultKind, Termination
+from arena.base.errors import BotError
+from arena.base.records import Fault, SeatReport
 from arena.players.player import Answer, Player, Request
 from arena.protocol.messages import Seating, Wants
-from arena.records import Fault, SeatReport
 
 Chooser = Callable[[Request], Any]
 """Returns an action, or a whole ``Answer``; may raise ``BotError``."""

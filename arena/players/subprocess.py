@@ -13,8 +13,9 @@ from types import TracebackType
 from typing import NamedTuple
 
 import arena.botkit  # noqa: F401 - compiles it: bots, which import it too, may not write what Python has compiled
-from arena.enums import IsolationLevel
-from arena.errors import VoidMatchError
+from arena.base.enums import IsolationLevel
+from arena.base.errors import VoidMatchError
+from arena.base.records import Bot, Limits
 from arena.isolation import procfs, reaper
 from arena.isolation.launcher_client import LaunchedBot, make_scratch, open_launcher
 from arena.isolation.removal import remove_tree
@@ -23,7 +24,6 @@ from arena.isolation.system_v import may_leave_shared_memory, remove_made_by
 from arena.monitoring.resource_monitor import ResourceMonitor
 from arena.players.head_tail_buffer import HeadTailBuffer
 from arena.protocol.frames import HEADER_BYTES
-from arena.records import Bot, Limits
 
 EXIT_SECONDS = 5.0
 """How long a killed program may take to be gone."""

@@ -6,8 +6,8 @@ import os
 import re
 from pathlib import Path
 
-from arena.records import Bot
-from arena.shipped import package_directory
+from arena.base.records import Bot
+from arena.base.shipped import package_directory
 
 _ARENA = str(package_directory()) + os.sep
 

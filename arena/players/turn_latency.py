@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.base.records import DEFAULT_LIMITS, Bot
+from arena.base.shipped import path_of
 from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.levels import choose_isolation
 from arena.players.connection import BotConnection
-from arena.records import DEFAULT_LIMITS, Bot
-from arena.shipped import path_of
 
 WARM_TURNS = 50
 SECONDS = 10.0

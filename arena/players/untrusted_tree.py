@@ -12,9 +12,9 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.names import is_visible_text
+from arena.base.names import is_visible_text
+from arena.base.records import MEBIBYTE
 from arena.players.subprocess import Subprocess
-from arena.records import MEBIBYTE
 
 _CHUNK_BYTES = 1 << 20
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Sequence
 from multiprocessing.context import SpawnProcess
 
+from arena.base.programs.service_program import starting_process
 from arena.playing import slot_program
 from arena.playing.menu import MenuMaker
-from arena.service_program import starting_process
 from arena.store.commit_signal import Commits
 from arena.store.people.play_slots import MENU_SECONDS
 from arena.store.people.unrated_matches import UnratedMatches

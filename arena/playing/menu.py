@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from arena.errors import ArenaError
+from arena.base.errors import ArenaError
+from arena.base.shipped import PREFIX, example_bots
 from arena.games import GAMES, IntOption, Option, find_game
 from arena.home import ArenaHome
 from arena.players.manifest import load_bot
-from arena.shipped import PREFIX, example_bots
 from arena.site.build.games import MAX_EXTERNAL_GAMES, MAX_TEXT_CHARACTERS, external_games
 from arena.site.models.games import GameOption
 from arena.site.models.playing import PlayableBot, PlayableGame, PlayMenu

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from arena.errors import IllegalActionError
+from arena.base.errors import IllegalActionError
 from arena.games import Game
 from arena.games.squares import Square, as_square, format_square
 from arena.site.boards import shapes_at

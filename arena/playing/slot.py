@@ -12,10 +12,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from arena.bot_registry import BotRegistry
-from arena.bot_text import EVERYBODY
-from arena.enums import ClockKind
-from arena.errors import (
+from arena.base.bot_text import EVERYBODY
+from arena.base.enums import ClockKind
+from arena.base.errors import (
     ArenaError,
     BotError,
     GameError,
@@ -24,6 +23,9 @@ from arena.errors import (
     UnknownNameError,
     VoidMatchError,
 )
+from arena.base.records import Bot, MatchRecord, MatchSpec, TimeControl
+from arena.base.shipped import PREFIX, bot_path
+from arena.bot_registry import BotRegistry
 from arena.games import Game, make_game
 from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
@@ -36,8 +38,6 @@ from arena.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenBackErr
 from arena.players.manifest import load_bot
 from arena.players.player import Request, wall_limit_seconds
 from arena.playing.view import PERSON_NAME, Played, view_of
-from arena.records import Bot, MatchRecord, MatchSpec, TimeControl
-from arena.shipped import PREFIX, bot_path
 from arena.store.people.match_claim import MatchClaim
 from arena.store.people.unrated_matches import OUR_FAILURE
 

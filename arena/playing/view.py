@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from arena.bot_text import BotText
-from arena.enums import Termination
-from arena.errors import GameError
+from arena.base.bot_text import BotText
+from arena.base.enums import Termination
+from arena.base.errors import GameError
+from arena.base.records import Fault, MatchRecord, SeatReport, TimeControl
 from arena.games import Game
 from arena.match.final_ranks import final_ranks
 from arena.playing.places import Legal, places_on
-from arena.records import Fault, MatchRecord, SeatReport, TimeControl
 from arena.site.build.match_sentences import result_sentence
 from arena.site.build.viewed_match import note_text, viewed_match
 from arena.site.models.playing import PlayedAction, PlayView

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgpack
 
-from arena.enums import FaultKind
-from arena.records import DEFAULT_LIMITS, Limits
+from arena.base.enums import FaultKind
+from arena.base.records import DEFAULT_LIMITS, Limits
 
 MAX_BYTES_TO_BOT = 1024 * 1024
 HEADER_BYTES = 4

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-from arena.bot_text import EVERYBODY
-from arena.enums import FaultKind, Termination
-from arena.errors import BotError
-from arena.names import is_visible_text
+from arena.base.bot_text import EVERYBODY
+from arena.base.enums import FaultKind, Termination
+from arena.base.errors import BotError
+from arena.base.names import is_visible_text
+from arena.base.records import DEFAULT_LIMITS, DEFAULT_PLY_LIMIT, Fault, Limits, TimeControl
 from arena.protocol.frames import Message
-from arena.records import DEFAULT_LIMITS, DEFAULT_PLY_LIMIT, Fault, Limits, TimeControl
 
 PROTOCOL_VERSION = 1
 MAX_NAME_CHARACTERS = 100

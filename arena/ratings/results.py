@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 
 Result = tuple[Sequence[str], Sequence[int]]
 """The names in seat order, and the rank of each: 1 is best, ties share."""

@@ -16,8 +16,8 @@ from math import exp, inf, log, log10, sqrt
 
 import numpy as np
 
-from arena.enums import Decision
-from arena.errors import UsageError
+from arena.base.enums import Decision
+from arena.base.errors import UsageError
 from arena.ratings.distributions import Floats
 from arena.ratings.environment import CONFIDENCE_95, cdf
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from arena.enums import FaultKind
+from arena.base.enums import FaultKind
 from arena.report.standings_columns import standings_columns
 
 _OF_OTHER_TABLES: Mapping[str, str] = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from arena.enums import CorrectionKind, DisqualifiedMatches
+from arena.base.enums import CorrectionKind, DisqualifiedMatches
+from arena.base.text import counted, shortened_text
 from arena.report.tables import Column, Row
 from arena.store.correction import Correction, in_force, undone_by
-from arena.text import counted, shortened_text
 
 MAX_NAMED = 2
 """Up to this many bots are named below a table; more are only counted."""

@@ -12,9 +12,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from arena.analysis.crosstable import Crosstable
 from arena.analysis.standings import Standings
-from arena.bot_text import OPERATOR, BotText
-from arena.errors import UnknownNameError, UsageError
-from arena.records import MatchRecord
+from arena.base.bot_text import OPERATOR, BotText
+from arena.base.errors import UnknownNameError, UsageError
+from arena.base.records import MatchRecord
 from arena.report.standings_columns import standings_columns
 from arena.report.standings_table import flat_standings_table
 from arena.store.match_records import Records
@@ -79,7 +79,7 @@ def _record_rows(value: Records) -> Iterable[Mapping[str, Any]]:
 
 
 def to_pandas(value: Any, columns: Sequence[str] | None = None) -> Any:
-    """Return a table as a ``pandas.DataFrame``; see ``arena.display.Tabular``."""
+    """Return a table as a ``pandas.DataFrame``; see ``arena.base.display.Tabular``."""
     pandas = _import("pandas")
     wanted = _wanted(column_types(value), columns)
     data = _data(value, wanted)
@@ -87,7 +87,7 @@ def to_pandas(value: Any, columns: Sequence[str] | None = None) -> Any:
 
 
 def to_polars(value: Any, columns: Sequence[str] | None = None) -> Any:
-    """Return a table as a ``polars.DataFrame``; see ``arena.display.Tabular``."""
+    """Return a table as a ``polars.DataFrame``; see ``arena.base.display.Tabular``."""
     polars = _import("polars")
     wanted = _wanted(column_types(value), columns)
     data = _data(value, wanted)

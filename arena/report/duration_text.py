@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from arena.analysis.duration import GameTimes, bound_seconds, estimate
-from arena.records import TimeControl
+from arena.base.records import TimeControl
+from arena.base.text import counted
 from arena.report.tables import Column, Row
-from arena.text import counted
 from arena.tournament.measurement import MAX_SECONDS, BotFailures, Measurement
 
 MEASURED_COLUMNS = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from arena.records import MatchRecord
+from arena.base.records import MatchRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

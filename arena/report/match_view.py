@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from arena.errors import GameError
+from arena.base.errors import GameError
+from arena.base.records import MatchRecord
 from arena.games import Drawing, Game, text_drawing
 from arena.games.drawing import Shape, drawing_problem
 from arena.games.squares import as_square
 from arena.match.replay import states_of
-from arena.records import MatchRecord
 from arena.report.tables import printable
 
 SEAT_STYLES = 8

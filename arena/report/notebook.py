@@ -1,4 +1,4 @@
-"""How notebooks show values, and which data frames they become: the presenter of ``arena.display``."""
+"""How notebooks show values, and which data frames they become: the presenter of ``arena.base.display``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 from arena.analysis.crosstable import Crosstable
 from arena.analysis.standings import Standing, Standings
-from arena.records import MatchRecord
+from arena.base.records import MatchRecord
+from arena.base.text import counted
 from arena.report.data_frame import to_pandas, to_polars
 from arena.report.inline_html import HtmlCell, ends, paragraph, shade, table
 from arena.report.interval_scale import IntervalScale
@@ -20,7 +21,6 @@ from arena.report.standings_table import crosstable_table, standings_table
 from arena.report.tables import Column, printable, render_table, shown
 from arena.report.verdict import verdict
 from arena.store.match_records import Records
-from arena.text import counted
 
 __all__ = ["html", "plain_text", "to_pandas", "to_polars"]
 

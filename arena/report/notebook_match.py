@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from arena.errors import ArenaError
-from arena.records import MatchRecord
+from arena.base.errors import ArenaError
+from arena.base.records import MatchRecord
+from arena.base.text import counted
 from arena.report.board import Canvas, mark
 from arena.report.inline_html import HtmlCell, paragraph, table
 from arena.report.markup import lines_of_text, name, text
 from arena.report.match_view import match_view
 from arena.report.tables import printable
-from arena.text import counted
 
 FRAME_PIXELS = 150
 

@@ -15,7 +15,7 @@ from functools import wraps
 from math import ceil
 from typing import Any, NamedTuple, ParamSpec
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.report.tables import printable
 
 try:

@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 from arena.analysis.bracket import CardRound, RoundCard
 from arena.analysis.rounds_played import PlayedMeeting, PlayedRound
+from arena.base.text import counted
 from arena.report.tables import printable
 from arena.report.text_layout import cell_count, shortened, wrapped
-from arena.text import counted
 
 MIN_NAME_WIDTH = 6
 """Names are not shortened further."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from arena.enums import FaultKind
+from arena.base.enums import FaultKind
 from arena.report.tables import Column
 
 if TYPE_CHECKING:  # pages that explain columns do without NumPy

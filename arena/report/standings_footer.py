@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from arena.analysis.standings import Standings
+from arena.base.text import all_of, counted
 from arena.ratings.consistency import MIN_ENCOUNTERS, MIN_FREEDOM
 from arena.report.corrections_table import corrections_line
-from arena.text import all_of, counted
 
 MIN_BOTS = 4
 """The ratings of two bots fit any results of theirs, and those of three all but a cycle."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from arena.analysis.bot_times import BotTimes
 from arena.analysis.game_statistics import CrossCheck, GameStatistics, Share
 from arena.analysis.standings import Standings
-from arena.enums import FaultKind
+from arena.base.enums import FaultKind
 from arena.report.standings_columns import percent_text
 from arena.report.standings_footer import cycle_text, untested_text
 from arena.report.tables import Column, Row

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.analysis.standings import SURE, Standing, Standings
+from arena.base.text import all_of, counted
 from arena.ratings.components import connected_components
-from arena.text import all_of, counted
 from arena.tournament.formats.format import Placing
 
 MAX_NAMES = 4

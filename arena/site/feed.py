@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from xml.etree import ElementTree
 
+from arena.base.text import all_of, score_text
 from arena.report.tables import printable
 from arena.site.links import address_of
 from arena.site.models.feed import Feed
 from arena.site.models.results import ListedResult
 from arena.site.page_table import PAGE_BY_NAME
-from arena.text import all_of, score_text
 
 ATOM = "http://www.w3.org/2005/Atom"
 

@@ -11,9 +11,9 @@ from math import ceil, floor
 
 from markupsafe import Markup
 
+from arena.base.text import minute_text
 from arena.report.tables import printable
 from arena.site.models.rating_point import MAX_CHARTED, RatingPoint
-from arena.text import minute_text
 
 MAX_BANDS = 3
 """With more lines, bands would hide each other; their intervals are strokes then."""

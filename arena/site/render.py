@@ -17,6 +17,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from arena.base.text import counted, duration_text, halves_text, minute_text, rate_text, score_text
 from arena.report.column_meanings import meaning_of
 from arena.report.standings_columns import percent_text
 from arena.report.tables import printable, printable_lines
@@ -38,7 +39,6 @@ from arena.site.page import Page
 from arena.site.rating_chart import RatingChart
 from arena.site.rulebook import rulebook_html
 from arena.site.worth_chart import worths_svg
-from arena.text import counted, duration_text, halves_text, minute_text, rate_text, score_text
 
 MAX_UNBROKEN_CHARACTERS = 16
 """A name of up to this many characters fits wherever a page has one."""

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 
-from arena.definition import Definition
-from arena.enums import EventKind
-from arena.records import ScheduledMatch
+from arena.base.definition import Definition
+from arena.base.enums import EventKind
+from arena.base.records import ScheduledMatch
 from arena.store.correction import Correction
 from arena.store.correction_log import Skipped, correction_row
 from arena.store.counters import Counters, add_to_counters

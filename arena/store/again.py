@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from arena.errors import ChangedMeanwhileError
+from arena.base.errors import ChangedMeanwhileError
 
 MAX_READINGS = 3
 """Somebody may enter a ladder during each of them."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, and_, func, select
 
-from arena.enums import EventKind
-from arena.records import MatchRecord
+from arena.base.enums import EventKind
+from arena.base.records import MatchRecord
 from arena.store.connection import FEW_ROWS, Database
 from arena.store.events import about_matches, add_event
 from arena.store.match_records import rows_by_match

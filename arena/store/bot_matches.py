@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Integer, Select, func, select, tuple_
 
-from arena.records import MatchRecord
-from arena.results import StoredResult
+from arena.base.records import MatchRecord
+from arena.base.results import StoredResult
 from arena.store.connection import Database
 from arena.store.match_line import MatchKey, MatchLine, match_lines
 from arena.store.schema import records, seats

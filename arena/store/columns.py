@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import sqlalchemy as sa
 
-from arena.errors import StoreError
-from arena.text import any_of
+from arena.base.errors import StoreError
+from arena.base.text import any_of
 
 
 def expected(*kinds: type) -> Callable[[Any], Any]:

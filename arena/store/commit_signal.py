@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from arena.errors import StoreAwayError, StoreError
+from arena.base.errors import StoreAwayError, StoreError
 from arena.store.connection import DRIVER_ERRORS, Database, reason_of
 
 

@@ -24,7 +24,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from arena.errors import DatabaseError, StoreAwayError, StoreError, UnwritableError
+from arena.base.errors import DatabaseError, StoreAwayError, StoreError, UnwritableError
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql

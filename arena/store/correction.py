@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.definition import Absence, gone
-from arena.enums import CorrectionKind, DisqualifiedMatches
+from arena.base.definition import Absence, gone
+from arena.base.enums import CorrectionKind, DisqualifiedMatches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

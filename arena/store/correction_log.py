@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, func, select
 
-from arena.definition import Definition
-from arena.enums import CorrectionKind, EventKind, FaultKind
-from arena.errors import StoreError
-from arena.records import ScheduledMatch
+from arena.base.definition import Definition
+from arena.base.enums import CorrectionKind, EventKind, FaultKind
+from arena.base.errors import StoreError
+from arena.base.records import ScheduledMatch
+from arena.base.stored import from_json_text, from_stored, is_text, is_whole, list_of
+from arena.base.text import shortened_text
 from arena.store.connection import Database
 from arena.store.correction import Correction, CorrectionDetails
 from arena.store.counters import Counters, add_to_counters
@@ -26,8 +28,6 @@ from arena.store.schema import corrections, faults, matches, records, set_aside,
 from arena.store.seats import Sitting, insert_seats, remove_seats
 from arena.store.statements import CHUNK_ROWS, chunks, insert_lines, is_to_be_played
 from arena.store.values import StoredTournament, utc_now
-from arena.stored import from_json_text, from_stored, is_text, is_whole, list_of
-from arena.text import shortened_text
 
 _RECORD_COLUMNS = tuple(column.key for column in records.c if column.key != "tournament_id")
 MAX_SEAT = 2**31 - 1

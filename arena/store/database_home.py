@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 
 from sqlalchemy import Connection, Table, select
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 from arena.store.connection import Database, insert_into
 
 OWNER = "home"

@@ -7,11 +7,11 @@ from typing import Any
 
 from sqlalchemy import Select, select
 
-from arena.enums import EventKind
+from arena.base.enums import EventKind
+from arena.base.stored import from_json_text, from_stored
 from arena.store.connection import Database
 from arena.store.events import MAX_EVENTS, EventDetails
 from arena.store.schema import events, topics
-from arena.stored import from_json_text, from_stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

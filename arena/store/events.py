@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, text
 
-from arena.enums import EventKind
+from arena.base.enums import EventKind
 from arena.store.rows import as_json
 from arena.store.schema import events, topics
 from arena.store.values import utc_now

@@ -15,12 +15,12 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
+from arena.base.text import size_text
 from arena.store.connection import Database, reason_of
 from arena.store.counters import count_rows_again
 from arena.store.source import Source
 from arena.store.version import bring_up_to_date
-from arena.text import size_text
 
 MAX_DATABASE_BYTES = 64 * 2**30
 MAX_VALUE_BYTES = 16 * 2**20

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from sqlalchemy import select
 
-from arena.enums import EventKind
+from arena.base.enums import EventKind
 from arena.store.connection import Database
 from arena.store.event_log import stored_event
 from arena.store.events import tournament_topic

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
-from arena.results import points_of
+from arena.base.results import points_of
 from arena.store.scope import COMPARISON
 from arena.store.store import Store
 from arena.store.values import StoredTournament

@@ -13,13 +13,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, select
 
-from arena.live_match import LiveMatch, LiveSummary
-from arena.results import EntrantRating
+from arena.base.live_match import LiveMatch, LiveSummary
+from arena.base.results import EntrantRating
+from arena.base.stored import from_json_text, from_stored
 from arena.store.connection import Database
 from arena.store.events import advance, live_topic
 from arena.store.rows import as_json
 from arena.store.schema import live_matches, progress, watches
-from arena.stored import from_json_text, from_stored
 
 MAX_WATCHED = 100
 """How many matches of a tournament can be watched at a time; those whose watches end last come first."""

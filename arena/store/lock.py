@@ -16,8 +16,8 @@ from typing import Protocol
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from arena.errors import StoreAwayError, StoreError
-from arena.names import as_file_name
+from arena.base.errors import StoreAwayError, StoreError
+from arena.base.names import as_file_name
 from arena.store.connection import Database
 
 TRIES = 3

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Select, Text, and_, case, func, select, type_coerce
 
-from arena.enums import FaultKind, Termination
-from arena.errors import StoreError
+from arena.base.enums import FaultKind, Termination
+from arena.base.errors import StoreError
+from arena.base.stored import from_json_text, is_text, is_whole
 from arena.store.connection import Database
 from arena.store.schema import matches, records
 from arena.store.statements import chunks, stored_bots_and_ranks
-from arena.stored import from_json_text, is_text, is_whole
 
 MAX_RECORD_CHARACTERS = 200_000
 """Of a longer record, a list shows no more than its row has."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, and_, case, exists, func, literal, select, true
 
-from arena.enums import FaultKind, Termination
+from arena.base.enums import FaultKind, Termination
 from arena.store.connection import Database
 from arena.store.labels import labels_of
 from arena.store.match_line import MatchKey, MatchLine, match_lines

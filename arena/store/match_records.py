@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import Select, func, select
 
-from arena.display import Tabular
-from arena.records import MatchRecord
+from arena.base.display import Tabular
+from arena.base.records import MatchRecord
 from arena.store.connection import Database
 from arena.store.schema import records
 from arena.store.statements import CHUNK_ROWS, record_from

@@ -14,12 +14,12 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 from sqlalchemy.schema import CreateColumn
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
+from arena.base.stored import is_whole
 from arena.store.columns import Label
 from arena.store.counters import count_again
 from arena.store.schema import SCHEMA_VERSION, meta
 from arena.store.seats import Sitting, insert_seats
-from arena.stored import is_whole
 
 SEATS_AT_A_TIME = 20_000
 

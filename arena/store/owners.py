@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from arena.records import Bot
+from arena.base.records import Bot
 
 
 class OwnedBot(NamedTuple):

@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from sqlalchemy import Integer, and_, exists, func, select
 
-from arena.enums import FaultKind, Termination
-from arena.errors import StoreError
-from arena.records import MatchRecord
-from arena.results import StoredResult
+from arena.base.enums import FaultKind, Termination
+from arena.base.errors import StoreError
+from arena.base.records import MatchRecord
+from arena.base.results import StoredResult
 from arena.store.bot_matches import BotMatches
 from arena.store.labels import labels_of
 from arena.store.latest_matches import latest_matches

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, type_coerce
 from sqlalchemy.types import NULLTYPE
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
+from arena.base.stored import from_json_text, is_text
 from arena.store.columns import expected
 from arena.store.schema import records
 from arena.store.statements import ranks_from, stored_bots_and_ranks
-from arena.stored import from_json_text, is_text
 
 _KINDS = {
     records.c.match: int,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from arena.errors import StoreError
-from arena.stored import from_json_text, list_of, mapping_of
+from arena.base.errors import StoreError
+from arena.base.stored import from_json_text, list_of, mapping_of
 
 
 class Roster(NamedTuple):

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-from arena.bot_text import OPERATOR
-from arena.enums import FaultKind
-from arena.records import MatchRecord
+from arena.base.bot_text import OPERATOR
+from arena.base.enums import FaultKind
+from arena.base.records import MatchRecord
 
 
 class RecordRow(NamedTuple):

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 
-from arena.enums import CorrectionKind, EventKind, FaultKind
+from arena.base.enums import CorrectionKind, EventKind, FaultKind
 from arena.store.columns import BigInteger, Integer, Label, Member, OptionalString, String, Text
 
 SCHEMA_VERSION = 7

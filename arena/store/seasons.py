@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, Delete, select
 
-from arena.errors import UnknownNameError, UsageError
-from arena.names import ACCEPTED, is_name
+from arena.base.errors import UnknownNameError, UsageError
+from arena.base.names import ACCEPTED, is_name
 from arena.store.connection import Database
 from arena.store.events import SEASONS, advance
 from arena.store.schema import seasons, tournaments

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 from arena.store.schema import seats
 from arena.store.statements import insert_many, stored_bots_and_ranks
 

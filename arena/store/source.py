@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Select, select
 
-from arena.records import ScheduledMatch
+from arena.base.records import ScheduledMatch
 from arena.store.correction_log import SetAside, Skipped
 from arena.store.schema import matches, records, set_aside, skipped, voids
 from arena.store.statements import scheduled_match

@@ -8,17 +8,17 @@ from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Table, exists
 
-from arena.definition import Definition
-from arena.errors import StoreError
-from arena.records import MatchRecord, ScheduledMatch
-from arena.results import StoredResult
+from arena.base.definition import Definition
+from arena.base.errors import StoreError
+from arena.base.records import MatchRecord, ScheduledMatch
+from arena.base.results import StoredResult
+from arena.base.stored import from_json_text, is_plain, is_text, is_whole
 from arena.store.correction import Correction
 from arena.store.counters import Counters, add_to_counters
 from arena.store.owners import Owners
 from arena.store.rows import as_json
 from arena.store.schema import matches, records, skipped
 from arena.store.values import StoredTournament
-from arena.stored import from_json_text, is_plain, is_text, is_whole
 
 CHUNK_ROWS = 500
 

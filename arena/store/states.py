@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from arena.enums import TournamentState
+from arena.base.enums import TournamentState
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 

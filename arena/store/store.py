@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Executable, Integer, func, select
 
-from arena.definition import Definition
-from arena.enums import EventKind
-from arena.errors import StoreError
-from arena.records import ScheduledMatch
+from arena.base.definition import Definition
+from arena.base.enums import EventKind
+from arena.base.errors import StoreError
+from arena.base.records import ScheduledMatch
 from arena.store.addition import Addition, insert_addition, remove_contents
 from arena.store.annotations import Annotations
 from arena.store.connection import Database

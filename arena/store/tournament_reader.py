@@ -8,8 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Integer, Select, exists, func, select
 
-from arena.errors import ChangedMeanwhileError, StoreError, UnknownNameError
-from arena.records import ScheduledMatch, Seating
+from arena.base.errors import ChangedMeanwhileError, StoreError, UnknownNameError
+from arena.base.records import ScheduledMatch, Seating
+from arena.base.text import any_of
 from arena.store.columns import total_of
 from arena.store.commit_signal import CommitSignal
 from arena.store.connection import Database
@@ -24,7 +25,6 @@ from arena.store.scope import ALL_TOURNAMENTS, EXPERIMENTS, Scope
 from arena.store.seasons import Seasons
 from arena.store.statements import CHUNK_ROWS, is_to_be_played, scheduled_match, seats_in_line, stored_tournament
 from arena.store.values import StoredTournament
-from arena.text import any_of
 
 SEATINGS_CHUNK_ROWS = 10_000
 

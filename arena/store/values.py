@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from arena.definition import Definition
-from arena.enums import FaultKind
-from arena.errors import StoreError, UnknownNameError
+from arena.base.definition import Definition
+from arena.base.enums import FaultKind
+from arena.base.errors import StoreError, UnknownNameError
+from arena.base.stored import from_json_text
 from arena.store.correction import Correction, absences, out_of_table
 from arena.store.owners import Owners
-from arena.stored import from_json_text
 
 
 def utc_now() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, Table, inspect, select
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 from arena.store.connection import Database, create_tables
 from arena.store.schema import SCHEMA_VERSION, meta, metadata
 

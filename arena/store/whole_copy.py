@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, select, text
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 from arena.store.connection import BUSY_TIMEOUT_SECONDS, FEW_ROWS, Database, create_tables, reason_of, shown_url
 from arena.store.database_home import OWNER
 

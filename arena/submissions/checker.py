@@ -14,22 +14,22 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from arena.base.errors import BotDefinitionError, DatabaseError, UploadError, UsageError, VoidMatchError
+from arena.base.records import MEBIBYTE, Bot
+from arena.base.shipped import example_bots, package_directory
+from arena.base.text import size_text
 from arena.conformance.submission import submit
-from arena.errors import BotDefinitionError, DatabaseError, UploadError, UsageError, VoidMatchError
 from arena.home import CHECKING, ArenaHome
 from arena.isolation.launcher_client import close_launcher
 from arena.isolation.stale_cleanup import UPLOAD_PREFIX
 from arena.people.person_name import look_alike_key
 from arena.people.submission import HINT, SubmissionState
-from arena.records import MEBIBYTE, Bot
-from arena.shipped import example_bots, package_directory
 from arena.store.owners import OwnedBot
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
 from arena.submissions.owners import tell_owners
 from arena.submissions.stopping import StoppedError, stoppable
 from arena.submissions.upload_directory import UploadDirectory
-from arena.text import size_text
 
 KEEP_EVERY_SECONDS = CLAIM_SECONDS / 6
 MAX_TRIES = 3

@@ -11,16 +11,16 @@ import sys
 import time
 from pathlib import Path
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
+from arena.base.programs.service_program import Idleness, end_now, keep_trying, run_service
+from arena.base.programs.trouble_note import DIRECTORY, TroubleNote
 from arena.home import CHECKING, ArenaHome, open_people, uploads_path
-from arena.service_program import Idleness, end_now, keep_trying, run_service
 from arena.store.commit_signal import Commits
 from arena.store.lock import FileLock
 from arena.submissions.checker import Checker
 from arena.submissions.containment_note import note_containment
 from arena.submissions.owners import tell_owners
 from arena.submissions.upload_directory import UploadDirectory
-from arena.trouble_note import DIRECTORY, TroubleNote
 from arena.uploads.containment import can_contain_uploads
 
 PAUSE_SECONDS = 0.5

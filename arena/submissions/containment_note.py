@@ -7,7 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 
 MAX_CHARACTERS = 2000
 NO_CHECKER = "nothing is taken before the checker has begun its work: arena serve --only work"

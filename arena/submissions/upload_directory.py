@@ -15,12 +15,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from arena.errors import UploadError, UsageError
+from arena.base.errors import UploadError, UsageError
+from arena.base.names import as_file_name
+from arena.base.records import MEBIBYTE
+from arena.base.text import size_text
 from arena.home import CHECKING, RECEIVING
 from arena.isolation.removal import remove_tree
-from arena.names import as_file_name
-from arena.records import MEBIBYTE
-from arena.text import size_text
 from arena.uploads.tree_writer import PROGRAM_STARTS
 
 MAX_UPLOAD_BYTES = 32 * MEBIBYTE

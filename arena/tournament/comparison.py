@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from arena.definition import Definition, GameChoice
-from arena.errors import UsageError
+from arena.base.definition import Definition, GameChoice
+from arena.base.errors import UsageError
+from arena.base.names import check_tournament_name
+from arena.base.records import DEFAULT_PLY_LIMIT, Bot, Limits, TimeControl
 from arena.games import make_game
-from arena.names import check_tournament_name
 from arena.players.manifest import claims_problem
 from arena.ratings.sequential import Hypotheses, Verdict
-from arena.records import DEFAULT_PLY_LIMIT, Bot, Limits, TimeControl
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.definition import check_game_of, check_ply_limit

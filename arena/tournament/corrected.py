@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from arena.definition import Definition, bot_from_json, bot_identity
-from arena.enums import CorrectionKind
-from arena.errors import BotDefinitionError
+from arena.base.definition import Definition, bot_from_json, bot_identity
+from arena.base.enums import CorrectionKind
+from arena.base.errors import BotDefinitionError
+from arena.base.records import Bot
 from arena.players.manifest import known_by, load_bot
-from arena.records import Bot
 from arena.store.correction import Correction
 from arena.store.values import StoredTournament
 

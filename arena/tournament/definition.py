@@ -15,19 +15,19 @@ from glob import glob
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from arena.checked import check_model, read_toml
-from arena.definition import Definition, GameChoice
-from arena.errors import BotDefinitionError, DefinitionError, OptionError, UnknownNameError, UsageError
+from arena.base.checked import check_model, read_toml
+from arena.base.definition import Definition, GameChoice
+from arena.base.errors import BotDefinitionError, DefinitionError, OptionError, UnknownNameError, UsageError
+from arena.base.names import KnownNames, check_tournament_name
+from arena.base.records import Bot, Limits, TimeControl
+from arena.base.shipped import bot_path, example_hint, tournament_path
+from arena.base.text import shortened_text, toml_value
 from arena.games import make_game
 from arena.isolation.levels import choose_isolation
-from arena.names import KnownNames, check_tournament_name
 from arena.players.diagnosis import uses_botkit
 from arena.players.entrants import Entrant, bot_of
 from arena.players.game_location import check_readable_game
 from arena.players.manifest import IsKnown, as_submitted, check_name, claims_problem, load_bot
-from arena.records import Bot, Limits, TimeControl
-from arena.shipped import bot_path, example_hint, tournament_path
-from arena.text import shortened_text, toml_value
 from arena.tournament.formats.table import FORMATS, format_of, table_key
 from arena.tournament.openings_key import openings_in
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile

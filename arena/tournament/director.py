@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.definition import Definition
-from arena.errors import StoreError, UsageError
+from arena.base.definition import Definition
+from arena.base.errors import StoreError, UsageError
+from arena.base.records import Bot
 from arena.executors.executor import Executor, Job
 from arena.executors.table import open_executor
 from arena.executors.worker_start import end_if_importing
-from arena.records import Bot
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.control import RunControl

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 from arena.executors.executor import Executor
 from arena.store.live_state import PlayedNow, RunProgress
 from arena.store.store import Store

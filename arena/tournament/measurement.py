@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 
-from arena.definition import Definition
+from arena.base.definition import Definition
+from arena.base.records import Fault, MatchRecord, MatchSpec, ScheduledMatch
 from arena.executors.executor import Job, Played, Void
 from arena.executors.table import open_executor
 from arena.executors.work_queue import WorkQueue
-from arena.records import Fault, MatchRecord, MatchSpec, ScheduledMatch
 from arena.store.statements import record_from
 from arena.tournament.schedule import spec_of
 

@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from arena.checked import check_model, read_toml
-from arena.definition import GameChoice
-from arena.errors import DefinitionError, UsageError
+from arena.base.checked import check_model, read_toml
+from arena.base.definition import GameChoice
+from arena.base.errors import DefinitionError, UsageError
+from arena.base.text import shortened_text, toml_value
 from arena.games import Game, make_game
 from arena.games.checked_game import checked_game
-from arena.text import shortened_text, toml_value
 from arena.tournament.opening_lines import MAX_LINES, read_lines, text_of
 from arena.tournament.openings import Opening
 

@@ -34,17 +34,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from arena.definition import Definition, GameChoice
-from arena.enums import OpeningChoice
-from arena.errors import DefinitionError, KernelError
+from arena.base.definition import Definition, GameChoice
+from arena.base.enums import OpeningChoice
+from arena.base.errors import DefinitionError, KernelError
+from arena.base.seeds import derived_seed
+from arena.base.text import counted
 from arena.games import GAMES, Game, make_game
 from arena.games.checked_game import checked_game
 from arena.lab.kernels.loading import kernel_of
 from arena.lab.kernels.playout_margins import playout_margin
 from arena.lab.kernels.slip_states import least_states, may_be_solved
 from arena.lab.kernels.slips import MOST_STATES, slip_encounters
-from arena.seeds import derived_seed
-from arena.text import counted
 from arena.tournament.formats.table import format_class
 from arena.tournament.opening_lines import text_of
 from arena.tournament.openings import Opening, openings

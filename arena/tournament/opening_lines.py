@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from arena.errors import DefinitionError, IllegalActionError
+from arena.base.errors import DefinitionError, IllegalActionError
+from arena.base.seeds import derived_seed
+from arena.base.text import shortened_text
 from arena.games import Game
-from arena.seeds import derived_seed
-from arena.text import shortened_text
 from arena.tournament.openings import Opening
 
 MAX_LINES = 10_000

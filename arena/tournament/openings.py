@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-from arena.errors import DefinitionError
+from arena.base.errors import DefinitionError
+from arena.base.seeds import pick_below
 from arena.games import Game
 from arena.games.checked_game import check_action
-from arena.seeds import pick_below
 
 TRIES = 200
 """Openings drawn before it is assumed that no new one exists."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.definition import GameChoice, GameOpenings
-from arena.enums import OpeningChoice
-from arena.errors import UsageError
+from arena.base.definition import GameChoice, GameOpenings
+from arena.base.enums import OpeningChoice
+from arena.base.errors import UsageError
 from arena.games import make_game
 from arena.tournament.opening_book import read_book
 from arena.tournament.opening_information import check_information

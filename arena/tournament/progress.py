@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from arena.errors import GameError
-from arena.results import EntrantRating
+from arena.base.errors import GameError
+from arena.base.results import EntrantRating
+from arena.base.text import duration_text
 from arena.store.rows import RecordRow
-from arena.text import duration_text
 from arena.tournament.formats.format import StopLimits
 
 

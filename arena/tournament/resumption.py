@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from arena.definition import Definition
-from arena.errors import DefinitionError
+from arena.base.definition import Definition
+from arena.base.errors import DefinitionError
 from arena.players.manifest import known_by
 from arena.store.store import Store
 from arena.store.values import StoredTournament

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from arena.definition import Definition
-from arena.errors import DefinitionError
-from arena.ranking import competition_ranks
-from arena.records import ScheduledMatch
-from arena.results import EntrantRating, StoredResult
+from arena.base.definition import Definition
+from arena.base.errors import DefinitionError
+from arena.base.ranking import competition_ranks
+from arena.base.records import ScheduledMatch
+from arena.base.results import EntrantRating, StoredResult
 from arena.store.correction import out_of_table
 from arena.store.store import Store
 from arena.store.values import StoredTournament

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
-from arena.definition import Definition
-from arena.errors import UsageError
+from arena.base.definition import Definition
+from arena.base.errors import UsageError
+from arena.base.records import MatchSpec, ScheduledMatch
 from arena.executors.executor import Executor, JobResult, Played, Void
 from arena.executors.work_queue import WorkQueue
-from arena.records import MatchSpec, ScheduledMatch
 from arena.store.rows import RecordRow
 from arena.store.store import Store
 from arena.tournament.control import Order, RunControl

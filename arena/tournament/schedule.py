@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from arena.definition import Definition
+from arena.base.definition import Definition
+from arena.base.records import MatchSpec, ScheduledMatch, Seating
+from arena.base.seeds import derived_seed
 from arena.games import make_game
 from arena.games.checked_game import checked_game
-from arena.records import MatchSpec, ScheduledMatch, Seating
-from arena.seeds import derived_seed
 from arena.tournament.formats.format import Pairing, Round
 from arena.tournament.formats.table import format_class, format_of
 from arena.tournament.opening_lines import ListedOpenings, read_lines

@@ -16,7 +16,7 @@ from collections import Counter
 from functools import cache
 from itertools import permutations
 
-from arena.seeds import derived_seed
+from arena.base.seeds import derived_seed
 from arena.tournament.formats.format import Pairing
 
 MAX_EXAMINED = 200

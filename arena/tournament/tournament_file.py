@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
-from arena.checked import without_nul
-from arena.enums import ClockKind, OffTurn
-from arena.limit import Limit, Unit
-from arena.records import DEFAULT_PLY_LIMIT, LIMITS, MAX_PLY_LIMIT, MEBIBYTE
+from arena.base.checked import without_nul
+from arena.base.enums import ClockKind, OffTurn
+from arena.base.limit import Limit, Unit
+from arena.base.records import DEFAULT_PLY_LIMIT, LIMITS, MAX_PLY_LIMIT, MEBIBYTE
 from arena.tournament.formats.table import DEFAULT_FORMAT, FORMATS, table_key
 from arena.tournament.variants import has_lists
 
@@ -63,7 +63,7 @@ class _Strict(BaseModel):
 
 
 class TimeControlTable(_Strict):
-    """``[time_control]``: at least one of the first two; see ``arena.records.TimeControl``."""
+    """``[time_control]``: at least one of the first two; see ``arena.base.records.TimeControl``."""
 
     per_action_seconds: Seconds | None = None
     bank_seconds: Seconds | None = None
@@ -96,7 +96,7 @@ else:
     LimitsTable = create_model(
         "LimitsTable",
         __base__=_Strict,
-        __doc__='``[limits]``: see ``arena.records.Limits``. Sizes are numbers of bytes, or texts such as "512 MiB".',
+        __doc__='``[limits]``: see ``arena.base.records.Limits``. Sizes are numbers of bytes, or texts such as "512 MiB".',
         **{name: _key_of(limit) for name, limit in LIMITS.items()},
     )
 

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from arena.base.records import MatchSpec
 from arena.executors.executor import Void
-from arena.records import MatchSpec
 from arena.tournament.progress import Progress
 from arena.tournament.turns import Turns
 

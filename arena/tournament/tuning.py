@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import sqrt
 
+from arena.base.seeds import derived_seed
 from arena.ratings.distributions import t_quantile
 from arena.ratings.local_optimum import LocalOptimum, Point, Sample
-from arena.seeds import derived_seed
 from arena.tournament.tuning_parameter import TuningParameter
 
 MAX_POINTS = 50

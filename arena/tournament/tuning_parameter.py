@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, isfinite, log
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 
 MAX_PARAMETERS = 8
 """A quadratic model of more has too many coefficients for the encounters that anybody plays."""

@@ -8,14 +8,14 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from arena.definition import Definition, GameChoice
-from arena.errors import UsageError
+from arena.base.definition import Definition, GameChoice
+from arena.base.errors import UsageError
+from arena.base.names import check_tournament_name
+from arena.base.records import DEFAULT_PLY_LIMIT, Bot, MatchRecord, TimeControl
+from arena.base.results import StoredResult, points_of
 from arena.games import make_game
-from arena.names import check_tournament_name
 from arena.players.manifest import claims_problem
 from arena.ratings.repeats import counting
-from arena.records import DEFAULT_PLY_LIMIT, Bot, MatchRecord, TimeControl
-from arena.results import StoredResult, points_of
 from arena.tournament.definition import check_game_of, check_ply_limit
 from arena.tournament.tuning import Values
 

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
+from arena.base.stored import from_json_text
 from arena.executors.executor import Executor, JobResult, Played, Void
 from arena.store.rows import RecordRow, as_json
-from arena.stored import from_json_text
 from arena.tournament.time_shares import EndedMatch, TimeShares
 from arena.tournament.void_rests import VoidRests
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from arena.errors import DefinitionError
-from arena.text import shortened_text
+from arena.base.errors import DefinitionError
+from arena.base.text import shortened_text
 
 MAX_VARIANTS = 100
 """Of one entrant. A table of more can hardly be read, and its matches grow with the square."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from arena.errors import StoreError, UsageError
-from arena.names import as_file_name, check_tournament_name
+from arena.base.errors import StoreError, UsageError
+from arena.base.names import as_file_name, check_tournament_name
 from arena.store.source import Source
 from arena.store.store import Store
 from arena.transfer.known_tournament import KnownTournament

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from arena.bot_text import OPERATOR, Audience
+from arena.base.bot_text import OPERATOR, Audience
 from arena.home import DATABASE_FILE, ArenaHome
 from arena.store.store import Store
 from arena.store.values import StoredTournament

@@ -8,14 +8,14 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 
-from arena.definition import Definition, bot_from_json, bot_identity, bot_to_json
-from arena.errors import IllegalActionError, StoreError
+from arena.base.definition import Definition, bot_from_json, bot_identity, bot_to_json
+from arena.base.errors import IllegalActionError, StoreError
+from arena.base.names import ACCEPTED, is_name
+from arena.base.records import MAX_PLY_LIMIT, Bot, ScheduledMatch
+from arena.base.text import shortened_text
 from arena.games import GAMES, Game, make_game
 from arena.games.checked_game import checked_game
-from arena.names import ACCEPTED, is_name
-from arena.records import MAX_PLY_LIMIT, Bot, ScheduledMatch
 from arena.store.correction import Correction
-from arena.text import shortened_text
 from arena.tournament.formats.table import format_of
 from arena.tournament.rounds import needs_results
 from arena.tournament.schedule import ChosenOpenings, schedule

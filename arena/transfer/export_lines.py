@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
-from arena.errors import StoreError
-from arena.text import shortened_text, size_text
+from arena.base.errors import StoreError
+from arena.base.text import shortened_text, size_text
 
 MAX_LINE_BYTES = 16 * 2**20
 MAX_EXPORT_BYTES = 16 * 2**30

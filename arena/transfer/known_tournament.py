@@ -9,17 +9,17 @@ from hashlib import blake2b
 from itertools import zip_longest
 from typing import Any
 
-from arena.bot_text import EVERYBODY
-from arena.definition import Definition
-from arena.errors import StoreError
-from arena.records import MatchRecord, ScheduledMatch
+from arena.base.bot_text import EVERYBODY
+from arena.base.definition import Definition
+from arena.base.errors import StoreError
+from arena.base.records import MatchRecord, ScheduledMatch
+from arena.base.stored import from_json_text, mapping_of
+from arena.base.text import counted
 from arena.store.addition import Addition
 from arena.store.rows import RecordRow, as_json
 from arena.store.source import Source, VoidTry
 from arena.store.store import Store
 from arena.store.values import StoredTournament
-from arena.stored import from_json_text, mapping_of
-from arena.text import counted
 from arena.tournament.formats.table import format_class
 from arena.tournament.resumption import differences
 from arena.tournament.rounds import needs_results

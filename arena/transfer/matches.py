@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from arena.definition import Definition
-from arena.errors import StoreError
+from arena.base.definition import Definition
+from arena.base.errors import StoreError
 from arena.store.source import Source, VoidTry
 from arena.store.store import Store
 from arena.store.values import StoredTournament, utc_now

@@ -8,10 +8,10 @@ from collections.abc import Collection, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from arena.errors import StoreError, UnknownNameError
+from arena.base.errors import StoreError, UnknownNameError
+from arena.base.text import shortened_text
 from arena.home import ArenaHome
 from arena.store.foreign import open_foreign
-from arena.text import shortened_text
 from arena.transfer.combining import combine
 from arena.transfer.results import MergedTournament
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from arena.bot_text import OPERATOR, Audience
-from arena.errors import StoreError
-from arena.records import ScheduledMatch
+from arena.base.bot_text import OPERATOR, Audience
+from arena.base.errors import StoreError
+from arena.base.records import ScheduledMatch
 from arena.store.addition import Addition
 from arena.store.correction import explaining
 from arena.store.correction_log import SetAside

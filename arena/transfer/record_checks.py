@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from arena.bot_text import OPERATOR, Audience
-from arena.definition import Definition
-from arena.errors import ArenaError, StoreError
+from arena.base.bot_text import OPERATOR, Audience
+from arena.base.definition import Definition
+from arena.base.errors import ArenaError, StoreError
+from arena.base.records import MatchRecord, ScheduledMatch
+from arena.base.stored import from_json_text, mapping_of
+from arena.base.text import shortened_text
 from arena.match.replay import check_record
-from arena.records import MatchRecord, ScheduledMatch
 from arena.store.rows import RecordRow, as_json, row_of
-from arena.stored import from_json_text, mapping_of
-from arena.text import shortened_text
 
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What the rules of a game may raise for the actions of a forged record."""

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.definition import Definition
-from arena.errors import StoreError
-from arena.records import ScheduledMatch
+from arena.base.definition import Definition
+from arena.base.errors import StoreError
+from arena.base.records import ScheduledMatch
+from arena.base.stored import from_stored, is_text, is_whole, mapping_of
+from arena.base.text import shortened_text
 from arena.store.addition import Addition
 from arena.store.correction import Correction
 from arena.store.correction_log import Skipped
 from arena.store.rows import RecordRow, as_json
 from arena.store.source import VoidTry
 from arena.store.store import Store
-from arena.stored import from_stored, is_text, is_whole, mapping_of
-from arena.text import shortened_text
 
 MAX_INTEGER = 2**63 - 1
 """The largest that SQLite holds; what a number means is checked when the tournament is taken."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from arena.records import MEBIBYTE
-from arena.text import size_text
+from arena.base.records import MEBIBYTE
+from arena.base.text import size_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from arena.records import MEBIBYTE
+from arena.base.records import MEBIBYTE
 from arena.uploads.bounds import Budget, RefusedError
 from arena.uploads.upload_file import CHUNK_BYTES, UploadFile
 

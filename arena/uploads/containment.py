@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.isolation.levels import choose_isolation, probe_level, why_no_groups
 from arena.isolation.sandbox_policy import Isolation
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from arena.names import is_visible_text
-from arena.text import shortened_text
+from arena.base.names import is_visible_text
+from arena.base.text import shortened_text
 from arena.uploads.bounds import RefusedError, UnpackLimits
 
 _NOT_ON_WINDOWS = '<>:"|?*'

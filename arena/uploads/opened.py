@@ -8,12 +8,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from arena.errors import BotDefinitionError
+from arena.base.errors import BotDefinitionError
+from arena.base.text import size_text
 from arena.isolation.launcher_client import open_launcher
 from arena.isolation.process_tag import process_tag
 from arena.isolation.removal import remove_tree
 from arena.isolation.stale_cleanup import UPLOAD_PREFIX
-from arena.text import size_text
 from arena.uploads.unpacking import unpack
 from arena.uploads.upload_format import format_by_name
 

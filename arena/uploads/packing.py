@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from arena.errors import BotDefinitionError
+from arena.base.errors import BotDefinitionError
+from arena.base.shipped import bot_path
 from arena.players.bot_files import SUBMITTED, bot_files, open_at_once, read_file
 from arena.players.manifest import load_bot
-from arena.shipped import bot_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import itertools
 import os
 from pathlib import Path
 
-from arena.text import size_text
+from arena.base.text import size_text
 from arena.uploads.bounds import RefusedError, UnpackLimits
 from arena.uploads.entry import Entry
 from arena.uploads.entry_names import EntryNames, shown

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from arena.records import MEBIBYTE
+from arena.base.records import MEBIBYTE
 from arena.uploads.bounds import RefusedError, UnpackLimits
 from arena.uploads.tree_writer import TreeWriter
 from arena.uploads.upload_file import UploadFile

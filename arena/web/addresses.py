@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-from arena.errors import suggestion
+from arena.base.errors import suggestion
+from arena.base.text import shortened_text
 from arena.site.links import MAX_PATH_BYTES, MAX_QUERY_BYTES, SUFFIXES
-from arena.text import shortened_text
 from arena.web.problems import bad_address
 
 MAX_QUERY_FIELDS = 50

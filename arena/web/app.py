@@ -11,12 +11,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from arena.base.programs.trouble_note import Trouble
 from arena.site.links import ServedLinks
 from arena.site.models.model import Frozen
 from arena.site.page import Lane, Page
 from arena.site.page_table import PAGES
 from arena.site.render import asset, asset_digests
-from arena.trouble_note import Trouble
 from arena.web import openapi
 from arena.web.addresses import Addresses, query_of
 from arena.web.builders import Builders

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from arena.analysis.resting_leaderboards import RestingLeaderboards, let_leaderboards_rest
-from arena.errors import text_of
-from arena.service_program import end_with
+from arena.base.errors import text_of
+from arena.base.programs.service_program import end_with
 from arena.site.page_table import PAGE_BY_NAME
 from arena.store.again import read_whole
 from arena.web.builder_messages import BuildAnswer, BuilderStart, BuildRequest

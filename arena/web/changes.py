@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from arena.enums import EventKind
+from arena.base.enums import EventKind
 from arena.store.event_log import StoredEvent
 from arena.store.live_state import StoredLiveSummary
 from arena.web.cursor import Cursor, live_log, tournament_log

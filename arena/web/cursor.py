@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from arena.errors import UsageError
-from arena.text import shortened_text
+from arena.base.errors import UsageError
+from arena.base.text import shortened_text
 from arena.web.topics import MAX_TOPICS
 
 _PART = r"-(?:a|k|c[0-9a-f]{12}|\d{1,18}(?:m\d{1,10})?)\.\d{1,18}"

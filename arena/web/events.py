@@ -11,7 +11,7 @@ from collections.abc import Callable
 import anyio
 import anyio.to_thread
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 from arena.home import ArenaHome
 from arena.web.changes import Change
 from arena.web.event_stream import event_endpoint

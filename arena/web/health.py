@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 
 import anyio.to_thread
 
-from arena.errors import ArenaError
+from arena.base.errors import ArenaError
+from arena.base.programs.trouble_note import Trouble
+from arena.base.version import __version__
 from arena.operating.parts import WEB
 from arena.operating.troubles import HOME
 from arena.site.models.health import BuilderHealth, HealthPage
 from arena.site.page import Lane
-from arena.trouble_note import Trouble
-from arena.version import __version__
 from arena.web.builders import Builders
 from arena.web.csp_reports import CspReports
 from arena.web.events import Events

@@ -12,8 +12,8 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from arena.enums import EventKind
-from arena.errors import UnknownNameError
+from arena.base.enums import EventKind
+from arena.base.errors import UnknownNameError
 from arena.web.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
 from arena.web.channel import HEARTBEAT_SECONDS, Channel, Subscription, changed_frame, id_line, reload_frame
 from arena.web.channels import Channels

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from arena.log_lines import REQUEST
+from arena.base.programs.log_lines import REQUEST
 
 ROUTE, ACTOR = "arena.route", "arena.actor"
 """In the scope of a request: the template of its address, and the number of the person who asks."""

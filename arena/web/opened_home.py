@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 
-from arena.bot_text import Audience
-from arena.errors import DatabaseError, NoHomeError, StoreError
+from arena.base.bot_text import Audience
+from arena.base.errors import DatabaseError, NoHomeError, StoreError
 from arena.home import DATABASE_FILE, ArenaHome
 
 _Identity = tuple[int, int]

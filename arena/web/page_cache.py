@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from arena.errors import ArenaError, text_of
+from arena.base.errors import ArenaError, text_of
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
 from arena.web.page_value import LATE_SECONDS, NAMES_END, Value, names_of, rest_seconds

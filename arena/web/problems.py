@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
-from arena.errors import (
+from arena.base.errors import (
     ArenaError,
     ChangedMeanwhileError,
     DatabaseError,
@@ -21,9 +21,9 @@ from arena.errors import (
     UnwritableError,
     text_of,
 )
+from arena.base.text import shortened_text
 from arena.report.tables import printable
 from arena.site.models.model import Model
-from arena.text import shortened_text
 
 MAX_SENTENCE_CHARACTERS = 1000
 SAY_AGAIN_SECONDS = 60.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 
 
 def checked_proxies(addresses: Iterable[str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from arena.log_lines import FIELDS
+from arena.base.programs.log_lines import FIELDS
 from arena.web.observation import Answered
 
 _log = logging.getLogger("arena.requests")

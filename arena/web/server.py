@@ -19,8 +19,8 @@ from typing import Any, cast
 import uvicorn
 from starlette.types import ASGIApp
 
-from arena.errors import UsageError
-from arena.systemd import notify, watchdog_seconds
+from arena.base.errors import UsageError
+from arena.base.programs.systemd import notify, watchdog_seconds
 from arena.web.app import Site
 from arena.web.connections import Connection, Connections, raise_descriptor_limit
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from arena.bot_text import EVERYBODY, Audience
-from arena.shipped import code_digest
+from arena.base.bot_text import EVERYBODY, Audience
+from arena.base.shipped import code_digest
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
 from arena.web.built_value import BuiltValue

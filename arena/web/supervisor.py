@@ -16,19 +16,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.base.errors import UsageError
+from arena.base.programs.service_program import keep_trying
+from arena.base.programs.systemd import notify
+from arena.base.programs.trouble_note import TroubleNote
+from arena.base.shipped import tournament_path
 from arena.contests.visibility import visible
 from arena.contests.work import has_work
-from arena.errors import UsageError
 from arena.home import ArenaHome, open_people
 from arena.operating.parts import CHECKER, CONTESTS, LADDER, PLAY, RESULTS, WORK, Part, Program
 from arena.people.contest import ContestPhase, phase_of
-from arena.service_program import keep_trying
-from arena.shipped import tournament_path
 from arena.store.commit_signal import Commits
 from arena.store.people.people_store import PeopleStore
 from arena.submissions.containment_note import NO_CHECKER, noted_refusal
-from arena.systemd import notify
-from arena.trouble_note import TroubleNote
 from arena.web.services import Service
 
 ASK_SECONDS = 0.5

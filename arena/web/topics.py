@@ -10,8 +10,8 @@ from functools import cached_property
 from hashlib import blake2b
 from urllib.parse import quote, unquote
 
-from arena.errors import UsageError
-from arena.text import shortened_text
+from arena.base.errors import UsageError
+from arena.base.text import shortened_text
 
 MAX_TOPICS = 20
 """Of a stream: a browser shares one among all its tabs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from arena.enums import EventKind
+from arena.base.enums import EventKind
 from arena.web.changes import LoggedEvent
 from arena.web.channel import Channel
 from arena.web.channels import Channels

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from arena.enums import EventKind
-from arena.errors import ArenaError, StoreAwayError, StoreError
+from arena.base.enums import EventKind
+from arena.base.errors import ArenaError, StoreAwayError, StoreError
 from arena.home import ArenaHome
 from arena.store.event_log import StoredEvent
 from arena.store.events import BOTS, OWNERS, live_topic, tournament_topic

@@ -14,11 +14,11 @@ from math import nan
 from pathlib import Path
 
 import arena
+from arena.base.records import DEFAULT_LIMITS, Bot
 from arena.isolation.levels import choose_isolation
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
-from arena.records import DEFAULT_LIMITS, Bot
 
 RUNS = 30
 HELLO, QUIT = encode_frame({"type": "hello", "protocol": 1}), encode_frame({"type": "quit"})

@@ -7,7 +7,7 @@ these need networkx.
 import random
 import time
 
-from arena.results import StoredResult
+from arena.base.results import StoredResult
 from arena.tournament.formats.format import Field, Meeting
 from arena.tournament.formats.table import FORMATS
 

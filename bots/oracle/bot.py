@@ -22,8 +22,8 @@ import random
 import time
 from typing import Any
 
+from arena.base.errors import KernelError
 from arena.botkit import Choice, Clock, run, until
-from arena.errors import KernelError
 from arena.games import GAMES, Game, make_game
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.oracle import ActionWorth, Oracle

@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from sphinx.application import Sphinx
 
-from arena.records import Limits, TimeControl
+from arena.base.records import Limits, TimeControl
 from arena.tournament.tournament_file import LimitsTable, TimeControlTable, TournamentFile
 
 _NAMES = re.compile(r"<!-- names: ([\w.]+) -->")

@@ -6,7 +6,7 @@ import pytest
 
 from arena.analysis.bot_times import BotTimes, bot_times
 from arena.analysis.duration import MATCH_OVERHEAD_SECONDS, GameTimes, bound_seconds, estimate, times_of
-from arena.records import MatchRecord, SeatReport, TimeControl
+from arena.base.records import MatchRecord, SeatReport, TimeControl
 from arena.report.duration_text import measured_rows, time_sentences
 
 

@@ -7,8 +7,8 @@ import pytest
 from arena.analysis.encounters import count_encounters
 from arena.analysis.head_to_head import grouped, head_to_head, meetings
 from arena.analysis.standings import rated_encounters
+from arena.base.results import StoredResult
 from arena.ratings.consistency import pair_scores
-from arena.results import StoredResult
 
 
 def played(encounter, bots, ranks, opening="o", actions="x", tournament=1, game="g"):

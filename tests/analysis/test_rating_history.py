@@ -13,7 +13,7 @@ import pytest
 from arena.analysis.bot_profile import bot_profile, find_labels, known_bots
 from arena.analysis.rating_history import history_of_tournament, history_over_tournaments
 from arena.analysis.standings_cache import standings_of
-from arena.errors import DefinitionError
+from arena.base.errors import DefinitionError
 from arena.home import ArenaHome
 from arena.report.standings_footer import standings_footer
 from arena.tournament.definition import load_definition

@@ -15,7 +15,7 @@ from arena.analysis.encounters import count_encounters
 from arena.analysis.game_statistics import game_statistics, statistics_of_results
 from arena.analysis.result_table import read_results
 from arena.analysis.standings import standings
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 from arena.store.scope import ALL_TOURNAMENTS
 from arena.store.store import Store
 from tests.store.samples import definition, line, record

@@ -14,8 +14,8 @@ from arena.backup import restoring, writing
 from arena.backup.disk import SPARE_BYTES
 from arena.backup.restoring import Target, restore_backup
 from arena.backup.writing import make_backup
+from arena.base.errors import StoreError, UsageError
 from arena.contests.hidden_home import open_hidden_home
-from arena.errors import StoreError, UsageError
 from arena.home import ArenaHome, open_people
 from arena.people.passwords import hash_password
 from arena.people.roles import Role

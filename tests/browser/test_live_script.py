@@ -2,8 +2,8 @@
 
 import pytest
 
+from arena.base.text import duration_text
 from arena.site.render import asset
-from arena.text import duration_text
 
 pytestmark = pytest.mark.slow
 

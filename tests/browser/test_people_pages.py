@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import html5lib
 import pytest
 
+from arena.base.records import TimeControl
 from arena.contests.contest_file import read_contest
 from arena.games import make_game
 from arena.games.checked_game import checked_game
@@ -20,7 +21,6 @@ from arena.people.roles import Role, Scope
 from arena.people.submission import SubmissionState
 from arena.people.unrated_match import Choices, MatchState, Position
 from arena.playing.view import Played, view_of
-from arena.records import TimeControl
 from arena.site.page_table import PAGES as PAGE_TABLE
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.times import DAY_SECONDS

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from arena.enums import IsolationLevel
+from arena.base.enums import IsolationLevel
 from arena.isolation.levels import choose_isolation, probe_level
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import called, refusal

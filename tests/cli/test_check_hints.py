@@ -7,10 +7,10 @@ import sysconfig
 
 import pytest
 
+from arena.base.enums import FaultKind
+from arena.base.records import Bot, Fault
 from arena.cli.group import run
-from arena.enums import FaultKind
 from arena.players.diagnosis import Failure, hint_for
-from arena.records import Bot, Fault
 from benchmarks import zoo_bots as zoo
 from tests import needs
 from tests.cli.terminal import shown_at_a_terminal

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from arena.base.records import Fault
 from arena.cli.group import run
 from arena.home import ArenaHome
-from arena.records import Fault
 from arena.store.values import StoredBot
 from tests.cli.calls import called, refusal
 from tests.databases import change

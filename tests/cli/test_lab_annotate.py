@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from arena.definition import GameChoice
+from arena.base.definition import GameChoice
+from arena.base.ranking import points_of
+from arena.base.records import Bot, SeatReport
 from arena.games import make_game
 from arena.home import ArenaHome
 from arena.lab.kernels.loading import load
 from arena.lab.limits import Limits
 from arena.lab.retrograde import paranoid_of, shares_of
 from arena.lab.state_graph import explore
-from arena.ranking import points_of
-from arena.records import Bot, SeatReport
 from arena.store.rows import row_of
 from tests.cli.calls import calling, refusal
 from tests.lab.games import plain_value

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
+from arena.base.records import MatchRecord
 from arena.cli.boards import beside, board, listed, painted, score_lines
 from arena.cli.group import run
 from arena.cli.replay_command import Replayed, _Cursor, _page
@@ -17,7 +18,6 @@ from arena.lab.annotation import NOTHING_KNOWN, AnnotatedAction, Annotation
 from arena.match.replay import states_of
 from arena.match.single_match import ask_bot, play_match
 from arena.players.manifest import load_bot
-from arena.records import MatchRecord
 from arena.report.text_layout import cell_count
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import called

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from arena.base.definition import Definition, GameChoice
+from arena.base.records import Bot
 from arena.cli.group import run
 from arena.cli.progress import SHOW_CURSOR, Live, PlainLines, _bar
 from arena.cli.run_progress import in_lines, run_parts, share_done
 from arena.cli.waiting import ERASE_LINE, waiting
-from arena.definition import Definition, GameChoice
-from arena.records import Bot
 from arena.tournament.formats.format import StopLimits
 from arena.tournament.progress import Progress, TimeLeft, time_left
 from tests.conftest import BOTS

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from arena.base.errors import ArenaError, SiteAwayError, SiteError, UsageError
 from arena.client import exchange as exchange_module
 from arena.client.account import account_of
 from arena.client.exchange import Request, exchange
 from arena.client.site_address import site_address
 from arena.client.site_client import SiteClient
 from arena.client.timed_socket import Deadline
-from arena.errors import ArenaError, SiteAwayError, SiteError, UsageError
 from arena.people.secret import new_token
 from tests.client.conftest import hostile, response, saying
 

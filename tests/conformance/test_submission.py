@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from arena import bot_registry
+from arena.base.errors import BotDefinitionError, UsageError
 from arena.conformance.submission import submit
-from arena.errors import BotDefinitionError, UsageError
 from arena.executors.bot_archive import pack_bot
 from arena.home import ArenaHome
 from arena.isolation.removal import remove_tree

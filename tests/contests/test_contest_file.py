@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.base.errors import DefinitionError
+from arena.base.records import Limits, TimeControl
 from arena.contests.apart import read_apart
 from arena.contests.contest_file import instants, read_contest, reading_of
 from arena.contests.contest_text import contest_text
-from arena.errors import DefinitionError
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.people.contest import ContestEntrants, ContestResults
-from arena.records import Limits, TimeControl
 from arena.tournament.openings import has_opening, openings
 from tests.contests.samples import LINES, OPEN, SEALED, contest_of, text_of
 

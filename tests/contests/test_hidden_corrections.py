@@ -2,16 +2,16 @@
 
 import pytest
 
+from arena.base.enums import CorrectionKind
+from arena.base.shipped import example_bots
 from arena.contests.contest_homes import ContestHomes
 from arena.contests.stage_runs import StageRuns
 from arena.contests.stages import definition_of
 from arena.contests.visibility import ContestHome
 from arena.directors.leaving import Leaving
-from arena.enums import CorrectionKind
 from arena.people.contest import ContestStage
 from arena.people.directing import DirectorState, RequestState
 from arena.players.manifest import load_bot
-from arena.shipped import example_bots
 from tests.contests.samples import SEALED
 from tests.contests.world import DEADLINE
 from tests.tournament.test_control import Scripted

@@ -5,7 +5,7 @@ from collections import defaultdict
 from hashlib import blake2b
 
 from arena.analysis.standings_cache import standings_of
-from arena.definition import Definition, GameChoice
+from arena.base.definition import Definition, GameChoice
 from arena.executors.executor import Executor, Played
 from arena.games import make_game
 from arena.match.referee import Referee

@@ -9,11 +9,11 @@ from itertools import combinations
 import pytest
 
 from arena.analysis.verification import verify
+from arena.base.shipped import bot_path
 from arena.corrections.absence import disqualify, withdraw
 from arena.corrections.bots import enter_late, replace_bot
 from arena.corrections.void_matches import void_matches
 from arena.home import ArenaHome
-from arena.shipped import bot_path
 from tests.corrections.contest import contest, play, reckoned, records, tabled, write_bots
 from tests.stepped_run import stepped_run, wait_until_stopped
 

@@ -5,11 +5,11 @@ import sqlite3
 import pytest
 
 from arena.analysis.verification import verify
+from arena.base.enums import FaultKind
 from arena.cli.group import run
 from arena.corrections.absence import disqualify, withdraw
 from arena.corrections.undoing import undo_correction
 from arena.corrections.void_matches import void_matches
-from arena.enums import FaultKind
 from tests.corrections.contest import contest, play, records, write_bots
 from tests.databases import change
 

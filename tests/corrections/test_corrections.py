@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from arena import ArenaHome, load_definition
 from arena.analysis.standings_cache import standings_of
 from arena.analysis.verification import verify
+from arena.base.enums import CorrectionKind, DisqualifiedMatches
+from arena.base.errors import DefinitionError, StoreError, UsageError
 from arena.corrections.absence import disqualify, withdraw
 from arena.corrections.bots import enter_late, replace_bot
 from arena.corrections.undoing import undo_correction
 from arena.corrections.void_matches import void_matches
-from arena.enums import CorrectionKind, DisqualifiedMatches
-from arena.errors import DefinitionError, StoreError, UsageError
 from arena.players.manifest import load_bot
 from arena.ratings.sequential import Hypotheses
 from arena.tournament.comparison import comparison_definition

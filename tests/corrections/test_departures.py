@@ -3,12 +3,12 @@
 import pytest
 
 from arena.analysis.verification import verify
+from arena.base.enums import DisqualifiedMatches
+from arena.base.errors import UsageError
 from arena.corrections.absence import disqualify, withdraw
 from arena.corrections.bots import enter_late, replace_bot
 from arena.corrections.undoing import undo_correction
 from arena.corrections.void_matches import void_matches
-from arena.enums import DisqualifiedMatches
-from arena.errors import UsageError
 from arena.tournament.formats.tie_breaks import CardLine
 from arena.tournament.rounds import played_format, ranking_of
 from tests.corrections.contest import contest, play, records, write_bots

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from arena.analysis.verification import verify
+from arena.base.errors import UsageError
 from arena.corrections.absence import disqualify, withdraw
 from arena.corrections.bots import enter_late, replace_bot
 from arena.corrections.undoing import undo_correction
 from arena.corrections.void_matches import void_matches
-from arena.errors import UsageError
 from tests.corrections.contest import contest, play, reckoned, records, tabled, write_bots
 
 FOUR = ("ann", "bob", "cid", "dan")

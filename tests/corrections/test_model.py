@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from arena import ArenaHome
 from arena.analysis.verification import verify
+from arena.base.enums import DisqualifiedMatches
+from arena.base.errors import UsageError
 from arena.corrections.absence import disqualify, withdraw
 from arena.corrections.bots import enter_late
 from arena.corrections.undoing import undo_correction
 from arena.corrections.void_matches import void_matches
-from arena.enums import DisqualifiedMatches
-from arena.errors import UsageError
 from tests.corrections.contest import contest, play, reckoned, records, tabled, write_bots
 
 NAMES = ("ann", "bob", "cid", "eve")

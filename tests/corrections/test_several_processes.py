@@ -29,7 +29,7 @@ with ArenaHome(directory, store=url or None) as home:
 VOIDING = """
 import sys
 from arena.corrections import void_matches
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 from arena.home import ArenaHome
 
 directory, url, *matches = sys.argv[1:]

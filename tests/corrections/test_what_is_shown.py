@@ -9,10 +9,10 @@ import pytest
 
 from arena.analysis.rating_history import history_over_tournaments
 from arena.analysis.standings_cache import standings_of
+from arena.base.enums import DisqualifiedMatches
 from arena.cli.group import run
 from arena.corrections.absence import disqualify, withdraw
 from arena.corrections.void_matches import void_matches
-from arena.enums import DisqualifiedMatches
 from arena.report.standings_footer import cycle_text, standings_footer
 from arena.store.store import Store
 from tests.corrections.contest import contest, play, write_bots

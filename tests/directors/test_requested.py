@@ -2,12 +2,12 @@
 
 import pytest
 
+from arena.base.enums import CorrectionKind
+from arena.base.errors import StoreError
 from arena.corrections.void_matches import void_matches
 from arena.directors.kept import KeptTournament, _listed
 from arena.directors.leaving import Leaving
 from arena.directors.requested import carry_out_requests
-from arena.enums import CorrectionKind
-from arena.errors import StoreError
 from arena.home import ArenaHome, open_people
 from arena.people.directing import DirectorState, RequestState, Wish
 from arena.tournament.control import Order

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.enums import IsolationLevel
+from arena.base.enums import IsolationLevel
 from benchmarks.zoo_bots import ZOO
 
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.enums import IsolationLevel
-from arena.errors import UsageError
+from arena.base.enums import IsolationLevel
+from arena.base.errors import UsageError
 from arena.isolation.levels import choose_isolation
 from tests.docs.reader import ROOT, Reader, build, copy_dependencies, install
 
@@ -167,6 +167,6 @@ def test_the_sdist_has_every_file_there_is(unpacked):
 @pytest.mark.soak
 def test_tests_of_the_sdist_pass(unpacked):
     """A quick part of them, for all of them are these."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/test_shipped.py", "tests/games"]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/base/test_shipped.py", "tests/games"]
     done = subprocess.run(command, cwd=unpacked, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout

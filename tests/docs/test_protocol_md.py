@@ -9,11 +9,11 @@ from pathlib import Path
 import msgpack
 import pytest
 
+from arena.base.records import Bot, Fault, TimeControl
+from arena.base.version import __version__
 from arena.games import GAMES, make_game
 from arena.match.bot_pool import BotPool
 from arena.protocol import frames, messages
-from arena.records import Bot, Fault, TimeControl
-from arena.version import __version__
 from tests.matches import small_match
 
 ROOT = Path(__file__).parents[2]

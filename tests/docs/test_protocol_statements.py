@@ -9,12 +9,12 @@ from pathlib import Path
 import msgpack
 import pytest
 
-from arena.errors import BotError, IllegalActionError, VoidMatchError
+from arena.base.errors import BotError, IllegalActionError, VoidMatchError
+from arena.base.records import Bot, Limits, MatchSpec, TimeControl
 from arena.games import GAMES, make_game
 from arena.match.bot_pool import BotPool
 from arena.protocol import frames, messages
 from arena.protocol.frames import FrameError, decode_body
-from arena.records import Bot, Limits, MatchSpec, TimeControl
 from tests.written_bots import write_bot
 
 ROOT = Path(__file__).parents[2]

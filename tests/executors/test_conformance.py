@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.bot_text import OPERATOR
+from arena.base.bot_text import OPERATOR
+from arena.base.records import MatchSpec, TimeControl
 from arena.executors.executor import Job, Played, Void
 from arena.executors.in_process import InProcessExecutor
 from arena.executors.local import LocalExecutor
@@ -24,7 +25,6 @@ from arena.home import ArenaHome
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
-from arena.records import MatchSpec, TimeControl
 from arena.tournament import director, run
 from arena.tournament.definition import load_definition
 from arena.tournament.tries import MAX_TRIES

@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from arena.bot_text import OPERATOR
+from arena.base.bot_text import OPERATOR
+from arena.base.records import MatchRecord, TimeControl
 from arena.executors import cores
 from arena.executors.cores import CoreLocks
 from arena.executors.executor import Job
@@ -13,7 +14,6 @@ from arena.executors.local import LocalExecutor
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
-from arena.records import MatchRecord, TimeControl
 from benchmarks import zoo_bots as zoo
 from tests.matches import small_match
 

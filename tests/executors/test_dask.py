@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from arena.analysis.standings_cache import standings_of
-from arena.bot_text import OPERATOR
-from arena.errors import ClusterError, UsageError
+from arena.base.bot_text import OPERATOR
+from arena.base.errors import ClusterError, UsageError
 from arena.executors.executor import Job
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition

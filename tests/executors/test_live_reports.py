@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from arena.base.records import Bot
 from arena.executors import in_process, live_reports
 from arena.executors.executor import Job
 from arena.executors.in_process import InProcessExecutor
@@ -14,7 +15,6 @@ from arena.isolation.sandbox_policy import Isolation
 from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
-from arena.records import Bot
 from tests.matches import small_match
 
 LEGAL = Wants(legal=True, observation=False)

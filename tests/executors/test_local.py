@@ -12,6 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from arena.base.live_match import LiveMatch
+from arena.base.records import MatchSpec
 from arena.executors import local, worker_process
 from arena.executors.executor import Job, Void
 from arena.executors.local import MAX_SPECS, LocalExecutor
@@ -19,8 +21,6 @@ from arena.executors.work_queue import WorkQueue
 from arena.executors.worker import Ready
 from arena.executors.worker_process import WorkerProcess
 from arena.isolation.sandbox_policy import Isolation
-from arena.live_match import LiveMatch
-from arena.records import MatchSpec
 
 
 @pytest.fixture

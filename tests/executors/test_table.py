@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.executors.executor import Job
 from arena.executors.in_process import InProcessExecutor
 from arena.executors.local import LocalExecutor

@@ -4,8 +4,8 @@ from itertools import count
 
 import pytest
 
+from arena.base.records import MatchSpec
 from arena.executors.work_queue import WorkQueue
-from arena.records import MatchSpec
 
 
 def match(number):

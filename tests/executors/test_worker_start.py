@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.executors.executor import Job
 from arena.executors.local import LocalExecutor
 from arena.executors.work_queue import WorkQueue
@@ -21,7 +21,7 @@ from arena.tournament.schedule import schedule, spec_of
 RUN = """
 import sys
 {at_once}
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament

@@ -13,8 +13,8 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["arena", "msgpack"]):
-    from arena.enums import FaultKind
-    from arena.errors import BotError, IllegalActionError
+    from arena.base.enums import FaultKind
+    from arena.base.errors import BotError, IllegalActionError
     from arena.games import GAMES, make_game
     from arena.protocol.frames import FrameError, body_length, decode_body, encode_frame
     from arena.protocol.messages import read_action, read_ready, shortened

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.players.manifest import load_bot
 from arena.tournament.definition import load_definition
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.errors import IllegalActionError
+from arena.base.errors import IllegalActionError
 from arena.games import GAMES, make_game
 from tests.games.make_golden import GOLDEN
 from tests.games.reference import REFERENCE, count_sequences

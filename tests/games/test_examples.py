@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import pytest
 
-from arena.errors import IllegalActionError, OptionError
+from arena.base.errors import IllegalActionError, OptionError
 from arena.games import make_game
 from arena.games.conformance import check
 from tests.best_play import brute_force

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.errors import OptionError, UnknownNameError, UsageError
+from arena.base.errors import OptionError, UnknownNameError, UsageError
 from arena.games import GAMES, make_game
 from arena.games.options import IntOption
 
@@ -70,7 +70,9 @@ def test_an_unknown_game_is_refused_with_the_nearest_name():
         make_game("plaids")
 
 
-@pytest.mark.parametrize("path", ["nowhere.module:Game", "arena.games:Nothing", "arena.errors:UsageError", ":", "a:"])
+@pytest.mark.parametrize(
+    "path", ["nowhere.module:Game", "arena.games:Nothing", "arena.base.errors:UsageError", ":", "a:"]
+)
 def test_a_dotted_path_that_holds_no_game_is_refused(path):
     with pytest.raises(UsageError, match="game"):
         make_game(path)

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import pytest
 
-from arena.errors import GameError, UsageError
+from arena.base.errors import GameError, UsageError
 from arena.games import GAMES, Space, all_squares, make_game
 from arena.games.differences import Differences
 from tests.games.examples import EXAMPLES
@@ -363,6 +363,6 @@ def test_a_library_that_is_not_installed_is_named_with_its_extra(adapter, packag
     code = f"import sys; sys.modules['{package}'] = None; import arena.interop.{adapter}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("arena.errors.UsageError: ")
+    assert last.startswith("arena.base.errors.UsageError: ")
     assert last.endswith(f"; try: pip install 'grid-arena[{adapter}]'")
     assert "During handling" not in done.stderr

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.errors import VoidMatchError
+from arena.base.errors import VoidMatchError
+from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.isolation import fork_server, launcher_client, reaper, stale_cleanup
 from arena.isolation.launcher_client import make_scratch, open_launcher
 from arena.isolation.levels import choose_isolation
@@ -22,7 +23,6 @@ from arena.isolation.sandbox_policy import make_launch_spec
 from arena.isolation.stale_cleanup import remove_stale
 from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
-from arena.records import DEFAULT_LIMITS, TimeControl
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
 from tests.matches import small_match
@@ -82,7 +82,7 @@ from arena.isolation.levels import choose_isolation
 from arena.isolation.sandbox_policy import make_launch_spec
 from arena.match.bot_pool import BotPool, PoolKey
 from arena.players.manifest import load_bot
-from arena.records import DEFAULT_LIMITS, MatchSpec, TimeControl
+from arena.base.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 bots = (load_bot(Path(sys.argv[1])), load_bot(Path(sys.argv[1])))
 with BotPool(choose_isolation(sys.argv[2])) as pool:
     player = pool.take(PoolKey(bots[0], 0))
@@ -164,7 +164,7 @@ from arena.isolation.levels import choose_isolation
 from arena.isolation.sandbox_policy import Isolation
 from arena.players.manifest import load_bot
 from arena.players.subprocess import Subprocess
-from arena.records import DEFAULT_LIMITS
+from arena.base.records import DEFAULT_LIMITS
 
 found = choose_isolation(sys.argv[2])
 has_mounts = sys.argv[3] == "mounts"

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from arena import home
-from arena.enums import IsolationLevel
-from arena.errors import BotError
+from arena.base.enums import IsolationLevel
+from arena.base.errors import BotError
+from arena.base.records import DEFAULT_LIMITS, Bot
 from arena.isolation import bot_places, interpreters
 from arena.isolation.interpreters import arena_python, resolve_program
 from arena.isolation.levels import choose_isolation
@@ -18,7 +19,6 @@ from arena.isolation.readable_paths import paths_behind_closed_directories, read
 from arena.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
-from arena.records import DEFAULT_LIMITS, Bot
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from arena.enums import IsolationLevel
-from arena.errors import UsageError
+from arena.base.enums import IsolationLevel
+from arena.base.errors import UsageError
+from arena.base.records import DEFAULT_LIMITS, Bot, TimeControl
 from arena.isolation import levels, sandbox_policy
 from arena.isolation.levels import PREFERRED, choose_isolation, probe_level
 from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
-from arena.records import DEFAULT_LIMITS, Bot, TimeControl
 from benchmarks import zoo_bots as zoo
 from tests import needs
 from tests.matches import small_match

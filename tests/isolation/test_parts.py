@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from arena.enums import IsolationLevel
+from arena.base.enums import IsolationLevel
+from arena.base.records import Limits
 from arena.isolation import call_list, readable_paths, sandbox_policy
 from arena.isolation.control_groups import ParentGroups, group_specs
 from arena.isolation.landlock import landlock_rules
 from arena.isolation.sandbox_policy import Isolation, clean_environment
 from arena.isolation.seccomp import ARCHITECTURES, assemble_filter
 from arena.isolation.system_calls import SYSTEM_CALLS
-from arena.records import Limits
 
 ALLOW, KILL, EPERM, EACCES, ENOSYS = 0x7FFF0000, 0x80000000, 0x50001, 0x5000D, 0x50026
 EINVAL, ENOTTY, EOPNOTSUPP, PRETEND = 0x50016, 0x50019, 0x5005F, 0x50000

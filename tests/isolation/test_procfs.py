@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from arena.base.records import Bot
 from arena.isolation import levels, procfs
 from arena.isolation.levels import choose_isolation
-from arena.records import Bot
 
 NAMESPACE = "import ctypes, json; print(json.dumps(ctypes.CDLL(None).unshare(0x10000000)))"
 

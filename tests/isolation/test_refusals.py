@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from arena.enums import IsolationLevel
+from arena.base.enums import IsolationLevel
+from arena.base.records import Bot, Limits
 from arena.isolation import levels, sandbox_policy
 from arena.isolation.levels import choose_isolation
 from arena.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.isolation.seccomp import ARCHITECTURES
 from arena.isolation.system_calls import SYSTEM_CALLS
-from arena.records import Bot, Limits
 from tests import needs
 
 DEEDS = Path(__file__).with_name("deeds.py")

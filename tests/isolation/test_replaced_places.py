@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from arena.enums import IsolationLevel
-from arena.errors import BotError
+from arena.base.enums import IsolationLevel
+from arena.base.errors import BotError
+from arena.base.records import Bot, Limits
 from arena.isolation import launcher_client, levels
 from arena.isolation.launcher_client import make_scratch, open_launcher
 from arena.isolation.levels import choose_isolation
 from arena.isolation.sandbox_policy import Isolation, make_launch_spec
-from arena.records import Bot, Limits
 from tests import needs
 from tests.open_places import open_to_everybody
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.definition import bot_from_json, bot_identity, bot_to_json
-from arena.enums import IsolationLevel
-from arena.errors import ArenaError, BotError
+from arena.base.definition import bot_from_json, bot_identity, bot_to_json
+from arena.base.enums import IsolationLevel
+from arena.base.errors import ArenaError, BotError
+from arena.base.records import DEFAULT_LIMITS, Bot, TimeControl
 from arena.isolation import levels
 from arena.isolation.interpreters import arena_interpreter
 from arena.isolation.launcher_client import open_launcher
@@ -21,7 +22,6 @@ from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.players.subprocess import Subprocess
 from arena.protocol.frames import encode_frame
-from arena.records import DEFAULT_LIMITS, Bot, TimeControl
 from benchmarks.traces import traces, traces_since
 from benchmarks.zoo_bots import judge, play_zoo_bot
 from tests import needs

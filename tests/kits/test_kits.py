@@ -13,6 +13,7 @@ from pathlib import Path
 import msgpack
 import pytest
 
+from arena.base.records import MatchSpec, TimeControl
 from arena.games import GAMES, make_game
 from arena.isolation.levels import choose_isolation
 from arena.kits.languages import LANGUAGES
@@ -21,7 +22,6 @@ from arena.players.building import build_bots
 from arena.players.manifest import load_bot
 from arena.protocol.frames import decode_body
 from arena.protocol.messages import read_action, read_ready
-from arena.records import MatchSpec, TimeControl
 
 ARENA = [sys.executable, "-m", "arena"]
 TEMPLATES = Path(__file__).parents[2] / "arena" / "kits" / "templates"

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 from functools import partial
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.lab.kernels.build import SOURCES
 from tests.lab.near_ties import ASKS_OFTEN
 from tests.lab.self_tests import complaint

@@ -2,10 +2,10 @@
 
 import random
 
-from arena.enums import Termination
+from arena.base.enums import Termination
+from arena.base.records import MatchRecord, SeatReport, TimeControl
 from arena.games import make_game
 from arena.match.final_ranks import final_ranks
-from arena.records import MatchRecord, SeatReport, TimeControl
 from tests.lab.games import plain_value
 
 

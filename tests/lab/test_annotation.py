@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.enums import Termination
-from arena.errors import StoreError, UsageError
+from arena.base.enums import Termination
+from arena.base.errors import StoreError, UsageError
 from arena.games import make_game
 from arena.lab.accuracy import (
     PlayedSeat,

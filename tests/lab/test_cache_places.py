@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import make_game
 from arena.lab.kernels import cache as kernel_cache
 from arena.lab.mapped_table import TableError

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from arena.errors import KernelError, UsageError
+from arena.base.errors import KernelError, UsageError
 from arena.games import make_game
 from arena.lab import reach
 from arena.lab.explore import Explorer, PlayedMatch, Results, first_of_each_state

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.lab.kernels import build

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import make_game
 from arena.lab import kernel_tables, kernel_values, mapped_table, oracle
 from arena.lab.kernel_tables import KernelTableFile, fill_table, kernel_table_path, save_kernel_table

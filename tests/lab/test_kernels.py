@@ -4,7 +4,7 @@ from math import comb, factorial
 
 import pytest
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import GAMES, make_game
 from arena.games.differences import DifferencesState
 from arena.lab.kernels.encoding import KERNEL_NAMES

@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from arena.definition import Definition, GameChoice, GameOpenings
-from arena.enums import OpeningChoice
-from arena.errors import KernelError
+from arena.base.definition import Definition, GameChoice, GameOpenings
+from arena.base.enums import OpeningChoice
+from arena.base.errors import KernelError
 from arena.games import make_game
 from arena.lab import opening_worth
 from arena.lab.kernels import slips

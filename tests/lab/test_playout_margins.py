@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import make_game
 from arena.lab.kernels import playout_margins
 from arena.lab.kernels.loading import kernel_of, load

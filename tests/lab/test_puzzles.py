@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.errors import StoreError, UsageError
+from arena.base.errors import StoreError, UsageError
 from arena.games import make_game
 from arena.home import ArenaHome
 from arena.lab.decisions import decisions_by_position

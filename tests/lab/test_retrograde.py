@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.errors import GameError
+from arena.base.errors import GameError
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError

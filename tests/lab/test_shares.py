@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.games import make_game
 from arena.lab.kernels.loading import load, share_solver_of
 from arena.lab.kernels.share_sameness import compare_game, compare_shares

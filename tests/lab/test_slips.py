@@ -5,7 +5,7 @@ from itertools import islice
 
 import pytest
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import make_game
 from arena.lab.kernels.loading import load
 from arena.lab.kernels.slip_states import least_states, may_be_solved

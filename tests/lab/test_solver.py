@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from arena.errors import KernelError, UsageError
+from arena.base.errors import KernelError, UsageError
 from arena.games import make_game
 from arena.lab.kernels import solver_sameness
 from arena.lab.kernels.encoding import KERNEL_NAMES

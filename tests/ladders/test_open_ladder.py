@@ -2,8 +2,8 @@
 
 import pytest
 
+from arena.base.errors import DefinitionError
 from arena.conformance.submission import submit
-from arena.errors import DefinitionError
 from arena.ladders.open_ladder import OpenLadder
 from arena.tournament.director import run_tournament
 from tests.ladders.conftest import LADDER

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from arena.errors import BotError, DefinitionError, VoidMatchError
+from arena.base.errors import BotError, DefinitionError, VoidMatchError
+from arena.base.records import DEFAULT_LIMITS, Limits, TimeControl
 from arena.isolation.launch_spec import TAG_VARIABLE
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.players.stall_detection import STALL_SECONDS, StallDetector
-from arena.records import DEFAULT_LIMITS, Limits, TimeControl
 from arena.tournament.definition import load_definition
 from benchmarks import zoo_bots as zoo
 from tests.matches import small_match
@@ -147,7 +147,7 @@ def test_a_delay_is_a_stall_unless_the_bots_explain_it(monkeypatch, late, waited
 STALLED = """
 import sys
 from pathlib import Path
-from arena.errors import VoidMatchError
+from arena.base.errors import VoidMatchError
 from tests.match.test_clock_and_limits import play, load_bot, zoo, TimeControl
 try:
     record = play(load_bot(zoo.bad_bot("slow_but_good")), TimeControl(per_action_seconds=1.0, margin_seconds=0.0))

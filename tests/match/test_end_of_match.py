@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.enums import IsolationLevel
+from arena.base.enums import IsolationLevel
+from arena.base.records import Bot, TimeControl
 from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.idle_detection import Activity, activity_of
-from arena.records import Bot, TimeControl
 from tests.leftovers import no_process_left
 from tests.matches import small_match
 from tests.written_bots import write_bot

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.errors import BotError, GameError, MatchStateError
+from arena.base.errors import BotError, GameError, MatchStateError
+from arena.base.records import Bot, MatchRecord, MatchSpec
 from arena.games import make_game
 from arena.games.checked_game import check_position, checked_game
 from arena.match.referee import Referee
@@ -14,7 +15,6 @@ from arena.match.replay import states_of
 from arena.match.single_match import ask_bot
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
-from arena.records import Bot, MatchRecord, MatchSpec
 
 BLIND = Wants(legal=False, observation=False)
 
@@ -27,7 +27,10 @@ MISTAKES = {
         "apply",
         "raised tests.mistaken_games.OddError: <exception str() failed> (mistaken_games.py:",
     ),
-    "ApplyRaisesAnErrorOfTheArena": ("apply", "raised arena.errors.VoidMatchError: the machine has no memory (mistak"),
+    "ApplyRaisesAnErrorOfTheArena": (
+        "apply",
+        "raised arena.base.errors.VoidMatchError: the machine has no memory (mistak",
+    ),
     "SeatIsStaticAndRaises": ("seat_to_act", "raised KeyError: 2 (mistaken_games.py:"),
     "SeatCannotBeShown": ("seat_to_act", "returned no seat from 0 to 1: <Unshowable>"),
     "ScoreIsNoFloat": ("scores", "returned an integer of more than 64 bits: (1000"),

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from arena.errors import StoreError
-from arena.live_match import LiveMatch
+from arena.base.errors import StoreError
+from arena.base.live_match import LiveMatch
+from arena.base.records import Bot, MatchSpec, TimeControl
 from arena.match.referee import Referee
 from arena.players.player import Answer
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
-from arena.records import Bot, MatchSpec, TimeControl
 
 WANTS = Wants(legal=True, observation=False)
 BOTS = [Bot(name=name, version="1", command=("x",), directory="/") for name in "ab"]

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from arena.base.errors import BotError, DefinitionError, UsageError
+from arena.base.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT, Bot, MatchRecord, MatchSpec
 from arena.botkit.selfplay import DEFAULT_PLY_LIMIT as OF_SELF_PLAY
 from arena.cli.options import ply_limit_option
-from arena.errors import BotError, DefinitionError, UsageError
 from arena.games import GAMES, make_game
 from arena.games.options import IntOption
 from arena.match.referee import Referee
@@ -18,7 +19,6 @@ from arena.match.replay import ReplayError, check_record
 from arena.match.single_match import play_match
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
-from arena.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT, Bot, MatchRecord, MatchSpec
 from arena.store.rows import row_of
 from arena.store.statements import record_from
 from arena.tournament.definition import make_definition

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 import arena
-from arena.errors import BotError
+from arena.base.errors import BotError
+from arena.base.records import Bot, MatchSpec, SeatReport
 from arena.match.recorded_text import GAP, Places
 from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
-from arena.records import Bot, MatchSpec, SeatReport
 
 HOME = "/srv/grid/.arena"
 PLACE = f"{HOME}/bots/b6e4"

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from arena.errors import BotError, LateError, MatchStateError, VoidMatchError
+from arena.base.errors import BotError, LateError, MatchStateError, VoidMatchError
+from arena.base.records import Bot, MatchSpec, TimeControl
 from arena.match.referee import Referee
 from arena.match.replay import ReplayError, check_record, states_of
 from arena.players.player import Answer
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
-from arena.records import Bot, MatchSpec, TimeControl
 
 TINY = {"size": 2}
 """Differences on two by two: seat 0 places one mark, then seat 1 the only other one."""

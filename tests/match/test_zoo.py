@@ -6,7 +6,7 @@ and ``pytest -m soak`` plays all of them at all levels.
 
 import pytest
 
-from arena.enums import FaultKind, IsolationLevel
+from arena.base.enums import FaultKind, IsolationLevel
 from benchmarks.zoo_bots import BAD_BOTS, ZOO, is_safe_inline, judge, play_zoo_bot
 
 

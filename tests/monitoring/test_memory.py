@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.base.records import Limits
 from arena.isolation import procfs
 from arena.isolation.levels import choose_isolation
 from arena.isolation.sandbox_policy import Isolation
@@ -13,7 +14,6 @@ from arena.monitoring.memory import MemoryMonitor, Pace
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
-from arena.records import Limits
 from benchmarks import zoo_bots as zoo
 
 MIB = 1 << 20

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from arena.enums import IsolationLevel
+from arena.base.enums import IsolationLevel
+from arena.base.records import MEBIBYTE, Limits
 from arena.isolation import procfs
 from arena.isolation.levels import choose_isolation
 from arena.isolation.removal import remove_tree
 from arena.isolation.sandbox_policy import has_own_file_systems
 from arena.monitoring import memory, scratch
 from arena.monitoring.scratch import MAX_DEPTH, MAX_FILES, ScratchMonitor, nameless_bytes, walk
-from arena.records import MEBIBYTE, Limits
 from benchmarks.zoo_bots import is_safe_inline, play_zoo_bot
 from tests import needs
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.submissions.containment_note import MAX_CHARACTERS, NO_CHECKER, note_containment, noted_refusal
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.errors import StoreError, UsageError
+from arena.base.errors import StoreError, UsageError
 from arena.operating.part_lock import locked_parts
 from arena.operating.parts import PARTS, programs
 

@@ -4,7 +4,8 @@ import resource
 
 import pytest
 
-from arena.errors import DatabaseError
+from arena.base.errors import DatabaseError
+from arena.base.programs.trouble_note import Trouble, TroubleNote
 from arena.home import ArenaHome, open_people
 from arena.operating.part_lock import locked_parts
 from arena.operating.troubles import PROBE, troubles, why_unwritable
@@ -14,7 +15,6 @@ from arena.people.submission import SubmissionState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission_claims import CLAIM_SECONDS
 from arena.store.people.submissions import FAILED_SECONDS
-from arena.trouble_note import Trouble, TroubleNote
 from tests.contests.samples import OPEN, contest_of
 from tests.people.conftest import FakeClock
 

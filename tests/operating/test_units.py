@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.base.errors import UsageError
 from arena.cli.group import run
-from arena.errors import UsageError
 from arena.home import PEOPLE_CREDENTIAL, STORE_CREDENTIAL
 from arena.operating import units as module
 from arena.operating.units import Installation, units

@@ -6,8 +6,8 @@ from threading import Event, Thread
 
 import pytest
 
-from arena.errors import UnknownNameError, UsageError
-from arena.mistake import Mistake
+from arena.base.errors import UnknownNameError, UsageError
+from arena.base.mistake import Mistake
 from arena.people.contest import ContestPhase, ContestStage, phase_of
 from arena.people.roles import Role
 from arena.people.secret import new_secret

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.people.directing import DirectorState, RequestState, RunFigures, SittingOut, Wish
 from arena.people.values import HiddenTournament
 from arena.store.people.directors import SILENT_SECONDS

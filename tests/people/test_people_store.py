@@ -8,7 +8,7 @@ from threading import Barrier
 import pytest
 from sqlalchemy import inspect
 
-from arena.errors import InvitationError, StoreError, UnknownNameError, UsageError
+from arena.base.errors import InvitationError, StoreError, UnknownNameError, UsageError
 from arena.people.directing import DirectorState
 from arena.people.roles import Role, Scope
 from arena.people.secret import is_token

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.people.roles import Role
 from arena.people.secret import new_secret
 from arena.people.submission import SubmissionState

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.people.roles import Role
 from arena.people.unrated_match import Choices, MatchState, Position, Wish
 from arena.store.people.match_claim import CLAIM_SECONDS

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pytest
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.people.passwords import check_password, hash_password, is_right
 from arena.people.person_name import is_person_name, look_alike_key
 from arena.people.roles import MEMBER_ROLES, PERMISSIONS, Permission, Role, Scope, permissions_of_token, scopes_of

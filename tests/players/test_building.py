@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from arena.errors import BotDefinitionError
+from arena.base.errors import BotDefinitionError
 from arena.executors.bot_archive import pack_bot, unpack_bot
 from arena.isolation.levels import choose_isolation
 from arena.match.single_match import play_match

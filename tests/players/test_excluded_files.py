@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.base.errors import BotDefinitionError, DefinitionError
 from arena.conformance.submission import submit
-from arena.errors import BotDefinitionError, DefinitionError
 from arena.home import ArenaHome
 from arena.players import excluded_files
 from arena.players.bot_files import LEFT_OUT

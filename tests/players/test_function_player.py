@@ -20,10 +20,10 @@ from arena import (
     standings_of,
     verify,
 )
-from arena.bot_text import OPERATOR
+from arena.base.bot_text import OPERATOR
+from arena.base.enums import ClockKind
+from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.botkit import Choice
-from arena.enums import ClockKind
-from arena.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.players.call_limit import OutOfTimeError, call_within
 from arena.report.standings_footer import standings_footer
 from arena.tournament.definition import make_definition

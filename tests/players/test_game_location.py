@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.errors import DefinitionError, GameError
+from arena.base.errors import DefinitionError, GameError
+from arena.base.records import Bot, Fault
 from arena.games import make_game
 from arena.match.single_match import play_match
 from arena.players.diagnosis import Failure, hint_for
 from arena.players.game_location import check_readable_game, find_external_game
-from arena.records import Bot, Fault
 from arena.tournament.definition import make_definition
 from tests import mistaken_games
 from tests.conftest import BOTS

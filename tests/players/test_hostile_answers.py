@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.enums import FaultKind
-from arena.errors import BotError
+from arena.base.enums import FaultKind
+from arena.base.errors import BotError
+from arena.base.records import Bot, MatchRecord, MatchSpec
 from arena.games import GAMES
 from arena.match.referee import Referee
 from arena.match.replay import check_record
@@ -15,7 +16,6 @@ from arena.players.player import Answer
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.frames import FrameError, decode_body, encode_frame
 from arena.protocol.messages import read_action
-from arena.records import Bot, MatchRecord, MatchSpec
 from arena.store.rows import row_of
 from tests.protocol.test_frames import VALUES
 

@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from arena.errors import BotError, LateError
+from arena.base.errors import BotError, LateError
+from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.isolation.levels import choose_isolation
 from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
@@ -13,7 +14,6 @@ from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.players.off_turn import RunningBots
 from arena.protocol.frames import encode_frame
-from arena.records import DEFAULT_LIMITS, TimeControl
 from benchmarks import zoo_bots as zoo
 from tests.matches import small_match
 

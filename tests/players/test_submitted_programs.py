@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from arena.base.enums import FaultKind
+from arena.base.errors import BotDefinitionError, DefinitionError
 from arena.conformance.submission import submit
-from arena.enums import FaultKind
-from arena.errors import BotDefinitionError, DefinitionError
 from arena.executors.bot_archive import pack_bot, unpack_bot
 from arena.home import ArenaHome
 from arena.isolation import interpreters

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.enums import FaultKind, IsolationLevel
+from arena.base.enums import FaultKind, IsolationLevel
+from arena.base.records import MEBIBYTE, Limits, TimeControl
 from arena.executors.executor import Job, Played
 from arena.executors.table import open_executor
 from arena.executors.work_queue import WorkQueue
@@ -19,7 +20,6 @@ from arena.players import off_turn
 from arena.players.human import HUMAN, HumanPlayer
 from arena.players.manifest import load_bot
 from arena.players.off_turn import MAX_WATCH_SECONDS, RunningBots
-from arena.records import MEBIBYTE, Limits, TimeControl
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import bot_processes
 from tests.leftovers import no_process_left

@@ -2,10 +2,10 @@
 
 import pytest
 
+from arena.base.records import TimeControl
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.playing.view import Played, view_of
-from arena.records import TimeControl
 from arena.site.build.match_sentences import position_sentence, result_sentence
 from tests.site.matches import FULL, fault, record
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.errors import BotError
+from arena.base.errors import BotError
+from arena.base.records import DEFAULT_LIMITS
 from arena.protocol.frames import FrameError, decode_body
 from arena.protocol.messages import common_action, read_action
-from arena.records import DEFAULT_LIMITS
 
 ACTIONS = ["+", "", "é", 0, -1, 200, 2**63, [3, 4], ["v", 3], [], list(range(8))]
 UNCOMMON = [None, True, 1.5, b"+", [1.5], [True], [[1]], {"x": 1}, list(range(9)), msgpack.ExtType(1, b"")]

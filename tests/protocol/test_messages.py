@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.errors import BotError
+from arena.base.errors import BotError
 from arena.protocol.messages import Wants, read_action, read_ready
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.ratings.sequential import (
     LEARNT_ENCOUNTERS,
     MIN_ENCOUNTERS,

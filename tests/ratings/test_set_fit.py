@@ -9,7 +9,7 @@ import trueskill
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.ratings import BETA, MU, SIGMA, fit_counted, rate_results
 from arena.ratings.environment import Environment, cdf, hazard, pdf, ppf
 

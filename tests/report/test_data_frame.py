@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from arena import ArenaHome, crosstable_of, standings_of
-from arena.errors import UnknownNameError, UsageError
+from arena.base.errors import UnknownNameError, UsageError
 from tests.report.test_tournament_page import FOUR
 from tests.report.tournaments import play
 

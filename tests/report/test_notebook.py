@@ -7,9 +7,9 @@ import pytest
 
 import arena
 from arena import ArenaHome, Board, Standings, crosstable_of, make_game, standings_of, states_of
-from arena.display import Displayed
+from arena.base.display import Displayed
+from arena.base.records import MatchRecord
 from arena.games import Drawing
-from arena.records import MatchRecord
 from arena.report import notebook, notebook_match
 from arena.report.board import NEUTRAL, SEAT_COLOURS
 from arena.report.inline_html import BAD, GOOD

@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
+from arena.base.names import is_name
 from arena.home import ArenaHome
-from arena.names import is_name
 from arena.site.publish.one_file import report_file
 from tests import needs
 from tests.report.test_tables import HOSTILE

@@ -11,10 +11,10 @@ from itertools import pairwise
 import pytest
 
 from arena.analysis.standings_cache import standings_of
-from arena.bot_text import OPERATOR
+from arena.base.bot_text import OPERATOR
+from arena.base.names import is_name
 from arena.corrections.void_matches import void_matches
 from arena.home import ArenaHome
-from arena.names import is_name
 from arena.report import markup
 from arena.report.verdict import verdict
 from arena.site.publish.one_file import report_file
@@ -169,7 +169,7 @@ def test_fewer_matches_say_how_many_and_how_to_see_the_rest(home, league):
 
 
 def test_a_tournament_that_has_not_begun_has_a_page(home):
-    from arena.definition import Definition
+    from arena.base.definition import Definition
 
     stored = play(home, "unplayed", FOUR[:2])
     values = stored.definition.to_json() | {"rng_seed": 2}

@@ -1,15 +1,15 @@
 """Tournaments of many bots in a moment: the real director and store, with players in this process."""
 
-from arena.definition import Definition, GameChoice
-from arena.enums import FaultKind
-from arena.errors import BotError
+from arena.base.definition import Definition, GameChoice
+from arena.base.enums import FaultKind
+from arena.base.errors import BotError
+from arena.base.records import Bot
+from arena.base.seeds import pick_below
 from arena.executors.executor import Executor, Played
 from arena.games import make_game
 from arena.match.referee import Referee
 from arena.players.player import Answer
 from arena.players.scripted import ScriptedPlayer
-from arena.records import Bot
-from arena.seeds import pick_below
 from arena.store.rows import row_of
 from arena.tournament.director import run_tournament
 

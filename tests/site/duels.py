@@ -1,7 +1,7 @@
 """Small stores whose numbers are worked out by hand."""
 
-from arena.definition import GameChoice
-from arena.records import Bot, Fault, SeatReport
+from arena.base.definition import GameChoice
+from arena.base.records import Bot, Fault, SeatReport
 from tests.store.samples import definition, line, record
 
 

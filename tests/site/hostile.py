@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from arena.definition import GameChoice
-from arena.enums import CorrectionKind, FaultKind
-from arena.records import Bot, Fault, SeatReport
+from arena.base.definition import GameChoice
+from arena.base.enums import CorrectionKind, FaultKind
+from arena.base.records import Bot, Fault, SeatReport
 from arena.store.correction import CorrectionDetails
 from arena.store.correction_log import Change
 from arena.store.schema import seasons

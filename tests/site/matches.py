@@ -1,7 +1,7 @@
 """Records for pages, and pages as they are served."""
 
-from arena.enums import FaultKind, Termination
-from arena.records import Fault, MatchRecord, SeatReport, TimeControl
+from arena.base.enums import FaultKind, Termination
+from arena.base.records import Fault, MatchRecord, SeatReport, TimeControl
 
 
 def record(actions, **changed):

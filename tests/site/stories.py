@@ -1,6 +1,6 @@
 """Tournaments whose results a test writes down, match by match."""
 
-from arena.records import Bot
+from arena.base.records import Bot
 from tests.store.samples import definition, line, record
 
 NAMES = ("a", "b", "c")

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from arena.definition import GameChoice
+from arena.base.definition import GameChoice
 from arena.games import make_game
 from arena.home import ArenaHome
 from arena.lab.annotated_tournament import TournamentAnnotator

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from arena.base.errors import UnknownNameError
+from arena.base.results import EntrantRating
 from arena.corrections.void_matches import void_matches
-from arena.errors import UnknownNameError
-from arena.results import EntrantRating
 from arena.site.build import bot_profile as builder
 from arena.site.models.bot_profile import BotParameters
 from arena.site.page_table import PAGE_BY_NAME

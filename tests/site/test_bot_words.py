@@ -21,10 +21,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 import arena
-from arena.bot_text import EVERYBODY, OPERATOR, BotText, author_of
-from arena.enums import FaultKind
+from arena.base.bot_text import EVERYBODY, OPERATOR, BotText, author_of
+from arena.base.enums import FaultKind
+from arena.base.records import Fault, MatchRecord, SeatReport
 from arena.home import ArenaHome
-from arena.records import Fault, MatchRecord, SeatReport
 from arena.site.models.match import MatchParameters
 from arena.site.page_table import PAGES
 from arena.site.publish.one_file import report_file

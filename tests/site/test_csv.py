@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from arena.errors import UnknownNameError
+from arena.base.errors import UnknownNameError
 from arena.report.tables import Column
 from arena.site.models.model import Model, Table
 

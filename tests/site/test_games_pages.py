@@ -6,7 +6,7 @@ import re
 import pytest
 from pydantic import ValidationError
 
-from arena.errors import OptionError, UnknownNameError, UsageError
+from arena.base.errors import OptionError, UnknownNameError, UsageError
 from arena.games import make_game
 from arena.home import ArenaHome
 from arena.site.build import action_targets as action_targets_module

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from arena.errors import UnknownNameError
+from arena.base.errors import UnknownNameError
 from arena.site.build import bots as bots_builder
 from arena.store.values import StoredBot
 from tests.site.duels import bot, duels, tell

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from arena.bot_text import OPERATOR
+from arena.base.bot_text import OPERATOR
+from arena.base.errors import UnknownNameError
+from arena.base.live_match import LiveMatch
+from arena.base.seeds import pick_below
 from arena.corrections.absence import disqualify
-from arena.errors import UnknownNameError
 from arena.games import make_game
 from arena.home import ArenaHome
-from arena.live_match import LiveMatch
-from arena.seeds import pick_below
 from arena.site.build.match import build_match
 from arena.site.build.viewed_match import viewed_match
 from arena.site.models.match import MatchPage, MatchParameters

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from pydantic import ValidationError
 
-from arena.enums import FaultKind, Termination
-from arena.errors import UnknownNameError
+from arena.base.enums import FaultKind, Termination
+from arena.base.errors import UnknownNameError
 from arena.home import ArenaHome
 from arena.site.build.matches import build_matches
 from arena.site.models.matches import MatchesParameters

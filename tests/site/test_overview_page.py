@@ -1,6 +1,6 @@
 """The first page."""
 
-from arena.records import Bot
+from arena.base.records import Bot
 from arena.store.live_state import PlayedNow, RunProgress
 from tests.report.test_tables import HOSTILE
 from tests.report.tournaments import play

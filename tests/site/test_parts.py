@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from arena.enums import FaultKind, Termination
+from arena.base.enums import FaultKind, Termination
 from arena.site.links import ServedLinks
 from arena.site.models.results import ListedFault, ListedResult
 from arena.site.render import Setting, asset_digests, environment

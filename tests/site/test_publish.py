@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from arena.errors import StoreError, UnknownNameError, UsageError
+from arena.base.errors import StoreError, UnknownNameError, UsageError
 from arena.home import ArenaHome
 from arena.site.publish.publishing import publish
 from tests.report.tournaments import play

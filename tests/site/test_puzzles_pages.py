@@ -3,7 +3,7 @@
 import html5lib
 import pytest
 
-from arena.errors import StoreError, UnknownNameError
+from arena.base.errors import StoreError, UnknownNameError
 from arena.home import ArenaHome
 from arena.lab.kept_puzzles import keep_puzzles
 from arena.lab.oracle import Oracle

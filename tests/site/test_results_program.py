@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.errors import DatabaseError, UsageError
+from arena.base.errors import DatabaseError, UsageError
 from arena.home import ArenaHome
 from arena.site.publish import results_program
 from arena.site.publish.results_program import AGAIN_SECONDS, ResultMaker

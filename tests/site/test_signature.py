@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from arena.errors import StoreError, UsageError
+from arena.base.errors import StoreError, UsageError
 from arena.home import ArenaHome
 from arena.site.publish.signature import KEY_FILE, PUBLIC_KEY, SIGNATURE, public_key, signing_key
 from arena.site.publish.verification import verify_folder

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from arena.errors import DatabaseError, StoreError
+from arena.base.errors import DatabaseError, StoreError
 from arena.home import ArenaHome
 from arena.site.build.reading import MAX_SENTENCES, Reading
 from arena.store.scope import Scope

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from arena.errors import UnknownNameError
+from arena.base.errors import UnknownNameError
 from tests.site.duels import duels, tell
 from tests.site.parsed import Parsed, html_of, model_of
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from arena.bot_text import OPERATOR
-from arena.enums import Termination
+from arena.base.bot_text import OPERATOR
+from arena.base.enums import Termination
+from arena.base.records import TimeControl
 from arena.games import Drawing
 from arena.games.differences import Differences
-from arena.records import TimeControl
 from arena.site.build import match_boards
 from arena.site.build.viewed_match import viewed_match
 from arena.site.models.match import Asked

@@ -1,7 +1,7 @@
 """A small tournament, for tests of the store."""
 
-from arena.definition import Definition, GameChoice
-from arena.records import Bot, MatchRecord, ScheduledMatch, SeatReport, TimeControl
+from arena.base.definition import Definition, GameChoice
+from arena.base.records import Bot, MatchRecord, ScheduledMatch, SeatReport, TimeControl
 from arena.store.rows import row_of
 
 

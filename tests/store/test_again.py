@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.errors import ChangedMeanwhileError, StoreError
-from arena.records import Bot
+from arena.base.errors import ChangedMeanwhileError, StoreError
+from arena.base.records import Bot
 from arena.store.again import MAX_READINGS, read_whole
 from tests.databases import on_both
 from tests.store.samples import definition, line, record

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 import sqlalchemy as sa
 
-from arena.enums import CorrectionKind, EventKind
+from arena.base.enums import CorrectionKind, EventKind
 from arena.store.annotations import AnnotationRow, StoredAccuracy
 from arena.store.correction import CorrectionDetails
 from arena.store.correction_log import Change

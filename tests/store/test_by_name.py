@@ -2,9 +2,9 @@
 
 import pytest
 
-from arena.errors import UnknownNameError
+from arena.base.errors import UnknownNameError
+from arena.base.records import Fault
 from arena.home import ArenaHome
-from arena.records import Fault
 from tests.databases import on_both
 from tests.store.samples import definition, line, record
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 import pytest
 import sqlalchemy as sa
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 from arena.store.columns import Integer, Member, OptionalInteger
 
 

@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 from sqlalchemy import literal, select
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 from arena.store import connection as connection_module
 from arena.store.store import Store
 

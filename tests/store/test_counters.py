@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from arena.enums import CorrectionKind
+from arena.base.enums import CorrectionKind
 from arena.store.correction import CorrectionDetails
 from arena.store.correction_log import Change
 from arena.store.store import Store

@@ -6,8 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from arena.enums import EventKind
-from arena.errors import StoreError
+from arena.base.enums import EventKind
+from arena.base.errors import StoreError
 from arena.store.commit_signal import Commits
 from arena.store.events import EventDetails
 from arena.store.store import Store

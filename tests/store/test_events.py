@@ -7,9 +7,9 @@ from contextlib import closing
 import pytest
 import sqlalchemy as sa
 
-from arena.enums import CorrectionKind, EventKind
-from arena.errors import StoreError
-from arena.records import Fault
+from arena.base.enums import CorrectionKind, EventKind
+from arena.base.errors import StoreError
+from arena.base.records import Fault
 from arena.store.addition import Addition
 from arena.store.correction import CorrectionDetails
 from arena.store.correction_log import Change

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import select
 
-from arena.errors import StoreError
-from arena.live_match import LiveMatch
-from arena.records import Fault
+from arena.base.errors import StoreError
+from arena.base.live_match import LiveMatch
+from arena.base.records import Fault
 from arena.store import live_state
 from arena.store.events import live_topic
 from arena.store.live_state import MAX_WATCHED, PlayedNow, RunProgress

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from arena.enums import CorrectionKind, FaultKind, Termination
-from arena.errors import StoreError
-from arena.records import Fault, SeatReport
+from arena.base.enums import CorrectionKind, FaultKind, Termination
+from arena.base.errors import StoreError
+from arena.base.records import Fault, SeatReport
 from arena.store import match_lists
 from arena.store.correction import CorrectionDetails
 from arena.store.correction_log import Change

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.bot_text import OPERATOR
+from arena.base.bot_text import OPERATOR
+from arena.base.errors import StoreError
+from arena.base.records import MatchRecord
 from arena.cli import group, streams
-from arena.errors import StoreError
-from arena.records import MatchRecord
 from tests.tournament.test_earlier_versions import HOMES, STORED
 
 COMMANDS = {

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy
 
-from arena.errors import StoreError, UnknownNameError, UsageError
-from arena.records import Fault
+from arena.base.errors import StoreError, UnknownNameError, UsageError
+from arena.base.records import Fault
 from arena.store.scope import Scope
 from arena.store.store import Store
 from tests.databases import on_both

@@ -6,7 +6,7 @@ import random
 import pytest
 import sqlalchemy as sa
 
-from arena.enums import CorrectionKind
+from arena.base.enums import CorrectionKind
 from arena.store.correction import CorrectionDetails
 from arena.store.correction_log import Change
 from arena.store.schema import records, seats

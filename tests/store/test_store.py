@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from arena.analysis.encounters import count_encounters
-from arena.enums import CorrectionKind, FaultKind
-from arena.errors import StoreAwayError, StoreError, UnknownNameError
-from arena.records import Fault
+from arena.base.enums import CorrectionKind, FaultKind
+from arena.base.errors import StoreAwayError, StoreError, UnknownNameError
+from arena.base.records import Fault
 from arena.store.connection import Database
 from arena.store.correction import CorrectionDetails
 from arena.store.correction_log import Change

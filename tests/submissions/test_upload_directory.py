@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from arena.errors import UploadError, UsageError
+from arena.base.errors import UploadError, UsageError
 from arena.home import CHECKING, RECEIVING
 from arena.submissions import upload_directory
 from arena.submissions.upload_directory import UploadDirectory

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.errors import DefinitionError, StoreError, UsageError
+from arena.base.errors import DefinitionError, StoreError, UsageError
 from arena.tournament.definition import load_definition
 from arena.tournament.formats.table import format_of
 from tests.conftest import BOTS

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from arena.analysis.standings_cache import standings_of
-from arena.errors import DefinitionError, LateError, StoreError
+from arena.base.errors import DefinitionError, LateError, StoreError
 from arena.executors.cores import cores_for_workers
 from arena.executors.executor import Executor, Job, Played, Void, void_after
 from arena.executors.local import LocalExecutor

@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arena import ratings
-from arena.errors import DefinitionError
-from arena.results import StoredResult
+from arena.base.errors import DefinitionError
+from arena.base.results import StoredResult
 from arena.tournament.formats.format import FOR_TWO, Field, Meeting
 from arena.tournament.formats.groups import balanced_groups
 from arena.tournament.formats.knockout import bracket

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.definition import Absence
+from arena.base.definition import Absence
 from arena.store.store import Store
 from arena.store.tournament_reader import TournamentReader
 from arena.tournament.control import Order, RunControl

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from arena.bot_text import OPERATOR
+from arena.base.bot_text import OPERATOR
 from arena.home import ArenaHome
 from arena.tournament.definition import load_definition, make_definition
 from arena.tournament.director import run_tournament

@@ -7,16 +7,16 @@ from itertools import pairwise
 
 import pytest
 
-from arena.definition import Definition, GameChoice
-from arena.errors import StoreError
+from arena.base.definition import Definition, GameChoice
+from arena.base.errors import StoreError
+from arena.base.live_match import LiveMatch
+from arena.base.records import Bot
+from arena.base.results import EntrantRating
 from arena.executors.executor import Executor, Played, Playing, Void
 from arena.home import ArenaHome
-from arena.live_match import LiveMatch
 from arena.match.referee import Referee
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
-from arena.records import Bot
-from arena.results import EntrantRating
 from arena.store.live_state import LiveState
 from arena.store.rows import row_of
 from arena.tournament import live_writer

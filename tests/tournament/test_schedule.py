@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.definition import Definition, GameChoice
-from arena.errors import DefinitionError
+from arena.base.definition import Definition, GameChoice
+from arena.base.errors import DefinitionError
+from arena.base.records import Bot, Limits, TimeControl
+from arena.base.seeds import pick_below
 from arena.games import make_game
-from arena.records import Bot, Limits, TimeControl
-from arena.seeds import pick_below
 from arena.tournament.formats.format import Field
 from arena.tournament.formats.table import FORMATS
 from arena.tournament.openings import openings

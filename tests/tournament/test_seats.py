@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.analysis.schedule_balance import schedule_balance, seatings_of
-from arena.records import ScheduledMatch
+from arena.base.records import ScheduledMatch
 from arena.tournament.seats import SeatPlanner, rotations, steps
 
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.definition import Definition, GameChoice
-from arena.enums import FaultKind
-from arena.errors import DefinitionError, UsageError
+from arena.base.definition import Definition, GameChoice
+from arena.base.enums import FaultKind
+from arena.base.errors import DefinitionError, UsageError
+from arena.base.records import Bot, Fault
 from arena.home import ArenaHome
 from arena.ratings.local_optimum import LocalOptimum, Sample
-from arena.records import Bot, Fault
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule
 from arena.tournament.tuning import TuningPlan, TuningVerdict, final_test, tune
@@ -284,7 +284,7 @@ def test_a_start_that_fails_in_most_matches_is_nothing_to_compare_with():
 
 def test_scores_are_shares_of_the_points_of_an_encounter():
     bot = Bot(name="x", version="1", command=("x",), directory="/")
-    from arena.results import StoredResult
+    from arena.base.results import StoredResult
 
     def result(encounter, ranks, actions, seat):
         bots = ("x@1", "start@1") if seat == 0 else ("start@1", "x@1")

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena.base.results import StoredResult
 from arena.executors.executor import Void
 from arena.ratings.components import connected_components
-from arena.results import StoredResult
 from arena.store.store import Store
 from arena.tournament.control import Order, RunControl
 from arena.tournament.director import run_tournament

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.errors import DefinitionError
+from arena.base.errors import DefinitionError
 from arena.tournament.definition import load_definition
 from arena.tournament.variants import MAX_VARIANTS, has_lists, variants_of
 from tests.conftest import BOTS

@@ -11,11 +11,11 @@ import pytest
 
 import arena.corrections.bots
 from arena.analysis.verification import verify
+from arena.base.errors import StoreError
 from arena.corrections.absence import disqualify, withdraw
 from arena.corrections.bots import replace_bot
 from arena.corrections.undoing import undo_correction
 from arena.corrections.void_matches import void_matches
-from arena.errors import StoreError
 from arena.home import ArenaHome
 from arena.transfer.export_writer import DigestChain, whole_export
 from arena.transfer.importing import import_records

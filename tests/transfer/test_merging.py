@@ -13,8 +13,8 @@ import pytest
 import arena.store.addition
 from arena.analysis.standings_cache import standings_of
 from arena.analysis.verification import verify
-from arena.definition import GameChoice
-from arena.errors import StoreError, UnknownNameError
+from arena.base.definition import GameChoice
+from arena.base.errors import StoreError, UnknownNameError
 from arena.home import ArenaHome
 from arena.store.rows import row_of
 from arena.transfer.merging import merge_home

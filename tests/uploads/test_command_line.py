@@ -117,7 +117,7 @@ def test_what_a_killed_submission_has_copied_is_removed_by_the_next(place):
 MEASURE = """
 import os, resource, sys
 from pathlib import Path
-from arena.errors import UploadError
+from arena.base.errors import UploadError
 from arena.uploads.unpacking import unpack
 
 def unpack_one(name):

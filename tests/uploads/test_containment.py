@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.enums import IsolationLevel
+from arena.base.enums import IsolationLevel
 from arena.isolation import levels
 from arena.isolation.sandbox_policy import Isolation
 from arena.uploads import containment

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from arena.errors import BotDefinitionError
+from arena.base.errors import BotDefinitionError
 from arena.uploads.packing import packed
 from arena.uploads.unpacking import unpack
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.errors import BotDefinitionError, UploadError, UsageError
+from arena.base.errors import BotDefinitionError, UploadError, UsageError
 from arena.isolation.levels import choose_isolation
 from arena.isolation.stale_cleanup import UPLOAD_PREFIX
 from arena.uploads import unpacking

@@ -3,8 +3,8 @@
 import json
 from dataclasses import dataclass
 
-from arena.enums import EventKind
-from arena.live_match import LiveSummary
+from arena.base.enums import EventKind
+from arena.base.live_match import LiveSummary
 from arena.store.event_log import StoredEvent
 from arena.store.events import EventDetails, tournament_topic
 from arena.store.live_state import StoredLiveSummary

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import pytest
 
-from arena.definition import GameChoice
+from arena.base.definition import GameChoice
+from arena.base.live_match import LiveMatch
 from arena.home import ArenaHome
-from arena.live_match import LiveMatch
 from arena.site.models.match import MatchParameters
 from arena.site.page import Lane
 from arena.site.page_table import PAGE_BY_NAME

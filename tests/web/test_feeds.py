@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from arena.base.records import Fault
 from arena.home import ArenaHome
-from arena.records import Fault
 from arena.site.build.feeds import bot_feed, tournament_feed
 from arena.site.feed import ATOM, feed_xml, result_title
 from arena.site.models.feed import MAX_ENTRIES

@@ -5,8 +5,8 @@ import threading
 import anyio
 import pytest
 
+from arena.base.programs.trouble_note import Trouble
 from arena.operating.troubles import HOME
-from arena.trouble_note import Trouble
 from arena.web.csp_reports import CspReports
 from arena.web.health import TROUBLES_SECONDS, Health
 from arena.web.opened_home import OpenedHome

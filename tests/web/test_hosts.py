@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.loopback import is_loopback
+from arena.base.programs.loopback import is_loopback
 from arena.web.hosts import Hosts
 
 

@@ -8,8 +8,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from arena.enums import EventKind
-from arena.errors import UnknownNameError
+from arena.base.enums import EventKind
+from arena.base.errors import UnknownNameError
 from arena.store.rosters import Roster
 from arena.web import hub as hub_module
 from arena.web import reader as reader_module

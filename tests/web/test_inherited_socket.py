@@ -11,8 +11,8 @@ import threading
 
 import pytest
 
+from arena.base.programs.systemd import notify, take_inherited_socket, watchdog_seconds
 from arena.cli.group import run
-from arena.systemd import notify, take_inherited_socket, watchdog_seconds
 
 RESTARTS = 4
 ROUNDS = 100

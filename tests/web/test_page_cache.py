@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.errors import ChangedMeanwhileError, StoreAwayError, StoreError, UnknownNameError
+from arena.base.errors import ChangedMeanwhileError, StoreAwayError, StoreError, UnknownNameError
 from arena.site.models.overview import OverviewParameters
 from arena.site.page import Lane
 from arena.site.page_table import PAGE_BY_NAME

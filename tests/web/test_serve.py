@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.base.definition import GameChoice
 from arena.cli.group import run
-from arena.definition import GameChoice
 from arena.home import ArenaHome
 from arena.isolation import reaper
 from arena.lab.kept_puzzles import keep_puzzles

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from arena.bot_text import EVERYBODY, OPERATOR
+from arena.base.bot_text import EVERYBODY, OPERATOR
 from arena.site.page_table import PAGE_BY_NAME
 from arena.web import snapshots
 from arena.web.built_value import BuiltValue

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from arena.base.programs.trouble_note import noted_troubles
 from arena.home import PEOPLE_FILE, ArenaHome
 from arena.operating.parts import programs
 from arena.people.directing import DirectorState, Wish
@@ -13,7 +14,6 @@ from arena.people.unrated_match import Choices
 from arena.players.manifest import load_bot
 from arena.store.people.people_store import PeopleStore
 from arena.submissions.containment_note import note_containment
-from arena.trouble_note import noted_troubles
 from arena.web.supervisor import View, _Watched
 from tests.conftest import BOTS
 from tests.contests.samples import contest_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.web.cursor import Cursor, live_log, parse_cursor
 from arena.web.topics import CONTESTS, Topic, parse_topics
 

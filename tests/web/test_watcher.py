@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from arena.definition import GameChoice
-from arena.enums import EventKind
-from arena.errors import StoreError
+from arena.base.definition import GameChoice
+from arena.base.enums import EventKind
+from arena.base.errors import StoreError
+from arena.base.live_match import LiveMatch
+from arena.base.records import Bot
 from arena.home import ArenaHome
-from arena.live_match import LiveMatch
-from arena.records import Bot
 from arena.store.connection import Database
 from arena.store.live_state import RunProgress
 from arena.store.values import StoredBot

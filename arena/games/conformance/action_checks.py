@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from arena.errors import IllegalActionError
+from arena.base.errors import IllegalActionError
 from arena.games.conformance.finding import MistakeError
 from arena.games.conformance.position import Position, shown_by
 from arena.games.conformance.values import are_same, as_lists, exact, problem_on_the_wire, shown

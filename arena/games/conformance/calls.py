@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from types import FrameType
 from typing import Any
 
-from arena.errors import IllegalActionError
+from arena.base.errors import IllegalActionError
 from arena.games.conformance.finding import MistakeError, problem_of
 from arena.games.game import Game
 

@@ -10,7 +10,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol
 
-from arena.errors import IllegalActionError
+from arena.base.errors import IllegalActionError
+from arena.base.text import counted
 from arena.games.conformance import action_checks, picture_checks, state_checks
 from arena.games.conformance.calls import Calls
 from arena.games.conformance.finding import Finding, MistakeError, unexaminable
@@ -25,7 +26,6 @@ from arena.games.conformance.position import (
 from arena.games.conformance.shortening import SEARCH_SECONDS, Examine, Shown, shortest
 from arena.games.conformance.values import exact, shown
 from arena.games.game import Game
-from arena.text import counted
 
 _PER_MATCH = 12
 """Positions of a random match in which every check is made."""

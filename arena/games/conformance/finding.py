@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.errors import GameError
+from arena.base.errors import GameError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

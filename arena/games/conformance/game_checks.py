@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from arena.errors import OptionError, UsageError
+from arena.base.errors import OptionError, UsageError
 from arena.games import make_game
 from arena.games.conformance.calls import guarded
 from arena.games.conformance.finding import MistakeError, problem_of

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from arena.errors import IllegalActionError
+from arena.base.errors import IllegalActionError
 from arena.games.conformance.calls import Calls
 from arena.games.conformance.finding import MistakeError
 from arena.games.conformance.values import shown

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+from arena.base.ranking import competition_ranks
 from arena.games.conformance.calls import Calls
 from arena.games.conformance.finding import MistakeError
 from arena.games.conformance.position import Position, shown_by, state_after
 from arena.games.conformance.values import are_same, over_the_wire, problem_on_the_wire, shown
 from arena.games.space import Space
-from arena.ranking import competition_ranks
 
 _SAMPLE = 6
 """Legal actions that are tried where each one costs several calls."""

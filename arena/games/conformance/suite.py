@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from arena.base.records import DEFAULT_PLY_LIMIT
+from arena.base.text import counted
 from arena.games import find_game
 from arena.games.conformance import game_checks
 from arena.games.conformance.calls import CALL_SECONDS, guarded, time_limits
@@ -16,8 +18,6 @@ from arena.games.conformance.finding import Finding, MistakeError, unexaminable
 from arena.games.conformance.position import Line
 from arena.games.conformance.variants import variants
 from arena.games.game import Game
-from arena.records import DEFAULT_PLY_LIMIT
-from arena.text import counted
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 

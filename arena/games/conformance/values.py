@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from arena.errors import repr_of
+from arena.base.errors import repr_of
+from arena.base.records import DEFAULT_LIMITS, Limits
+from arena.base.text import shortened_text
 from arena.games.conformance.finding import MistakeError
 from arena.protocol.frames import HEADER_BYTES, MAX_BYTES_TO_BOT, decode_body, encode_frame
-from arena.records import DEFAULT_LIMITS, Limits
-from arena.text import shortened_text
 
 _WIDE = Limits(message_depth=64, message_nodes=MAX_BYTES_TO_BOT)
 """What the other end of the wire reads; the arena's own limits are for messages from bots."""

@@ -14,9 +14,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
+from arena.base.shipped import package_directory, path_of
 from arena.lab.kernels import cache
-from arena.shipped import package_directory, path_of
 
 SOURCES = path_of("arena.lab.kernels")
 HEADERS = tuple(sorted(path.name for path in SOURCES.glob("*.h")))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import GAMES, Game
 from arena.lab.kernels import build, cache
 from arena.lab.kernels.encoding import KERNEL_NAMES

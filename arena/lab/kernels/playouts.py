@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import fsum
 from typing import Any
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import Game
 from arena.games.space import Space
 from arena.lab.kernels.generator import Generator

@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import fsum
 from typing import Any
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import Game
 from arena.lab.kernels.encoding import state_numbers
 from arena.lab.kernels.kernel import Kernel, Trace

@@ -6,7 +6,7 @@ import ctypes
 import sys
 from pathlib import Path
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.lab.kernels.loading import open_library
 from arena.lab.kernels.sameness import SELF_TEST, Compared, Effort, compare
 from arena.lab.kernels.share_sameness import compare_shares

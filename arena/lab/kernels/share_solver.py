@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 
+from arena.base.ranking import points_of
 from arena.lab.kernels.encoding import plaid_state
 from arena.lab.kernels.solver import SOLVED, KernelSolver, Needs
-from arena.ranking import points_of
 
 Points = tuple[int, ...]
 """Of each seat, two for each rival that it beats and one for each that it ties with."""

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import Game
 from arena.lab.kernels.option_sets import large_games, small_games
 from arena.lab.kernels.slips import MOST_STATES, SlipKernel, encounters_by_rules

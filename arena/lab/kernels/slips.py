@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import Game
 from arena.games.multiplication import Multiplication, MultiplicationState
 from arena.lab.kernels.generator import Generator

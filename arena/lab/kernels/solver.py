@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import Game
 from arena.games.plaid import Plaid
 from arena.lab.kernels.encoding import plaid_state

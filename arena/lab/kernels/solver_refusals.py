@@ -6,7 +6,7 @@ import ctypes
 from contextlib import suppress
 from typing import Any
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import Game
 from arena.lab.kernels.option_sets import largest_game, solved_games, unsolved_games
 from arena.lab.kernels.share_solver import ShareSolver

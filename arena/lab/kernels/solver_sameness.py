@@ -10,7 +10,7 @@ from math import comb, factorial
 from operator import itemgetter
 from typing import Any
 
-from arena.errors import KernelError
+from arena.base.errors import KernelError
 from arena.games import Game
 from arena.games.multiplication import Multiplication
 from arena.games.plaid import Plaid

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from arena.base.text import all_of
 from arena.lab.quality.comparison import Comparison, Difference
 from arena.lab.quality.estimate import Kind
 from arena.lab.quality.measure import Row
 from arena.lab.quality.report import QualityReport
 from arena.lab.quality.text import bounds_text, estimate_text, number_text
-from arena.text import all_of
 
 EVEN = 0.5
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from arena.errors import KernelError, OptionError, UsageError
+from arena.base.errors import KernelError, OptionError, UsageError
 from arena.games import GAMES, make_game
 from arena.games.game import Game
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError

@@ -7,7 +7,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any, NamedTuple
 
-from arena.errors import ArenaError
+from arena.base.errors import ArenaError
 from arena.games.game import Game
 from arena.lab.kernel_values import has_all_values
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError, states_text

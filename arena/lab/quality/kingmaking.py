@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from arena.base.results import points_of
 from arena.games.game import Game
 from arena.lab.quality.simulation import SimulatedMatch
-from arena.results import points_of
 
 
 def decides_among_others(game: Game[Any], match: SimulatedMatch) -> bool | None:

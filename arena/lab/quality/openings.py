@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
+from arena.base.text import counted
 from arena.games.game import Game
 from arena.lab.quality.estimate import Cluster, Estimate, exactly, share_of
 from arena.lab.quality.exact_values import ExactValues
 from arena.lab.quality.measure import Row, Unit
 from arena.lab.quality.simulation import pick
-from arena.text import counted
 
 MAX_PLIES = 4
 

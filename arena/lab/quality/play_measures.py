@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from arena.base.results import points_of
 from arena.lab.quality.estimate import Cluster, Estimate, mean_of, share_of
 from arena.lab.quality.measure import Row, Unit, rows_of
 from arena.lab.quality.simple_strategies import SENTENCES, lead_of
 from arena.lab.quality.simulation import SimulatedMatch
-from arena.results import points_of
 
 Matches = Sequence[SimulatedMatch]
 

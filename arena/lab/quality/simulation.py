@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol, TypeVar
 
-from arena.errors import GameError
+from arena.base.errors import GameError
+from arena.base.text import counted
 from arena.games.game import Game
 from arena.lab.state_graph import MAX_PLIES
-from arena.text import counted
 
 T = TypeVar("T")
 

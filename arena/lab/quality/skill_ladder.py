@@ -9,14 +9,14 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
+from arena.base.results import points_of
+from arena.base.seeds import derived_seed
+from arena.base.text import counted
 from arena.games.game import Game
 from arena.lab.quality.exact_values import BestPlay, ExactValues
 from arena.lab.quality.simple_strategies import GreedyStrategy, RandomStrategy
 from arena.lab.quality.simulation import SimulatedMatch, Strategy, simulate
 from arena.lab.quality.tree_search import TreeSearch
-from arena.results import points_of
-from arena.seeds import derived_seed
-from arena.text import counted
 
 FIRST_PLAYOUTS = 8
 """Of the weakest search; each one above has twice as many for each action."""

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from arena.base.seeds import derived_seed
 from arena.games.game import Game
 from arena.lab.limits import Limits, TimeIsUpError
 from arena.lab.quality.boards import is_exact, solved_boards
@@ -28,7 +29,6 @@ from arena.lab.quality.skill_ladder import (
 from arena.lab.quality.value_measures import ValuedMatch, valued
 from arena.lab.solution import Solution
 from arena.lab.symmetries import representatives, up_to_symmetry
-from arena.seeds import derived_seed
 
 MOST_MEMORY_BYTES = 1 << 30
 """For values; what takes more is not known, so that reports do not depend on how much memory is free."""

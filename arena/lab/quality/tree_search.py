@@ -12,9 +12,9 @@ from math import log, sqrt
 from random import Random
 from typing import Any
 
+from arena.base.results import points_of
 from arena.games.game import Game
 from arena.lab.quality.simulation import pick
-from arena.results import points_of
 
 EXPLORATION = 0.7
 """Weight of what was seldom tried, against points from 0 to 1."""

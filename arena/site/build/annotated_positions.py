@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from arena.errors import GameError
+from arena.base.errors import GameError
 from arena.games import Game
 from arena.lab.annotation import AnnotatedAction, Annotation
 from arena.lab.marks import Mark, points_for

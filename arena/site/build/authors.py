@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TypeVar
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 from arena.home import ArenaHome
 from arena.site.models.model import ModelOfBots, Parameters
 from arena.store.values import StoredTournament

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from arena.analysis.bot_profile import BotProfile, bot_profile, find_labels
 from arena.analysis.bot_times import bot_times
 from arena.analysis.leaderboard_cache import leaderboard
-from arena.enums import FaultKind
+from arena.base.enums import FaultKind
+from arena.base.records import Bot, MatchRecord
+from arena.base.text import all_of, counted
 from arena.home import ArenaHome
-from arena.records import Bot, MatchRecord
 from arena.report.corrections_table import correction_text
 from arena.site.build.first_ratings import with_first_ratings
 from arena.site.build.rated import rated_tournament
@@ -37,7 +38,6 @@ from arena.site.models.sentence import Sentence
 from arena.store.owners import Authorship, Owners
 from arena.store.scope import ALL_BUT_COMPARISONS
 from arena.store.values import StoredBot, StoredFault, StoredTournament
-from arena.text import all_of, counted
 from arena.tournament.rounds import ranking_of
 
 MAX_PROFILES = 6

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from arena.errors import UnknownNameError
+from arena.base.errors import UnknownNameError
+from arena.base.records import MatchRecord
 from arena.home import ArenaHome
-from arena.records import MatchRecord
 from arena.site.build.authors import authors_of
 from arena.site.build.results import listed_result
 from arena.site.models.feed import MAX_ENTRIES, Feed, FeedEntry, tag_uri

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from arena.errors import ArenaError, IllegalActionError
+from arena.base.errors import ArenaError, IllegalActionError
 from arena.games import ChoiceOption, Game, Option, find_game, make_game, parse_options
 from arena.games.checked_game import checked_game
 from arena.home import ArenaHome

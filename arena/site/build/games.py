@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.errors import ArenaError, UnknownNameError
+from arena.base.errors import ArenaError, UnknownNameError
 from arena.games import GAMES, find_game
 from arena.home import ArenaHome
 from arena.site.models.games import GamesPage, GamesParameters, ListedGame

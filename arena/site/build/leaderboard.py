@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from arena.analysis.leaderboard_cache import Leaderboard, keep_leaderboard
 from arena.analysis.rating_history import history_over_tournaments
 from arena.analysis.standings_cache import standings_of
-from arena.errors import UnknownNameError
+from arena.base.errors import UnknownNameError
 from arena.games import GAMES
 from arena.home import ArenaHome
 from arena.site.build.findings import findings

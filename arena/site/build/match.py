@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from arena.bot_text import Audience
-from arena.errors import UnknownNameError
+from arena.base.bot_text import Audience
+from arena.base.errors import UnknownNameError
+from arena.base.records import MatchRecord, TimeControl
 from arena.home import ArenaHome
 from arena.lab.stored_annotation import annotation_of
-from arena.records import MatchRecord, TimeControl
 from arena.site.build.unfinished_match import unfinished_match
 from arena.site.build.viewed_match import viewed_match
 from arena.site.models.match import MatchPage, MatchParameters, SeatDetails

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from arena.errors import GameError
+from arena.base.errors import GameError
+from arena.base.records import MatchRecord
 from arena.games import Drawing, Game
-from arena.records import MatchRecord
 from arena.report.match_view import (
     board_box,
     checked_drawing,

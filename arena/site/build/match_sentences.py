@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.enums import Termination
-from arena.records import MatchRecord
-from arena.text import all_of, counted, score_text
+from arena.base.enums import Termination
+from arena.base.records import MatchRecord
+from arena.base.text import all_of, counted, score_text
 
 
 def result_sentence(record: MatchRecord, names: Sequence[str], reader: int | None = None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from arena.errors import UnknownNameError
+from arena.base.errors import UnknownNameError
 from arena.home import ArenaHome
 from arena.site.models.matches import ListedMatch, MatchesPage, MatchesParameters
 from arena.site.models.results import ListedFault

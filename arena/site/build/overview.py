@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 
-from arena.enums import TournamentState
+from arena.base.enums import TournamentState
 from arena.home import ArenaHome
 from arena.site.build.progress import progress_of
 from arena.site.build.reading import Reading

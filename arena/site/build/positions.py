@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from arena.bot_text import BotText
-from arena.enums import Termination
-from arena.errors import ArenaError, GameError
+from arena.base.bot_text import BotText
+from arena.base.enums import Termination
+from arena.base.errors import ArenaError, GameError
+from arena.base.records import MatchRecord, SeatReport, TimeControl
 from arena.games import Game
 from arena.match.final_ranks import final_ranks
-from arena.records import MatchRecord, SeatReport, TimeControl
 from arena.site.build.action_targets import action_targets
 from arena.site.build.games import MAX_TEXT_CHARACTERS
 from arena.site.models.match import Shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from arena.errors import IllegalActionError, StoreError, UnknownNameError
+from arena.base.errors import IllegalActionError, StoreError, UnknownNameError
 from arena.games import Game, make_game
 from arena.games.checked_game import checked_game
 from arena.home import ArenaHome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from arena.errors import DatabaseError, NoHomeError, StoreError, text_of
+from arena.base.errors import DatabaseError, NoHomeError, StoreError, text_of
 from arena.home import ArenaHome
 from arena.report.tables import printable
 from arena.store.scope import ALL_TOURNAMENTS, Scope

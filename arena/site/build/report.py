@@ -10,9 +10,9 @@ from arena.analysis.encounters import count_encounters
 from arena.analysis.game_statistics import cross_check, game_statistics
 from arena.analysis.rating_history import mu_histories
 from arena.analysis.standings import Standing, Standings
-from arena.bot_text import Audience
+from arena.base.bot_text import Audience
+from arena.base.records import MatchRecord
 from arena.home import ArenaHome
-from arena.records import MatchRecord
 from arena.report.match_choice import MatchChoice
 from arena.report.standings_footer import standings_footer
 from arena.report.standings_table import standings_table

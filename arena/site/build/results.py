@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from arena.records import MatchRecord
+from arena.base.records import MatchRecord
 from arena.site.models.results import ListedFault, ListedResult
 from arena.store.store import Store
 from arena.store.values import StoredTournament

@@ -9,7 +9,7 @@ from math import ceil
 from arena.analysis.crosstable import Score, pair_scores
 from arena.analysis.result_table import ResultTable
 from arena.analysis.standings import SURE, Standing, Standings
-from arena.enums import FaultKind
+from arena.base.enums import FaultKind
 from arena.ratings.environment import ppf
 from arena.report.standings_table import ranking_table
 from arena.report.verdict import ranking_verdict, verdict

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from arena.analysis.game_statistics import GameStatistics, Share
 from arena.analysis.schedule_balance import schedule_balance
 from arena.analysis.standings import Standings
-from arena.definition import Definition
+from arena.base.definition import Definition
 from arena.home import ArenaHome
 from arena.lab.accuracy import accuracy_of_tournament
 from arena.lab.kept_puzzles import may_have_puzzles

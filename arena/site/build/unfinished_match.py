@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from arena.bot_text import BotText
-from arena.definition import GameChoice
-from arena.enums import Termination
-from arena.errors import ArenaError
+from arena.base.bot_text import BotText
+from arena.base.definition import GameChoice
+from arena.base.enums import Termination
+from arena.base.errors import ArenaError
+from arena.base.live_match import LiveMatch
+from arena.base.records import MatchRecord, ScheduledMatch, SeatReport
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.home import ArenaHome
-from arena.live_match import LiveMatch
-from arena.records import MatchRecord, ScheduledMatch, SeatReport
 from arena.site.models.match import Asked
 from arena.store.values import StoredTournament
 

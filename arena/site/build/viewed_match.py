@@ -11,14 +11,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from arena.bot_text import EVERYBODY, Audience
-from arena.enums import ClockKind
-from arena.errors import ArenaError, GameError
+from arena.base.bot_text import EVERYBODY, Audience
+from arena.base.enums import ClockKind
+from arena.base.errors import ArenaError, GameError
+from arena.base.records import MatchRecord
 from arena.games import Game
 from arena.lab.annotation import Annotation
 from arena.match.clock import SeatClock
 from arena.match.replay import states_of
-from arena.records import MatchRecord
 from arena.site.build.annotated_positions import AnnotatedPositions
 from arena.site.build.match_boards import DrawnPositions, drawn_positions
 from arena.site.build.match_sentences import position_sentence, result_sentence

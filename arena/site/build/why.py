@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from arena.analysis.standings import Standing, Standings
 from arena.analysis.why_ranked import against_rivals, rated_matches_of, rivals_in, surprises
-from arena.errors import UnknownNameError
+from arena.base.errors import UnknownNameError
 from arena.home import ArenaHome
 from arena.report.standings_columns import interval_text
 from arena.site.build.rated import rated_tournament

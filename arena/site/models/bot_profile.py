@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from arena.enums import FaultKind
+from arena.base.enums import FaultKind
 from arena.report.tables import Column, Row
 from arena.site.models.first_rating import FirstRating
 from arena.site.models.model import Model, ModelOfBots, Name, Parameters, Table

@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple
 
 from annotated_types import Ge, Le
 
-from arena.enums import FaultKind, Termination
+from arena.base.enums import FaultKind, Termination
 from arena.site.models.model import AsWritten, Model, ModelOfTournament, Name, Parameters
 
 Shape = tuple[str | int | float | None, ...]

@@ -10,7 +10,7 @@ from annotated_types import Len
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 
-from arena.errors import UnknownNameError
+from arena.base.errors import UnknownNameError
 from arena.report.tables import Column, Row, render_table
 
 MAX_NAME_CHARACTERS = 200

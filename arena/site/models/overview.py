@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena.enums import TournamentState
+from arena.base.enums import TournamentState
 from arena.report.tables import Column
 from arena.site.models.model import AsWritten, Model, ModelOfBots, Parameters, Table
 from arena.site.models.progress import Progress

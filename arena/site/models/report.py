@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.enums import FaultKind
+from arena.base.enums import FaultKind
 from arena.site.models.model import Model
 from arena.site.models.results import ListedResult
 from arena.site.models.standings import StandingLine

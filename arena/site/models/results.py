@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.enums import FaultKind, Termination
+from arena.base.enums import FaultKind, Termination
 from arena.site.models.model import Model
 
 

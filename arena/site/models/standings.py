@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from arena.enums import FaultKind
+from arena.base.enums import FaultKind
 from arena.report.standings_columns import standings_columns
 from arena.report.tables import Column
 from arena.site.models.model import Model, Table

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from arena.enums import ClockKind, CorrectionKind, TournamentState
+from arena.base.enums import ClockKind, CorrectionKind, TournamentState
 from arena.report.tables import Column
 from arena.site.models.crosstable import Crosstable
 from arena.site.models.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Table

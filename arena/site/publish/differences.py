@@ -7,7 +7,7 @@ from itertools import zip_longest
 from math import isclose
 from typing import Any
 
-from arena.text import shortened_text
+from arena.base.text import shortened_text
 
 TOLERANCE = 0.02
 """Two fits of the same results, by another version or on another machine, may differ by a few of the fit's own."""

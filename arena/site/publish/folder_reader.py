@@ -7,8 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.errors import UsageError
-from arena.folder import Folder
+from arena.base.errors import UsageError
+from arena.base.folder import Folder
 from arena.site.publish.manifest import (
     MANIFEST,
     MAX_MANIFEST_BYTES,

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.text import shortened_text
 from arena.site.publish.folder_reader import FolderReader
 from arena.site.publish.manifest import END, MANIFEST, FileEntry, Manifest, head_of, line_of
 from arena.site.publish.signature import PUBLIC_KEY, SIGNATURE, SigningKey
-from arena.text import shortened_text
 
 
 class FolderWriter:

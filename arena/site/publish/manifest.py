@@ -9,9 +9,9 @@ from typing import Annotated
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from arena.errors import UsageError
-from arena.text import size_text
-from arena.version import __version__
+from arena.base.errors import UsageError
+from arena.base.text import size_text
+from arena.base.version import __version__
 
 MANIFEST = "manifest.json"
 FORM = 1

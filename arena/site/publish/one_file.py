@@ -16,7 +16,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from arena.bot_text import EVERYBODY, Audience
+from arena.base.bot_text import EVERYBODY, Audience
 from arena.home import ArenaHome
 from arena.lab.stored_annotation import annotation_of
 from arena.site.build.report import ReportBuilder

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.bot_text import EVERYBODY, Audience
-from arena.errors import StoreError, UsageError
+from arena.base.bot_text import EVERYBODY, Audience
+from arena.base.errors import StoreError, UsageError
+from arena.base.version import __version__
 from arena.home import ArenaHome
 from arena.site.models.model import Frozen
 from arena.site.publish.folder import Folder
@@ -20,7 +21,6 @@ from arena.site.publish.folder_writer import new_folder
 from arena.site.publish.manifest import FORM, Manifest, PublishedTournament
 from arena.site.publish.signature import SigningKey
 from arena.transfer.copying import copy_tournaments, temporary_home
-from arena.version import __version__
 
 Progress = Callable[[int], None]
 """Is called with how many pages there are so far."""

@@ -11,16 +11,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from arena.base.errors import ArenaError, DatabaseError
+from arena.base.programs.service_program import Idleness, end_now, keep_trying, run_service
+from arena.base.programs.trouble_note import TroubleNote
 from arena.contests.visibility import visible
-from arena.errors import ArenaError, DatabaseError
 from arena.home import ArenaHome, open_people
 from arena.people.contest import ContestPhase, StoredContest, phase_of
-from arena.service_program import Idleness, end_now, keep_trying, run_service
 from arena.site.publish.contest_results import current_version, make_result, version_of
 from arena.site.publish.result_place import result_path
 from arena.store.people.people_store import PeopleStore
 from arena.store.values import StoredTournament
-from arena.trouble_note import TroubleNote
 
 PAUSE_SECONDS = 2.0
 AGAIN_SECONDS = 60.0
@@ -28,7 +28,7 @@ AGAIN_SECONDS = 60.0
 NICENESS = 10
 """Everything that is played and looked at comes first."""
 
-_log = logging.getLogger("arena.results")
+_log = logging.getLogger("arena.base.results")
 
 
 def main(arguments: list[str]) -> int:

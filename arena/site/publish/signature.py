@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.errors import StoreError, UsageError
-from arena.text import shortened_text
+from arena.base.errors import StoreError, UsageError
+from arena.base.text import shortened_text
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey

@@ -74,7 +74,7 @@ const parts = (() => {
     offset = Math.abs(now - Date.now()) > 1500 ? now - Date.now() : 0;
   }
 
-  function duration(seconds) { // as duration_text in arena/text.py
+  function duration(seconds) { // as duration_text in arena/base/text.py
     for (const [unit, name] of [[86400, "days"], [3600, "h"]]) if (seconds >= 2 * unit) return `${Number((seconds / unit).toFixed(1))} ${name}`;
     return seconds >= 120 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds)} s`;
   }

@@ -6,13 +6,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, select
 
-from arena.errors import UnknownNameError, UsageError
+from arena.base.errors import UnknownNameError, UsageError
+from arena.base.reason import check_reason
 from arena.people.person_name import ACCEPTED, LEFT, is_person_name, look_alike_key
 from arena.people.roles import MEMBER_ROLES, Role
 from arena.people.secret import digest_of
 from arena.people.submission import FINAL, SubmissionState
 from arena.people.values import Person
-from arena.reason import check_reason
 from arena.store.connection import Database
 from arena.store.people.public_log import add_line
 from arena.store.people.schema import invitations, people, sessions, submissions, tokens

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from sqlalchemy import Connection, select
 
-from arena.mistake import Mistake
+from arena.base.mistake import Mistake
 from arena.people.contest import StoredContest
 from arena.people.contest_reading import ContestReading
 from arena.store.people.schema import people

@@ -8,8 +8,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, select
 
-from arena.errors import UsageError
-from arena.mistake import Mistake
+from arena.base.errors import UsageError
+from arena.base.mistake import Mistake
+from arena.base.reason import ACCEPTED, check_reason, is_reason
+from arena.base.text import shortened_text
 from arena.people.contest import (
     Contest,
     ContestEntrants,
@@ -23,7 +25,6 @@ from arena.people.contest import (
 from arena.people.contest_change import change_mistakes, deadline_mistakes, differences
 from arena.people.contest_reading import ContestReading, read_of
 from arena.people.submission import UNFINISHED, SubmissionState
-from arena.reason import ACCEPTED, check_reason, is_reason
 from arena.store.connection import Database
 from arena.store.people.contest_checks import invitation_mistakes, tournament_mistakes
 from arena.store.people.contest_schema import contest_entries, contests
@@ -40,7 +41,6 @@ from arena.store.people.stored_contests import (
 )
 from arena.store.people.submissions import end_submitting
 from arena.store.people.times import Clock
-from arena.text import shortened_text
 
 MAX_NOTE_CHARACTERS = 1000
 

@@ -11,16 +11,16 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, case, select
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.reason import check_reason
+from arena.base.stored import from_json_text, from_stored
 from arena.people.directing import DirectorReport, DirectorState, RunFigures, Wish, WishedState
-from arena.reason import check_reason
 from arena.store.connection import Database, insert_into
 from arena.store.people.directing_schema import reports, wishes
 from arena.store.people.public_log import add_line
 from arena.store.people.requests import lock_kept
 from arena.store.people.times import Clock
 from arena.store.rows import as_json
-from arena.stored import from_json_text, from_stored
 
 SILENT_SECONDS = 30.0
 """A program that has said nothing for so long does not run."""

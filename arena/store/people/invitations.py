@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, delete, select, type_coerce
 
-from arena.errors import InvitationError, UsageError
+from arena.base.errors import InvitationError, UsageError
 from arena.people.roles import Role
 from arena.people.secret import digest_of, new_secret
 from arena.people.values import Invitation, Person

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 from arena.store.commit_signal import CommitSignal
 from arena.store.connection import Database, create_tables
 from arena.store.database_home import Owned

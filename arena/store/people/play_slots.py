@@ -6,13 +6,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, func, select
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.text import counted
 from arena.people.unrated_match import MatchState
 from arena.store.people.schema import meta
 from arena.store.people.times import Clock
 from arena.store.people.unrated_schema import play_menu
 from arena.store.people.unrated_schema import unrated_matches as matches
-from arena.text import counted
 
 IDLE_SECONDS = 300.0
 """A person who has done nothing for so long gives up the slot."""

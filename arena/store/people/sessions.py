@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, delete, select
 
-from arena.errors import UnwritableError
+from arena.base.errors import UnwritableError
 from arena.people.secret import digest_of, new_secret
 from arena.people.values import Person, Session
 from arena.store.connection import Database

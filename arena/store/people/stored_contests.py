@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from arena.errors import UnknownNameError
+from arena.base.errors import UnknownNameError
+from arena.base.stored import from_json_text, from_stored
 from arena.people.contest import Contest, ContestEntry, StoredContest
 from arena.store.people.contest_schema import contests
-from arena.stored import from_json_text, from_stored
 
 
 def locked_contest(connection: Connection, name: str) -> StoredContest:

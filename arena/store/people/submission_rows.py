@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, select
 
-from arena.bot_text import BotText
+from arena.base.bot_text import BotText
 from arena.people.submission import ListedSubmission, Submission
 from arena.store.people.schema import people, submissions
 

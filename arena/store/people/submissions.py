@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.people.person_name import has_left
 from arena.people.submission import FINAL, UNFINISHED, ListedSubmission, Submission, SubmissionState
 from arena.people.values import Person

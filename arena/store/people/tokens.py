@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, delete, func, select
 
-from arena.errors import UnwritableError, UsageError
-from arena.names import is_visible_text
+from arena.base.errors import UnwritableError, UsageError
+from arena.base.names import is_visible_text
 from arena.people.roles import Scope
 from arena.people.secret import digest_of, new_token
 from arena.people.values import Person, Token

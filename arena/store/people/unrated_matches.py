@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, case, delete, or_, select, true
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.people.secret import new_secret
 from arena.people.unrated_match import ENDED, Choices, MatchState, Position, Shown, UnratedMatch, Wish
 from arena.store.connection import Database

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from arena.definition import Absence
-from arena.errors import DefinitionError
-from arena.results import EntrantRating, StoredResult, points_of
+from arena.base.definition import Absence
+from arena.base.errors import DefinitionError
+from arena.base.results import EntrantRating, StoredResult, points_of
 
 ANY_NUMBER = range(2, sys.maxsize)
 FOR_TWO = range(2, 3)

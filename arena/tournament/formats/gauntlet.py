@@ -10,8 +10,8 @@ from typing import Annotated
 
 from annotated_types import MinLen
 
-from arena.errors import DefinitionError, UnknownNameError
-from arena.text import toml_value
+from arena.base.errors import DefinitionError, UnknownNameError
+from arena.base.text import toml_value
 from arena.tournament.formats.format import Field, FixedFormat, Pairing, Round
 from arena.tournament.formats.round_robin import MAX_GROUPS
 

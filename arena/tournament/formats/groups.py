@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations
 
-from arena.seeds import derived_seed
+from arena.base.seeds import derived_seed
 from arena.tournament.formats.format import Pairing
 
 MAX_ATTEMPTS = 1000

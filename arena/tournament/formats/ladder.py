@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from annotated_types import Ge, Gt, Le
 
-from arena.results import EntrantRating
-from arena.seeds import derived_seed
-from arena.text import counted, duration_text
+from arena.base.results import EntrantRating
+from arena.base.seeds import derived_seed
+from arena.base.text import counted, duration_text
 from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Round, StopLimits
 
 if TYPE_CHECKING:  # what rates takes 0.3 s and 12 MiB to import, and a tournament file is read without it

@@ -16,7 +16,7 @@ from typing import Annotated
 
 from annotated_types import Ge, Le
 
-from arena.errors import DefinitionError
+from arena.base.errors import DefinitionError
 from arena.tournament.formats.format import Field, FixedFormat, Pairing, Round
 from arena.tournament.formats.groups import balanced_groups
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
 
-from arena.enums import Decision
-from arena.errors import DefinitionError
+from arena.base.enums import Decision
+from arena.base.errors import DefinitionError
+from arena.base.results import StoredResult, points_of
 from arena.ratings.repeats import counting
 from arena.ratings.sequential import Hypotheses, SequentialTest, Verdict
-from arena.results import StoredResult, points_of
 from arena.tournament.formats.format import Field, Format, Meeting, Round
 
 BATCH = 16

@@ -21,10 +21,10 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, MinLen
 
-from arena.errors import DefinitionError
-from arena.ranking import competition_ranks
-from arena.seeds import derived_seed
-from arena.text import counted
+from arena.base.errors import DefinitionError
+from arena.base.ranking import competition_ranks
+from arena.base.seeds import derived_seed
+from arena.base.text import counted
 from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Placing, Round
 from arena.tournament.formats.tie_breaks import Card, CardLine, tie_breaks
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, cast
 
-from arena.definition import Definition
-from arena.errors import DefinitionError, UnknownNameError
-from arena.stored import from_stored
+from arena.base.definition import Definition
+from arena.base.errors import DefinitionError, UnknownNameError
+from arena.base.stored import from_stored
 from arena.tournament.formats.format import Field, Format
 
 

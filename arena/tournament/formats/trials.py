@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from arena.errors import DefinitionError
+from arena.base.errors import DefinitionError
 from arena.tournament.formats.format import FixedFormat, Round
 
 MAX_DRAWN = 10_000

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from arena.errors import ArenaError
+from arena.base.errors import ArenaError
+from arena.base.programs.trouble_note import Trouble
+from arena.base.version import __version__
 from arena.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
 from arena.operating.parts import PARTS, WEB, WORK
 from arena.operating.troubles import HOME
@@ -17,8 +19,6 @@ from arena.people.directing import LADDER, DirectorState
 from arena.people.submission import FINAL, SubmissionState
 from arena.site.page import Lane
 from arena.store.people.people_store import PeopleStore
-from arena.trouble_note import Trouble
-from arena.version import __version__
 from arena.web.builders import Builders
 from arena.web.metrics.exposition import Metric, MetricKind, Sample
 

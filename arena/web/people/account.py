@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.people.device import device_text
 from arena.people.passwords import ACCEPTED as PASSWORD_RULE
 from arena.people.passwords import check_password, hash_password, is_right

@@ -11,12 +11,12 @@ from typing import Annotated, NoReturn
 
 from pydantic import Field
 
-from arena.bot_text import OPERATOR, Audience, author_of
-from arena.errors import UnknownNameError
+from arena.base.bot_text import OPERATOR, Audience, author_of
+from arena.base.errors import UnknownNameError
+from arena.base.records import MatchRecord
+from arena.base.shipped import PREFIX
 from arena.home import ArenaHome
 from arena.people.roles import Permission
-from arena.records import MatchRecord
-from arena.shipped import PREFIX
 from arena.site.build.viewed_match import note_text
 from arena.site.links import address_of
 from arena.site.models.bot_logs import BotLogs, MatchLogs, Noted, SeatLog

@@ -7,13 +7,13 @@ from functools import cache
 from urllib.parse import quote
 from zoneinfo import available_timezones
 
+from arena.base.errors import UsageError
+from arena.base.shipped import PREFIX, example_bots
 from arena.contests.announcing import announce, change
 from arena.contests.apart import read_apart
 from arena.contests.contest_text import contest_text
 from arena.contests.template_texts import template_names, template_summary
-from arena.errors import UsageError
 from arena.people.roles import Permission
-from arena.shipped import PREFIX, example_bots
 from arena.site.models.contests import ContestTemplate, NewContestPage
 from arena.store.people.rates import Rate
 from arena.web.people.contest_fields import (

@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from arena.errors import ContestError, DefinitionError, UsageError
-from arena.mistake import Mistake
-from arena.records import LIMITS, MEBIBYTE
+from arena.base.errors import ContestError, DefinitionError, UsageError
+from arena.base.mistake import Mistake
+from arena.base.records import LIMITS, MEBIBYTE
 from arena.web.people.operation import REASON_TITLE, Fields
 from arena.web.problems import FieldProblem
 

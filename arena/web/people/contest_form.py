@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 
+from arena.base.records import DEFAULT_LIMITS, MEBIBYTE
+from arena.base.stored import is_plain
+from arena.base.text import toml_text
 from arena.contests.template_texts import template_summary, template_text
 from arena.people.contest import Contest, ContestEntrants, ContestResults
-from arena.records import DEFAULT_LIMITS, MEBIBYTE
-from arena.stored import is_plain
-from arena.text import toml_text
 
 NO_QUALIFICATION = "none"
 EXAMPLE_NAME = "spring"

@@ -13,8 +13,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from arena.base.errors import StoreError
 from arena.contests.visibility import visible, visible_phase
-from arena.errors import StoreError
 from arena.people.contest import ContestResults, StoredContest
 from arena.site.models.model import Frozen
 from arena.store.people.contest_rows import ContestRows

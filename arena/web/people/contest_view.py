@@ -7,6 +7,9 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
+from arena.base.records import DEFAULT_LIMITS
+from arena.base.shipped import PREFIX
+from arena.base.text import counted, score_text, size_text
 from arena.contests.visibility import visible_phase
 from arena.people.contest import (
     Contest,
@@ -17,10 +20,7 @@ from arena.people.contest import (
     StoredContest,
 )
 from arena.people.roles import Permission
-from arena.records import DEFAULT_LIMITS
-from arena.shipped import PREFIX
 from arena.site.models.contests import ContestLine, ContestRule, ContestTime
-from arena.text import counted, score_text, size_text
 
 CAN_BE_ENTERED = (ContestPhase.ANNOUNCED, ContestPhase.ENTERING)
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from annotated_types import Len
 from pydantic import BeforeValidator, Field
 
-from arena.enums import DisqualifiedMatches
+from arena.base.enums import DisqualifiedMatches
 from arena.operating.troubles import public_sentence, troubles
 from arena.people.contest import StoredContest
 from arena.people.directing import LADDER, DirectorReport, RequestState, TournamentRequest, Wish

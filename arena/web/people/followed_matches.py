@@ -17,7 +17,7 @@ import anyio.to_thread
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 from arena.people.unrated_match import Shown
 from arena.store.people.people_store import PeopleStore
 from arena.web.client_address import Places

@@ -17,12 +17,12 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.text import counted
 from arena.people.roles import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
 from arena.site.links import ServedLinks
 from arena.store.people.people_store import PeopleStore
 from arena.submissions.upload_directory import Received, UploadDirectory
-from arena.text import counted
 from arena.web.addresses import query_of
 from arena.web.client_address import address_of, network_of
 from arena.web.endpoint import Endpoint

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from arena.base.ranking import competition_ranks
 from arena.contests.visibility import ContestHome, visible
 from arena.people.contest import ContestEntry, StoredContest
-from arena.ranking import competition_ranks
 from arena.site.models.contests import FinalResult, GradeLine
 from arena.site.models.tournament import TournamentPage, TournamentParameters
 from arena.site.page import Page

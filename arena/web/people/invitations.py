@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from arena.errors import InvitationError, UsageError
+from arena.base.errors import InvitationError, UsageError
 from arena.people.passwords import ACCEPTED as PASSWORD_RULE
 from arena.people.passwords import check_password, hash_password
 from arena.people.person_name import ACCEPTED as NAME_RULE

@@ -12,11 +12,11 @@ from unicodedata import category
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
+from arena.base.reason import MAX_REASON_CHARACTERS
 from arena.people.roles import Permission
 from arena.people.unrated_match import Shown
 from arena.people.values import Person
-from arena.reason import MAX_REASON_CHARACTERS
 from arena.site.links import Links
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page

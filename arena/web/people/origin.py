@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.requests import Request
 
-from arena.loopback import is_loopback
+from arena.base.programs.loopback import is_loopback
 from arena.web.problems import Problem, ProblemError
 
 CROSS_SITE = Problem(

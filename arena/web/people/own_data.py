@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from pydantic import Field
 
-from arena.bot_text import Audience
+from arena.base.bot_text import Audience
 from arena.people.submission import Submission
 from arena.people.unrated_match import UnratedMatch
 from arena.site.models.people import OwnDataPage, OwnSubmission, PlayedMatch

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field, StrictBool
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.people.roles import Permission
 from arena.people.secret import is_secret
 from arena.people.unrated_match import ENDED, Choices, MatchState, UnratedMatch, Wish

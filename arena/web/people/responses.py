@@ -12,7 +12,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from arena.names import as_file_name
+from arena.base.names import as_file_name
 from arena.site.links import ServedLinks
 from arena.site.render import Setting, render, render_template
 from arena.web.people.actor import Actor, cookie_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from arena.shipped import PREFIX
+from arena.base.shipped import PREFIX
+from arena.base.text import all_of
 from arena.site.models.playing import PlayableBot, PlayMenu
 from arena.store.people.resting_bots import Rest, rest_of, rest_sentence
-from arena.text import all_of
 from arena.web.people.operation import Visit
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.people.passwords import is_right
 from arena.people.values import Person
 from arena.site.models.people import SignInPage

@@ -10,9 +10,9 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from arena.errors import UploadError, UsageError
+from arena.base.errors import UploadError, UsageError
+from arena.base.text import size_text
 from arena.submissions.upload_directory import MAX_UPLOAD_BYTES, Received, Receiving, UploadDirectory
-from arena.text import size_text
 from arena.web.people.body import by_name
 from arena.web.problems import Problem, ProblemError
 

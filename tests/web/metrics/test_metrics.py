@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
+from arena.base.programs.trouble_note import Trouble
 from arena.home import ArenaHome, open_people
 from arena.operating.parts import PARTS
 from arena.people.directing import DirectorState
 from arena.people.roles import Role
 from arena.site.page import Lane
-from arena.trouble_note import Trouble
 from arena.web.hosts import Hosts
 from arena.web.metrics.exposition import CONTENT_TYPE, Metric, MetricKind, Sample, exposition
 from arena.web.metrics.metrics_app import metrics_app

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from argon2 import PasswordHasher
 
-from arena.log_lines import JsonLines, TextLines
+from arena.base.programs.log_lines import JsonLines, TextLines
 from arena.people import passwords
 from arena.people.roles import Role, Scope
 from arena.site.links import ServedLinks

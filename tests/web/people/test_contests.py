@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 
 import pytest
 
+from arena.base.errors import DefinitionError
+from arena.base.shipped import PREFIX, example_bots
 from arena.contests.apart import read_apart
 from arena.contests.contest_file import read_contest, reading_of
 from arena.contests.contest_text import contest_text
 from arena.contests.template_texts import template_names, template_text
-from arena.errors import DefinitionError
 from arena.games import GAMES
 from arena.home import ArenaHome
 from arena.people.roles import Scope
-from arena.shipped import PREFIX, example_bots
 from arena.tournament.formats.table import FORMATS
 from arena.web.people import contest_changes
 from arena.web.people.contest_fields import NewContest

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from arena.errors import StoreError
+from arena.base.errors import StoreError
 from arena.home import DATABASE_FILE
 from arena.web.built_value import BuiltValue
 from arena.web.page_cache import FAILURE_SECONDS

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from arena.base.records import TimeControl
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.people.roles import Role, Scope
@@ -11,7 +12,6 @@ from arena.people.submission import SubmissionState
 from arena.people.unrated_match import MatchState, Position, Wish
 from arena.playing.menu import playable_game
 from arena.playing.view import Played, view_of
-from arena.records import TimeControl
 from arena.site.models.playing import PlayableBot, PlayMenu
 from tests.contests.samples import SEALED, contest_of
 from tests.contests.world import OPENS

@@ -133,7 +133,7 @@ async def test_nothing_of_it_is_left_in_the_file(world, tmp_path):
 
 
 def test_who_has_left_hands_in_nothing_any_more(tmp_path):
-    from arena.errors import UsageError
+    from arena.base.errors import UsageError
 
     with PeopleStore(tmp_path / "people.sqlite3") as store:
         ann = store.accounts.add("ann", Role.AUTHOR, "test")

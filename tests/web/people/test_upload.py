@@ -6,7 +6,7 @@ import contextlib
 import pytest
 from starlette.requests import ClientDisconnect, Request
 
-from arena.errors import UsageError
+from arena.base.errors import UsageError
 from arena.submissions.upload_directory import MAX_RECEIVING, RECEIVING_OF_A_PERSON, UploadDirectory
 from arena.web.people import upload
 from arena.web.people.upload import FILE, FORM, receive_upload

@@ -1,0 +1,1 @@
+"""Values and words that all rooms use."""

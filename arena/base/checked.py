@@ -1,0 +1,242 @@
+"""Reading TOML files strictly: every fault of a file at once, each with its place, value and what is accepted."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from arena.base.errors import UsageError, suggestion
+from arena.base.mistake import Mistake
+from arena.base.text import any_of, toml_value
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
+    ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+MAX_BYTES = 4 * 2**20
+"""Of a TOML file."""
+MAX_DEPTH = 32
+_TOO_LARGE = "a whole number of more than 64 bits"
+
+
+def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
+    """Return the contents of a TOML file.
+
+    Raises:
+        UsageError: of the class ``error``, naming the file and what is wrong with it.
+    """
+    try:
+        data = _contents(path, error)
+    except FileNotFoundError:
+        raise error(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise error(f"{path}: this is a directory; a TOML file is expected") from None
+    except OSError as failure:
+        raise error(f"{path}: can't be read: {failure.strerror}") from failure
+    if len(data) > MAX_BYTES:
+        raise error(f"{path}: more than {MAX_BYTES // 2**20} MiB")
+    return parse_toml(data, path, error)
+
+
+def _contents(path: Path, error: type[UsageError]) -> bytes:
+    """Return the start of a regular file, long enough to tell whether it is too large.
+
+    Anything else might never end, or be waited for for ever.
+    """
+    if "\0" in str(path):
+        raise error(f"{str(path)!r}: expected a path without the character NUL")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise error(f"{str(path)!r}: expected a path of characters that this system encodes") from None
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - a pipe must not be waited for
+        kind = os.fstat(file.fileno()).st_mode
+        if stat.S_ISDIR(kind):
+            raise IsADirectoryError
+        data = file.read(MAX_BYTES + 1) if stat.S_ISREG(kind) else None
+    if data is None:  # also of files of the kernel's that have nothing to say yet
+        raise error(f"{path}: neither a file that can be read nor a directory; a TOML file is expected")
+    return data
+
+
+def parse_toml(data: bytes, path: Path, error: type[UsageError]) -> dict[str, Any]:
+    """Return the values in a TOML text.
+
+    Raises:
+        UsageError: of the class ``error``, naming the file and what is wrong with it.
+    """
+    try:
+        values = tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as failure:
+        raise error(f"{path}: not valid TOML: {failure}") from failure
+    except RecursionError as failure:
+        raise error(f"{path}: not valid TOML: it is nested too deeply") from failure
+    except ValueError as failure:  # Python refuses to read thousands of digits
+        raise error(f"{path}: not valid TOML: {_TOO_LARGE}") from failure
+    _check_values(values, path, error)
+    return values
+
+
+def _check_values(values: dict[str, Any], path: Path, error: type[UsageError]) -> None:
+    """Raise for what TOML does not have to carry, and what would surprise those who print or compare it."""
+    waiting: list[tuple[Any, int]] = [(values, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > MAX_DEPTH:
+            raise error(f"{path}: not valid TOML: it is nested too deeply")
+        if isinstance(value, dict):
+            waiting += [(inner, depth + 1) for inner in value.values()]
+        elif isinstance(value, list):
+            waiting += [(inner, depth + 1) for inner in value]
+        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise error(f"{path}: not valid TOML: {_TOO_LARGE}")
+
+
+def without_nul(text: str) -> str:
+    """Return a text that the system accepts as a path or an argument of a program.
+
+    Raises:
+        ValueError: if there is a NUL in it, which ends a text for the system.
+    """
+    if "\0" in text:
+        raise ValueError("expected a text without the character NUL")
+    return text
+
+
+def check_model(model: type[ModelT], values: dict[str, Any], where: Path | str, error: type[UsageError]) -> ModelT:
+    """Return ``values`` as a checked model; ``where`` they come from begins the message.
+
+    Raises:
+        UsageError: of the class ``error``, with every fault, each with its place, value and what is accepted.
+    """
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(values)
+    except ValidationError as failure:
+        texts = [one.text for one in mistakes_of(model, failure)]
+        raise error(f"{where}: " + "; ".join(dict.fromkeys(texts))) from failure
+
+
+def mistakes_of(model: type[BaseModel], failure: ValidationError) -> list[Mistake]:
+    """Return what is wrong with values that a model has refused."""
+    return [_mistake(model, dict(fault)) for fault in failure.errors(include_url=False)]
+
+
+def _mistake(model: type[BaseModel], fault: dict[str, Any]) -> Mistake:
+    location: Sequence[str | int] = [part for part in fault["loc"] if not str(part).startswith("function-")]
+    place = _place(location)
+    if fault["type"] == "extra_forbidden":
+        return Mistake(place, f"unknown key; {suggestion(str(location[-1]), _keys_at(model, location[:-1]))}")
+    if fault["type"] == "missing":
+        return Mistake(place, f"missing (expected {accepted_at(model, location)})")
+    if fault["type"] == "value_error":  # one of ours, in our words
+        sentence = str(fault["ctx"]["error"])
+        is_of_a_table = isinstance(fault["input"], dict)
+    else:
+        sentence, is_of_a_table = f"expected {accepted_at(model, location)}", False
+    return Mistake(place, sentence, "" if is_of_a_table else toml_value(fault["input"]))
+
+
+def accepted_at(model: type[BaseModel], location: Sequence[str | int]) -> str:
+    """Return in words what is accepted at a place in a model."""
+    whole = _schema_of(model)
+    schema = whole
+    for part in location:
+        inner = schema.get("items" if isinstance(part, int) else "properties", {})
+        schema = _resolved(inner if isinstance(part, int) else inner.get(part, {}), whole)
+    return _in_words(schema, whole)
+
+
+@cache
+def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema of a model, to be read only; to make it takes milliseconds, and mistakes are many."""
+    return model.model_json_schema()
+
+
+def _resolved(schema: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema without the references and the null of what may be left out."""
+    kinds = [kind for kind in schema.get("anyOf", []) if kind.get("type") != "null"]
+    if len(kinds) == 1:
+        return _resolved(kinds[0], whole)
+    if "$ref" in schema:
+        found: dict[str, Any] = whole["$defs"][schema["$ref"].rpartition("/")[2]]
+        return found
+    return schema
+
+
+def _in_words(schema: dict[str, Any], whole: dict[str, Any]) -> str:
+    """Return what a JSON schema accepts, in words; ``unit`` and ``or`` are keys of our own (``json_schema_extra``)."""
+    choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    if choices:
+        return any_of(choices)
+    kind = schema.get("type")
+    if kind in ("integer", "number"):
+        number = "a whole number" if kind == "integer" else "a number"
+        unit = f" of {schema['unit']}" if "unit" in schema else ""
+        other = f", {schema['or']}" if "or" in schema else ""
+        return f"{number}{unit}{_bounds(schema)}{other}"
+    if kind == "array":
+        inner = _in_words(_resolved(schema["items"], whole), whole)
+        return f"a list{_length(schema)}, each {inner}"
+    if schema.get("format") == "date-time":
+        return "a date and time such as 2026-12-01T23:59:59"
+    if kind == "string" and "maxLength" in schema:
+        return f"a text of at most {schema['maxLength']} characters"
+    return {"string": "a text", "boolean": "true or false"}.get(str(kind), "a table")
+
+
+def _length(schema: dict[str, Any]) -> str:
+    """Return how many parts a list may have."""
+    least, most = schema.get("minItems"), schema.get("maxItems")
+    if most is None:
+        return f" of at least {least:,}" if least is not None else ""
+    return f" of at most {most:,}" if least is None else f" of {least:,} to {most:,}"
+
+
+def _bounds(schema: dict[str, Any]) -> str:
+    """Return the bounds of a number; those set outside of a validator keep pydantic's names and are the closer ones."""
+    least, most = schema.get("ge", schema.get("minimum")), schema.get("le", schema.get("maximum"))
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    low = f" from {least:,}" if least is not None else f" greater than {above:,}" if above is not None else ""
+    if most is not None:
+        return f"{low} to {most:,}" if least is not None else f"{low} and at most {most:,}"
+    return f"{low} and less than {below:,}" if below is not None else low
+
+
+def _place(location: Sequence[str | int]) -> str:
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".")
+
+
+def _keys_at(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
+    """Return the keys that are accepted at a place in a model."""
+    for part in location:
+        if isinstance(part, int):
+            continue
+        field = model.model_fields.get(part)
+        inner = _model_in(field.annotation) if field is not None else None
+        if inner is None:
+            return []
+        model = inner
+    return list(model.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    from pydantic import BaseModel
+
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for part in getattr(annotation, "__args__", ()):
+        if (found := _model_in(part)) is not None:
+            return found
+    return None

@@ -1,0 +1,315 @@
+"""Every error the arena raises on purpose, in one tree.
+
+``ArenaError``
+    ``UsageError``          an error that the user can correct: exit code 2
+        ``OptionError``         an option of a game (also a ``ValueError``)
+        ``UnknownNameError``    a name that is not in a table; suggests the nearest
+        ``DefinitionError``     a tournament file
+            ``ContestError``        a contest
+        ``BotDefinitionError``  a ``bot.toml``, or a path that is no bot
+        ``UploadError``         an archive or a file that was handed in
+        ``InvitationError``     a link of an invitation that can't be used
+        ``GameError``           the rules of a game: they raised, or returned what a game must not return
+        ``StoreError``          the database: newer, read-only, full, in use
+        ``SiteError``           the site of an arena refuses, or is no such site
+    ``KernelError``         a kernel of the lab can't be used; the rules in Python are used in its place
+    ``SiteAwayError``       the site of an arena can't be reached now, or fails
+    ``IllegalActionError``  an action the rules refuse (also a ``ValueError``)
+    ``MatchStateError``     the arena's own misuse of a player or a state
+    ``BotError``            what a bot did wrong; the referee turns it into a fault
+    ``VoidMatchError``      a match without a result because the arena failed
+        ``LateError``           the arena can't tell whether a bot kept its time
+
+A bot's fault is data, a failure of the arena is an exception: no ``BotError`` leaves the referee.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from arena.base.enums import FaultKind
+
+if TYPE_CHECKING:
+    from arena.base.mistake import Mistake
+
+MAX_EXCEPTION_CHARACTERS = 200
+"""Of the text of an exception that a game has raised."""
+
+
+class ArenaError(Exception):
+    """The root of the tree."""
+
+
+class UsageError(ArenaError):
+    """An error that the user can correct. Its text is one sentence that names the value and what is accepted."""
+
+
+class OptionError(UsageError, ValueError):
+    """A game's option is refused.
+
+    Attributes:
+        option: the option's name.
+        value: the value that was given.
+        accepted: what would be accepted, in words.
+    """
+
+    def __init__(self, option: str, value: object, accepted: str) -> None:
+        super().__init__(f"{option} = {value!r}: {accepted}")
+        self.option = option
+        self.value = value
+        self.accepted = accepted
+
+    def __reduce__(self) -> tuple[type[OptionError], tuple[str, object, str]]:
+        return type(self), (self.option, self.value, self.accepted)
+
+
+class UnknownNameError(UsageError, LookupError):
+    """A name that is not in a table.
+
+    Attributes:
+        kind: what was looked for ("game", "bot").
+        name: the name that was given.
+        known: the names that exist.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind = kind
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(f"unknown {kind} {name!r}: {suggestion(name, self.known)}")
+
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, tuple[str, ...]]]:
+        return type(self), (self.kind, self.name, self.known)
+
+
+class DefinitionError(UsageError):
+    """A tournament definition is refused; each fault is named with its place, value and what is accepted."""
+
+
+class ContestError(DefinitionError):
+    """A contest is refused.
+
+    Attributes:
+        where: it comes from.
+        mistakes: all that is wrong with it.
+    """
+
+    def __init__(self, where: str, mistakes: Sequence[Mistake]) -> None:
+        super().__init__(f"{where}: " + "; ".join(dict.fromkeys(one.text for one in mistakes)))
+        self.where = where
+        self.mistakes = tuple(mistakes)
+
+    def __reduce__(self) -> tuple[type[ContestError], tuple[str, Sequence[Mistake]]]:
+        return type(self), (self.where, self.mistakes)
+
+
+class BotDefinitionError(UsageError):
+    """A ``bot.toml`` is refused, or a path holds no bot."""
+
+
+class UploadError(UsageError):
+    """An archive or a file that was handed in is refused; nothing of it is kept."""
+
+
+class InvitationError(UsageError):
+    """A link of an invitation can't be used: it was, it has expired, or nobody made it, which is always one text."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this invitation was used, or has expired, or there never was one; sign in if you have used it, or ask for"
+            " another"
+        )
+
+
+class GameError(UsageError):
+    """The rules of a game are wrong: they raised an exception, or returned what a game must not return.
+
+    Neither a bot nor the arena is at fault then. It is the author of the game who can correct it.
+
+    Attributes:
+        game: the game's name or dotted path.
+        method: the method that is wrong, such as "apply".
+        problem: what the method did, as the rest of a sentence: "raised KeyError: 3". What may differ from match to
+            match stands after a colon.
+        place: the file and the line of the game's author where it raised, such as "hex.py:41"; empty if it did not.
+    """
+
+    def __init__(self, game: str, method: str, problem: str, place: str = "") -> None:
+        super().__init__(f"the game {game!r} is at fault: {method} {problem}" + (f" ({place})" if place else ""))
+        self.game = game
+        self.method = method
+        self.problem = problem
+        self.place = place
+
+    @classmethod
+    def raised(cls, game: str, method: str, error: BaseException, module: str) -> GameError:
+        """Return the error for an exception that a game has raised.
+
+        Args:
+            game: the game's name or dotted path.
+            method: the method that was called.
+            error: what it raised.
+            module: the module of the game's class; the place is the last frame in the package of this module.
+        """
+        import traceback  # every bot imports this module when it starts, and errors are rare
+
+        package = module.partition(".")[0]
+        frames = [
+            f"{os.path.basename(frame.f_code.co_filename)}:{line}"  # noqa: PTH119 - pathlib takes longer to import than this module
+            for frame, line in traceback.walk_tb(error.__traceback__)
+            if str(frame.f_globals.get("__name__")).partition(".")[0] == package
+        ]
+        text = " ".join("".join(traceback.format_exception_only(error)).split())
+        shown = text if len(text) <= MAX_EXCEPTION_CHARACTERS else f"{text[:MAX_EXCEPTION_CHARACTERS]}…"
+        return cls(game, method, f"raised {shown}", frames[-1] if frames else "")
+
+    def __reduce__(self) -> tuple[type[GameError], tuple[str, str, str, str]]:
+        return type(self), (self.game, self.method, self.problem, self.place)
+
+
+class StoreError(UsageError):
+    """The database can't be used: a newer version, read-only, full, corrupted, or in use by another director."""
+
+
+class ChangedMeanwhileError(StoreError):
+    """A tournament was changed while it was read: what was read does not fit together, and is to be read again."""
+
+
+class NoHomeError(StoreError):
+    """There is no arena at this place yet."""
+
+
+class DatabaseError(StoreError):
+    """The database itself refuses: locked, damaged, full, without permission; it may take the same later."""
+
+
+class UnwritableError(DatabaseError):
+    """The database can't be written: its disk is full, or gives no permission; it may still be read."""
+
+
+class StoreAwayError(DatabaseError):
+    """The database server can't be reached now; it may come back."""
+
+
+class ClusterError(UsageError):
+    """A cluster can't be reached, can't be used, or is lost; what was recorded stays."""
+
+
+class SiteError(UsageError):
+    """The site of an arena refuses what a program asks, or what answers there is no such site.
+
+    Attributes:
+        status: of its response; None without one.
+    """
+
+    def __init__(self, text: str, status: int | None = None) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class KernelError(ArenaError):
+    """A kernel of the lab can't be built or loaded, or is not the same game as the rules.
+
+    Only the check of kernels shows it: whoever wants a kernel uses the rules in Python in its place.
+    """
+
+
+class SiteAwayError(ArenaError):
+    """The site of an arena can't be reached now, or fails; the same may work later.
+
+    Attributes:
+        retry_after_seconds: when to ask again; None if it does not say so.
+    """
+
+    def __init__(self, text: str, retry_after_seconds: int | None = None) -> None:
+        super().__init__(text)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class IllegalActionError(ArenaError, ValueError):
+    """An action the rules refuse.
+
+    Attributes:
+        action: the action as it was given.
+        reason: the rule that was broken, in words, with its number in the game's rulebook.
+    """
+
+    def __init__(self, action: object, reason: str) -> None:
+        super().__init__(f"{action!r:.200}: {reason}")
+        self.action = action
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[IllegalActionError], tuple[object, str]]:
+        return type(self), (self.action, self.reason)
+
+
+class MatchStateError(ArenaError):
+    """The arena asked something of a player or a match at the wrong time: a defect of ours."""
+
+
+class BotError(ArenaError):
+    """A bot did something wrong. Seen only below the referee, which turns it into a fault.
+
+    Attributes:
+        kind: the kind of the fault it becomes.
+        detail: what happened, with figures, in one sentence.
+    """
+
+    def __init__(self, kind: FaultKind, detail: str) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind = kind
+        self.detail = detail
+
+
+class VoidMatchError(ArenaError):
+    """A match has no result because the arena itself failed (no memory, no descriptors); it is played again."""
+
+
+class LateError(VoidMatchError):
+    """The arena can't tell whether a bot kept its time: it looked too late, or another bot took the processor.
+
+    Attributes:
+        is_disturbed: another bot took the processor.
+        seat: whose turn it was, if that may have been its own doing; the referee knows it.
+    """
+
+    def __init__(self, text: str, is_disturbed: bool = False) -> None:
+        super().__init__(text)
+        self.is_disturbed = is_disturbed
+        self.seat: int | None = None
+
+
+def text_of(error: BaseException) -> str:
+    """Return the text of an exception; one that is not the arena's may fail to say it."""
+    try:
+        return str(error)
+    except Exception:
+        return "its text can't be shown"
+
+
+def repr_of(value: object) -> str:
+    """Return the ``repr`` of a value, or its type if that raises: the code of others may do anything.
+
+    >>> repr_of("a"), repr_of(type("Board", (), {"__repr__": None})())
+    ("'a'", '<Board>')
+    """
+    try:
+        return repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return "did you mean …?" when something known is near, else the list of what is expected."""
+    import difflib  # as for traceback above
+
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    if not names:
+        return "there are none yet"
+    shown = ", ".join(names[:20])
+    return f"expected one of: {shown}" + (", …" if len(names) > 20 else "")

@@ -1,0 +1,108 @@
+"""A folder that may have been made to do harm: no link is followed, and only ordinary files are opened."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from arena.base.errors import UsageError
+from arena.base.text import shortened_text
+
+MAX_DEPTH = 12
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+class Folder:
+    """The files of a folder. A context manager.
+
+    Attributes:
+        shown: its path, for messages.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        """Open the folder.
+
+        Raises:
+            UsageError: if it can't be read.
+        """
+        self.shown = shortened_text(str(directory))
+        try:
+            self._root = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise UsageError(f"{self.shown}: can't be read: {error.strerror}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close it."""
+        os.close(self._root)
+
+    def open(self, path: str) -> BinaryIO:
+        """Open a file.
+
+        Args:
+            path: from the folder, with "/".
+
+        Raises:
+            OSError: if it is no ordinary file, or a link leads to it.
+        """
+        *directories, name = path.split("/")
+        if not {"", ".", ".."}.isdisjoint((*directories, name)):
+            raise OSError("it is no path in the folder")
+        opened: list[int] = []
+        at = self._root
+        try:
+            for directory in directories:
+                at = os.open(directory, _FLAGS | os.O_DIRECTORY, dir_fd=at)
+                opened.append(at)
+            descriptor = os.open(name, _FLAGS, dir_fd=at)
+        finally:
+            for one in opened:
+                os.close(one)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise OSError("it is no ordinary file")
+        return os.fdopen(descriptor, "rb")
+
+    def paths(self) -> Iterator[str]:
+        """Yield the path of everything in the folder but directories, in no order.
+
+        Raises:
+            OSError: if a directory can't be read.
+        """
+        yield from self._paths_in("", MAX_DEPTH)
+
+    def _paths_in(self, directory: str, depth: int) -> Iterator[str]:
+        within: list[str] = []
+        descriptor = self._open_directory(directory)
+        try:
+            with os.scandir(descriptor) as entries:
+                for entry in entries:
+                    path = f"{directory}/{entry.name}" if directory else entry.name
+                    if entry.is_dir(follow_symlinks=False) and depth:
+                        within.append(path)
+                    else:
+                        yield path
+        finally:
+            os.close(descriptor)
+        for path in within:
+            yield from self._paths_in(path, depth - 1)
+
+    def _open_directory(self, path: str) -> int:
+        at = os.dup(self._root)
+        for name in path.split("/") if path else []:
+            try:
+                at, before = os.open(name, _FLAGS | os.O_DIRECTORY, dir_fd=at), at
+            except OSError:
+                os.close(at)
+                raise
+            os.close(before)
+        return at

@@ -1,0 +1,79 @@
+"""On which servers the databases of a home are, without passwords, and which home it is.
+
+A server is noted when it is used, so that a command that is not given the URL takes no empty file for it. A server in
+turn notes the home whose site works on it, so that no other one does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import tempfile
+from pathlib import Path
+
+from arena.base.errors import StoreError
+
+RESULTS, PEOPLE = "results", "people"
+FILES = {RESULTS: "results-server", PEOPLE: "people-server"}
+"""In the home."""
+WAYS = {RESULTS: "--store or $ARENA_STORE", PEOPLE: "$ARENA_PEOPLE"}
+IDENTITY_FILE = "identity"
+"""In the home: moved with it, and in no backup."""
+MAX_CHARACTERS = 500
+UNFINISHED = ".new"
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def note_server(directory: Path, what: str, shown: str) -> None:
+    """Keep where a database is; where nothing can be written, nobody is reminded.
+
+    Args:
+        directory: the home; nothing is noted if it does not exist.
+        what: ``RESULTS`` or ``PEOPLE``.
+        shown: the URL, without a password.
+    """
+    if shown == noted_server(directory, what):
+        return
+    with contextlib.suppress(OSError):
+        unfinished = directory / f"{FILES[what]}{UNFINISHED}"
+        with os.fdopen(os.open(unfinished, _FLAGS, 0o600), "wb") as file:
+            file.write(shown.encode("utf-8", "replace"))
+        unfinished.replace(directory / FILES[what])
+
+
+def noted_server(directory: Path, what: str) -> str:
+    """Return where a database is, as it was noted; "" if it was never on a server."""
+    with contextlib.suppress(OSError), (directory / FILES[what]).open(encoding="utf-8", errors="replace") as file:
+        return "".join(letter for letter in file.read(MAX_CHARACTERS) if letter.isprintable())
+    return ""
+
+
+def identity_of(directory: Path) -> str:
+    """Return by what a home is known to servers; it is made at the first time.
+
+    Raises:
+        StoreError: if it can't be read or written, or is not a home's identity.
+    """
+    path = directory / IDENTITY_FILE
+    try:
+        if not path.exists():
+            with tempfile.NamedTemporaryFile("w", dir=directory) as file, contextlib.suppress(FileExistsError):
+                file.write(secrets.token_hex(16))
+                file.flush()
+                path.hardlink_to(file.name)  # whole, or that of another program that begins now
+        text = path.read_text(errors="replace")[:MAX_CHARACTERS].strip()
+    except OSError as error:
+        raise StoreError(f"{path}: can't be read or written: {error.strerror}") from error
+    if re.fullmatch("[0-9a-f]{32}", text) is None:
+        raise StoreError(f"{path}: {text[:40]!r}; expected 32 hexadecimal digits; remove it to be known as a new home")
+    return text
+
+
+def reminder(directory: Path, what: str, shown: str) -> str:
+    """Return the sentence for whoever has not given the URL."""
+    return (
+        f"{directory}: its {what} are on the server {shown}; give its URL by {WAYS[what]}, or remove"
+        f" {directory / FILES[what]} if they are not there any more"
+    )

@@ -1,0 +1,135 @@
+"""A match while it is played, as the arena sends it to whoever watches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from arena.base.errors import StoreError
+from arena.base.records import Fault
+from arena.base.seat_report import fields_of
+from arena.base.stored import from_stored, is_whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveSummary:
+    """How a match stands, without its actions; see ``LiveMatch``.
+
+    Attributes:
+        match: its number in the tournament.
+        started_at: UTC, ISO 8601.
+        plies: how many actions there are.
+        seat: the seat that was asked for the next action.
+        since: when it was asked.
+        allowed_seconds: how long the action may take.
+        bank_seconds: what each seat had left in its bank.
+    """
+
+    match: int
+    started_at: str
+    plies: int
+    seat: int | None = None
+    since: str
+    allowed_seconds: float | None = None
+    bank_seconds: tuple[float | None, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def from_json(cls, stored: object) -> LiveSummary:
+        """Return a summary from its JSON.
+
+        Raises:
+            StoreError: if it has a field that this version does not know, or is malformed.
+        """
+        return from_stored(cls, stored, "the summary of a live match")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveMatch:
+    """A match that has no record yet, as it stands. What is in records too has the same names and the same form.
+
+    Attributes:
+        match: its number in the tournament, from 1.
+        started_at: UTC, ISO 8601; another one if the match is played again.
+        actions: ``[seat, action]`` each, the opening included; the action is None where a seat was taken out.
+        wall_seconds: beside ``actions``; None in the opening.
+        cpu_seconds: beside ``actions``; None where it can't be measured.
+        left_out: how many actions there are beyond these, because all of them would be too large; then there are none
+            here, and no faults.
+        faults: so far.
+        seat: the seat that was asked for the next action; None before the first question and after the last answer.
+        since: when it was asked, UTC, ISO 8601; without a seat, when the match began.
+        allowed_seconds: how long the action may take, at ``since``: the lower of the limit per action and the bank.
+        bank_seconds: what each seat had left in its bank at ``since``; None without one.
+    """
+
+    match: int
+    started_at: str
+    actions: tuple[Sequence[Any], ...]
+    wall_seconds: tuple[float | None, ...]
+    cpu_seconds: tuple[float | None, ...]
+    left_out: int = 0
+    faults: tuple[Fault, ...] = ()
+    seat: int | None = None
+    since: str
+    allowed_seconds: float | None = None
+    bank_seconds: tuple[float | None, ...]
+
+    @property
+    def summary(self) -> LiveSummary:
+        """How it stands, without its actions."""
+        return LiveSummary(
+            match=self.match,
+            started_at=self.started_at,
+            plies=len(self.actions) + self.left_out,
+            seat=self.seat,
+            since=self.since,
+            allowed_seconds=self.allowed_seconds,
+            bank_seconds=self.bank_seconds,
+        )
+
+    def without_actions(self) -> LiveMatch:
+        """Return the same match with all actions left out."""
+        plies = len(self.actions) + self.left_out
+        return replace(self, actions=(), wall_seconds=(), cpu_seconds=(), faults=(), left_out=plies)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON types, with what bots have said, to store it."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        values["faults"] = [fields_of(fault) for fault in self.faults]
+        return values
+
+    @classmethod
+    def from_json(cls, stored: object) -> LiveMatch:
+        """Return a live match from its JSON.
+
+        Raises:
+            StoreError: if it has a field that this version does not know, or is malformed.
+        """
+        live = from_stored(cls, stored, "a live match")
+        for what, holds in live._checks():
+            if not holds:
+                raise StoreError(f"a live match is malformed: {what}")
+        return live
+
+    def _checks(self) -> Iterator[tuple[str, bool]]:
+        """Yield each inconsistency that it can have, and whether it is free of it."""
+        seats, plies = len(self.bank_seconds), len(self.actions)
+        yield (
+            "actions, wall_seconds and cpu_seconds differ in number",
+            len(self.wall_seconds) == len(self.cpu_seconds) == plies,
+        )
+        yield (
+            "an action is not of one of the seats",
+            all(len(action) == 2 and is_whole(action[0], 0, seats - 1) for action in self.actions),
+        )
+        yield "actions are left out of some", self.left_out == 0 or (self.left_out > 0 and plies == 0)
+        yield "seat is not one of the seats", self.seat is None or 0 <= self.seat < seats
+        yield (
+            "a fault is not of one of the seats",
+            all(0 <= fault.seat < seats and 0 <= fault.ply <= plies for fault in self.faults),
+        )

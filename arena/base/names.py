@@ -1,0 +1,88 @@
+"""The rules for the names of bots and tournaments and for versions, so that people can tell them apart."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Protocol
+
+from arena.base.errors import DefinitionError
+
+MAX_CHARACTERS = 64
+
+ACCEPTED = (
+    f"expected 1 to {MAX_CHARACTERS} visible characters and single spaces inside, without '@', '/' and '\\',"
+    " not beginning with '.' or '-', and not 'human'"
+)
+
+VERSION_ACCEPTED = (
+    f"expected 1 to {MAX_CHARACTERS} letters a-z or A-Z and digits, with single '.', '-' or '+' between them"
+)
+
+_VERSION = re.compile(r"[A-Za-z0-9]+(?:[.+-][A-Za-z0-9]+)*")
+_ALIKE = (("0", "o"), ("1", "l"), ("i", "l"), ("5", "s"), ("rn", "m"), ("vv", "w"), ("cl", "d"))
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+_BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_VARIATION_SELECTORS = ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
+_PERSON = "human"
+"""Reserved for a person at the board."""
+
+
+class KnownNames(Protocol):
+    """Names that bots have already, as ``home.bots`` knows them."""
+
+    def is_known(self, name: str) -> bool:
+        """Return whether a name is in use already; such a name is accepted even if it breaks the rule for names."""
+
+
+def is_visible(letter: str) -> bool:
+    """Return whether a character is visible on a screen, or is the plain space."""
+    if letter == " ":
+        return True
+    if unicodedata.category(letter) in _HIDDEN_CATEGORIES or letter in _BLANK_LETTERS:
+        return False
+    return not any(first <= ord(letter) <= last for first, last in _VARIATION_SELECTORS)
+
+
+def is_visible_text(text: str) -> bool:
+    """Return whether all characters of a text are visible."""
+    return all(is_visible(letter) for letter in text)
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text may be the name of a bot; ``ACCEPTED`` is the rule in words."""
+    if not 1 <= len(text) <= MAX_CHARACTERS or not is_visible_text(text):
+        return False
+    if any(letter in text for letter in "@/\\") or text[0] in ".-" or "  " in text or text != text.strip():
+        return False
+    if unicodedata.category(text[0]).startswith("M") or unicodedata.normalize("NFC", text) != text:
+        return False
+    return unicodedata.normalize("NFKC", text).casefold() != _PERSON
+
+
+def check_tournament_name(name: str, where: str, bots: KnownNames | None = None) -> None:
+    """Raise DefinitionError unless ``name`` may be a tournament's name."""
+    allowed = is_visible_text(name) and all(letter.isalnum() or letter in "._- " for letter in name)
+    is_accepted = 1 <= len(name) <= MAX_CHARACTERS and allowed and name == name.strip() and name[0] not in "-."
+    if not is_accepted and (bots is None or not bots.is_known(name)):
+        expected = f"expected 1 to {MAX_CHARACTERS} letters, digits, '.', '_', '-' and spaces inside"
+        raise DefinitionError(f"{where} = {name!r}: {expected}")
+
+
+def is_version(text: str) -> bool:
+    """Return whether a text may be the version of a bot; ``VERSION_ACCEPTED`` is the rule in words."""
+    return len(text) <= MAX_CHARACTERS and _VERSION.fullmatch(text) is not None
+
+
+def letters_alike(text: str) -> str:
+    """Return what texts of letters and digits have in common that can be mistaken for each other."""
+    text = text.lower()
+    for seen, meant in _ALIKE:
+        text = text.replace(seen, meant)
+    return text
+
+
+def as_file_name(name: str) -> str:
+    """Return a safe file name for a name: one in a store may be older than the rule, or come from another arena."""
+    visible = "".join("_" if letter in "/\\" or not is_visible(letter) else letter for letter in name)
+    return visible.lstrip(".-")[:MAX_CHARACTERS] or "_"

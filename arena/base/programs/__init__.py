@@ -1,0 +1,1 @@
+"""Programs beside another: the service manager, lines of a log, addresses of this machine, health problems."""

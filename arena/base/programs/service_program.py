@@ -1,0 +1,211 @@
+"""A program that runs beside another process, and ends with it.
+
+It ends quietly on SIGTERM, and continues when what it needs was away.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from types import FrameType
+from typing import NoReturn
+
+from arena.base.errors import UsageError
+from arena.base.programs.log_lines import set_up_logging
+from arena.base.programs.trouble_note import TroubleNote
+
+AWAY_SECONDS = 5.0
+"""Before what can't be done now is tried again."""
+IDLE_SECONDS = 20.0
+"""After which a program that has nothing to do ends: it is started again when there is something."""
+STEADY_SECONDS = 60.0
+"""After having worked for so long, a program says again why it can't."""
+AGAIN_SECONDS = 0.01
+
+_PR_SET_PDEATHSIG = 1
+
+
+class Idleness:
+    """How long a program has had nothing to do."""
+
+    def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
+        self._now, self._since = now, now()
+
+    def is_over(self, is_busy: bool) -> bool:
+        """Return whether the program may end.
+
+        Args:
+            is_busy: whether there is something to do, or to wait for, now.
+        """
+        if is_busy:
+            self._since = self._now()
+        return self._now() - self._since >= IDLE_SECONDS
+
+
+class TerminatedError(KeyboardInterrupt):
+    """SIGTERM has come."""
+
+
+class _Termination:
+    """What SIGTERM does: it interrupts the work, unless that is over.
+
+    Attributes:
+        is_over: whether the work is.
+    """
+
+    def __init__(self) -> None:
+        self.is_over = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Handle the signal."""
+        if not self.is_over:
+            raise TerminatedError
+
+
+def run_service(parent: int, niceness: int, work: Callable[[], None]) -> None:
+    """Prepare this process for its work, do it, and end it quietly on SIGTERM, whenever that comes.
+
+    Ctrl-C is left to the process that started this one. Warnings of the arena go to stderr.
+
+    This is no context manager, for a signal that came between its code and the block would end the program as Ctrl-C
+    does. Here the signal is caught from its handler's first moment to its last.
+
+    Args:
+        parent: the process that started this one; if it has ended already, this one ends.
+        niceness: how far this process stands back behind others.
+        work: what it does.
+    """
+    set_up_logging(logging.WARNING)  # the log of a run has more, in its own file
+    sys.unraisablehook = _come_again
+    termination = _Termination()
+    with contextlib.suppress(TerminatedError):
+        try:
+            signal.signal(signal.SIGTERM, termination)
+            ignore_ctrl_c()
+            end_with(parent, signal.SIGTERM)
+            os.nice(niceness)
+            work()
+        finally:
+            termination.is_over = True
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends; a second one would be a traceback
+
+
+@contextmanager
+def starting_process() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait while ``multiprocessing`` starts a process, which is born with Ctrl-C blocked.
+
+    A process learns what it is to do from a pipe, after it has been started: if its parent were interrupted before it
+    has written that, the process would end with a traceback. So it would at Ctrl-C, which the terminal sends to both,
+    before it could say what that means for it; ``ignore_ctrl_c`` says it.
+
+    In the block the process is started, and noted as one that is to be ended. The signals come behind it.
+    """
+    came: list[int] = []
+    is_main = threading.current_thread() is threading.main_thread()  # no other thread is interrupted
+    caught = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if is_main}
+    try:
+        with contextlib.ExitStack() as restoring:
+            for number, handler in caught.items():
+                if callable(handler):
+                    restoring.callback(signal.signal, number, handler)
+                    signal.signal(number, lambda one, frame: came.append(one))
+            resource_tracker.ensure_running()  # which unblocks Ctrl-C when it starts
+            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            restoring.callback(signal.pthread_sigmask, signal.SIG_SETMASK, mask)
+            yield
+    finally:
+        for one in came:
+            signal.raise_signal(one)
+
+
+def ignore_ctrl_c() -> None:
+    """Leave Ctrl-C to the process that has started this one, also the Ctrl-C that came while it started."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def keep_trying(
+    work: Callable[[], None],
+    log: logging.Logger,
+    complaint: str,
+    note: TroubleNote,
+    *,
+    is_over: Callable[[], bool] = lambda: False,
+    sleep: Callable[[float], None] = time.sleep,
+    now: Callable[[], float] = lambda: time.monotonic(),
+) -> None:
+    """Do the work of a program, and begin again a little later whenever it can't be done; each reason is logged once.
+
+    The work clears the note when it continues.
+
+    Args:
+        work: continues until it can't, or returns when there is nothing to do.
+        log: says why it can't.
+        complaint: the beginning of that sentence.
+        note: has that sentence, too, as long as it is so, and that of the defect by which the program ends.
+        is_over: whether the program is to end.
+        sleep: waits for some seconds.
+        now: the clock.
+    """
+    said = ""
+    try:
+        while not is_over():
+            began_at = now()
+            try:
+                work()
+                if not is_over():
+                    return
+            except UsageError as error:
+                if str(error) != said or now() - began_at > STEADY_SECONDS:
+                    log.error("%s: %s", complaint, error)
+                said = str(error)
+                note.say(f"{complaint}: {error}")
+                sleep(AWAY_SECONDS)
+    except Exception as error:
+        note.say(f"{complaint}, by a defect of the arena that the log has: {type(error).__name__}")
+        raise
+    except KeyboardInterrupt:
+        note.clear()
+        raise
+    note.clear()
+
+
+def _come_again(unraisable: sys.UnraisableHookArgs) -> None:
+    """Let SIGTERM come again that has come where Python drops exceptions, such as in a callback of a weak reference."""
+    if unraisable.exc_type is not TerminatedError:
+        sys.__unraisablehook__(unraisable)
+        return
+    again = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), signal.SIGTERM))
+    again.daemon = True
+    again.start()
+
+
+def end_now(code: int) -> NoReturn:
+    """End this process as ``sys.exit`` does, but without taking its modules apart, which takes longer than all else.
+
+    Whoever has asked it to end waits for it: the site, or systemd.
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # closed, or nobody reads it
+            stream.flush()
+    os._exit(code)
+
+
+def end_with(parent: int, number: signal.Signals) -> None:
+    """Make the kernel send a signal to this process when its parent ends, also if that is killed."""
+    if sys.platform == "linux":
+        with contextlib.suppress(AttributeError, OSError):  # a C library without it
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(0)

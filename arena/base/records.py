@@ -1,0 +1,345 @@
+"""The input and the output of a match: plain frozen values without behaviour.
+
+A ``MatchSpec`` holds everything a worker needs; a ``MatchRecord`` is everything that happened. Both travel between
+processes, and a record is exactly what ``arena export`` prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from arena.base.bot_text import Audience, BotText, digest_of, is_digest
+from arena.base.display import Displayed
+from arena.base.enums import ClockKind, OffTurn, Termination
+from arena.base.errors import StoreError
+from arena.base.limit import Unit, limit, table_of_limits
+from arena.base.seat_report import Fault as Fault
+from arena.base.seat_report import SeatReport as SeatReport
+from arena.base.seat_report import fields_of
+from arena.base.stored import from_stored, is_whole
+from arena.base.text import shortened_text
+
+MEBIBYTE = 1024 * 1024
+
+FUNCTION_PROGRAM = "python-function"
+"""In place of a program, in the command of a bot that is a Python function."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeControl:
+    """Time rules of a match.
+
+    Attributes:
+        per_action_seconds: the most one action may take; None for no such limit.
+        bank_seconds: the most all actions of a seat together may take; None for no such limit.
+        increment_seconds: added to the bank after each action.
+        startup_seconds: from launching a bot to its ``ready``.
+        margin_seconds: the tolerance beyond each limit, for transmission.
+        clock: "wall", or "cpu" for seconds of CPU time of a bot and all it starts; start-up is always wall time.
+        off_turn: "run" lets bots work while others are to act, "freeze" stops them, and "auto" stops those that are
+            seen at work.
+    """
+
+    per_action_seconds: float | None = 1.0
+    bank_seconds: float | None = None
+    increment_seconds: float = 0.0
+    startup_seconds: float = 10.0
+    margin_seconds: float = 0.1
+    clock: ClockKind = ClockKind.WALL
+    off_turn: OffTurn = OffTurn.AUTO
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a bot may use, with all it starts. Breaking one is a fault of the kind ``limit``.
+
+    Attributes:
+        memory_bytes: memory of all its processes together.
+        cpu_seconds: CPU time in one match, on turn and off turn, of all its processes; None for no such limit.
+        processes: processes and threads at a time.
+        open_files: descriptors of one process.
+        file_bytes: size of a file it writes.
+        scratch_bytes: all it keeps in its scratch directory and in ``/dev/shm``.
+        stderr_bytes: text on stderr in one match; the record keeps its first and last 2 KiB, or 32 KiB after a fault.
+        note_bytes: a note, packed.
+        message_bytes: a message.
+        message_depth: nesting in a message.
+        message_nodes: values in a message.
+    """
+
+    memory_bytes: int = limit(2048 * MEBIBYTE, minimum=16 * MEBIBYTE, use="{} of memory")
+    cpu_seconds: float | None = limit(
+        None, minimum=0, maximum=86_400, unit=Unit.SECONDS, use="{} of CPU time in this match"
+    )
+    processes: int = limit(256, minimum=1, maximum=100_000, unit=Unit.ITEMS, use="{} processes and threads")
+    open_files: int = limit(256, minimum=16, maximum=100_000, unit=Unit.ITEMS, use="{} open files")
+    file_bytes: int = limit(64 * MEBIBYTE, minimum=4096, use="a file of {}")
+    scratch_bytes: int = limit(256 * MEBIBYTE, minimum=64 * 1024, use="{} in the scratch directory and in /dev/shm")
+    stderr_bytes: int = limit(16 * MEBIBYTE, minimum=1, use="{} on stderr in one match")
+    note_bytes: int = limit(4096, minimum=1, maximum=64 * 1024)
+    message_bytes: int = limit(64 * 1024, minimum=256, maximum=16 * MEBIBYTE)
+    message_depth: int = limit(16, minimum=3, maximum=64, unit=Unit.ITEMS)
+    message_nodes: int = limit(4096, minimum=16, maximum=1_000_000, unit=Unit.ITEMS)
+
+
+LIMITS = table_of_limits(Limits)
+"""By name. Tournament files, their reference, and the messages about broken limits are made from this table."""
+
+DEFAULT_LIMITS = Limits()
+
+
+DEFAULT_PLY_LIMIT = 10_000
+"""Five times the longest match that the options of the games here prescribe, of 1,998 lines in plaid. Coprimality has
+no such bound, but some hundred plies even at its largest options. A record of 10,000 plies has about a megabyte."""
+
+MAX_PLY_LIMIT = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bot:
+    """A program and how to launch it.
+
+    Attributes:
+        name: its name in tables.
+        version: the version its author gives.
+        command: the program and its arguments, ready to be launched.
+        directory: the working directory it is launched in.
+        games: the games it claims to play; empty for all.
+        digest: the hash of its files; empty when unknown.
+        own_files: what of its directory belongs to it and may be read: a single program; empty for all.
+        build: the command that makes ``build/`` in its directory before it is launched; empty for none.
+        external_game: the module of a game from outside the package, and its file or directory, which the bot may read.
+        author: who wrote it, by its ``bot.toml``; empty when unknown.
+        warm: it is a Python file that is run by a process that has imported ``arena.botkit`` already.
+        submitted: somebody has submitted it, so its command is a stranger's; ``arena.isolation.bot_places`` knows more.
+    """
+
+    name: str
+    version: str
+    command: tuple[str, ...]
+    directory: str
+    games: tuple[str, ...] = ()
+    digest: str = ""
+    own_files: tuple[str, ...] = ()
+    build: tuple[str, ...] = ()
+    external_game: tuple[str, str] | None = None
+    author: str = ""
+    warm: bool = False
+    submitted: bool = False
+
+    @property
+    def label(self) -> str:
+        """``name@version``, as records and leaderboards show it."""
+        return f"{self.name}@{self.version}"
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is a Python function: it plays only in the process that has the function."""
+        return self.command[:1] == (FUNCTION_PROGRAM,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchSpec:
+    """Everything needed to play one match.
+
+    Attributes:
+        match: its number in the tournament, from 1.
+        tournament: the tournament's name; empty for a single match.
+        game: the game's name or dotted path.
+        options: the game's options.
+        bots: the bot in each seat.
+        rng_seed: given to every bot; the same for every try of this match.
+        opening: the number of the opening, from 0; None where the match starts from the beginning.
+        opening_actions: the actions of the opening.
+        encounter: the number of the encounter it belongs to, from 1.
+        time_control: the time rules.
+        ply_limit: the match ends after this many actions, the opening included.
+        void_tries: for each earlier try that was void because it was unclear whether a bot kept its time, the seat
+            that was to act; None if others had disturbed it.
+    """
+
+    match: int
+    tournament: str
+    game: str
+    options: Mapping[str, Any]
+    bots: tuple[Bot, ...]
+    rng_seed: int
+    opening: int | None = None
+    opening_actions: tuple[Any, ...] = ()
+    encounter: int = 1
+    time_control: TimeControl = TimeControl()
+    ply_limit: int = DEFAULT_PLY_LIMIT
+    void_tries: tuple[int | None, ...] = ()
+
+    def after_void(self, seat: int | None) -> MatchSpec:
+        """Return the match for its next try, after one in which it was unclear whether a bot kept its time."""
+        return replace(self, void_tries=(*self.void_tries, seat))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduledMatch:
+    """One line of a schedule, small enough for a million of them.
+
+    Attributes:
+        match: its number, from 1.
+        encounter: the encounter it belongs to, from 1.
+        round: the round it belongs to, from 1.
+        game: which of the definition's games.
+        seats: the number of the entrant in each seat.
+        opening: the number of the opening, from 0.
+        opening_actions: its actions.
+        rng_seed: given to every bot.
+    """
+
+    match: int
+    encounter: int
+    round: int
+    game: int
+    seats: tuple[int, ...]
+    opening: int
+    opening_actions: tuple[Any, ...]
+    rng_seed: int
+
+
+class Seating(NamedTuple):
+    """Who sits in a match of a schedule; see ``ScheduledMatch``."""
+
+    match: int
+    encounter: int
+    round: int
+    seats: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchRecord(Displayed):
+    """Everything that happened in a match. Field order is the order of ``arena export``.
+
+    Attributes:
+        actions: ``[seat, action]`` each, the opening included; the action is None where a seat that had forfeited was
+            taken out of the match by the rules (only coprimality with three or more).
+        scores: by the rules, as the match stood at its end.
+        ranks: the final ranks: 1 is best, ties share; forfeits are last.
+        termination: why the match ended.
+        wall_seconds: beside ``actions``: from the last byte asked to the last byte answered; None in the opening.
+        cpu_seconds: beside ``actions``: the bot's CPU time; None where it can't be measured.
+        seats: a ``SeatReport`` for each seat.
+        notes: ``[ply, note]`` each, as the bots sent them.
+        ply_limit: the most actions it could have; None in records of versions without such a limit.
+        versions: of the arena, the protocol and Python.
+        started_at: UTC, ISO 8601.
+        left_out_digest: where what bots said was left out: the BLAKE2b digest of that; else empty.
+        left_out_bytes: how much was left out.
+        shares_cores: another arena on the machine played on the same cores, so its bots may have taken time from these.
+    """
+
+    match: int
+    tournament: str
+    game: str
+    options: Mapping[str, Any]
+    bots: tuple[str, ...]
+    rng_seed: int
+    encounter: int
+    opening: int | None
+    opening_plies: int
+    actions: tuple[Sequence[Any], ...]
+    scores: tuple[int | float, ...]
+    ranks: tuple[int, ...]
+    termination: Termination
+    faults: tuple[Fault, ...]
+    wall_seconds: tuple[float | None, ...]
+    cpu_seconds: tuple[float | None, ...]
+    seats: tuple[SeatReport, ...]
+    notes: BotText[tuple[Sequence[Any], ...]]
+    time_control: TimeControl
+    isolation: str
+    ply_limit: int | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    started_at: str = ""
+    left_out_digest: str = ""
+    left_out_bytes: int = 0
+    shares_cores: bool = False
+
+    def __post_init__(self) -> None:
+        notes = self.notes.for_operator() if isinstance(self.notes, BotText) else self.notes
+        object.__setattr__(self, "notes", BotText(tuple(notes)))
+
+    def notes_for(self, audience: Audience) -> tuple[Sequence[Any], ...]:
+        """Return the notes of those bots that an audience may read."""
+        return tuple(
+            note for note in self.notes.for_operator() if audience.may_read(self.bots[self.actions[note[0]][0]])
+        )
+
+    def shown_to(self, audience: Audience) -> MatchRecord:
+        """Return the record with what an audience may read, and the digest of what is left out."""
+        if all(map(audience.may_read, self.bots)):
+            return self
+        shown = replace(
+            self,
+            faults=tuple(fault.shown_to(audience, self.bots[fault.seat]) for fault in self.faults),
+            seats=tuple(seat.shown_to(audience, bot) for bot, seat in zip(self.bots, self.seats, strict=True)),
+            notes=BotText(self.notes_for(audience)),
+        )
+        if self.left_out_digest:  # it was left out before
+            return shown
+        seats = [text for seat in self.seats for text in (seat.exit, seat.stderr)]
+        said = (*(fault.detail for fault in self.faults), *seats, self.notes)
+        digest, size_bytes = digest_of([text.for_operator() for text in said])
+        return replace(shown, left_out_digest=digest, left_out_bytes=size_bytes)
+
+    def to_json(self, audience: Audience) -> dict[str, Any]:
+        """Return what an audience may read of the record, as JSON types."""
+        shown = self.shown_to(audience)
+        values = {name: getattr(shown, name) for name in self.__slots__}  # asdict would copy every action
+        values["faults"] = [fields_of(fault) for fault in shown.faults]
+        values["seats"] = [fields_of(seat) for seat in shown.seats]
+        values["notes"] = shown.notes.for_operator()
+        values["time_control"] = fields_of(self.time_control)
+        if not shown.left_out_digest:
+            del values["left_out_digest"], values["left_out_bytes"]
+        if not shown.shares_cores:  # most records, which are as those of earlier versions
+            del values["shares_cores"]
+        return values
+
+    @classmethod
+    def from_json(cls, stored: object) -> MatchRecord:
+        """Return a record from its JSON; what an earlier version did not record has its default.
+
+        Raises:
+            StoreError: if it has a field that this version does not know, or is malformed.
+        """
+        number = shortened_text(repr(stored.get("match"))) if isinstance(stored, dict) else ""
+        where = f"the record of match {number}" if number else "a record"
+        record = from_stored(cls, stored, where)
+        for what, holds in record._checks():
+            if not holds:
+                raise StoreError(f"{where} is malformed: {what}")
+        return record
+
+    def _checks(self) -> Iterator[tuple[str, bool]]:
+        """Yield each inconsistency that a record can have, and whether the record is free of it."""
+        seats, plies = len(self.bots), len(self.actions)
+        beside = (self.scores, self.ranks, self.seats)
+        yield "bots, scores, ranks and seats differ in number", seats > 0 and all(len(part) == seats for part in beside)
+        yield "a rank is out of range", all(1 <= rank <= seats for rank in self.ranks)
+        yield (
+            "actions, wall_seconds and cpu_seconds differ in number",
+            (len(self.wall_seconds) == len(self.cpu_seconds) == plies),
+        )
+        yield (
+            "an action is not of one of the seats",
+            all(len(action) == 2 and is_whole(action[0], 0, seats - 1) for action in self.actions),
+        )
+        yield (
+            "a fault is not of one of the seats",
+            all(0 <= fault.seat < seats and 0 <= fault.ply <= plies for fault in self.faults),
+        )
+        yield (
+            "a note is not of one of the actions",
+            all(len(note) == 2 and is_whole(note[0], 0, plies - 1) for note in self.notes.for_operator()),
+        )
+        yield "left_out_digest is no digest", not self.left_out_digest or is_digest(self.left_out_digest)
+        yield "left_out_bytes is out of range", self.left_out_bytes >= 0
+        yield "ply_limit is out of range", self.ply_limit is None or 1 <= self.ply_limit <= MAX_PLY_LIMIT
+        yield "opening_plies is more than there are actions", 0 <= self.opening_plies <= plies

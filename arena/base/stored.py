@@ -1,0 +1,237 @@
+"""Values from the form they are stored in.
+
+A field that is missing was not there in the version that stored it, and has its default; one that is unknown was added
+by a later version. The store may come from another arena, so the type of every value is checked.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from arena.base.bot_text import BotText
+from arena.base.errors import StoreError
+from arena.base.text import any_of, shortened_text
+
+T = TypeVar("T")
+Check = Callable[[Any], bool]
+Read = Callable[[Any, str], Any]
+"""Returns the value of a field from its stored form; given the field's place for the message of a StoreError."""
+
+MAX_DEPTH = 100
+_MIN_INTEGER, _MAX_INTEGER = -(2**63), 2**64 - 1
+_ANY_NUMBER = int | float
+"""A number of a game's own making, which need not be finite."""
+
+
+def from_stored(kind: type[T], stored: object, where: str) -> T:
+    """Return a dataclass from its stored fields; those that are missing have their defaults.
+
+    Args:
+        kind: the dataclass. Its fields may be dataclasses themselves.
+        stored: a mapping of its fields.
+        where: what is being read, for the message.
+
+    Raises:
+        StoreError: if a field is unknown or of another type, or one without a default is missing.
+    """
+    known = _readers_of(kind)  # type: ignore[arg-type]
+    values = {}
+    for name, value in mapping_of(stored, where).items():
+        if name not in known:
+            raise StoreError(f"{where} has a field {name!r} that this arena does not know; a newer arena is needed")
+        values[name] = known[name].read(value, where)
+    for name, reader in known.items():
+        if reader.is_required and name not in values:
+            raise StoreError(f"{where} has no field {name!r}")
+    return kind(**values)
+
+
+def from_json_text(text: str, where: str) -> Any:
+    """Return the value of a stored JSON text.
+
+    Raises:
+        StoreError: if it is not JSON, or nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise StoreError(f"{where} is not JSON: {error}") from error
+    except TypeError as error:
+        raise StoreError(f"{where} is not JSON: {error}") from error
+    except ValueError as error:  # Python's own advice is for programmers
+        raise StoreError(f"{where} is malformed: a whole number in it has thousands of digits") from error
+    except RecursionError as error:
+        raise StoreError(f"{where} is malformed: it is nested too deeply") from error
+
+
+def mapping_of(stored: object, where: str) -> Mapping[str, Any]:
+    """Return a stored mapping.
+
+    Raises:
+        StoreError: if it is something else.
+    """
+    if not isinstance(stored, Mapping):
+        raise StoreError(f"{where} is malformed: expected a mapping, got {type(stored).__name__}")
+    return stored
+
+
+def list_of(stored: object, where: str) -> list[Any]:
+    """Return a stored list.
+
+    Raises:
+        StoreError: if it is something else.
+    """
+    if not isinstance(stored, list):
+        raise StoreError(f"{where} is malformed: expected a list, got {type(stored).__name__}")
+    return stored
+
+
+def is_whole(value: object, least: int = _MIN_INTEGER, most: int = _MAX_INTEGER) -> bool:
+    """Return whether a value is an integer within bounds."""
+    return type(value) is int and least <= value <= most
+
+
+def is_text(value: object) -> bool:
+    """Return whether a value is a text that can be written in UTF-8."""
+    if not isinstance(value, str):
+        return False
+    return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def is_plain(value: object) -> bool:
+    """Return whether a value is made of texts, numbers that messages can carry, lists and mappings, none too deep."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        inner: list[Any] = []
+        for part in level:
+            if isinstance(part, list):
+                inner += part
+            elif isinstance(part, dict):
+                inner += [*part, *part.values()]
+            elif not (part is None or isinstance(part, bool | float) or is_whole(part) or is_text(part)):
+                return False
+        if not inner:
+            return True
+        level = inner
+    return False
+
+
+class _Reader(NamedTuple):
+    """How one field of a dataclass is read."""
+
+    read: Read
+    is_required: bool
+
+
+@lru_cache(maxsize=32)
+def _readers_of(kind: type[Any]) -> dict[str, _Reader]:
+    hints = get_type_hints(kind)
+    return {
+        part.name: _Reader(
+            _reader(part.name, hints[part.name]), part.default is MISSING and part.default_factory is MISSING
+        )
+        for part in fields(kind)
+    }
+
+
+def _reader(name: str, hint: Any) -> Read:
+    """Return what reads a field of a type."""
+    is_tuple = get_origin(hint) is tuple
+    inner: Any = get_args(hint)[0] if is_tuple else hint
+    if isinstance(inner, type) and is_dataclass(inner):
+        return _reader_of_dataclasses(name, inner) if is_tuple else _reader_of_dataclass(name, inner)
+    check, accepted = _check_of(hint), _in_words(hint)
+    convert = tuple if is_tuple else next(filter(_is_enum, (hint, *get_args(hint))), None)
+
+    def read(value: Any, where: str) -> Any:
+        if not check(value):
+            raise StoreError(f"{where} is malformed: {name} = {shortened_text(repr(value))}; expected {accepted}")
+        return value if convert is None or value is None else convert(value)
+
+    return read
+
+
+def _reader_of_dataclass(name: str, kind: type[Any]) -> Read:
+    return lambda value, where: from_stored(kind, value, f"{where}: {name}")
+
+
+def _reader_of_dataclasses(name: str, kind: type[Any]) -> Read:
+    """Return what reads a list of dataclasses; those that have been read already are taken as they are."""
+
+    def read(value: Any, where: str) -> Any:
+        place = f"{where}: {name}"
+        return tuple(
+            part if isinstance(part, kind) else from_stored(kind, part, place) for part in list_of(value, place)
+        )
+
+    return read
+
+
+def _is_enum(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Enum)
+
+
+def _check_of(hint: Any) -> Check:
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is BotText:
+        return _check_of(inner[0])
+    if _is_enum(hint):
+        accepted = frozenset(map(str, hint))
+        return lambda value: isinstance(value, str) and value in accepted
+    if hint == _ANY_NUMBER:
+        return lambda value: is_whole(value) or isinstance(value, float)
+    if origin in (types.UnionType, Union):
+        checks = [_check_of(part) for part in inner]
+        return lambda value: any(check(value) for check in checks)
+    if origin is Literal:
+        return lambda value: value in inner
+    if origin in (dict, Mapping):
+        return lambda value: isinstance(value, dict) and is_plain(value)
+    if hint == tuple[Sequence[Any], ...]:  # the longest of a record
+        return lambda value: (
+            isinstance(value, list) and all(isinstance(part, list) for part in value) and is_plain(value)
+        )
+    if origin in (list, tuple, Sequence):
+        of_each = _check_of(inner[0])
+        return lambda value: isinstance(value, list) and all(map(of_each, value))
+    return _SIMPLE.get(hint, lambda value: False)  # a type that is not stored
+
+
+def _in_words(hint: Any) -> str:
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is BotText:
+        return _in_words(inner[0])
+    if _is_enum(hint):
+        return any_of(list(hint))
+    if origin in (types.UnionType, Union):
+        return " or ".join(dict.fromkeys(_in_words(part) for part in inner))
+    if origin is Literal:
+        return any_of(inner)
+    if origin in (list, tuple, Sequence):
+        return f"a list, each {_in_words(inner[0])}"
+    return _WORDS.get(hint, "a mapping")
+
+
+_SIMPLE: dict[Any, Check] = {
+    Any: is_plain,
+    bool: lambda value: isinstance(value, bool),
+    int: is_whole,
+    float: lambda value: is_whole(value) or (isinstance(value, float) and math.isfinite(value)),
+    str: is_text,
+    type(None): lambda value: value is None,
+}
+_WORDS = {
+    Any: "a value",
+    bool: "true or false",
+    int: "a whole number of 64 bits",
+    float: "a number",
+    str: "a text",
+    type(None): "null",
+}

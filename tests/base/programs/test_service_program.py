@@ -1,0 +1,297 @@
+"""A program continues when what it needs was away, and does not fill its log meanwhile."""
+
+import contextlib
+import logging
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from arena.base.errors import DatabaseError, UsageError
+from arena.base.programs.service_program import (
+    AWAY_SECONDS,
+    IDLE_SECONDS,
+    STEADY_SECONDS,
+    Idleness,
+    TerminatedError,
+    ignore_ctrl_c,
+    keep_trying,
+    starting_process,
+)
+
+LOG = logging.getLogger("arena.test")
+
+
+class Note:
+    """What a program has noted, in order; nothing for well."""
+
+    def __init__(self):
+        self.sentences = []
+
+    def say(self, sentence):
+        self.sentences.append(sentence)
+
+    def clear(self):
+        self.sentences.append("")
+
+
+class Program:
+    """Raises one thing after the other, each after some seconds of work."""
+
+    def __init__(self, *ends, note=None):
+        self.ends, self.note = list(ends), note or Note()
+        self.seconds = 0.0
+        self.sleeps = []
+
+    def work(self):
+        seconds, error = self.ends.pop(0)
+        self.seconds += seconds
+        if error is not None:
+            raise error
+
+    def sleep(self, seconds):
+        self.sleeps.append(seconds)
+
+    def run(self, caplog):
+        keep_trying(
+            self.work,
+            LOG,
+            "nothing is done now",
+            self.note,
+            is_over=lambda: not self.ends,
+            sleep=self.sleep,
+            now=lambda: self.seconds,
+        )
+        return [record.getMessage() for record in caplog.records]
+
+
+def test_each_reason_is_logged_once(caplog):
+    away, other = DatabaseError("it is away"), UsageError("no such file")
+    program = Program((0, away), (1, away), (1, other), (1, away), (0, None))
+    assert program.run(caplog) == [
+        "nothing is done now: it is away",
+        "nothing is done now: no such file",
+        "nothing is done now: it is away",
+    ]
+    assert program.sleeps == [AWAY_SECONDS] * 4
+
+
+def test_a_reason_is_logged_again_after_the_program_has_worked(caplog):
+    away = DatabaseError("it is away")
+    program = Program((0, away), (STEADY_SECONDS + 1, away), (0, None))
+    assert len(program.run(caplog)) == 2
+
+
+def test_a_program_that_has_nothing_to_do_ends_and_leaves_what_its_work_has_noted(caplog):
+    program = Program((0, DatabaseError("it is away")), (0, None), (0, ZeroDivisionError))
+    program.run(caplog)
+    assert (len(program.ends), program.note.sentences) == (1, ["nothing is done now: it is away"])
+
+
+def test_a_program_is_idle_after_nothing_has_been_to_do_for_a_while():
+    now = [0.0]
+    idleness = Idleness(lambda: now[0])
+    found = []
+    for seconds, is_busy in ((0, False), (IDLE_SECONDS - 1, False), (2, True), (IDLE_SECONDS - 1, False), (1, False)):
+        now[0] += seconds
+        found.append(idleness.is_over(is_busy))
+    assert found == [False, False, False, False, True]
+
+
+def test_a_defect_ends_the_program_and_is_noted(caplog):
+    program = Program((0, ZeroDivisionError("secret")))
+    with pytest.raises(ZeroDivisionError):
+        program.run(caplog)
+    assert program.note.sentences == [
+        "nothing is done now, by a defect of the arena that the log has: ZeroDivisionError"
+    ]
+
+
+def test_why_nothing_is_done_is_noted_until_the_program_is_to_end(caplog):
+    program = Program((0, DatabaseError("it is away")), (0, None))
+    program.run(caplog)
+    assert program.note.sentences == ["nothing is done now: it is away", ""]
+    ended = Program((0, TerminatedError()))
+    with pytest.raises(TerminatedError):
+        ended.run(caplog)
+    assert ended.note.sentences == [""]
+
+
+ENDS_NOW = """
+import atexit, sys, tempfile
+from arena.base.programs.service_program import end_now
+
+class Module:
+    def __del__(self):
+        print("taken apart")
+
+module = Module()
+kept = tempfile.TemporaryDirectory(dir=sys.argv[1])
+atexit.register(print, "at exit")
+print("worked")
+end_now(7)
+"""
+
+
+def test_it_does_what_is_to_be_done_at_its_end_and_is_not_taken_apart(tmp_path):
+    done = subprocess.run([sys.executable, "-c", ENDS_NOW, tmp_path], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "worked\nat exit\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_ends_quietly_though_nobody_reads_what_it_says():
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "from arena.base.programs.service_program import end_now\ninput()\nprint('worked')\nend_now(3)",
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+    ) as program:
+        program.stdout.close()
+        program.stdin.write(b"\n")
+        program.stdin.close()
+        assert (program.wait(60), program.stderr.read()) == (3, b"")
+
+
+TERMINATED_AGAIN = """
+import atexit, os, signal
+from arena.base.programs.service_program import run_service
+atexit.register(os.kill, os.getpid(), signal.SIGTERM)
+run_service(os.getppid(), 0, lambda: os.kill(os.getpid(), signal.SIGTERM))
+"""
+
+
+def test_a_second_sigterm_while_it_ends_is_no_traceback():
+    done = subprocess.run([sys.executable, "-c", TERMINATED_AGAIN], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+TERMINATED_IN_A_CALLBACK = """
+import os, signal, threading, weakref
+from arena.base.programs.service_program import run_service
+
+class Thing:
+    pass
+
+def work():
+    thing = Thing()
+    reference = weakref.ref(thing, lambda _: os.kill(os.getpid(), signal.SIGTERM))
+    del thing
+    threading.Event().wait()
+
+run_service(os.getppid(), 0, work)
+"""
+
+
+def test_sigterm_ends_it_wherever_it_comes():
+    done = subprocess.run([sys.executable, "-c", TERMINATED_IN_A_CALLBACK], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+TERMINATED_AT_AN_INSTANT = """
+import os, signal, sys
+from arena.directors.leaving import Leaving
+from arena.base.programs.service_program import run_service
+
+def work():
+    if sys.argv[1] == "leaving":
+        leaving = Leaving()
+        leaving.is_asked = True
+        leaving.on_sigterm()
+    before_its_end()
+
+def before_its_end():
+    pass
+
+def trace(frame, event, argument):
+    # Count the instants from that at which SIGTERM is caught, and end the program at one of them.
+    global instants
+    frame.f_trace_opcodes = True
+    if callable(signal.getsignal(signal.SIGTERM)):
+        instants -= 1
+        if instants == 0:
+            sys.settrace(None)
+            signal.raise_signal(signal.SIGTERM)
+    return trace
+
+def is_quiet(instant):
+    # Return whether the program ends quietly that SIGTERM comes to at an instant; None if it is over before.
+    global instants
+    instants = instant
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    sys.settrace(trace)
+    try:
+        run_service(os.getppid(), 0, work)
+    except KeyboardInterrupt:
+        return False
+    finally:
+        sys.settrace(None)
+    return True if instants <= 0 else None
+
+tried = 0
+while (answer := is_quiet(tried + 1)) is not None:
+    tried += 1
+    if not answer:
+        print("not at instant", tried)
+print("tried some" if tried > 20 else "tried too few")
+"""
+
+
+@pytest.mark.slow(only=("leaving",), sample=True)
+@pytest.mark.parametrize("kind", ["plain", "leaving"])
+def test_sigterm_ends_it_quietly_at_every_instant(kind):
+    """Also before its work has begun, and after that has ended, where a supervisor would see the code of Ctrl-C."""
+    command = [sys.executable, "-c", TERMINATED_AT_AN_INSTANT, kind]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "tried some\n", "")
+
+
+def say_what_ctrl_c_does(pipe):
+    pipe.send(sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])))
+    ignore_ctrl_c()
+    pipe.send(sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])))
+    pipe.recv()
+    pipe.send(signal.getsignal(signal.SIGINT))
+
+
+def test_a_process_that_starts_is_not_interrupted():
+    ours, theirs = multiprocessing.get_context("spawn").Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=say_what_ctrl_c_does, args=(theirs,), daemon=True)
+    with ours, starting_process():
+        process.start()
+        os.kill(process.pid, signal.SIGINT)
+        theirs.close()
+        assert (ours.recv(), ours.recv()) == ([signal.SIGINT], [])
+        os.kill(process.pid, signal.SIGINT)
+        ours.send("again")
+        assert ours.recv() is signal.SIG_IGN
+    process.join()
+    assert process.exitcode == 0
+
+
+@pytest.mark.parametrize("error", [None, OSError])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_comes_when_the_process_has_been_started(number, error):
+    done = []
+    earlier = {one: signal.signal(one, lambda one, frame: done.append(one)) for one in (signal.SIGINT, signal.SIGTERM)}
+    handlers = [signal.getsignal(one) for one in earlier]
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    try:
+        with contextlib.suppress(OSError), starting_process():
+            signal.raise_signal(number)
+            done.append("started")
+            if error is not None:
+                raise error
+        assert done == ["started", number]
+        assert [signal.getsignal(one) for one in earlier] == handlers
+        assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == mask
+    finally:
+        for one, handler in earlier.items():
+            signal.signal(one, handler)

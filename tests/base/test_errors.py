@@ -1,0 +1,72 @@
+"""Errors as values: their sentences, where they point, and that they travel between processes."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.base.errors import GameError
+
+GAME_FILE = """\
+def apply(state):
+    return helper(state)
+
+def helper(state):
+    return {1: 2}[state]
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "hexgame.py").write_text(GAME_FILE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import hexgame  # type: ignore[import-not-found]
+
+    yield hexgame
+    del sys.modules["hexgame"]
+
+
+def raised_by(call, *arguments) -> Exception:
+    try:
+        call(*arguments)
+    except Exception as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+def test_an_exception_of_a_game_is_one_sentence_with_the_line_of_its_author(module) -> None:
+    error = GameError.raised("hexgame:Hex", "apply", raised_by(module.apply, 3), "hexgame")
+    assert str(error) == "the game 'hexgame:Hex' is at fault: apply raised KeyError: 3 (hexgame.py:5)"
+
+
+def test_the_line_is_the_authors_though_a_library_raised(module) -> None:
+    module.helper = lambda state: pickle.loads(b"")
+    error = GameError.raised("hexgame:Hex", "apply", raised_by(module.apply, 3), "hexgame")
+    assert error.place == "hexgame.py:2"
+
+
+def test_a_text_of_many_lines_becomes_one_short_line(module) -> None:
+    error = GameError.raised("hexgame:Hex", "apply", ValueError("one\ntwo\n" + 1000 * "x"), "hexgame")
+    assert str(error).startswith("the game 'hexgame:Hex' is at fault: apply raised ValueError: one two xxx")
+    assert len(str(error)) < 260
+
+
+def test_an_exception_without_a_frame_of_the_game_has_no_place() -> None:
+    assert str(GameError.raised("a:B", "apply", AssertionError(), "a")) == (
+        "the game 'a:B' is at fault: apply raised AssertionError"
+    )
+
+
+def test_a_game_error_travels_between_processes() -> None:
+    error = GameError("a:B", "apply", "raised KeyError: 3", "a.py:7")
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.game, again.method, again.problem, again.place) == (
+        "the game 'a:B' is at fault: apply raised KeyError: 3 (a.py:7)",
+        "a:B",
+        "apply",
+        "raised KeyError: 3",
+        "a.py:7",
+    )
