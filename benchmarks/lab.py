@@ -17,8 +17,8 @@ from arena.base.cache_directory import CACHE_VARIABLE
 from arena.base.text import short_size_text
 from arena.botkit import Choice, Clock
 from arena.games import make_game
-from arena.lab.kernels.loading import load, solver_of
-from arena.lab.kernels.solver import parts_of
+from arena.games.kernels.loading import load, solver_of
+from arena.games.kernels.solver import parts_of
 from arena.lab.limits import Limits
 from arena.lab.solution import By
 from arena.lab.solving import Solver

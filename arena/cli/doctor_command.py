@@ -118,7 +118,7 @@ def _show_levels(results: list[ProbeResult]) -> None:
 
 
 def _show_kernels() -> None:
-    from arena.lab.kernels.loading import kernels_sentence
+    from arena.games.kernels.loading import kernels_sentence
 
     print_wrapped("", 0, kernels_sentence())
 

@@ -12,12 +12,12 @@ from arena.cli.options import json_option
 from arena.cli.streams import FAILED, OK
 from arena.cli.waiting import waiting
 from arena.games import make_game
-from arena.lab.kernels.encoding import KERNEL_NAMES
-from arena.lab.kernels.kernel import Kernel
-from arena.lab.kernels.loading import KernelStatus, kernel_status, load
-from arena.lab.kernels.sameness import USUAL, Compared
-from arena.lab.kernels.self_test import compare_all
-from arena.lab.kernels.speed import playouts_per_second
+from arena.games.kernels.encoding import KERNEL_NAMES
+from arena.games.kernels.kernel import Kernel
+from arena.games.kernels.loading import KernelStatus, kernel_status, load
+from arena.games.kernels.sameness import USUAL, Compared
+from arena.games.kernels.self_test import compare_all
+from arena.games.kernels.speed import playouts_per_second
 from arena.report.tables import Column
 
 _MEASURED_SECONDS = 0.3

@@ -110,7 +110,7 @@ def _build_kernels(games: Iterable[GameChoice]) -> None:
     """Build the kernels of games that are not built yet; where that fails, the rules in Python are used."""
     from arena.base.errors import KernelError
     from arena.games import GAMES, make_game
-    from arena.lab.kernels.loading import has_solver, solver_of
+    from arena.games.kernels.loading import has_solver, solver_of
 
     for choice in games:
         if choice.game in GAMES and has_solver(made := make_game(choice.game, **choice.options)):

@@ -15,10 +15,10 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games.game import Game
-from arena.lab.kernels import cache
-from arena.lab.kernels.build import sources_digest
-from arena.lab.kernels.loading import has_solver, solver_of
-from arena.lab.kernels.solver import KernelSolver, TablePlan, parts_of
+from arena.games.kernels import cache
+from arena.games.kernels.build import sources_digest
+from arena.games.kernels.loading import has_solver, solver_of
+from arena.games.kernels.solver import KernelSolver, TablePlan, parts_of
 from arena.lab.limits import Limits, TimeIsUpError, states_text
 from arena.lab.mapped_table import Header, MappedTable, TableError, rules_version, table_path, write_table
 from arena.lab.worth import OUTCOME_UNIT, PARTS, value_of

@@ -12,10 +12,10 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games import Game
+from arena.games.kernels.loading import solver_of
+from arena.games.kernels.solver import TablePlan
 from arena.games.plusminus import Plusminus
 from arena.lab.kernel_tables import KernelTable, KernelTableFile, fill_table, kernel_table_path, values_of
-from arena.lab.kernels.loading import solver_of
-from arena.lab.kernels.solver import TablePlan
 from arena.lab.limits import Limits
 from arena.lab.mapped_table import TableError
 

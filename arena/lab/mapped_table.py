@@ -23,7 +23,7 @@ from arena.base.names import as_file_name
 from arena.base.stored import from_json_text, from_stored
 from arena.games import GAMES
 from arena.games.game import Game
-from arena.lab.kernels.cache import base_directory, make_directory, open_own
+from arena.games.kernels.cache import base_directory, make_directory, open_own
 from arena.lab.worth import PARTS
 
 MAX_HEADER_BYTES = 65536

@@ -10,9 +10,9 @@ from itertools import takewhile
 from typing import Any
 
 from arena.games.game import Game
-from arena.lab.kernels.loading import has_kernel, is_built
-from arena.lab.kernels.playout_margins import PlayoutMargin, playout_margin
-from arena.lab.kernels.slips import MOST_STATES, slip_encounters
+from arena.games.kernels.loading import has_kernel, is_built
+from arena.games.kernels.playout_margins import PlayoutMargin, playout_margin
+from arena.games.kernels.slips import MOST_STATES, slip_encounters
 from arena.lab.limits import Limits
 from arena.lab.oracle import Oracle
 from arena.lab.worth import Outcome

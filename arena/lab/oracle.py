@@ -9,8 +9,8 @@ from typing import Any
 
 from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
+from arena.games.kernels.loading import has_solver, is_built
 from arena.lab.kernel_values import KernelValues
-from arena.lab.kernels.loading import has_solver, is_built
 from arena.lab.limits import Limits
 from arena.lab.proofs import proof_of
 from arena.lab.saved_tables import FEW_STATES

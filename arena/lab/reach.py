@@ -7,10 +7,10 @@ from typing import Any
 from arena.base.errors import KernelError
 from arena.base.text import counted, short_size_text
 from arena.games.game import Game
+from arena.games.kernels.loading import has_solver, solver_of
+from arena.games.kernels.slip_states import least_states
 from arena.games.plusminus import Plusminus
 from arena.lab.kernel_values import MAX_TABLE_BYTES
-from arena.lab.kernels.loading import has_solver, solver_of
-from arena.lab.kernels.slip_states import least_states
 from arena.lab.limits import memory_text, states_text
 from arena.lab.proofs import proof_of
 from arena.lab.saved_tables import FEW_STATES

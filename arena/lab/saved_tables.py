@@ -7,9 +7,9 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games.game import Game
+from arena.games.kernels.loading import has_solver
+from arena.games.kernels.solver import TablePlan
 from arena.lab.kernel_tables import KernelTableFile, kernel_table_path, kernel_table_plan, save_kernel_table
-from arena.lab.kernels.loading import has_solver
-from arena.lab.kernels.solver import TablePlan
 from arena.lab.limits import Limits
 from arena.lab.mapped_table import table_path
 from arena.lab.state_count import count_states

@@ -12,9 +12,9 @@ from typing import Any
 
 from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
-from arena.lab.kernels.loading import has_kernel, is_built, share_solver_of
-from arena.lab.kernels.share_solver import ShareSolver
-from arena.lab.kernels.solver import Needs
+from arena.games.kernels.loading import has_kernel, is_built, share_solver_of
+from arena.games.kernels.share_solver import ShareSolver
+from arena.games.kernels.solver import Needs
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError, states_text
 from arena.lab.retrograde import Shares, paranoid_of, shares_of
 from arena.lab.solution import By

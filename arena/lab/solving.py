@@ -8,8 +8,8 @@ from typing import Any
 
 from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
-from arena.lab.kernels.loading import has_solver, is_built, solver_of
-from arena.lab.kernels.solver import parts_of
+from arena.games.kernels.loading import has_solver, is_built, solver_of
+from arena.games.kernels.solver import parts_of
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError, states_text
 from arena.lab.proofs import Proof, proof_of
 from arena.lab.retrograde import Retrograde

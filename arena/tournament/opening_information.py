@@ -3,7 +3,7 @@
 The information of an opening
 -----------------------------
 A tournament wants to know from as few matches as possible which of two bots is stronger. Two model bots make the best
-action, except that one slips in 5 % of its actions and the other in 15 % (``arena.lab.kernels.slips``). In an encounter
+action, except that one slips in 5 % of its actions and the other in 15 % (``arena.games.kernels.slips``). In an encounter
 from an opening, let X be the points of the stronger one less those of the weaker one, halved: -1, -1/2, 0, 1/2 or 1.
 If encounters begin with each of n openings equally often, the mean of X after N of them is known with a standard error
 of sqrt(var X / N), so that N grows with var X / (mean X)^2 for any given accuracy. Its inverse is the information of an
@@ -20,7 +20,7 @@ Boards that are too large
 -------------------------
 Where there are too many states after an opening to solve them all, nobody knows the best actions. In multiplication,
 random playouts tell which openings are decided: those are chosen from which seat 0 is ahead or behind by the least, in
-the mean of ``arena.lab.kernels.playout_margins``. On boards that can be solved this saves a fifth to a third of the
+the mean of ``arena.games.kernels.playout_margins``. On boards that can be solved this saves a fifth to a third of the
 matches (benchmarks/README.md); in the other games it saves none for certain, and is not offered.
 
 Whatever is chosen is stored in the definition, so that a run resumes with the same openings on every machine.
@@ -41,10 +41,10 @@ from arena.base.seeds import derived_seed
 from arena.base.text import counted
 from arena.games import GAMES, Game, make_game
 from arena.games.checked_game import checked_game
-from arena.lab.kernels.loading import kernel_of
-from arena.lab.kernels.playout_margins import playout_margin
-from arena.lab.kernels.slip_states import least_states, may_be_solved
-from arena.lab.kernels.slips import MOST_STATES, slip_encounters
+from arena.games.kernels.loading import kernel_of
+from arena.games.kernels.playout_margins import playout_margin
+from arena.games.kernels.slip_states import least_states, may_be_solved
+from arena.games.kernels.slips import MOST_STATES, slip_encounters
 from arena.tournament.formats.table import format_class
 from arena.tournament.opening_lines import text_of
 from arena.tournament.openings import Opening, openings

@@ -9,8 +9,8 @@ from arena.base.definition import GameChoice
 from arena.base.ranking import points_of
 from arena.base.records import Bot, SeatReport
 from arena.games import make_game
+from arena.games.kernels.loading import load
 from arena.home import ArenaHome
-from arena.lab.kernels.loading import load
 from arena.lab.limits import Limits
 from arena.lab.retrograde import paranoid_of, shares_of
 from arena.lab.state_graph import explore

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from arena.cli.group import run
+from arena.games.kernels.solver import KernelSolver
 from arena.lab import limits, state_graph
-from arena.lab.kernels.solver import KernelSolver
 from tests import needs
 from tests.cli.calls import calling
 

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from arena.cli import lab_kernels
+from arena.games.kernels.encoding import KERNEL_NAMES
+from arena.games.kernels.loading import load
+from arena.games.kernels.sameness import Effort
 from arena.home import ArenaHome
-from arena.lab.kernels.encoding import KERNEL_NAMES
-from arena.lab.kernels.loading import load
-from arena.lab.kernels.sameness import Effort
 from arena.tournament.definition import make_definition
 from tests import needs
 from tests.cli.calls import calling, refusal

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from arena.lab.kernels import loading
+from arena.games.kernels import loading
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from arena.base.errors import KernelError
-from arena.lab.kernels.build import SOURCES
+from arena.games.kernels.build import SOURCES
 from tests.lab.near_ties import ASKS_OFTEN
 from tests.lab.self_tests import complaint
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from arena.lab.kernels.build import FLAGS, compile_kernel, find_compiler
-from arena.lab.kernels.loading import open_library
+from arena.games.kernels.build import FLAGS, compile_kernel, find_compiler
+from arena.games.kernels.loading import open_library
 
 ASKS_OFTEN = "-DNEAR_TIE=2.0"
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from arena.lab.kernels.build import FLAGS, SOURCES, compile_kernel, find_compiler
+from arena.games.kernels.build import FLAGS, SOURCES, compile_kernel, find_compiler
 
 QUICK = (*(flag for flag in FLAGS if flag != "-O3"), "-O1", "-ftrivial-auto-var-init=pattern")
 """What is read before it is written is nothing that could be right (gcc 12, clang 8)."""
@@ -20,7 +20,7 @@ CPU_SECONDS = 120
 
 MEMORY_BYTES = 2 << 30
 
-SELF_TEST = ("-m", "arena.lab.kernels.self_test")
+SELF_TEST = ("-m", "arena.games.kernels.self_test")
 
 
 @functools.cache

@@ -8,8 +8,8 @@ from math import comb, factorial
 import pytest
 
 from arena.games import make_game
-from arena.lab.kernels.loading import solver_of
-from arena.lab.kernels.option_sets import solved_games
+from arena.games.kernels.loading import solver_of
+from arena.games.kernels.option_sets import solved_games
 from tests import needs
 from tests.lab import brute_force
 

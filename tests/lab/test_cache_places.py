@@ -9,7 +9,7 @@ import pytest
 
 from arena.base.errors import KernelError
 from arena.games import make_game
-from arena.lab.kernels import cache as kernel_cache
+from arena.games.kernels import cache as kernel_cache
 from arena.lab.mapped_table import TableError
 from arena.lab.tables import TableFile, save_table
 from tests import needs

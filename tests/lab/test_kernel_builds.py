@@ -12,11 +12,11 @@ import pytest
 from arena.base.errors import KernelError
 from arena.games import make_game
 from arena.games.checked_game import checked_game
-from arena.lab.kernels import build
-from arena.lab.kernels.encoding import KERNEL_NAMES
-from arena.lab.kernels.kernel import Kernel
-from arena.lab.kernels.loading import has_kernel, kernel_of, kernel_status, kernels_sentence, load
-from arena.lab.kernels.playouts import playouts_by_rules, random_playouts
+from arena.games.kernels import build
+from arena.games.kernels.encoding import KERNEL_NAMES
+from arena.games.kernels.kernel import Kernel
+from arena.games.kernels.loading import has_kernel, kernel_of, kernel_status, kernels_sentence, load
+from arena.games.kernels.playouts import playouts_by_rules, random_playouts
 from tests import needs
 from tests.lab.self_tests import complaint, sanitizer_runtime
 
@@ -255,7 +255,7 @@ def test_eight_processes_at_once_build_once(cache, tmp_path, monkeypatch):
     log = tmp_path / "log"
     monkeypatch.setenv("CC", str(program(tmp_path, f'echo started >> {log}\nexec {compiler} "$@"')))
     code = (
-        "from arena.games import make_game; from arena.lab.kernels.loading import kernel_of\n"
+        "from arena.games import make_game; from arena.games.kernels.loading import kernel_of\n"
         'print(kernel_of(make_game("differences", size=5)).playouts(1, 0, 1000).ranked)'
     )
     started = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(8)]

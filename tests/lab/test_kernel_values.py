@@ -8,12 +8,12 @@ import pytest
 
 from arena.base.errors import KernelError
 from arena.games import make_game
+from arena.games.kernels.loading import load
+from arena.games.kernels.option_sets import small_games
+from arena.games.kernels.solver import KernelSolver
 from arena.lab import kernel_tables, kernel_values, mapped_table, oracle
 from arena.lab.kernel_tables import KernelTableFile, fill_table, kernel_table_path, save_kernel_table
 from arena.lab.kernel_values import KernelValues, has_all_values
-from arena.lab.kernels.loading import load
-from arena.lab.kernels.option_sets import small_games
-from arena.lab.kernels.solver import KernelSolver
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.mapped_table import TableError
 from arena.lab.oracle import Oracle

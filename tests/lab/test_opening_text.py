@@ -9,9 +9,9 @@ from arena.base.definition import Definition, GameChoice, GameOpenings
 from arena.base.enums import OpeningChoice
 from arena.base.errors import KernelError
 from arena.games import make_game
+from arena.games.kernels import slips
+from arena.games.kernels.playout_margins import PlayoutMargin
 from arena.lab import opening_worth
-from arena.lab.kernels import slips
-from arena.lab.kernels.playout_margins import PlayoutMargin
 from arena.lab.opening_text import judged_sentence, opening_sentence
 from arena.lab.opening_worth import OpeningBalance, judged_margins, opening_balance
 from arena.lab.oracle import Oracle

@@ -6,15 +6,15 @@ import pytest
 
 from arena.base.errors import KernelError
 from arena.games import make_game
-from arena.lab.kernels import playout_margins
-from arena.lab.kernels.loading import kernel_of, load
-from arena.lab.kernels.playout_margins import PlayoutMargin, playout_margin
-from arena.lab.kernels.playouts import playouts_by_rules, random_playouts
+from arena.games.kernels import playout_margins
+from arena.games.kernels.loading import kernel_of, load
+from arena.games.kernels.playout_margins import PlayoutMargin, playout_margin
+from arena.games.kernels.playouts import playouts_by_rules, random_playouts
 from tests.lab.games import after
 
 
 def by_rules(monkeypatch):
-    monkeypatch.setattr("arena.lab.kernels.playouts.kernel_of", lambda _game: KernelError("none in this test"))
+    monkeypatch.setattr("arena.games.kernels.playouts.kernel_of", lambda _game: KernelError("none in this test"))
 
 
 def exact_mean(game, state):

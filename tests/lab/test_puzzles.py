@@ -7,10 +7,10 @@ import pytest
 
 from arena.base.errors import StoreError, UsageError
 from arena.games import make_game
+from arena.games.kernels.loading import has_solver
 from arena.home import ArenaHome
 from arena.lab.decisions import decisions_by_position
 from arena.lab.kept_puzzles import keep_puzzles, kept_puzzles
-from arena.lab.kernels.loading import has_solver
 from arena.lab.limits import Limits
 from arena.lab.puzzle_search import MIN_CHOICES, find_puzzles, lines_log2
 from arena.lab.worth import Outcome

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from arena.base.errors import UsageError
 from arena.games import make_game
-from arena.lab.kernels.loading import load, share_solver_of
-from arena.lab.kernels.share_sameness import compare_game, compare_shares
-from arena.lab.kernels.share_solver import ShareSolver
+from arena.games.kernels.loading import load, share_solver_of
+from arena.games.kernels.share_sameness import compare_game, compare_shares
+from arena.games.kernels.share_solver import ShareSolver
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.shares import ShareOracle
 from arena.lab.solution import By

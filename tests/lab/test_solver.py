@@ -7,12 +7,12 @@ import pytest
 
 from arena.base.errors import KernelError, UsageError
 from arena.games import make_game
-from arena.lab.kernels import solver_sameness
-from arena.lab.kernels.encoding import KERNEL_NAMES
-from arena.lab.kernels.loading import load, solver_of
-from arena.lab.kernels.option_sets import solved_games
-from arena.lab.kernels.solver import KernelSolver
-from arena.lab.kernels.solver_sameness import compare_solutions
+from arena.games.kernels import solver_sameness
+from arena.games.kernels.encoding import KERNEL_NAMES
+from arena.games.kernels.loading import load, solver_of
+from arena.games.kernels.option_sets import solved_games
+from arena.games.kernels.solver import KernelSolver
+from arena.games.kernels.solver_sameness import compare_solutions
 from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.proofs import proof_of
 from arena.lab.solution import By

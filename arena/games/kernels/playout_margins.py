@@ -8,7 +8,7 @@ from math import fsum, sqrt
 from typing import Any
 
 from arena.games import Game
-from arena.lab.kernels.playouts import random_playouts
+from arena.games.kernels.playouts import random_playouts
 
 BATCHES, PLAYOUTS_A_BATCH = 20, 200
 PLAYOUTS = BATCHES * PLAYOUTS_A_BATCH

@@ -1,4 +1,4 @@
-"""``python -m arena.lab.kernels.self_test GAME FILE``: compares a build with the rules before anybody uses it."""
+"""``python -m arena.games.kernels.self_test GAME FILE``: compares a build with the rules before anybody uses it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 from arena.base.errors import KernelError
-from arena.lab.kernels.loading import open_library
-from arena.lab.kernels.sameness import SELF_TEST, Compared, Effort, compare
-from arena.lab.kernels.share_sameness import compare_shares
-from arena.lab.kernels.slip_sameness import compare_slips
-from arena.lab.kernels.solver_refusals import check_refusals
-from arena.lab.kernels.solver_sameness import compare_solutions
+from arena.games.kernels.loading import open_library
+from arena.games.kernels.sameness import SELF_TEST, Compared, Effort, compare
+from arena.games.kernels.share_sameness import compare_shares
+from arena.games.kernels.slip_sameness import compare_slips
+from arena.games.kernels.solver_refusals import check_refusals
+from arena.games.kernels.solver_sameness import compare_solutions
 
 
 def main(arguments: list[str]) -> int:

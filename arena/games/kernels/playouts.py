@@ -8,10 +8,10 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games import Game
+from arena.games.kernels.generator import Generator
+from arena.games.kernels.kernel import PlayoutTotals, Trace
+from arena.games.kernels.loading import kernel_of
 from arena.games.space import Space
-from arena.lab.kernels.generator import Generator
-from arena.lab.kernels.kernel import PlayoutTotals, Trace
-from arena.lab.kernels.loading import kernel_of
 
 
 def trace(game: Game[Any], seed: int, index: int) -> Trace:

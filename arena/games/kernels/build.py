@@ -16,9 +16,9 @@ from pathlib import Path
 
 from arena.base.errors import KernelError
 from arena.base.shipped import package_directory, path_of
-from arena.lab.kernels import cache
+from arena.games.kernels import cache
 
-SOURCES = path_of("arena.lab.kernels")
+SOURCES = path_of("arena.games.kernels")
 HEADERS = tuple(sorted(path.name for path in SOURCES.glob("*.h")))
 
 FLAGS = ("-std=c11", "-O3", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-fPIC", "-shared")
@@ -117,7 +117,7 @@ def self_test(name: str, library: Path) -> None:
     Raises:
         KernelError: with the first difference.
     """
-    command = [sys.executable, "-P", "-m", "arena.lab.kernels.self_test", name, str(library)]
+    command = [sys.executable, "-P", "-m", "arena.games.kernels.self_test", name, str(library)]
     package = str(package_directory().parent)
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

@@ -14,10 +14,10 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games import Game
+from arena.games.kernels.generator import Generator
+from arena.games.kernels.kernel import Kernel
+from arena.games.kernels.loading import has_kernel, load
 from arena.games.multiplication import Multiplication, MultiplicationState
-from arena.lab.kernels.generator import Generator
-from arena.lab.kernels.kernel import Kernel
-from arena.lab.kernels.loading import has_kernel, load
 
 MOST_STATES = 1_000_000
 """After an opening; the table of a kernel takes 50 MiB then."""

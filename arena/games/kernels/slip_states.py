@@ -7,10 +7,10 @@ from typing import Any
 
 from arena.games import Game
 from arena.games.differences import Differences
+from arena.games.kernels.slips import ACTIONS_PER_STATE, MOST_STATES
 from arena.games.multiplication import Multiplication
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
-from arena.lab.kernels.slips import ACTIONS_PER_STATE, MOST_STATES
 
 
 def least_states(game: Game[Any], plies: int) -> int | None:

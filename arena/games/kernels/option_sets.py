@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.games import Game, make_game
+from arena.games.kernels.encoding import KERNEL_NAMES
 from arena.games.multiplication import Multiplication
 from arena.games.permutation import PermutationGame
-from arena.lab.kernels.encoding import KERNEL_NAMES
 
 
 class _MultiplicationOfAnySize(Multiplication):

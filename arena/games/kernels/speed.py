@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from arena.lab.kernels.kernel import Kernel
+from arena.games.kernels.kernel import Kernel
 
 _SEED = 1
 

@@ -6,8 +6,8 @@ import ctypes
 from dataclasses import dataclass
 
 from arena.base.ranking import points_of
-from arena.lab.kernels.encoding import plaid_state
-from arena.lab.kernels.solver import SOLVED, KernelSolver, Needs
+from arena.games.kernels.encoding import plaid_state
+from arena.games.kernels.solver import SOLVED, KernelSolver, Needs
 
 Points = tuple[int, ...]
 """Of each seat, two for each rival that it beats and one for each that it ties with."""

@@ -12,9 +12,9 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games import Game
+from arena.games.kernels.encoding import plaid_state
+from arena.games.kernels.kernel import Kernel
 from arena.games.plaid import Plaid
-from arena.lab.kernels.encoding import plaid_state
-from arena.lab.kernels.kernel import Kernel
 
 PLAID_PARTS = 10**9
 """Parts of a point in a margin of plaid."""

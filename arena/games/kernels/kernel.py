@@ -10,8 +10,8 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games import Game
+from arena.games.kernels.encoding import option_numbers, state_numbers
 from arena.games.space import Space
-from arena.lab.kernels.encoding import option_numbers, state_numbers
 
 _PLAYOUTS_A_CALL = 100_000
 """A call can't be interrupted: this many take a second at most, but for the largest boards."""

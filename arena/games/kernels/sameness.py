@@ -11,10 +11,10 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games import Game
-from arena.lab.kernels.encoding import state_numbers
-from arena.lab.kernels.kernel import Kernel, Trace
-from arena.lab.kernels.option_sets import large_games, refused_options, small_games, usual_games
-from arena.lab.kernels.playouts import lines_by_rules, trace_by_rules
+from arena.games.kernels.encoding import state_numbers
+from arena.games.kernels.kernel import Kernel, Trace
+from arena.games.kernels.option_sets import large_games, refused_options, small_games, usual_games
+from arena.games.kernels.playouts import lines_by_rules, trace_by_rules
 
 _SCORE_ERROR = 1e-9
 """Of a score in plaid, which the kernel rounds at every addition; relative to the score."""

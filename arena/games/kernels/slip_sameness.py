@@ -8,8 +8,8 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games import Game
-from arena.lab.kernels.option_sets import large_games, small_games
-from arena.lab.kernels.slips import MOST_STATES, SlipKernel, encounters_by_rules
+from arena.games.kernels.option_sets import large_games, small_games
+from arena.games.kernels.slips import MOST_STATES, SlipKernel, encounters_by_rules
 
 _SEED, _COUNT, _SLIPS_PERMILLE = 1, 20, (50, 300)
 _LAST = 5

@@ -12,13 +12,13 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games import Game
+from arena.games.kernels.best_play import value_states
+from arena.games.kernels.generator import Generator
+from arena.games.kernels.option_sets import solved_games
+from arena.games.kernels.solver import FirstState, KernelSolver, Needs, parts_of
 from arena.games.multiplication import Multiplication
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
-from arena.lab.kernels.best_play import value_states
-from arena.lab.kernels.generator import Generator
-from arena.lab.kernels.option_sets import solved_games
-from arena.lab.kernels.solver import FirstState, KernelSolver, Needs, parts_of
 
 Value = tuple[int, float]
 """The outcome for seat 0, and the margin, which decides between equal outcomes."""

@@ -9,9 +9,9 @@ from typing import Any
 from arena.base.errors import KernelError
 from arena.base.ranking import points_of
 from arena.games import Game
-from arena.lab.kernels.best_play import value_states
-from arena.lab.kernels.option_sets import small_games
-from arena.lab.kernels.share_solver import Points, ShareSolver
+from arena.games.kernels.best_play import value_states
+from arena.games.kernels.option_sets import small_games
+from arena.games.kernels.share_solver import Points, ShareSolver
 
 Both = tuple[Points, Points]
 """The points of each seat: shared, and held against all others."""

@@ -8,9 +8,9 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games import Game
-from arena.lab.kernels.option_sets import largest_game, solved_games, unsolved_games
-from arena.lab.kernels.share_solver import ShareSolver
-from arena.lab.kernels.solver import KernelSolver
+from arena.games.kernels.option_sets import largest_game, solved_games, unsolved_games
+from arena.games.kernels.share_solver import ShareSolver
+from arena.games.kernels.solver import KernelSolver
 
 _PAST = 0.0
 """A deadline that is over before the call."""
