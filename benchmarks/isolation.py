@@ -11,13 +11,13 @@ import time
 
 from arena.base.enums import IsolationLevel
 from arena.base.records import DEFAULT_LIMITS, MatchSpec, TimeControl
-from arena.isolation.launcher_client import open_launcher
-from arena.isolation.levels import choose_isolation, probe_level
-from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
+from arena.sandbox.isolation.launcher_client import open_launcher
+from arena.sandbox.isolation.levels import choose_isolation, probe_level
+from arena.sandbox.isolation.sandbox_policy import Isolation
 from benchmarks import zoo_bots as zoo
 from benchmarks.common import instant_bot, machine
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from arena.base.records import DEFAULT_LIMITS, Bot, MatchSpec, TimeControl
 from arena.games import make_game
-from arena.isolation.levels import choose_isolation
 from arena.kits.languages import LANGUAGES
 from arena.kits.new_bot import new_bot
 from arena.match.referee import Referee
@@ -18,6 +17,7 @@ from arena.players.building import build_bots
 from arena.players.manifest import load_bot
 from arena.players.process_player import ProcessPlayer
 from arena.players.scripted import ScriptedPlayer
+from arena.sandbox.isolation.levels import choose_isolation
 from benchmarks.common import machine
 
 STARTS, MATCHES = 15, 40

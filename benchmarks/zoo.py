@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from arena.base.enums import IsolationLevel
-from arena.isolation.levels import choose_isolation, probe_level
+from arena.sandbox.isolation.levels import choose_isolation, probe_level
 from benchmarks.common import machine
 from benchmarks.zoo_bots import ZOO, is_safe_inline, judge, play_zoo_bot
 

@@ -12,8 +12,8 @@ from contextlib import suppress
 import pytest
 from _pytest.runner import runtestprotocol
 
-from arena.isolation.procfs import read
-from arena.isolation.reaper import descendants
+from arena.sandbox.isolation.procfs import read
+from arena.sandbox.isolation.reaper import descendants
 
 SLOW_SECONDS = 0.5
 """What costs more is slow."""

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from arena.isolation.levels import probe_level
+from arena.sandbox.isolation.levels import probe_level
 from arena.uploads.containment import can_contain_uploads
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")

@@ -60,7 +60,7 @@ PROCESSES = {
         "import arena.executors.worker", EVERYTHING - PLAYS | {"arena.people.values", "arena.store.people"}, {"msgpack"}
     ),
     "fork server": Process(
-        "import arena.isolation.fork_server, arena.isolation.warm_server",
+        "import arena.sandbox.isolation.fork_server, arena.sandbox.isolation.warm_server",
         EVERYTHING
         | STARTS
         | {"asyncio", "dataclasses", "logging", "tempfile", "arena.base.errors", "arena.base.records"},
@@ -68,7 +68,7 @@ PROCESSES = {
     ),
     "unpacker": Process(
         "import arena.uploads.unpacker, arena.uploads.tar_reader, arena.uploads.zip_reader",
-        EVERYTHING | {"subprocess", "arena.isolation", "arena.home"},
+        EVERYTHING | {"subprocess", "arena.sandbox.isolation", "arena.home"},
         set(),
     ),
     "web": WEB,

@@ -15,7 +15,7 @@ from arena.backup.reading import BackupReader
 from arena.base import known_server
 from arena.base.errors import StoreError, UsageError
 from arena.base.text import shortened_text
-from arena.isolation.removal import remove_tree
+from arena.sandbox.isolation.removal import remove_tree
 from arena.store.connection import reason_of, shown_url
 from arena.store.foreign import check_copy
 from arena.store.people.people_store import PeopleStore

@@ -16,7 +16,7 @@ from arena.base.errors import UsageError
 from arena.base.folder import Folder
 from arena.base.text import shortened_text
 from arena.home import ArenaHome, has_people, open_people
-from arena.isolation.removal import remove_tree
+from arena.sandbox.isolation.removal import remove_tree
 from arena.store.values import utc_now
 from arena.store.whole_copy import copy_file
 

@@ -17,12 +17,12 @@ from arena.cli.rules_check import check_rules_command
 from arena.cli.streams import FAILED, OK
 from arena.conformance.check import Step, check_bot
 from arena.games import find_game
-from arena.isolation.bot_places import is_submitted
 from arena.players.diagnosis import uses_botkit
 from arena.players.manifest import as_submitted
 from arena.players.tracebacks import own_traceback
 from arena.report.tables import Column, printable
 from arena.report.transcript import exchange_lines
+from arena.sandbox.isolation.bot_places import is_submitted
 from arena.uploads.opened import opened_bot
 
 STDERR_LINES = 12
@@ -79,7 +79,7 @@ def command(
     fail in the same way are shown as one. Of several bots, only the steps that fail are shown, and at the end a table
     of all bots. With --json, each step is a line.
     """
-    from arena.isolation.levels import choose_isolation
+    from arena.sandbox.isolation.levels import choose_isolation
 
     if rules is not None:
         _refuse_with_rules(bots, games, {"--bytes": shows_bytes, "--in-place": in_place})

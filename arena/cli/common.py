@@ -90,7 +90,7 @@ def match_of(text: str) -> tuple[str, int]:
 
 def warn_of_weak_isolation(wanted: str) -> None:
     """Warn on stderr that bots are hardly confined here, unless that level was asked for."""
-    from arena.isolation.levels import choose_isolation
+    from arena.sandbox.isolation.levels import choose_isolation
 
     level = choose_isolation(wanted).level
     if wanted == "auto" and level in (IsolationLevel.NONE, IsolationLevel.LIMITS):

@@ -19,9 +19,9 @@ from arena.cli.options import WholeNumber, json_option
 from arena.cli.serve_options import host_option, port_option
 from arena.cli.streams import FAILED, OK
 from arena.home import home_path, store_url
-from arena.isolation.levels import PREFERRED, ProbeResult, probe_level
-from arena.isolation.sandbox_policy import has_own_file_systems
 from arena.report.tables import Column, printable
+from arena.sandbox.isolation.levels import PREFERRED, ProbeResult, probe_level
+from arena.sandbox.isolation.sandbox_policy import has_own_file_systems
 
 
 @click.command("doctor")
@@ -60,9 +60,9 @@ def command(context: click.Context, clock: bool, turns: int, serves: bool, host:
 
 
 def _show_what_can_be_served(host: str, port: int, as_json: bool) -> int:
-    from arena.isolation.control_groups import divide_delegated_group
     from arena.operating.machine import look_at
     from arena.operating.serve_checks import findings, must_be_mended
+    from arena.sandbox.isolation.control_groups import divide_delegated_group
 
     divide_delegated_group()  # as the parts do
     directory = home_path(global_option("home")).resolve()
@@ -130,7 +130,7 @@ def _yes(result: ProbeResult) -> str:
 
 
 def _show_advice(results: list[ProbeResult], best: ProbeResult) -> None:
-    from arena.isolation.levels import why_no_groups
+    from arena.sandbox.isolation.levels import why_no_groups
 
     for result in results:
         if not result.is_available:

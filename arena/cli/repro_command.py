@@ -13,9 +13,9 @@ from arena.base.text import counted
 from arena.cli.common import match_of, open_home, print_json
 from arena.cli.options import MAX_COUNT, RenamedOption, WholeNumber, isolation_option, json_option
 from arena.cli.streams import FAILED, OK
-from arena.isolation.interpreters import arena_interpreter
 from arena.report.tables import printable
 from arena.report.transcript import exchange_lines
+from arena.sandbox.isolation.interpreters import arena_interpreter
 
 if TYPE_CHECKING:
     from arena.base.records import Bot, MatchRecord
@@ -42,10 +42,10 @@ def command(match: str, ply: int | None, seat: int | None, bot_path: Path | None
     The exit code is 1 if it does not act as recorded. The last lines say how to run it on the same input without the
     arena, and under a debugger.
     """
-    from arena.isolation.levels import choose_isolation
     from arena.match.repro import repeat, whom_to_repeat
     from arena.players.building import build_bots
     from arena.players.process_player import ProcessPlayer
+    from arena.sandbox.isolation.levels import choose_isolation
 
     tournament, number = match_of(match)
     with open_home(must_exist=True) as arena_home:
@@ -109,7 +109,7 @@ def _as_json(record: MatchRecord, repro: Reproduction, bot: Bot, kept: Path) -> 
 
 def _show_commands(bot: Bot, kept: Path) -> None:
     """Say how to run the bot on what it was sent."""
-    from arena.isolation.sandbox_policy import clean_environment
+    from arena.sandbox.isolation.sandbox_policy import clean_environment
 
     directory, file = shlex.quote(bot.directory), shlex.quote(str(kept))
     settings = {key: value for key, value in clean_environment("/tmp").items() if key != "ARENA_BOT"}

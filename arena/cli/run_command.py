@@ -124,8 +124,8 @@ class _WatchedFile:
             return self._modified_ns
 
     def __call__(self) -> Definition | None:
-        from arena.isolation.levels import choose_isolation
         from arena.players.building import build_bots
+        from arena.sandbox.isolation.levels import choose_isolation
         from arena.tournament.definition import load_definition, with_name
 
         if self._modification_time() == self._modified_ns:

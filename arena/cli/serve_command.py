@@ -119,7 +119,7 @@ def command(
         _refuse_addresses(context)
         host = inherited.getsockname()[0]
     check_reach(host, public)
-    from arena.isolation.control_groups import divide_delegated_group
+    from arena.sandbox.isolation.control_groups import divide_delegated_group
     from arena.web.app import Site
     from arena.web.events import Events
     from arena.web.metrics.metrics_app import metrics_app
@@ -217,7 +217,7 @@ def _refuse_addresses(context: click.Context) -> None:
 
 def _run_work(ladders: Sequence[str], play_slots: int) -> int:
     """Check and play, until SIGTERM or Ctrl-C."""
-    from arena.isolation.control_groups import divide_delegated_group
+    from arena.sandbox.isolation.control_groups import divide_delegated_group
     from arena.web.supervisor import run_work
 
     divide_delegated_group()

@@ -28,12 +28,12 @@ from arena.base.text import counted
 from arena.conformance.tried_bot import TriedBot
 from arena.conformance.variants import bounds_of, odd_options, options_text
 from arena.games import GAMES, find_game, make_game
-from arena.isolation.interpreters import arena_interpreter
-from arena.isolation.sandbox_policy import Isolation
 from arena.players.building import build_bots
 from arena.players.diagnosis import Failure, hint_for
 from arena.players.subprocess import Subprocess
 from arena.players.transcript import TranscriptFrame
+from arena.sandbox.isolation.interpreters import arena_interpreter
+from arena.sandbox.isolation.sandbox_policy import Isolation
 
 BUSY_PROGRAMS = 2
 """How many programs share the bot's core while its time behaviour is tried."""

@@ -16,10 +16,10 @@ from arena.base.shipped import path_of
 from arena.base.text import counted
 from arena.conformance.rules_process import RulesStep, check_in_process
 from arena.games import make_game, parse_options
-from arena.isolation.interpreters import arena_interpreter
 from arena.match.single_match import play_match
 from arena.players.game_location import find_external_game
 from arena.players.tracebacks import last_error
+from arena.sandbox.isolation.interpreters import arena_interpreter
 
 BOT_SECONDS = 10.0
 """For each action of the bots that read the rules; they need none."""

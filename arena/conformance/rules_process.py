@@ -30,10 +30,10 @@ from arena.games.conformance import CHECKS, CheckResult, run_checks
 from arena.games.conformance.calls import guarded, time_limits
 from arena.games.conformance.finding import MistakeError
 from arena.games.conformance.values import as_lists
-from arena.isolation.process_tag import process_tag
-from arena.isolation.stale_cleanup import RULES_PREFIX
 from arena.players.bot_files import open_at_once
 from arena.players.game_location import find_external_game
+from arena.sandbox.isolation.process_tag import process_tag
+from arena.sandbox.isolation.stale_cleanup import RULES_PREFIX
 
 IMPORT_SECONDS = 10.0
 """Importing the module of a game may take this long."""

@@ -10,13 +10,13 @@ from typing import Any
 from arena.base.errors import BotError, LateError
 from arena.base.records import Bot, Limits, MatchRecord, MatchSpec, TimeControl
 from arena.games import make_game
-from arena.isolation.sandbox_policy import Isolation
 from arena.match.late_tries import MAX_TRIES, play_until_judged
 from arena.match.referee import Referee
 from arena.players.player import Player, Request
 from arena.players.process_player import ProcessPlayer
 from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Seating
+from arena.sandbox.isolation.sandbox_policy import Isolation
 
 
 class TriedBot:

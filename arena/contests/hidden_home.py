@@ -12,8 +12,8 @@ from arena.base.errors import StoreError, UsageError
 from arena.contests.hidden_place import has_hidden_home, hidden_home_path
 from arena.home import DATABASE_FILE, ArenaHome
 from arena.housekeeping import move_log
-from arena.isolation.removal import remove_tree
 from arena.people.contest import Contest, StoredContest
+from arena.sandbox.isolation.removal import remove_tree
 from arena.store.values import StoredTournament
 from arena.transfer.new_tournament import NewTournament
 

@@ -15,8 +15,8 @@ from arena.corrections.corrected_tournament import (
     corrected_tournament,
     with_entrants,
 )
-from arena.isolation.levels import choose_isolation
 from arena.players.manifest import claims_problem
+from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.correction import Correction, CorrectionDetails, taken_out
 from arena.store.store import Store
 from arena.tournament.formats.table import format_of

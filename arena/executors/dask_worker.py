@@ -15,12 +15,12 @@ from arena.base.version import __version__
 from arena.executors.bot_archive import BotArchive, unpack_bot
 from arena.executors.executor import JobResult, Void
 from arena.executors.worker import play_spec
-from arena.isolation.launcher_client import close_launcher, open_launcher
-from arena.isolation.levels import choose_isolation
-from arena.isolation.process_tag import process_tag
-from arena.isolation.removal import remove_tree
-from arena.isolation.stale_cleanup import DASK_WORKER_PREFIX
 from arena.match.bot_pool import BotPool
+from arena.sandbox.isolation.launcher_client import close_launcher, open_launcher
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.process_tag import process_tag
+from arena.sandbox.isolation.removal import remove_tree
+from arena.sandbox.isolation.stale_cleanup import DASK_WORKER_PREFIX
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,8 @@ from arena.executors.work_queue import WorkQueue
 from arena.executors.worker import NotBegun, Ready, WorkerSettings, run_worker
 from arena.executors.worker_process import MIN_SPECS, WorkerProcess
 from arena.executors.worker_start import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
-from arena.isolation.levels import choose_isolation
-from arena.isolation.reaper import end_tracers
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.reaper import end_tracers
 
 MAX_SPECS = 8
 """Matches a worker has at most. While matches are quick, it has one more than it played since it was last given any."""

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from arena.base.errors import UsageError
 from arena.base.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec
-from arena.isolation.sandbox_policy import Isolation
 from arena.match.referee import Observer, Referee
 from arena.players.function_bot import FunctionBot
 from arena.players.function_player import FunctionPlayer
 from arena.players.human import HumanPlayer
 from arena.players.off_turn import RunningBots
 from arena.players.process_player import ProcessPlayer
+from arena.sandbox.isolation.sandbox_policy import Isolation
 
 KEPT_BOTS = 16
 """Bots that stay alive between matches; of more, those idle the longest are ended."""

@@ -19,7 +19,6 @@ from arena.base.records import (
 from arena.base.text import counted
 from arena.games import make_game
 from arena.games.checked_game import checked_game
-from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.match.clock import SeatClock
 from arena.match.late_tries import play_until_judged
@@ -34,6 +33,7 @@ from arena.players.human import HumanPlayer
 from arena.players.player import Answer
 from arena.players.process_player import ProcessPlayer
 from arena.protocol.messages import Seating
+from arena.sandbox.isolation.levels import choose_isolation
 
 
 def play_match(

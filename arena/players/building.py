@@ -20,14 +20,14 @@ from pathlib import Path
 
 from arena.base.errors import BotDefinitionError
 from arena.base.records import MEBIBYTE, Bot, Limits
-from arena.isolation.bot_places import SUBMITTED_RULE, is_below, is_submitted
-from arena.isolation.interpreters import SYSTEM, arena_python, resolve_program
-from arena.isolation.removal import remove_tree
-from arena.isolation.sandbox_policy import Isolation, clean_environment
 from arena.players.bot_files import BUILD_DIRECTORY, open_at_once
 from arena.players.build_output import fingerprint, take_output
 from arena.players.subprocess import EXIT_SECONDS, Subprocess
 from arena.players.untrusted_tree import open_scratch
+from arena.sandbox.isolation.bot_places import SUBMITTED_RULE, is_below, is_submitted
+from arena.sandbox.isolation.interpreters import SYSTEM, arena_python, resolve_program
+from arena.sandbox.isolation.removal import remove_tree
+from arena.sandbox.isolation.sandbox_policy import Isolation, clean_environment
 
 MAX_SECONDS = 300.0
 SHOWN_LINES = 20

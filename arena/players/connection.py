@@ -15,8 +15,6 @@ from typing import NamedTuple, NoReturn
 from arena.base.enums import FaultKind
 from arena.base.errors import BotError, LateError
 from arena.base.records import LIMITS, Bot, Limits
-from arena.isolation.sandbox_policy import Isolation
-from arena.monitoring.resource_monitor import SAMPLE_SECONDS
 from arena.players.idle_detection import wait_until_idle
 from arena.players.off_turn import FIRST_CHECK_SECONDS, WORK_SECONDS, OffTurnControl, RunningBots
 from arena.players.player import wall_limit_seconds
@@ -25,6 +23,8 @@ from arena.players.subprocess import RUNNING, Subprocess
 from arena.players.transcript import Entry, Transcript
 from arena.protocol.frames import HEADER_BYTES, FrameError, body_length, only_body
 from arena.protocol.messages import shortened
+from arena.sandbox.isolation.sandbox_policy import Isolation
+from arena.sandbox.metering.resource_monitor import SAMPLE_SECONDS
 
 EXIT_NOTICE_SECONDS = 1.0
 """How long a bot that closed its stdout may take to exit, so that the fault can name its exit status.

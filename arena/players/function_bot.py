@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from arena.base.records import Bot
 from arena.botkit.seat import Choose
-from arena.isolation.levels import choose_isolation
-from arena.isolation.sandbox_policy import Isolation
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.sandbox_policy import Isolation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,8 @@ import struct
 import termios
 import time
 
-from arena.isolation import reaper
 from arena.players.subprocess import Subprocess
+from arena.sandbox.isolation import reaper
 
 FIRST_PAUSE_SECONDS = 0.00005
 MAX_PAUSE_SECONDS = 0.005

@@ -19,10 +19,10 @@ from arena.base.names import ACCEPTED, VERSION_ACCEPTED, is_name, is_version
 from arena.base.records import Bot
 from arena.base.shipped import bot_path, example_hint
 from arena.base.text import shortened_text
-from arena.isolation.bot_places import SUBMITTED_RULE, is_below
-from arena.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, resolve_program
-from arena.isolation.sandbox_policy import clean_environment, is_python_file
 from arena.players.bot_files import BUILD_DIRECTORY, IN_PLACE, Bounds, bot_files, digest_of, open_at_once, single_file
+from arena.sandbox.isolation.bot_places import SUBMITTED_RULE, is_below
+from arena.sandbox.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, resolve_program
+from arena.sandbox.isolation.sandbox_policy import clean_environment, is_python_file
 
 MANIFEST = "bot.toml"
 LEAST = """it takes at least name = 'my_bot' and command = ['python3', 'bot.py']"""

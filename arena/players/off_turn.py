@@ -14,8 +14,8 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from arena.monitoring.resource_monitor import SAMPLE_SECONDS, ResourceMonitor
 from arena.players.subprocess import Subprocess
+from arena.sandbox.metering.resource_monitor import SAMPLE_SECONDS, ResourceMonitor
 
 FIRST_CHECK_SECONDS = 0.02
 """After this long in a turn, the other bots are checked for the first time."""

@@ -11,8 +11,6 @@ from arena.base.enums import ClockKind, FaultKind, OffTurn, Termination
 from arena.base.errors import BotError, MatchStateError
 from arena.base.records import Bot, Fault, Limits, SeatReport
 from arena.base.version import __version__
-from arena.isolation.sandbox_policy import Isolation
-from arena.monitoring.resource_monitor import Usage
 from arena.players.connection import BotConnection
 from arena.players.game_location import find_external_game
 from arena.players.off_turn import WORK_SECONDS, RunningBots
@@ -22,6 +20,8 @@ from arena.players.transcript import Transcript
 from arena.protocol import messages
 from arena.protocol.frames import MAX_BYTES_TO_BOT, FrameError, Message, decode_body, encode_frame
 from arena.protocol.messages import Ready, Seating, Wants
+from arena.sandbox.isolation.sandbox_policy import Isolation
+from arena.sandbox.metering.resource_monitor import Usage
 
 QUIT_GRACE_SECONDS = 0.5
 """How long a bot may take to leave after ``quit`` before it is killed."""

@@ -16,14 +16,14 @@ import arena.botkit  # noqa: F401 - compiles it: bots, which import it too, may 
 from arena.base.enums import IsolationLevel
 from arena.base.errors import VoidMatchError
 from arena.base.records import Bot, Limits
-from arena.isolation import procfs, reaper
-from arena.isolation.launcher_client import LaunchedBot, make_scratch, open_launcher
-from arena.isolation.removal import remove_tree
-from arena.isolation.sandbox_policy import Isolation, make_launch_spec
-from arena.isolation.system_v import may_leave_shared_memory, remove_made_by
-from arena.monitoring.resource_monitor import ResourceMonitor
 from arena.players.head_tail_buffer import HeadTailBuffer
 from arena.protocol.frames import HEADER_BYTES
+from arena.sandbox.isolation import procfs, reaper
+from arena.sandbox.isolation.launcher_client import LaunchedBot, make_scratch, open_launcher
+from arena.sandbox.isolation.removal import remove_tree
+from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec
+from arena.sandbox.isolation.system_v import may_leave_shared_memory, remove_made_by
+from arena.sandbox.metering.resource_monitor import ResourceMonitor
 
 EXIT_SECONDS = 5.0
 """How long a killed program may take to be gone."""

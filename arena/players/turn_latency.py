@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from arena.base.records import DEFAULT_LIMITS, Bot
 from arena.base.shipped import path_of
-from arena.isolation.interpreters import arena_interpreter
-from arena.isolation.levels import choose_isolation
 from arena.players.connection import BotConnection
+from arena.sandbox.isolation.interpreters import arena_interpreter
+from arena.sandbox.isolation.levels import choose_isolation
 
 WARM_TURNS = 50
 SECONDS = 10.0

@@ -27,7 +27,6 @@ from arena.base.records import Bot, MatchRecord, MatchSpec, TimeControl
 from arena.base.shipped import PREFIX, bot_path
 from arena.bot_registry import BotRegistry
 from arena.games import Game, make_game
-from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.match.human_actions import kept_after_undo, read_action
 from arena.match.single_match import ask_bot
@@ -38,6 +37,7 @@ from arena.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenBackErr
 from arena.players.manifest import load_bot
 from arena.players.player import Request, wall_limit_seconds
 from arena.playing.view import PERSON_NAME, Played, view_of
+from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.store.people.match_claim import MatchClaim
 from arena.store.people.unrated_matches import OUR_FAILURE
 

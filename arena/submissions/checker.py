@@ -20,10 +20,10 @@ from arena.base.shipped import example_bots, package_directory
 from arena.base.text import size_text
 from arena.conformance.submission import submit
 from arena.home import CHECKING, ArenaHome
-from arena.isolation.launcher_client import close_launcher
-from arena.isolation.stale_cleanup import UPLOAD_PREFIX
 from arena.people.person_name import look_alike_key
 from arena.people.submission import HINT, SubmissionState
+from arena.sandbox.isolation.launcher_client import close_launcher
+from arena.sandbox.isolation.stale_cleanup import UPLOAD_PREFIX
 from arena.store.owners import OwnedBot
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission_claims import CLAIM_SECONDS, Claim

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from arena.base.errors import UsageError
-from arena.isolation.levels import choose_isolation, probe_level, why_no_groups
-from arena.isolation.sandbox_policy import Isolation
+from arena.sandbox.isolation.levels import choose_isolation, probe_level, why_no_groups
+from arena.sandbox.isolation.sandbox_policy import Isolation
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from arena.base.errors import BotDefinitionError
 from arena.base.text import size_text
-from arena.isolation.launcher_client import open_launcher
-from arena.isolation.process_tag import process_tag
-from arena.isolation.removal import remove_tree
-from arena.isolation.stale_cleanup import UPLOAD_PREFIX
+from arena.sandbox.isolation.launcher_client import open_launcher
+from arena.sandbox.isolation.process_tag import process_tag
+from arena.sandbox.isolation.removal import remove_tree
+from arena.sandbox.isolation.stale_cleanup import UPLOAD_PREFIX
 from arena.uploads.unpacking import unpack
 from arena.uploads.upload_format import format_by_name
 

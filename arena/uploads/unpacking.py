@@ -17,14 +17,14 @@ from arena.base.records import MEBIBYTE, Bot, Limits
 from arena.base.shipped import package_directory
 from arena.base.stored import from_json_text, from_stored
 from arena.base.text import size_text
-from arena.isolation.interpreters import arena_interpreter
-from arena.isolation.levels import choose_isolation
-from arena.isolation.removal import remove_tree
-from arena.isolation.sandbox_policy import Isolation
 from arena.players.bot_files import left_out_as
 from arena.players.manifest import LEAST, MANIFEST
 from arena.players.subprocess import EXIT_SECONDS, Subprocess
 from arena.players.untrusted_tree import TreeBounds, TreeRefusedError, TreeSize, copy_tree, open_scratch
+from arena.sandbox.isolation.interpreters import arena_interpreter
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.removal import remove_tree
+from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.uploads.bounds import DEFAULT_LIMITS, RefusedError, UnpackLimits
 from arena.uploads.entry_names import shown, split_path
 from arena.uploads.tree_writer import PROGRAM_STARTS

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import arena
 from arena.base.records import DEFAULT_LIMITS, Bot
-from arena.isolation.levels import choose_isolation
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
+from arena.sandbox.isolation.levels import choose_isolation
 
 RUNS = 30
 HELLO, QUIT = encode_frame({"type": "hello", "protocol": 1}), encode_frame({"type": "quit"})

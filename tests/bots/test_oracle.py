@@ -9,13 +9,13 @@ from arena.base.cache_directory import CACHE_VARIABLE
 from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.botkit import Choice, Clock, MatchInfo
 from arena.games import make_game
-from arena.isolation import sandbox_policy
-from arena.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.lab.limits import Limits
 from arena.lab.oracle import Oracle
 from arena.lab.retrograde import paranoid_of, shares_of
 from arena.lab.state_graph import explore
 from arena.players.manifest import load_bot
+from arena.sandbox.isolation import sandbox_policy
+from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec
 from tests import needs
 from tests.best_play import brute_force, result_of
 from tests.bots.test_bots import COUNTED, bot, play

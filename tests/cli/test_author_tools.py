@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from arena.base.enums import IsolationLevel
-from arena.isolation.levels import choose_isolation, probe_level
+from arena.sandbox.isolation.levels import choose_isolation, probe_level
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import called, refusal
 
@@ -250,8 +250,8 @@ def test_the_doctor_says_what_holds_within_the_width_of_the_terminal(arena, monk
 
 
 def test_the_doctor_says_why_not(arena, monkeypatch):
-    monkeypatch.setattr("arena.isolation.levels.find_bubblewrap", lambda: None)
-    monkeypatch.setattr("arena.isolation.levels.find_parent_groups", lambda: None)
+    monkeypatch.setattr("arena.sandbox.isolation.levels.find_bubblewrap", lambda: None)
+    monkeypatch.setattr("arena.sandbox.isolation.levels.find_parent_groups", lambda: None)
     probe_level.cache_clear()
     try:
         _, out, _ = arena("doctor")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena.conformance import rules_process
-from arena.isolation.stale_cleanup import remove_stale
+from arena.sandbox.isolation.stale_cleanup import remove_stale
 from tests.cli.calls import called, refusal
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"

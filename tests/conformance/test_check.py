@@ -9,13 +9,13 @@ from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.conformance.check import busy_bot
 from arena.conformance.tried_bot import TriedBot
 from arena.conformance.variants import bounds_of, odd_options
-from arena.isolation.levels import choose_isolation
-from arena.isolation.sandbox_policy import Isolation
 from arena.match.late_tries import MAX_TRIES
 from arena.players import process_player
 from arena.players.manifest import load_bot
 from arena.players.process_player import ProcessPlayer
 from arena.players.subprocess import Subprocess
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.sandbox_policy import Isolation
 from tests.conftest import BOTS
 
 

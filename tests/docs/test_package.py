@@ -13,7 +13,7 @@ import pytest
 
 from arena.base.enums import IsolationLevel
 from arena.base.errors import UsageError
-from arena.isolation.levels import choose_isolation
+from arena.sandbox.isolation.levels import choose_isolation
 from tests.docs.reader import ROOT, Reader, build, copy_dependencies, install
 
 SHIPPED = ("bots", "tournaments", "protocol.md")

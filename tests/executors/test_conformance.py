@@ -22,9 +22,9 @@ from arena.executors.table import EXECUTORS, open_executor
 from arena.executors.work_queue import WorkQueue
 from arena.games import make_game
 from arena.home import ArenaHome
-from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.manifest import load_bot
+from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament import director, run
 from arena.tournament.definition import load_definition
 from arena.tournament.tries import MAX_TRIES

@@ -20,7 +20,7 @@ from arena.executors.local import MAX_SPECS, LocalExecutor
 from arena.executors.work_queue import WorkQueue
 from arena.executors.worker import Ready
 from arena.executors.worker_process import WorkerProcess
-from arena.isolation.sandbox_policy import Isolation
+from arena.sandbox.isolation.sandbox_policy import Isolation
 
 
 @pytest.fixture

@@ -15,13 +15,13 @@ import pytest
 
 from arena.base.records import MatchSpec, TimeControl
 from arena.games import GAMES, make_game
-from arena.isolation.levels import choose_isolation
 from arena.kits.languages import LANGUAGES
 from arena.match.bot_pool import BotPool
 from arena.players.building import build_bots
 from arena.players.manifest import load_bot
 from arena.protocol.frames import decode_body
 from arena.protocol.messages import read_action, read_ready
+from arena.sandbox.isolation.levels import choose_isolation
 
 ARENA = [sys.executable, "-m", "arena"]
 TEMPLATES = Path(__file__).parents[2] / "arena" / "kits" / "templates"

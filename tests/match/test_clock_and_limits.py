@@ -12,12 +12,12 @@ import pytest
 
 from arena.base.errors import BotError, DefinitionError, VoidMatchError
 from arena.base.records import DEFAULT_LIMITS, Limits, TimeControl
-from arena.isolation.launch_spec import TAG_VARIABLE
-from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.players.stall_detection import STALL_SECONDS, StallDetector
+from arena.sandbox.isolation.launch_spec import TAG_VARIABLE
+from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.definition import load_definition
 from benchmarks import zoo_bots as zoo
 from tests.matches import small_match

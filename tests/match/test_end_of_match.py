@@ -10,9 +10,9 @@ import pytest
 
 from arena.base.enums import IsolationLevel
 from arena.base.records import Bot, TimeControl
-from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.players.idle_detection import Activity, activity_of
+from arena.sandbox.isolation.levels import choose_isolation
 from tests.leftovers import no_process_left
 from tests.matches import small_match
 from tests.written_bots import write_bot

@@ -13,11 +13,11 @@ import pytest
 
 from arena.base.errors import BotDefinitionError
 from arena.executors.bot_archive import pack_bot, unpack_bot
-from arena.isolation.levels import choose_isolation
 from arena.match.single_match import play_match
 from arena.players import build_output, building
 from arena.players.building import build_bots, is_built
 from arena.players.manifest import load_bot
+from arena.sandbox.isolation.levels import choose_isolation
 from tests import needs
 
 ARENA = [sys.executable, "-m", "arena"]

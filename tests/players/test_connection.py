@@ -13,13 +13,13 @@ import pytest
 from arena.base.errors import BotError
 from arena.base.programs.service_program import TerminatedError
 from arena.base.records import Bot, Limits, TimeControl
-from arena.isolation.levels import choose_isolation
 from arena.match.bot_pool import BotPool
 from arena.match.single_match import ask_bot
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.players.process_player import ProcessPlayer
 from arena.protocol.frames import encode_frame
+from arena.sandbox.isolation.levels import choose_isolation
 from benchmarks import zoo_bots as zoo
 from tests.leftovers import no_process_left
 from tests.matches import small_match

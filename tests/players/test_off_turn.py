@@ -7,13 +7,13 @@ import pytest
 
 from arena.base.errors import BotError, LateError
 from arena.base.records import DEFAULT_LIMITS, TimeControl
-from arena.isolation.levels import choose_isolation
-from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.players.connection import BotConnection
 from arena.players.manifest import load_bot
 from arena.players.off_turn import RunningBots
 from arena.protocol.frames import encode_frame
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.sandbox_policy import Isolation
 from benchmarks import zoo_bots as zoo
 from tests.matches import small_match
 

@@ -12,14 +12,14 @@ from arena.base.records import MEBIBYTE, Limits, TimeControl
 from arena.executors.executor import Job, Played
 from arena.executors.table import open_executor
 from arena.executors.work_queue import WorkQueue
-from arena.isolation import procfs
-from arena.isolation.levels import choose_isolation
-from arena.isolation.sandbox_policy import Isolation
 from arena.match.bot_pool import BotPool
 from arena.players import off_turn
 from arena.players.human import HUMAN, HumanPlayer
 from arena.players.manifest import load_bot
 from arena.players.off_turn import MAX_WATCH_SECONDS, RunningBots
+from arena.sandbox.isolation import procfs
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.sandbox_policy import Isolation
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import bot_processes
 from tests.leftovers import no_process_left

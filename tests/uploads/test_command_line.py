@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.isolation.process_tag import process_tag
-from arena.isolation.stale_cleanup import COPY_PREFIX
+from arena.sandbox.isolation.process_tag import process_tag
+from arena.sandbox.isolation.stale_cleanup import COPY_PREFIX
 from tests.uploads.archives import File, bot_tar, bot_zip, make_zip
 from tests.uploads.hostile import HOSTILE
 

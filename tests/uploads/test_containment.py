@@ -3,8 +3,8 @@
 import pytest
 
 from arena.base.enums import IsolationLevel
-from arena.isolation import levels
-from arena.isolation.sandbox_policy import Isolation
+from arena.sandbox.isolation import levels
+from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.uploads import containment
 from arena.uploads.containment import can_contain_uploads
 

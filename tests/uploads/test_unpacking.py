@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from arena.base.errors import BotDefinitionError, UploadError, UsageError
-from arena.isolation.levels import choose_isolation
-from arena.isolation.stale_cleanup import UPLOAD_PREFIX
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.stale_cleanup import UPLOAD_PREFIX
 from arena.uploads import unpacking
 from arena.uploads.bounds import UnpackLimits
 from arena.uploads.opened import opened_bot
@@ -287,7 +287,7 @@ def test_what_a_killed_process_has_unpacked_is_removed_by_the_next(tmp_path, tem
     assert [path.name.startswith(UPLOAD_PREFIX) for path in temporary.iterdir()] == [True]
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    code = "from arena.isolation.launcher_client import open_launcher; open_launcher()"
+    code = "from arena.sandbox.isolation.launcher_client import open_launcher; open_launcher()"
     subprocess.run([sys.executable, "-c", code], env=os.environ | {"TMPDIR": str(temporary)}, check=True)
     deadline = time.monotonic() + 10
     while list(temporary.iterdir()) and time.monotonic() < deadline:

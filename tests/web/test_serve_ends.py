@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from arena.home import ArenaHome, open_people
-from arena.isolation import reaper
 from arena.people.roles import Role
 from arena.people.submission import SubmissionState
 from arena.people.unrated_match import Choices, MatchState
+from arena.sandbox.isolation import reaper
 from arena.submissions.upload_directory import UploadDirectory
 from tests import needs
 from tests.executors.test_conformance import wait_for_the_end_of

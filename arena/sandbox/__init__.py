@@ -1,0 +1,1 @@
+"""Confinement and metering of processes."""

@@ -1,0 +1,298 @@
+"""Lists of system calls that a new process makes before its program runs.
+
+A process that runs Python between clone and exec costs more than all that it does there: each page that the interpreter
+touches is mapped again or copied. So the calls are listed beforehand with all their arguments. The new process shares
+the memory of its parent, which waits until the exec (CLONE_VM and CLONE_VFORK, clone(2)), and goes through the list by
+a few instructions of machine code. On machines without such code a copy of the process does it in Python, which is the
+same in all other respects. Standard library only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import functools
+import mmap
+import os
+import signal
+import struct
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from arena.sandbox.isolation.machine_code import libc, load_machine_code
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_CLONE_VM, _CLONE_VFORK, CLONE_PARENT = 0x00000100, 0x00004000, 0x00008000
+
+_NUMBERS = {
+    "chdir": (80, 49),
+    "clone": (56, 220),
+    "close": (3, 57),
+    "close_range": (436, 436),
+    "dup3": (292, 24),
+    "execve": (59, 221),
+    "exit_group": (231, 94),
+    "fcntl": (72, 25),
+    "kill": (62, 129),
+    "landlock_add_rule": (445, 445),
+    "landlock_create_ruleset": (444, 444),
+    "landlock_restrict_self": (446, 446),
+    "mkdirat": (258, 34),
+    "mount": (165, 40),
+    "mount_setattr": (442, 442),
+    "msgctl": (71, 187),
+    "openat": (257, 56),
+    "openat2": (437, 437),
+    "prctl": (157, 167),
+    "prlimit64": (302, 261),
+    "rt_sigaction": (13, 134),
+    "rt_sigprocmask": (14, 135),
+    "semctl": (66, 191),
+    "setgroups": (116, 159),
+    "setpriority": (141, 140),
+    "setresgid": (119, 149),
+    "setresuid": (117, 147),
+    "setsid": (112, 157),
+    "shmctl": (31, 195),
+    "umask": (95, 166),
+    "unshare": (272, 97),
+    "write": (1, 64),
+}
+"""The numbers of system calls for x86_64, and in the table that later architectures share."""
+
+_COLUMNS = {"x86_64": 0, "aarch64": 1, "riscv64": 1}
+
+_CALL = struct.Struct("=8q")
+_MAX_CALLS = 1 << 15
+_TEXT_AT = _MAX_CALLS * _CALL.size
+_TEXT_BYTES = 1 << 20
+_LASTING_TEXT_AT = _TEXT_AT + _TEXT_BYTES
+_MAX_ERRNO = 4095
+_EXIT_STATUS = 127
+_HIGH_DESCRIPTOR = 500
+
+_memory = mmap.mmap(-1, _LASTING_TEXT_AT + _TEXT_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+_address = ctypes.addressof(ctypes.c_char.from_buffer(_memory))
+"""The calls of one list between two exits, what their arguments point to, and what those of all lists point to."""
+
+AT_WORKING_DIRECTORY = -100
+"""AT_FDCWD."""
+
+Argument = int | str | bytes | list[Any]
+"""A number; or what a pointer leads to: a text, bytes, or several arguments, each as long as a number."""
+
+
+class StepError(Exception):
+    """A step before the exec failed.
+
+    Attributes:
+        report: the step, its errno, and what it was applied to.
+        pid: the process that failed, which its parent has to reap; None without one.
+    """
+
+    def __init__(self, step: str, number: int, subject: str = "", pid: int | None = None) -> None:
+        super().__init__(step)
+        self.report = {"step": step, "errno": number, "subject": subject}
+        self.pid = pid
+
+
+class _Step(NamedTuple):
+    """What is reported if a call fails.
+
+    Attributes:
+        name: of the call.
+        step: what its failure is called.
+        subject: what the call is applied to.
+        may_fail: whether the list continues without it.
+    """
+
+    name: str
+    step: str
+    subject: str
+    may_fail: bool
+
+
+class CallList:
+    """System calls in the order in which they are made.
+
+    A call that fails ends the list, unless it says how many others fail with it. Use as a context manager, which closes
+    the files that the calls need.
+    """
+
+    def __init__(self, first: int = 0, text_at: int = _TEXT_AT) -> None:
+        """Begin a list, or a part of one.
+
+        Args:
+            first: the place of its first call in the whole list.
+            text_at: where in memory what its arguments point to will be.
+        """
+        self._first = first
+        self._text_at = text_at
+        self._calls = bytearray()
+        self._text = bytearray()
+        self._steps: list[_Step] = []
+        self._open: list[int] = []
+
+    def __enter__(self) -> CallList:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for descriptor in self._open:
+            os.close(descriptor)
+
+    def keep_open(self, descriptor: int) -> int:
+        """Take over a file that a call needs, and return it."""
+        self._open.append(descriptor)
+        return descriptor
+
+    def add(
+        self, name: str, *arguments: Argument, step: str | None = None, subject: str = "", skipped: int | None = None
+    ) -> None:
+        """Add a call.
+
+        Args:
+            name: of the call.
+            arguments: numbers, and texts and bytes for pointers to them.
+            step: what its failure is reported as; the name of the call by default.
+            subject: what it is applied to, for that report.
+            skipped: if it may fail, how many of the calls after it are then left out.
+        """
+        values = [self._value(argument) for argument in arguments]
+        values += [0] * (6 - len(values))
+        left_out = -(self._first + len(self._steps) + 2) if skipped is None else skipped  # to the exit before all calls
+        self._calls += _CALL.pack(number_of(name), *values, left_out * _CALL.size)
+        self._steps.append(_Step(name, step or name, subject, skipped is not None))
+
+    def add_lasting(self, key: Hashable, make: Callable[[CallList], None]) -> None:
+        """Add calls that are the same in many lists, and are only put together once.
+
+        Args:
+            key: names them, with all that they depend on.
+            make: adds them to a list.
+        """
+        key = (len(self._steps), key)
+        if key not in _lasting:
+            at = _LASTING_TEXT_AT + sum(len(part._text) for part in _lasting.values())
+            part = CallList(len(self._steps), at)
+            make(part)
+            if at + len(part._text) > len(_memory):
+                make(self)
+                return
+            _memory[at : at + len(part._text)] = bytes(part._text)
+            _lasting[key] = part
+        self._calls += _lasting[key]._calls
+        self._steps += _lasting[key]._steps
+
+    def _value(self, argument: Argument) -> int:
+        """Return what is passed for an argument; keep what it points to."""
+        if isinstance(argument, int):
+            return argument
+        if isinstance(argument, list):
+            argument = struct.pack(f"={len(argument)}q", *map(self._value, argument))
+        elif isinstance(argument, str):
+            argument = os.fsencode(argument)
+            if b"\0" in argument:
+                raise StepError(f"{argument!r} has a null character", 0)
+        at = len(self._text)
+        self._text += argument + bytes(8 - len(argument) % 8)
+        return _address + self._text_at + at
+
+    def start(self, flags: int = 0) -> int:
+        """Make the calls in a new process; return its pid as soon as it has executed its program or exited.
+
+        Args:
+            flags: for clone, beside those for sharing memory.
+
+        Raises:
+            StepError: if a call failed that may not.
+        """
+        self._write()
+        run = load_machine_code()
+        if run is None:
+            pid = self._start_copy(flags)
+        else:
+            pid = run(_address + _CALL.size, flags | _CLONE_VM | _CLONE_VFORK | signal.SIGCHLD)
+            if pid < 0:
+                raise StepError("clone", -pid)
+        self._check(pid)
+        return pid
+
+    def _start_copy(self, flags: int) -> int:
+        """Make the calls in a copy of this process, which writes their results into a pipe if it executes nothing."""
+        read_end, write_end = map(_moved_away, os.pipe())  # the list has the numbers of the next files
+        with open(read_end, "rb") as results:
+            pid = libc.syscall(number_of("clone"), ctypes.c_ulong(flags | signal.SIGCHLD), 0, 0, 0, 0)
+            if pid == 0:
+                self._make_all()
+                os.write(write_end, _memory[: len(self._calls) + _CALL.size])
+                os._exit(_EXIT_STATUS)
+            os.close(write_end)
+            if pid < 0:
+                raise StepError("clone", ctypes.get_errno())
+            made = results.read()
+        _memory[: len(made)] = made
+        return int(pid)
+
+    def make_here(self) -> None:
+        """Make the calls in this process.
+
+        Raises:
+            StepError: if a call failed that may not.
+        """
+        self._write()
+        self._make_all()
+        self._check(None)
+
+    def _write(self) -> None:
+        """Write the calls to where the new process finds them, with an exit before and after them."""
+        if len(self._steps) > _MAX_CALLS - 2:
+            raise StepError(f"{len(self._steps)} system calls before the exec; {_MAX_CALLS - 2} are possible", 0)
+        if len(self._text) > _TEXT_BYTES:
+            raise StepError(f"{len(self._text)} bytes of arguments before the exec; {_TEXT_BYTES} are possible", 0)
+        leave = _CALL.pack(number_of("exit_group"), _EXIT_STATUS, 0, 0, 0, 0, 0, 0)
+        _memory[: len(self._calls) + 2 * _CALL.size] = leave + self._calls + leave
+        _memory[_TEXT_AT : _TEXT_AT + len(self._text)] = bytes(self._text)
+
+    def _make_all(self) -> None:
+        """Make the calls one after another in this process, as the machine code does, up to one of the exits."""
+        at = 1
+        while 0 < at <= len(self._steps):
+            number, *arguments, left_out = _CALL.unpack_from(_memory, at * _CALL.size)
+            result = libc.syscall(ctypes.c_long(number), *map(ctypes.c_long, arguments))
+            has_failed = result < 0
+            struct.pack_into("=q", _memory, at * _CALL.size, -ctypes.get_errno() if has_failed else result)
+            at += 1 + has_failed * left_out // _CALL.size
+
+    def _check(self, pid: int | None) -> None:
+        """Raise if a call failed that may not, or no program could be executed."""
+        words = struct.unpack_from(f"={len(self._calls) // 8}q", _memory, _CALL.size)
+        failed = [(self._steps[at], -word) for at, word in enumerate(words[::8]) if -_MAX_ERRNO <= word < 0]
+        for step, number in failed:
+            if not step.may_fail:
+                raise StepError(step.step, number, step.subject, pid)
+        if failed and failed[-1][0] is self._steps[-1] and failed[-1][0].name == "execve":
+            numbers = [number for step, number in failed if step.name == "execve"]
+            worst = next((number for number in reversed(numbers) if number != errno.ENOENT), errno.ENOENT)
+            raise StepError("exec", worst, self._steps[-1].subject, pid)
+
+
+def _moved_away(descriptor: int) -> int:
+    """Return a file under a high number, which leaves its own one free."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH_DESCRIPTOR)
+    os.close(descriptor)
+    return moved
+
+
+_lasting: dict[Hashable, CallList] = {}
+
+
+@functools.cache
+def number_of(name: str) -> int:
+    """Return the number of a system call on this machine."""
+    machine = os.uname().machine
+    if machine not in _COLUMNS:
+        raise StepError(f"bots can't be launched on {machine}, only on {', '.join(_COLUMNS)}", 0)
+    return _NUMBERS[name][_COLUMNS[machine]]

@@ -1,0 +1,290 @@
+"""The fork server: a small program that launches and confines bots, and ends them if the arena's process dies.
+
+Each process that launches bots runs one fork server, from the standard library alone, so it is small and cheap to fork.
+It reads requests from a socket; ``arena.sandbox.isolation.sandbox_policy`` makes every decision, which this module and
+``arena.sandbox.isolation.sandbox_calls`` only carry out.
+
+A bot is cloned with CLONE_PARENT, so it is a child of the arena's process, which reaps it and sees how it ended.
+
+When the other end of the socket closes, because the arena's process has exited or was killed, everything that bots have
+left is ended and removed.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import errno
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from arena.sandbox.isolation.call_list import CLONE_PARENT, CallList, StepError
+from arena.sandbox.isolation.process_tag import note_session, remove_note
+from arena.sandbox.isolation.removal import remove_tree
+from arena.sandbox.isolation.sandbox_calls import add_confinement, add_program, add_user
+from arena.sandbox.isolation.system_v import IPC_RMID, objects_of_uid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from arena.sandbox.isolation.launch_spec import GroupSpec, LaunchOutline, LaunchSpec
+
+    Starter = Callable[[Any, list[int]], tuple[int, "RunningBot"]]
+
+MAX_REQUEST_BYTES = 1 << 20
+
+FIRST_UID, LAST_UID = 61184, 65519
+"""Uids that belong to no user: the range that systemd reserves for dynamic users of services (systemd.io/UIDS-GIDS)."""
+
+GROUP_SECONDS = 1.0
+"""How long the processes of a dead bot's control group are waited for: with many mappings they take seconds to die."""
+
+LAST_SECONDS = 15.0
+"""How long they are waited for when this program ends."""
+
+_lingering: list[str] = []
+"""Control groups of dead bots that still had processes; they are tried again with each request, and at the end."""
+
+_EVERY_PROCESS = -1
+"""For kill(2): every one that the caller may signal, itself excepted."""
+
+
+class RunningBot:
+    """What has to be ended and removed with a bot.
+
+    Attributes:
+        outline: of the bot.
+        uid_lock: the lock on its uid; None where bots have no uid of their own.
+        uid: its own uid, if it has one.
+    """
+
+    def __init__(self, outline: LaunchOutline) -> None:
+        self.outline = outline
+        self.uid_lock: socket.socket | None = None
+        self.uid: int | None = None
+
+
+def reserve_uid() -> tuple[int, socket.socket]:
+    """Return a uid that no other bot on this machine has, and the lock on it, which this process's death releases."""
+    for uid in range(FIRST_UID, LAST_UID + 1):
+        lock = lock_uid(uid)
+        if lock is not None:
+            return uid, lock
+    raise StepError("uid", errno.EAGAIN, f"{FIRST_UID} to {LAST_UID} are all in use")
+
+
+def lock_uid(uid: int) -> socket.socket | None:
+    """Return the lock on a uid; None if another bot holds it."""
+    lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        lock.bind(f"\0arena-bot-uid-{uid}")
+    except OSError:
+        lock.close()
+        return None
+    return lock
+
+
+def create_control_groups(groups: list[GroupSpec]) -> None:
+    """Create the bot's control groups and set their limits."""
+    for group in groups:
+        try:
+            os.mkdir(group["directory"])
+            for name, value in group["settings"].items():
+                write_kernel_file(os.path.join(group["directory"], name), value)
+            for name, value in group["optional_settings"].items():
+                with contextlib.suppress(FileNotFoundError):
+                    write_kernel_file(os.path.join(group["directory"], name), value)
+        except OSError as error:
+            raise StepError("control group", error.errno or 0, str(error.filename)) from error
+
+
+def write_kernel_file(path: str, value: str) -> None:
+    """Write a setting of a control group."""
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.write(descriptor, value.encode())
+    finally:
+        os.close(descriptor)
+
+
+def start_bot(spec: LaunchSpec, pipes: list[int]) -> tuple[int, RunningBot]:
+    """Start a process that executes the bot, and return its pid with what to clean up after it.
+
+    Args:
+        spec: how it is launched.
+        pipes: its stdin, stdout and stderr.
+    """
+    with cleaned_up_on_failure(RunningBot(spec)) as running, CallList() as calls:
+        prepare(running)
+        add_confinement(calls, spec, pipes, running.uid)
+        add_program(calls, spec["command"], spec["environment"])
+        return calls.start(CLONE_PARENT), running
+
+
+@contextlib.contextmanager
+def cleaned_up_on_failure(running: RunningBot) -> Iterator[RunningBot]:
+    """Clean up after a bot that could not be started."""
+    try:
+        yield running
+    except Exception:
+        clean_up(running)
+        raise
+
+
+def prepare(running: RunningBot) -> None:
+    """Make what a bot needs before its process starts."""
+    create_control_groups(running.outline["control_groups"])
+    if running.outline["other_uid"]:
+        running.uid, running.uid_lock = reserve_uid()
+        os.chown(running.outline["scratch"], running.uid, running.uid)
+
+
+def kill_uid(uid: int) -> None:
+    """Kill all processes of a bot's uid at once."""
+    if not FIRST_UID <= uid <= LAST_UID:
+        raise ValueError(f"uid {uid} is not between {FIRST_UID} and {LAST_UID}")
+    with CallList() as calls:
+        add_user(calls, uid)
+        calls.add("kill", _EVERY_PROCESS, int(signal.SIGKILL), skipped=0)
+        os.waitpid(calls.start(), 0)
+
+
+def remove_system_v_of_uid(uid: int) -> None:
+    """Remove the System V objects of a uid, as that user: the root of a container has no power over them."""
+    objects = objects_of_uid(uid)
+    if not objects:
+        return
+    with CallList() as calls:
+        add_user(calls, uid)
+        for kind, number in objects:
+            arguments = (number, 0, IPC_RMID, 0) if kind == "sem" else (number, IPC_RMID, 0)
+            calls.add(f"{kind}ctl", *arguments, skipped=0)
+        os.waitpid(calls.start(), 0)
+
+
+def clean_up(running: RunningBot) -> None:
+    """End and remove everything that a dead bot has left; groups whose processes die slowly are ``_lingering``."""
+    for group in running.outline["control_groups"]:
+        if not remove_control_group(group["directory"]):
+            _lingering.append(group["directory"])
+    if running.uid is not None and not running.outline["is_contained"]:
+        kill_uid(running.uid)
+    if running.uid is not None and not running.outline["leaves_no_ipc"]:
+        remove_system_v_of_uid(running.uid)
+    if running.uid_lock is not None:
+        running.uid_lock.close()
+    remove_tree(running.outline["scratch"])
+    if running.outline["needs_note"]:
+        remove_note(running.outline["scratch"])
+
+
+def remove_control_group(directory: str, seconds: float | None = None) -> bool:
+    """Kill the processes in a control group and remove it; return whether that was done in time."""
+    deadline = time.monotonic() + (GROUP_SECONDS if seconds is None else seconds)
+    while True:
+        try:
+            os.rmdir(directory)
+            return True
+        except FileNotFoundError:
+            return True
+        except OSError:
+            _kill_members(directory)
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.001)
+
+
+def _kill_members(directory: str) -> None:
+    with contextlib.suppress(OSError), open(os.path.join(directory, "cgroup.procs")) as members:
+        for pid in map(int, members):
+            if pid > 0:  # 0 is a process of another pid namespace
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+def _remove_lingering(seconds: float) -> None:
+    """Remove control groups that outlived their bots, until the time is up."""
+    deadline = time.monotonic() + seconds
+    _lingering[:] = [
+        directory
+        for directory in _lingering
+        if not remove_control_group(directory, max(0.0, deadline - time.monotonic()))
+    ]
+
+
+def serve(connection: socket.socket, start: Starter) -> None:
+    """Answer requests until the other end closes; then end the bots that are alive."""
+    alive: dict[int, RunningBot] = {}
+    with contextlib.suppress(OSError):
+        while (received := receive(connection))[0]:
+            message, descriptors = received
+            _remove_lingering(0.0)
+            reply = handle_request(json.loads(message), descriptors, alive, start)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            connection.send(json.dumps(reply).encode())
+    for pid in alive:
+        with contextlib.suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
+    for running in alive.values():
+        clean_up(running)
+    _remove_lingering(LAST_SECONDS)
+
+
+def handle_request(
+    request: dict[str, Any], descriptors: list[int], alive: dict[int, RunningBot], start: Starter
+) -> dict[str, Any]:
+    """Carry out a request and return the reply, which has ``failed`` if a step failed; the arena reaps the process."""
+    try:
+        if "launch" in request:
+            pid, alive[pid] = start(request["launch"], descriptors)
+            if alive[pid].outline["needs_note"]:
+                note_session(alive[pid].outline["scratch"], pid)
+            return {"pid": pid, "uid": alive[pid].uid}
+        if "ended" in request:
+            running = alive.pop(request["ended"], None)
+            if running is not None:
+                clean_up(running)
+        else:
+            alive[request["pid"]] = adopt(request["adopt"], request["uid"])
+    except StepError as error:
+        return {"failed": error.report, "pid": error.pid}
+    except Exception as error:  # our own failure: the match will be void
+        return {"failed": {"step": f"{type(error).__name__}: {error}", "errno": 0, "subject": ""}, "pid": None}
+    return {}
+
+
+def adopt(outline: LaunchOutline, uid: int | None) -> RunningBot:
+    """Take over a bot from a fork server that died."""
+    running = RunningBot(outline)
+    running.uid = uid
+    if uid is not None:
+        running.uid_lock = lock_uid(uid)
+    return running
+
+
+def receive(connection: socket.socket) -> tuple[bytes, list[int]]:
+    """Return a message and the descriptors that came with it."""
+    message, ancillary, _, _ = connection.recvmsg(MAX_REQUEST_BYTES, socket.CMSG_SPACE(16 * 4), socket.MSG_CMSG_CLOEXEC)
+    descriptors = array.array("i")
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            descriptors.frombytes(data[: len(data) - len(data) % 4])
+    return message, list(descriptors)
+
+
+def serve_standard_input(start: Starter) -> None:
+    """Serve the socket that is standard input."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGTSTP"):
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    serve(socket.socket(fileno=os.dup(0)), start)
+
+
+def main() -> None:
+    """Serve the arena that has started this program."""
+    serve_standard_input(start_bot)

@@ -1,0 +1,301 @@
+"""The files that a bot's program needs beside the bot's own: its interpreter, and the interpreter's libraries.
+
+An interpreter may be anywhere: in /usr, in a virtual environment, under pyenv or nvm in a home. It is found as the
+kernel finds it, by links and ``#!`` lines, and by ``pyvenv.cfg`` (PEP 405). Bots are written by strangers, so what a
+step may lead to depends on the file that names it:
+
+=============  =====================================================================================================
+a bot's file   links and ``#!`` lines lead to the system's programs and to the arena's own Python, and nowhere else;
+               so does the command of a bot that somebody has submitted
+the command    of a bot in place, also to a recognisable runtime, anywhere; of any other program, it opens only the file
+another file   everything that the system, the arena's Python or such a runtime leads to is accepted
+=============  =====================================================================================================
+
+Only the directories that a runtime consists of are opened: never a home, and nothing that belongs to another bot.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from enum import Enum, auto
+from typing import NamedTuple
+
+from arena.sandbox.isolation.bot_places import belongs_to_a_bot, contains_a_home, is_below
+
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
+
+_NO_PROGRAMS = ("/proc", "/sys", "/dev")
+_PROGRAM_DIRECTORIES = ("bin", "sbin", "shims", "libexec", "Scripts")
+_RUNTIME_PARTS = frozenset(
+    (
+        *("bin", "sbin", "lib", "lib32", "lib64", "libexec", "include", "share", "man", "conf", "jmods", "legal"),
+        *("pkg", "release", "VERSION", "go.env"),
+        *("pyvenv.cfg", ".gitignore", ".lock", "CACHEDIR.TAG"),
+        *("shims", "versions", "version", "plugins", "installs"),
+    )
+)
+_RUNTIME_MARKS = (
+    "pyvenv.cfg",
+    "include/node",
+    "lib/node_modules/npm",
+    "lib/jvm.cfg",
+    "lib/rustlib",
+    "lib/gcc",
+    "lib/clang",
+    "lib/ruby",
+    "lib/julia",
+    "lib/erlang",
+    "lib/ocaml",
+    "lib/system.nim",
+    "pkg/tool",
+    "libexec/pyenv",
+    "libexec/rbenv",
+    "libexec/nodenv",
+)
+_ENV = ("/usr/bin/env", "/bin/env")
+_MAX_STEPS = 16
+_MAX_ENTRIES = 1000
+_FIRST_LINE_BYTES = 256
+_CONFIGURATION_BYTES = 64 * 1024
+
+
+class ResolvedProgram(NamedTuple):
+    """The files that a program leads to.
+
+    Attributes:
+        paths: the files and directories that it needs beside the bot's own and the system's.
+        refused: the first program on the way that the bot may not use; empty if it may use all.
+        is_systems: whether a program of the system is among them: a shell or ``make`` may start ``python3`` on PATH.
+    """
+
+    paths: tuple[str, ...]
+    refused: str = ""
+    is_systems: bool = False
+
+
+class _NamedBy(Enum):
+    """The kind of file that names a program."""
+
+    BOT = auto()
+    COMMAND = auto()
+    UNKNOWN = auto()  # a program named by the command that is not recognised as a runtime
+    RUNTIME = auto()
+    SYSTEM = auto()
+
+
+@functools.lru_cache(maxsize=256)
+def resolve_program(program: str, own: tuple[str, ...], path: str, submitted: bool = False) -> ResolvedProgram:
+    """Follow a program to its interpreter.
+
+    Args:
+        program: the first word of a bot's command.
+        own: the bot's own files: its directory, or the single program.
+        path: its PATH, for a program without a slash.
+        submitted: whether the command is a stranger's as well.
+    """
+    if not program:
+        return ResolvedProgram(())
+    own = tuple(os.path.realpath(file) for file in own)
+    base = own[0] if own and os.path.isdir(own[0]) else os.path.dirname(own[0]) if own else "/"
+    needed: set[str] = set()
+    refused, is_systems = "", False
+    if "/" in program:
+        waiting = [(_NamedBy.BOT if submitted else _NamedBy.COMMAND, program)]
+    else:
+        waiting = [(_named_by_path(file, submitted), file) for file in _on_path(program, path)]
+    for _ in range(_MAX_STEPS):
+        if not waiting:
+            break
+        named_by, name = waiting.pop()
+        file = _program_file(os.path.join(base, name))
+        if file is None:
+            place = os.path.abspath(os.path.join(base, name))
+            if submitted and named_by is _NamedBy.BOT and not is_below(place, (*own, *SYSTEM, *arena_python())):
+                refused = refused or place
+            continue
+        if is_below(_canonical(file), own):
+            waiting += [(_NamedBy.BOT, other) for other in (*_link(file), *_interpreter(file))]
+            waiting += [(_NamedBy.SYSTEM, other) for other in _started_by_env(file, path)]
+            continue
+        if is_below(file, own):  # through a link to a directory
+            named_by = _NamedBy.BOT
+        granted = _granted(file, named_by)
+        if granted is None:
+            refused = refused or file
+            continue
+        needed |= granted.paths
+        is_systems |= is_below(_canonical(file), SYSTEM)
+        waiting += [(granted.names_as, other) for other in (*_link(file), *_interpreter(file), *_base_of_venv(file))]
+        waiting += [(_NamedBy.SYSTEM, other) for other in _started_by_env(file, path)]
+    return ResolvedProgram(tuple(sorted(needed)), refused, is_systems)
+
+
+class _Granted(NamedTuple):
+    """What may be read for a program, and as what kind of file the program names others."""
+
+    paths: set[str]
+    names_as: _NamedBy
+
+
+def _granted(file: str, named_by: _NamedBy) -> _Granted | None:
+    """Return what may be read for a program that is not the bot's own; None if nothing may."""
+    real = _canonical(file)
+    if is_below(real, SYSTEM):
+        return _Granted(set(), _NamedBy.SYSTEM)
+    if is_below(real, arena_python()) or file == arena_interpreter():
+        return _Granted({*arena_python()}, _NamedBy.SYSTEM)
+    if named_by is _NamedBy.BOT or (named_by is not _NamedBy.SYSTEM and belongs_to_a_bot(os.path.dirname(real))):
+        return None
+    above = _runtime_directory(file)
+    if above is not None and named_by is _NamedBy.SYSTEM:
+        return _Granted({above}, _NamedBy.RUNTIME)
+    if above is not None and (named_by is _NamedBy.RUNTIME or _is_runtime(above)):
+        parts = runtime_parts(above)
+        return _Granted(parts if is_below(file, tuple(parts)) else {file, *parts}, _NamedBy.RUNTIME)
+    if named_by is _NamedBy.UNKNOWN:
+        return None
+    return _Granted({file}, _NamedBy.UNKNOWN if named_by is _NamedBy.COMMAND else _NamedBy.RUNTIME)
+
+
+def arena_interpreter() -> str:
+    """Return the Python that the arena runs on, without "..", which may lead nowhere in a bot's view of the files."""
+    return _with_real_directory(sys.executable)
+
+
+@functools.lru_cache(maxsize=1)
+def _with_real_directory(file: str) -> str:
+    directory, name = os.path.split(file)
+    return os.path.join(os.path.realpath(directory), name)
+
+
+@functools.lru_cache(maxsize=1)
+def arena_python() -> tuple[str, ...]:
+    """Return the directories of the Python that the arena runs on."""
+    directories: set[str] = set()
+    for prefix in (os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)):
+        if os.path.exists(f"{prefix}/pyvenv.cfg"):  # in which a project may lie, and the arena's own home
+            packages = {f"{prefix}/src", f"{prefix}/etc"}
+            directories.update(runtime_parts(prefix), filter(os.path.isdir, packages))
+        else:
+            directories.update(runtime_parts(prefix) if contains_a_home(prefix) else {prefix})
+    return tuple(sorted(directories))
+
+
+def runtime_parts(directory: str) -> set[str]:
+    """Return what a runtime consists of: its whole directory, or its known parts if the directory holds more."""
+    try:
+        with os.scandir(directory) as listing:
+            names = {entry.name for entry, _ in zip(listing, range(_MAX_ENTRIES), strict=False)}
+    except OSError:
+        return set()
+    if names <= _RUNTIME_PARTS and not contains_a_home(directory):
+        return {directory}
+    parts = names & (_RUNTIME_PARTS | ({"src"} if os.path.isdir(f"{directory}/pkg/tool") else set()))
+    root = (os.path.realpath(directory),)
+    return {part for name in parts if is_below(os.path.realpath(part := f"{directory}/{name}"), root)}
+
+
+def _runtime_directory(file: str) -> str | None:
+    """Return the directory above ``bin``, where an interpreter has its libraries; None without one."""
+    directory = os.path.dirname(file)
+    above = os.path.dirname(directory)
+    if os.path.basename(directory) not in _PROGRAM_DIRECTORIES or contains_a_home(above):
+        return None
+    return above
+
+
+def _is_runtime(directory: str) -> bool:
+    """Return whether a directory is the runtime of a language, by files that only runtimes have."""
+    if any(os.path.exists(f"{directory}/{mark}") for mark in _RUNTIME_MARKS):
+        return True
+    with contextlib.suppress(OSError), os.scandir(f"{directory}/lib") as listing:
+        for entry, _ in zip(listing, range(_MAX_ENTRIES), strict=False):
+            if entry.name.startswith(("python3", "pypy3")) and os.path.exists(f"{entry.path}/os.py"):
+                return True
+    return False
+
+
+def _on_path(program: str, path: str) -> Iterator[str]:
+    file = shutil.which(program, path=path)
+    if file is not None:
+        yield file
+
+
+def _named_by_path(file: str, submitted: bool) -> _NamedBy:
+    """Return what names a program on PATH; where the arena's Python is may be a directory of the operator's own."""
+    beside_python = os.path.dirname(file) == os.path.dirname(arena_interpreter())
+    return _NamedBy.BOT if submitted and beside_python else _NamedBy.SYSTEM
+
+
+def _program_file(name: str) -> str | None:
+    """Return the absolute path of a program, with its links where possible; None if it is not a regular file."""
+    file = os.path.abspath(name)
+    try:
+        if os.path.realpath(file) != os.path.realpath(name):  # with ".." behind a link
+            file = os.path.realpath(name)
+        is_regular = stat.S_ISREG(os.stat(file).st_mode)
+    except (OSError, ValueError):
+        return None
+    is_excluded = is_below(file, _NO_PROGRAMS) or is_below(os.path.realpath(file), _NO_PROGRAMS)
+    return file if is_regular and not is_excluded else None
+
+
+def _canonical(file: str) -> str:
+    """Return a path with the links in its directories resolved, but not a link at its end."""
+    return os.path.join(os.path.realpath(os.path.dirname(file)), os.path.basename(file))
+
+
+def _link(file: str) -> Iterator[str]:
+    with contextlib.suppress(OSError):
+        if os.path.islink(file):
+            yield os.path.join(os.path.dirname(file), os.readlink(file))
+        elif os.path.realpath(file) != file:
+            yield os.path.realpath(file)
+
+
+def _first_line(file: str) -> list[str]:
+    """Return the words of a ``#!`` line; empty if there is no such line."""
+    line = _read_start(file, _FIRST_LINE_BYTES).partition(b"\n")[0]
+    return os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []
+
+
+def _interpreter(file: str) -> Iterator[str]:
+    yield from _first_line(file)[:1]
+
+
+def _started_by_env(file: str, path: str) -> Iterator[str]:
+    """Yield the program on PATH that ``env`` will start, unless its name has a slash."""
+    words = _first_line(file)
+    if words[:1] and words[0] in _ENV:
+        name = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
+        if name and "/" not in name:
+            yield from _on_path(name, path)
+
+
+def _base_of_venv(file: str) -> Iterator[str]:
+    """Yield the interpreter that a virtual environment was created from (PEP 405)."""
+    configuration = os.path.join(os.path.dirname(os.path.dirname(file)), "pyvenv.cfg")
+    for line in os.fsdecode(_read_start(configuration, _CONFIGURATION_BYTES)).splitlines():
+        key, _, value = line.partition("=")
+        if key.strip() == "home" and os.path.isabs(value.strip()):
+            yield os.path.join(value.strip(), "python3")
+
+
+def _read_start(file: str, max_bytes: int) -> bytes:
+    """Return the start of a regular file; empty if it is another kind of file or can't be read."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return b""
+    try:
+        return os.read(descriptor, max_bytes) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,270 @@
+"""The arena's end of the fork server: starts it, sends it requests, and replaces it if it dies."""
+
+from __future__ import annotations
+
+import array
+import atexit
+import contextlib
+import ctypes
+import errno
+import functools
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.base.enums import FaultKind
+from arena.base.errors import BotError, VoidMatchError
+from arena.base.shipped import package_directory
+from arena.sandbox.isolation.interpreters import arena_interpreter
+from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, LaunchSpec, outline_of
+from arena.sandbox.isolation.process_tag import process_tag
+from arena.sandbox.isolation.sandbox_policy import clean_environment
+from arena.sandbox.isolation.stale_cleanup import SCRATCH_PREFIX, remove_stale
+from arena.sandbox.isolation.system_v import may_leave_shared_memory
+
+ANSWER_SECONDS = 20.0
+"""A fork server that takes longer must have been stopped, and is replaced."""
+
+MAX_SPEC_BYTES = 128 * 1024
+"""Messages on a socket can't be much larger. A spec is only long if it has to list the files of a closed directory."""
+
+_TOO_MANY_FILES = (
+    "{} has too many files to be opened to a bot one by one, and other users may not enter it; let them (chmod go+rx)"
+)
+
+_PROGRAM = "import sys; sys.path.append(sys.argv[1]); from arena.sandbox.isolation.fork_server import main; main()"
+"""Run without site-packages, so that nothing but the standard library and this package is found."""
+
+_WARM_PROGRAM = "import arena.botkit; from arena.sandbox.isolation.warm_server import main; main()"
+
+_PR_SET_CHILD_SUBREAPER = 36
+_OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchedBot:
+    """A bot that has been launched, with what is needed to end it.
+
+    Attributes:
+        pid: its process; the wrapping program, if there is one.
+        uid: its own uid, if it has one.
+        spec: how it was launched.
+    """
+
+    pid: int
+    uid: int | None
+    spec: LaunchSpec
+
+
+class LauncherClient:
+    """A fork server, and the bots that it has launched.
+
+    Attributes:
+        alive: the bots that have been launched and not been ended, by their pids.
+        launches_only_bots: this process starts nothing but bots, each in a session of its own.
+    """
+
+    def __init__(self, launches_only_bots: bool) -> None:
+        self.launches_only_bots = launches_only_bots
+        self.alive: dict[int, LaunchedBot] = {}
+        self._created_in = os.getpid()
+        self._servers = {False: _Server(is_warm=False)}
+
+    @property
+    def pid(self) -> int:
+        """The pid of the fork server."""
+        return self._servers[False].process.pid
+
+    @property
+    def server_pids(self) -> set[int]:
+        """The pids of the fork server and, if a warm bot has been launched, of the warm one."""
+        return {server.process.pid for server in self._servers.values()}
+
+    def launch(self, spec: LaunchSpec, descriptors: Sequence[int]) -> LaunchedBot:
+        """Launch a bot.
+
+        Args:
+            spec: from ``make_launch_spec``.
+            descriptors: its stdin, stdout and stderr.
+
+        Raises:
+            BotError: of kind start, if its program can't be executed, or too many of its files have to be listed.
+            VoidMatchError: if this machine has no room for a process, or a step of confining it failed.
+        """
+        reply = (
+            self._launch_warm(spec, descriptors) if spec["is_warm"] else self._ask(spec, {"launch": spec}, descriptors)
+        )
+        if "failed" in reply:
+            if reply["pid"] is not None:
+                os.waitpid(reply["pid"], 0)
+            raise _failure(reply["failed"])
+        launched = LaunchedBot(pid=reply["pid"], uid=reply["uid"], spec=spec)
+        self.alive[launched.pid] = launched
+        return launched
+
+    def _launch_warm(self, spec: LaunchSpec, descriptors: Sequence[int]) -> dict[str, Any]:
+        """Launch a bot that reads its spec from a file: the server, of which it is a copy, knows nothing of it."""
+        if True not in self._servers:
+            self._servers[True] = _Server(is_warm=True)
+        file = os.memfd_create("spec")
+        try:
+            os.write(file, _message({"launch": spec}))
+            return self._ask(spec, {"launch": outline_of(spec)}, [*descriptors, file])
+        finally:
+            os.close(file)
+
+    def needs_members(self, launched: LaunchedBot) -> bool:
+        """Return whether a bot's processes have to be noted before it is ended, for their orphans to be recognised.
+
+        They need not be if no process can leave the bot's session, or if this process has no other children, unless
+        the shared memory that they have made has to be removed.
+        """
+        spec = launched.spec
+        return may_leave_shared_memory(spec) or not (self.launches_only_bots or spec["seccomp"] is not None)
+
+    def forget(self, pid: int) -> None:
+        """Remove everything that a bot has left, after its group was killed and the bot was reaped."""
+        if pid in self.alive:
+            with contextlib.suppress(VoidMatchError):
+                self._ask(self.alive[pid].spec, {"ended": pid}, [])
+            del self.alive[pid]
+
+    def _ask(self, spec: LaunchSpec, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
+        """Send a request to the server of a bot and return the reply; one that has died is replaced once."""
+        for _ in range(2):
+            try:
+                return self._servers[spec["is_warm"]].exchange(request, descriptors)
+            except OSError:
+                self._replace(spec["is_warm"])
+        raise VoidMatchError("the fork server was killed twice in a row")
+
+    def _replace(self, is_warm: bool) -> None:
+        """Start another fork server and hand it the bots that are alive."""
+        self._servers[is_warm].kill()
+        self._servers[is_warm] = server = _Server(is_warm)
+        for bot in self.alive.values():
+            if bot.spec["is_warm"] == is_warm:
+                with contextlib.suppress(OSError):
+                    server.exchange({"adopt": outline_of(bot.spec), "pid": bot.pid, "uid": bot.uid}, [])
+
+    def close(self) -> None:
+        """End the fork servers, which end all bots that are left."""
+        if self._created_in == os.getpid():
+            for server in self._servers.values():
+                server.close()
+
+
+class _Server:
+    """A fork server, and our end of its socket."""
+
+    def __init__(self, is_warm: bool) -> None:
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.settimeout(ANSWER_SECONDS)
+        program = [sys.executable, "-I", "-S", "-c", _PROGRAM, str(package_directory().parent)]
+        with theirs:
+            self.process = subprocess.Popen(
+                [arena_interpreter(), "-c", _WARM_PROGRAM] if is_warm else program,
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                cwd="/" if is_warm else None,
+                env=_warm_environment() if is_warm else None,
+            )
+
+    def exchange(self, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
+        """Send a request with descriptors and return the reply.
+
+        Raises:
+            OSError: if the server is dead, or does not answer.
+        """
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
+        self.socket.sendmsg([_message(request)], rights)
+        reply = self.socket.recv(1 << 16)
+        if not reply:
+            raise ConnectionError("the fork server has exited")
+        answer: dict[str, Any] = json.loads(reply)
+        return answer
+
+    def kill(self) -> None:
+        """Kill the server; its bots live on."""
+        self.process.kill()
+        self.close()
+
+    def close(self) -> None:
+        """End the server, which ends its bots, and wait for it."""
+        self.socket.close()
+        self.process.wait()
+
+
+def _warm_environment() -> dict[str, str]:
+    """Return the environment of a warm server: what its Python reads when it starts, and room for that of a bot."""
+    variables = ("LANG", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONUSERBASE")
+    environment = clean_environment("/")
+    return {name: environment[name] for name in variables if name in environment} | {ROOM_VARIABLE: " " * ROOM_BYTES}
+
+
+def _message(request: dict[str, Any]) -> bytes:
+    """Return a request as it is sent."""
+    message = json.dumps(request).encode()
+    if "launch" in request and len(message) > MAX_SPEC_BYTES:
+        raise BotError(FaultKind.START, _TOO_MANY_FILES.format(request["launch"]["directory"]))
+    return message
+
+
+_launcher: LauncherClient | None = None
+_opened_in = 0
+
+
+def open_launcher(launches_only_bots: bool = False) -> LauncherClient:
+    """Return this process's client of its fork server; the first call starts the server and adopts orphans.
+
+    Args:
+        launches_only_bots: this process starts nothing but bots, each in a session of its own.
+    """
+    global _launcher, _opened_in
+    if _launcher is None or _opened_in != os.getpid():
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        remove_stale()
+        _launcher, _opened_in = LauncherClient(launches_only_bots), os.getpid()
+        atexit.register(close_launcher)
+    return _launcher
+
+
+def close_launcher() -> None:
+    """End the fork server, in a process that has ended all its bots and runs on."""
+    global _launcher
+    if _launcher is not None and _opened_in == os.getpid():
+        _launcher.close()
+    _launcher = None
+
+
+def make_scratch() -> str:
+    """Create a directory for one bot and return its real path; its name has the process tag."""
+    parent = _real_path(tempfile.gettempdir())
+    while True:
+        path = f"{parent}/{SCRATCH_PREFIX}{process_tag()}-{os.urandom(4).hex()}"
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+            return path
+
+
+@functools.lru_cache(maxsize=1)
+def _real_path(directory: str) -> str:
+    return os.path.realpath(directory)
+
+
+def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:
+    """Return the error of a failed launch: the bot's fault if its program can't be executed, otherwise ours."""
+    step, number, subject = report["step"], report["errno"], report["subject"]
+    reason = os.strerror(number) if number else "it failed"
+    if step == "exec" and number not in _OUR_ERRNOS:
+        return BotError(FaultKind.START, f"{subject} can't be executed: {reason}")
+    return VoidMatchError(f"no bot can be launched: {step}{f' {subject}' if subject else ''}: {reason}")

@@ -1,0 +1,289 @@
+"""The system calls by which a new process confines itself and executes a bot.
+
+The steps, in this order: session, niceness, control groups, the three pipes, mount namespace, Landlock ruleset,
+resource limits, uid, no_new_privs, Landlock, seccomp filter. Standard library only.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import stat
+import struct
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from arena.sandbox.isolation.call_list import AT_WORKING_DIRECTORY, CallList
+
+if TYPE_CHECKING:
+    from arena.sandbox.isolation.launch_spec import LandlockRules, LaunchSpec, MountSpec
+
+_CLONE_NEWNS, _CLONE_NEWIPC, _CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT = 1, 2, 4, 32
+_MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
+_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
+_AT_RECURSIVE, _MOUNT_ATTR_RDONLY = 0x8000, 1
+_CLOSE_RANGE_CLOEXEC, _LAST_DESCRIPTOR = 4, 2**32 - 1
+_RESOLVE_NO_SYMLINKS = 4
+_SIGNAL_SET_BYTES = 8
+_LANDLOCK_RULE_PATH_BENEATH = 1
+_FILE_ACCESS = 0b111 | 1 << 14 | 1 << 15
+"""The Landlock rights that a file can carry: execute, write, read, truncate, ioctl on devices."""
+
+_BOT_UMASK, _USUAL_UMASK = 0o077, 0o022
+
+BOT_NICENESS = 5
+"""Where both compete for a core, a bot gets a third of what the arena gets, so that many bots can't delay the arena."""
+
+
+def add_confinement(calls: CallList, spec: LaunchSpec, pipes: Iterable[int], uid: int | None) -> None:
+    """Add giving up every right that the bot isn't to have. Until the last step, the next ones still need some.
+
+    Args:
+        calls: what is added to.
+        spec: how the bot is launched.
+        pipes: its stdin, stdout and stderr.
+        uid: its own, if it has one.
+    """
+    filter_file = _make_filter_file(calls, spec)  # before the numbers of later files are known
+    calls.add("setsid")
+    _add_niceness(calls, os.getpriority(os.PRIO_PROCESS, 0))
+    for group in spec["control_groups"]:
+        _write_file(calls, os.path.join(group["directory"], "cgroup.procs"), "0", step="control group")
+    for number, descriptor in enumerate(pipes):
+        calls.add("dup3", descriptor, number, 0)
+    calls.add("close_range", 3, _LAST_DESCRIPTOR, _CLOSE_RANGE_CLOEXEC, skipped=0)  # none should be inheritable anyway
+    if spec["mounts"] is not None:
+        _add_mounts(calls, spec["mounts"], uid)
+    ruleset = add_landlock_ruleset(calls, spec["landlock"], spec["mounts"])
+    for number, soft, hard in spec["rlimits"]:
+        calls.add("prlimit64", 0, number, struct.pack("=2q", soft, hard), 0, step="resource limit", subject=str(number))
+    add_user(calls, uid)
+    if spec["no_new_privs"]:
+        calls.add("prctl", _PR_SET_NO_NEW_PRIVS, 1, step="no_new_privs")
+    _add_signals(calls)
+    calls.add("umask", _BOT_UMASK)
+    calls.add("chdir", spec["directory"], subject=spec["directory"])
+    if ruleset >= 0:
+        calls.add("landlock_restrict_self", ruleset, 0, step="landlock")
+        calls.add("close", ruleset)
+    _add_filter(calls, spec, filter_file)
+
+
+def _add_niceness(calls: CallList, niceness: int) -> None:
+    """Add standing back as far as whoever launches it and a little more.
+
+    Linux may share out a core by sessions, whatever is nice in them, and a bot has a session of its own. Then it stands
+    back as far as whoever launches it. The file may be missing, and who is not root changes ten a second at most.
+    """
+    calls.add("setpriority", os.PRIO_PROCESS, 0, niceness + BOT_NICENESS)
+    if niceness > 0:
+        _write_file(calls, "/proc/self/autogroup", str(niceness), step="autogroup", is_optional=True)
+
+
+def add_user(calls: CallList, uid: int | None) -> None:
+    """Add switching to another user, irrevocably."""
+    if uid is not None:
+        calls.add("setgroups", 0, 0)
+        calls.add("setresgid", uid, uid, uid)
+        calls.add("setresuid", uid, uid, uid)
+
+
+def add_program(calls: CallList, command: list[str], environment: dict[str, str]) -> None:
+    """Add executing the program, which is searched on PATH as a shell does."""
+    program = command[0]
+    paths = [program] if "/" in program else [f"{p}/{program}" for p in environment["PATH"].split(os.pathsep)]
+    settings = [f"{name}={value}" for name, value in environment.items()]
+    for path in paths:
+        calls.add("execve", path, [*command, 0], [*settings, 0], subject=program, skipped=0)
+
+
+def _next_descriptors(count: int) -> list[int]:
+    """Return the numbers that the next files will have which are opened here, or in a copy of this process.
+
+    They need not be consecutive: the descriptors of this process may have gaps.
+    """
+    descriptors: list[int] = []
+    try:
+        for _ in range(count):
+            descriptors.append(os.open("/", os.O_PATH))
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+    return descriptors
+
+
+def _write_file(calls: CallList, path: str, value: str, step: str, is_optional: bool = False) -> None:
+    """Add writing a setting into a file of /proc or of a control group."""
+    (descriptor,) = _next_descriptors(1)
+    skipped_with_open, skipped_with_write = (2, 0) if is_optional else (None, None)
+    calls.add("openat", AT_WORKING_DIRECTORY, path, os.O_WRONLY, step=step, subject=path, skipped=skipped_with_open)
+    calls.add("write", descriptor, value, len(value), step=step, subject=path, skipped=skipped_with_write)
+    calls.add("close", descriptor)
+
+
+def _add_mounts(calls: CallList, mounts: MountSpec, uid: int | None) -> None:
+    """Add giving the bot its own view of the file system."""
+    calls.add("umask", _USUAL_UMASK)
+    if mounts["user_namespace"]:
+        _add_user_namespace(calls)
+    calls.add("unshare", _CLONE_NEWNS | (_CLONE_NEWIPC if mounts["own_ipc"] else 0), step="mount namespace")
+    _add_mount(calls, None, "/", None, _MS_REC | _MS_PRIVATE)
+    if mounts["read_only"]:
+        _add_read_only(calls, "/")
+    for directory, paths in mounts["replace"].items():
+        _add_replaced_directory(calls, directory, paths, mounts["named"])
+    for directory, size_bytes in mounts["private"].items():
+        owner = f",uid={uid},gid={uid}" if uid is not None else ""
+        options = f"mode=700,size={size_bytes},nr_inodes=20000{owner}"
+        _add_mount(calls, "arena", directory, "tmpfs", _MS_NOSUID | _MS_NODEV, options)
+
+
+def _add_mount(
+    calls: CallList, source: str | None, target: str, kind: str | None, flags: int, options: str | None = None
+) -> None:
+    arguments = [0 if text is None else text for text in (source, target, kind)]
+    calls.add("mount", *arguments, flags, 0 if options is None else options, subject=target)
+
+
+def _add_replaced_directory(calls: CallList, directory: str, paths: list[str], named: list[str]) -> None:
+    """Add replacing a directory that the bot's user may not enter by one with only what the bot needs in it."""
+    sources = [(path, real) for path in paths if (real := _real_path_within(path, named)) is not None]
+    *opened, next_opened = _next_descriptors(len(sources) + 1)
+    for _, real in sources:
+        _open_without_links(calls, real, step="mount")
+    _add_mount(calls, "arena", directory, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755,size=64k")
+    bound: list[str] = []
+    for number, (path, real) in enumerate(sources):
+        is_directory = os.path.isdir(real)
+        if not is_directory and any(path.startswith(f"{other}/") or path == other for other in bound):
+            continue  # it came with its directory; opening it for writing would fail while it runs
+        _add_place(calls, directory, path, is_directory, next_opened)
+        _add_mount(calls, f"/proc/self/fd/{opened[number]}", path, None, _MS_BIND | _MS_REC)
+        bound.append(path)
+    _add_mount(calls, None, directory, None, _MS_REMOUNT | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
+    for descriptor in opened:
+        calls.add("close", descriptor)
+
+
+def _real_path_within(path: str, named: list[str]) -> str | None:
+    """Return the real path of a file, if that is, or lies below, one of the real paths that were named.
+
+    The owner of a directory may have replaced it by a link after its path was resolved.
+    """
+    real = os.path.realpath(path, strict=True)
+    return real if any(real == other or real.startswith(f"{other}/") for other in named) else None
+
+
+def _open_without_links(calls: CallList, path: str, step: str, skipped: int | None = None) -> None:
+    """Add opening a file as a place, or failing if there is a link on the way to it."""
+    how = struct.pack("=3Q", os.O_PATH | os.O_CLOEXEC, 0, _RESOLVE_NO_SYMLINKS)
+    calls.add("openat2", AT_WORKING_DIRECTORY, path, how, len(how), step=step, subject=path, skipped=skipped)
+
+
+def _add_place(calls: CallList, top: str, path: str, is_directory: bool, descriptor: int) -> None:
+    """Add creating an empty file or directory, in a file system that is mounted at ``top``."""
+    steps = os.path.relpath(path, top).split("/")
+    for count in range(1, len(steps) + is_directory):
+        calls.add("mkdirat", AT_WORKING_DIRECTORY, os.path.join(top, *steps[:count]), 0o755, skipped=0)
+    if not is_directory:
+        flags = os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC
+        calls.add("openat", AT_WORKING_DIRECTORY, path, flags, 0o644, step="mount", subject=path)
+        calls.add("close", descriptor)
+
+
+def _add_read_only(calls: CallList, path: str) -> None:
+    """Add making a mount and all below it read-only.
+
+    Landlock restricts writing, but not changes of mode, owner and times.
+    """
+    attributes = struct.pack("=4Q", _MOUNT_ATTR_RDONLY, 0, 0, 0)
+    arguments = (AT_WORKING_DIRECTORY, path, _AT_RECURSIVE, attributes, len(attributes))
+    calls.add("mount_setattr", *arguments, step="read-only", subject=path)
+
+
+def _add_user_namespace(calls: CallList) -> None:
+    """Add gaining the right to mount without being root. An exec drops it again, because the bot's uid is not 0.
+
+    The bot can't create a user namespace inside this one: there it could mount file systems that nothing counts.
+    """
+    uid, gid = os.geteuid(), os.getegid()
+    calls.add("unshare", _CLONE_NEWUSER, step="user namespace")
+    _write_file(calls, "/proc/self/setgroups", "deny", step="user namespace")
+    _write_file(calls, "/proc/self/uid_map", f"{uid} {uid} 1", step="user namespace")
+    _write_file(calls, "/proc/self/gid_map", f"{gid} {gid} 1", step="user namespace")
+    # /proc may be read-only
+    _write_file(calls, "/proc/sys/user/max_user_namespaces", "0", step="user namespace", is_optional=True)
+
+
+def add_landlock_ruleset(calls: CallList, landlock: LandlockRules | None, mounts: MountSpec | None) -> int:
+    """Add creating a Landlock ruleset (landlock(7)) and return its descriptor; -1 if there are no rules.
+
+    Paths that don't exist are left out. So are those of the bot that have links in them, which their owner may have put
+    there since they were resolved: the real paths behind links are among the rules too.
+    """
+    if landlock is None:
+        return -1
+    attributes = struct.pack(f"={len(landlock['handled'])}Q", *landlock["handled"])
+    calls.add("landlock_create_ruleset", attributes, len(attributes), 0, step="landlock")
+    ruleset, opened = _next_descriptors(2)
+    changing = {*landlock["own"], *(mounts["private"] if mounts is not None else ())}
+    lasting = tuple((path, access) for path, access in landlock["rules"] if path not in changing)
+    calls.add_lasting((ruleset, opened, lasting), lambda part: _add_landlock_rules(part, ruleset, opened, lasting))
+    for path, access in landlock["rules"]:
+        if path in changing:
+            _add_landlock_rule(calls, ruleset, opened, path, access, is_own=path in landlock["own"])
+    return ruleset
+
+
+def _add_landlock_rules(calls: CallList, ruleset: int, opened: int, rules: Iterable[tuple[str, int]]) -> None:
+    for path, access in rules:
+        _add_landlock_rule(calls, ruleset, opened, path, access, is_own=False)
+
+
+def _add_landlock_rule(calls: CallList, ruleset: int, opened: int, path: str, access: int, is_own: bool) -> None:
+    """Add a rule for a path, which is opened under the number ``opened``."""
+    try:
+        is_directory = stat.S_ISDIR(os.stat(path).st_mode)
+    except OSError:
+        return
+    if is_own:
+        _open_without_links(calls, path, step="landlock", skipped=2)
+    else:
+        calls.add("openat", AT_WORKING_DIRECTORY, path, os.O_PATH | os.O_CLOEXEC, skipped=2)
+    rule = struct.pack("=Qi", access if is_directory else access & _FILE_ACCESS, opened)
+    skipped = 0 if is_own else None
+    arguments = (ruleset, _LANDLOCK_RULE_PATH_BENEATH, rule, 0)
+    calls.add("landlock_add_rule", *arguments, step="landlock", subject=path, skipped=skipped)
+    calls.add("close", opened)
+
+
+def _add_signals(calls: CallList) -> None:
+    """Add resetting the signals that Python or the fork server ignores, and unblocking all."""
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGTSTP):
+        calls.add("rt_sigaction", int(number), bytes(32), 0, _SIGNAL_SET_BYTES)  # SIG_DFL is 0
+    calls.add("rt_sigprocmask", int(signal.SIG_SETMASK), bytes(_SIGNAL_SET_BYTES), 0, _SIGNAL_SET_BYTES)
+
+
+def _make_filter_file(calls: CallList, spec: LaunchSpec) -> int | None:
+    """Return a file with the seccomp filter, for a program that installs it."""
+    if spec["seccomp"] is None or spec["seccomp_at"] is None:
+        return None
+    descriptor = calls.keep_open(os.memfd_create("seccomp"))
+    os.write(descriptor, bytes.fromhex(spec["seccomp"]))
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _add_filter(calls: CallList, spec: LaunchSpec, file: int | None) -> None:
+    """Add installing the seccomp filter, or leaving it in a descriptor for the wrapping program to install."""
+    if spec["seccomp"] is None:
+        return
+    if file is None:
+        program = bytes.fromhex(spec["seccomp"])
+        calls.add("prctl", _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, [len(program) // 8, program], step="seccomp")
+    elif spec["seccomp_at"] is not None and file != spec["seccomp_at"]:
+        calls.add("dup3", file, spec["seccomp_at"], 0)
+    else:
+        calls.add("fcntl", file, fcntl.F_SETFD, 0)

@@ -1,0 +1,298 @@
+"""Sandbox policy: from a bot, an isolation level and limits to a launch spec. Every decision is made here.
+
+The fork server (``arena.sandbox.isolation.fork_server``) receives a launch spec as JSON and carries it out.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import resource
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.base.cache_directory import CACHE_VARIABLE, KERNELS, TABLES, cache_directory
+from arena.base.enums import FaultKind, IsolationLevel
+from arena.base.errors import BotError, UsageError
+from arena.base.records import MEBIBYTE, Bot, Limits
+from arena.base.shipped import is_example_bot
+from arena.sandbox.isolation.bot_places import SUBMITTED_RULE, is_submitted
+from arena.sandbox.isolation.bubblewrap import SECCOMP_DESCRIPTOR, bubblewrap_command
+from arena.sandbox.isolation.control_groups import find_parent_groups, group_specs
+from arena.sandbox.isolation.interpreters import arena_interpreter, arena_python, resolve_program
+from arena.sandbox.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, landlock_rules
+from arena.sandbox.isolation.launch_spec import (
+    SHARED_MEMORY,
+    TAG_VARIABLE,
+    GroupSpec,
+    LandlockRules,
+    LaunchSpec,
+    MountSpec,
+)
+from arena.sandbox.isolation.process_tag import process_tag
+from arena.sandbox.isolation.readable_paths import (
+    LISTED_SYSTEM,
+    existing_system,
+    outside_the_system,
+    paths_behind_closed_directories,
+    readable_paths,
+    user_base,
+)
+from arena.sandbox.isolation.seccomp import assemble_filter
+
+EXTERNAL_GAME_VARIABLE = "ARENA_GAME"
+"""The environment variable that tells ``arena.botkit`` where an external game is: ``module=path``."""
+
+MIN_ADDRESS_SPACE_BYTES = 4096 * MEBIBYTE
+"""Java and Node reserve gigabytes of addresses that they never use."""
+
+SPARE_PROCESSES = 32
+"""Added to RLIMIT_NPROC, which counts all processes of the user: the last resort behind the resource monitor."""
+
+
+NO_CORE = 1
+"""Where ``core_pattern`` names a program, it is sent the memory of a crashed process at 0 as well, but not at 1
+(core(5), fs/coredump.c); a file of one byte is not written either."""
+_IN_PLACE_RULE = "its links and #! lines may lead to its own files, programs of the system and the arena's own Python"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Isolation:
+    """An isolation level, and how this machine provides it.
+
+    Attributes:
+        level: how much is kept from bots.
+        groups: whether control groups limit the sum of memory and processes.
+        user_namespace: whether the bots of an ordinary user get their own file systems, by a user namespace.
+        builds: whether it is for builds. Compilers change the modes of files; where no view of its own protects the
+            files of others, bots are refused that and builds are not.
+    """
+
+    level: IsolationLevel = IsolationLevel.NONE
+    groups: bool = False
+    user_namespace: bool = False
+    builds: bool = False
+
+    @property
+    def label(self) -> str:
+        """The level as records show it: "landlock" or "landlock+cgroup"."""
+        return f"{self.level}+cgroup" if self.groups else self.level
+
+    @property
+    def confines_files(self) -> bool:
+        """Whether a bot can read only the system's files and its own."""
+        return self.level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP)
+
+
+def is_root() -> bool:
+    """Return whether the arena runs as root; bots then run under uids of their own."""
+    return os.geteuid() == 0
+
+
+@functools.cache
+def can_mount() -> bool:
+    """Return whether this process has CAP_SYS_ADMIN, which is needed to mount."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("CapEff:"):
+            return bool(int(line.split()[1], 16) >> 21 & 1)
+    return False
+
+
+def has_own_file_systems(isolation: Isolation) -> bool:
+    """Return whether the scratch directory and ``/dev/shm`` of a bot are file systems of its own."""
+    return isolation.level == IsolationLevel.BUBBLEWRAP or isolation.user_namespace or (is_root() and can_mount())
+
+
+def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> LaunchSpec:
+    """Return how to launch a bot.
+
+    Raises:
+        BotError: of kind start, if its files lead to a program that it may not use.
+        UsageError: if bots run under another uid, which can't reach the bot's files.
+    """
+    environment = clean_environment(scratch)
+    own = bot.own_files or (bot.directory,)
+    if bot.external_game is not None:
+        environment[EXTERNAL_GAME_VARIABLE] = "=".join(bot.external_game)
+        own = (*own, bot.external_game[1])
+    submitted = is_submitted(bot)
+    lab = _lab_directories(bot)
+    if lab:
+        environment[CACHE_VARIABLE] = str(cache_directory())
+    program = resolve_program(bot.command[0], own, environment["PATH"], submitted)
+    python = _reachable(outside_the_system(arena_python())) if program.is_systems else ()
+    readable = tuple(sorted({*readable_paths(bot.command, own, environment["PATH"], submitted), *python, *lab}))
+    if isolation.confines_files or submitted:
+        _check_program(bot.command[0], program.refused, submitted)
+    mounts = _mounts(readable, scratch, limits, isolation)
+    level = isolation.level
+    groups = _control_groups(isolation, limits)
+    readable += tuple(group["directory"] for group in groups[:1])  # that of memory, whose limit runtimes ask for
+    spec: LaunchSpec = {
+        "command": list(bot.command),
+        "environment": environment,
+        "directory": bot.directory,
+        "scratch": scratch,
+        "other_uid": is_root(),
+        "control_groups": groups,
+        "is_contained": isolation.confines_files or bool(groups),
+        "leaves_no_ipc": isolation.confines_files or (mounts is not None and mounts["own_ipc"]),
+        "needs_note": level != IsolationLevel.NONE and not is_root() and not has_own_file_systems(isolation),
+        "mounts": mounts,
+        "rlimits": _rlimits(limits, isolation) if level != IsolationLevel.NONE else [],
+        "no_new_privs": level != IsolationLevel.NONE,
+        "landlock": _landlock(readable, mounts, scratch, isolation) if level == IsolationLevel.LANDLOCK else None,
+        "seccomp": _filter(isolation, mounts).hex() if isolation.confines_files else None,
+        "seccomp_at": None,
+        "is_warm": bot.warm and level != IsolationLevel.BUBBLEWRAP and is_python_file(bot.command),
+    }
+    if level == IsolationLevel.BUBBLEWRAP:
+        spec["command"] = bubblewrap_command(
+            bot.command,
+            directory=bot.directory,
+            readable=readable,
+            scratch=scratch,
+            scratch_bytes=limits.scratch_bytes,
+            groups=isolation.groups,
+        )
+        spec["directory"] = "/"
+        spec["seccomp_at"] = SECCOMP_DESCRIPTOR
+    return spec
+
+
+def is_python_file(command: tuple[str, ...]) -> bool:
+    """Return whether a command runs a file with the arena's own Python, without options for Python."""
+    return command[:1] == (arena_interpreter(),) and command[1:2] != () and command[1].endswith(".py")
+
+
+def _check_program(program: str, refused: str, submitted: bool) -> None:
+    if not refused:
+        return
+    leads = "is a program that" if refused == program else f"leads to {refused}, which"
+    whose, rule = ("a submitted bot", SUBMITTED_RULE) if submitted else ("a bot", _IN_PLACE_RULE)
+    raise BotError(FaultKind.START, f"{program} {leads} {whose} may not use: {rule}")
+
+
+def _lab_directories(bot: Bot) -> tuple[str, ...]:
+    """Return the directories of kernels and tables that are there, for example bots that came with the arena.
+
+    Other bots read nothing of the user's, and no bot says itself what it may read.
+    """
+    directory = cache_directory()
+    if directory is None or not is_example_bot(bot.directory):
+        return ()
+    paths = [os.path.realpath(directory / name) for name in (KERNELS, TABLES)]
+    found = tuple(path for path in paths if os.path.isdir(path))
+    return _reachable(found)
+
+
+def _reachable(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return paths that a bot can do without; none of them if a bot under another uid can't reach them."""
+    return () if is_root() and not can_mount() and paths_behind_closed_directories(paths, "/") else paths
+
+
+def clean_environment(scratch: str) -> dict[str, str]:
+    """Return the whole environment of a bot, with nothing of the operator's.
+
+    The arena's own interpreter is first on PATH, so that ``python3`` in a ``bot.toml`` finds ``arena.botkit``.
+    """
+    interpreter = os.path.dirname(arena_interpreter())
+    base = user_base()
+    return {
+        "PATH": os.pathsep.join([interpreter, "/usr/local/bin", "/usr/bin", "/bin"]),
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        TAG_VARIABLE: process_tag(),
+        **({"PYTHONUSERBASE": base} if base is not None else {}),  # the default is below HOME
+    }
+
+
+def _control_groups(isolation: Isolation, limits: Limits) -> list[GroupSpec]:
+    parents = find_parent_groups() if isolation.groups else None
+    return group_specs(parents, limits) if parents is not None else []
+
+
+def _landlock(readable: tuple[str, ...], mounts: MountSpec | None, scratch: str, isolation: Isolation) -> LandlockRules:
+    writable = mounts["private"] if mounts is not None else (scratch,)
+    devices = (*DEVICES, ZERO) if isolation.groups else DEVICES
+    paths = (*existing_system(), *readable)
+    return landlock_rules(landlock_abi(), paths, *writable, own=readable, devices=devices, listed=LISTED_SYSTEM)
+
+
+def _filter(isolation: Isolation, mounts: MountSpec | None) -> bytes:
+    is_bubblewrap = isolation.level == IsolationLevel.BUBBLEWRAP
+    has_own_view = is_bubblewrap or mounts is not None
+    return assemble_filter(
+        os.uname().machine,
+        may_signal=is_bubblewrap or is_root() or landlock_abi() >= ABI_WITH_SCOPES,
+        may_change_files=has_own_view or isolation.builds,
+        counts_memory=isolation.groups,
+        counts_disk=has_own_view,
+    )
+
+
+def _mounts(readable: tuple[str, ...], scratch: str, limits: Limits, isolation: Isolation) -> MountSpec | None:
+    """Return the bot's own view of the file system; None where this process may not mount."""
+    view: MountSpec = {
+        "user_namespace": isolation.user_namespace,
+        "own_ipc": not isolation.confines_files,  # at the other levels the filter refuses System V IPC
+        "read_only": isolation.level == IsolationLevel.LANDLOCK,
+        "replace": {},
+        "named": [*existing_system(), *readable, scratch],
+        "private": {path: limits.scratch_bytes for path in (scratch, SHARED_MEMORY) if os.path.isdir(path)},
+    }
+    if not is_root():
+        return view if isolation.user_namespace else None
+    closed = paths_behind_closed_directories(readable, str(Path(scratch).parent))
+    if can_mount():
+        view["replace"] = {
+            directory: [*paths, scratch] if scratch.startswith(f"{directory}/") else paths
+            for directory, paths in closed.items()
+        }
+        return view
+    for directory, paths in closed.items():
+        raise UsageError(
+            f"the arena runs as root, and bots under other uids: those can't enter {directory}, where"
+            f" {[*paths, scratch][0]} is; run the arena as an ordinary user, or move it where others may read"
+        )
+    return None
+
+
+def _rlimits(limits: Limits, isolation: Isolation) -> list[tuple[int, int, int]]:
+    wanted = {
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_NOFILE: limits.open_files,
+        resource.RLIMIT_CORE: NO_CORE,
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_MEMLOCK: 8 * MEBIBYTE,
+        resource.RLIMIT_NICE: 0,
+    }
+    if not isolation.groups:
+        others = 0 if isolation.user_namespace else _processes_of_user()  # a user namespace has its own count
+        wanted[resource.RLIMIT_DATA] = limits.memory_bytes
+        wanted[resource.RLIMIT_AS] = max(MIN_ADDRESS_SPACE_BYTES, 4 * limits.memory_bytes)
+        wanted[resource.RLIMIT_NPROC] = limits.processes + others + SPARE_PROCESSES
+    rlimits = []
+    for number, value in wanted.items():
+        _, hard = resource.getrlimit(number)
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        rlimits.append((number, value, value))
+    return rlimits
+
+
+def _processes_of_user() -> int:
+    """Return the number of processes and threads of this user; 0 as root, where each bot has its own uid."""
+    if is_root():
+        return 0
+    count, uid = 0, os.getuid()
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                if entry.stat().st_uid == uid:
+                    count += len(os.listdir(f"/proc/{entry.name}/task"))
+            except OSError:
+                continue
+    return count

@@ -1,0 +1,270 @@
+"""What a bot keeps in the places it may write to: its scratch directory and its own shared memory.
+
+Where these are file systems of the bot's own, the kernel counts what is in them. Elsewhere they are walked
+through, without recursion and within bounds, and files without a name are searched for among the open files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import os
+import stat
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+
+from arena.base.records import LIMITS, MEBIBYTE, Limits
+from arena.sandbox.isolation import procfs
+from arena.sandbox.isolation.launch_spec import SHARED_MEMORY, LaunchSpec
+from arena.sandbox.metering import memory
+
+MAX_FILES = 15_000
+"""In both places together: counting them must not take long."""
+
+MAX_DEPTH = 256
+"""Of directories in directories: what is deeper is hard to walk through and to remove."""
+
+MAX_MAPS_BYTES = 32 * MEBIBYTE
+"""Of the list of one process's mappings, which the kernel lets have 65,530 lines. Names may be made 64 KiB long."""
+
+_BLOCK_BYTES = 512
+"""What ``st_blocks`` counts, whatever the file system's blocks are (stat(2))."""
+
+
+@dataclass(slots=True)
+class Contents:
+    """What is in a directory.
+
+    Attributes:
+        total_bytes: what its files take up, holes left out.
+        largest_bytes: the size of the largest file, holes included, for that is what ``file_bytes`` limits.
+        files: files and directories.
+        is_too_deep: whether directories are nested deeper than ``MAX_DEPTH``; the rest was not counted.
+        is_closed: whether a directory could not be read.
+        linked: files with several names that have been counted.
+    """
+
+    total_bytes: int = 0
+    largest_bytes: int = 0
+    files: int = 0
+    is_too_deep: bool = False
+    is_closed: bool = False
+    linked: set[int] = field(default_factory=set)
+
+    def add(self, found: os.stat_result) -> None:
+        """Count one file or directory."""
+        self.files += 1
+        if found.st_nlink > 1 and not stat.S_ISDIR(found.st_mode):
+            if found.st_ino in self.linked:
+                return
+            self.linked.add(found.st_ino)
+        self.total_bytes += found.st_blocks * _BLOCK_BYTES
+        if stat.S_ISREG(found.st_mode):
+            self.largest_bytes = max(self.largest_bytes, found.st_size)
+
+
+def walk(place: str) -> Contents:
+    """Count what is in a directory, which a bot may be changing at the same time.
+
+    Links are not followed, other file systems not entered, and at most ``MAX_DEPTH`` directories are open at once.
+    """
+    contents = Contents()
+    try:
+        root = os.open(place, _DIRECTORY)
+    except OSError as error:
+        contents.is_closed = error.errno == errno.EACCES
+        return contents
+    device = os.fstat(root).st_dev
+    levels: list[tuple[int, Iterator[os.DirEntry[str]]]] = [(root, iter(_entries(root)))]
+    try:
+        while levels and contents.files <= MAX_FILES and not contents.is_too_deep:
+            directory, entries = levels[-1]
+            below = _count(entries, directory, device, contents)
+            if below is None:
+                os.close(levels.pop()[0])
+            elif len(levels) >= MAX_DEPTH:
+                os.close(below)
+                contents.is_too_deep = True
+            else:
+                levels.append((below, iter(_entries(below))))
+    finally:
+        for directory, _ in levels:
+            os.close(directory)
+    return contents
+
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def _entries(directory: int) -> list[os.DirEntry[str]]:
+    with contextlib.suppress(OSError), os.scandir(directory) as entries:
+        return list(itertools.islice(entries, MAX_FILES + 1))
+    return []
+
+
+def _count(entries: Iterator[os.DirEntry[str]], directory: int, device: int, contents: Contents) -> int | None:
+    """Count entries up to the next directory, and open that; None at the end."""
+    for entry in entries:
+        try:
+            found = entry.stat(follow_symlinks=False)
+            contents.add(found)
+            if contents.files > MAX_FILES:
+                return None
+            if stat.S_ISDIR(found.st_mode) and found.st_dev == device:
+                return os.open(entry.name, _DIRECTORY, dir_fd=directory)
+        except OSError as error:
+            contents.is_closed |= error.errno == errno.EACCES
+    return None
+
+
+class ScratchMonitor:
+    """Measures the places that one bot writes to."""
+
+    def __init__(self, spec: LaunchSpec, limits: Limits) -> None:
+        self._scratch: str = spec["scratch"]
+        self._limits = limits
+        self._is_shared = spec["mounts"] is None and spec["seccomp_at"] is None
+        self._pace = memory.Pace()
+
+    def bytes_in_memory(self, main: int) -> int:
+        """Return what the bot's own file systems hold, which is memory.
+
+        Args:
+            main: the bot's process, in whose mount namespace they are.
+        """
+        return sum(_used(place)[0] for place in self._own_places(main))
+
+    def broken_limit(self, main: int, members: Callable[[], Collection[int]]) -> str | None:
+        """Return which limit is broken, with the figures; None if all are kept.
+
+        Args:
+            main: the bot's process.
+            members: finds all its processes.
+        """
+        own = self._own_places(main)
+        used = [_used(place) for place in own]
+        total, files = sum(size for size, _ in used), sum(count for _, count in used)
+        broken = self._too_much(total, files) or next(filter(None, map(self._full, own)), None)
+        if broken is not None or not self._pace.is_due():
+            return broken
+        with self._pace.keep():
+            return self._walk_through(own, total, members)
+
+    def _own_places(self, main: int) -> list[str]:
+        """Return where the bot's own file systems are, as seen by the arena."""
+        found = []
+        for place in (self._scratch, SHARED_MEMORY):
+            seen = f"{procfs.live_directory(main)}/root{place}"
+            with contextlib.suppress(OSError):
+                if os.stat(seen).st_dev != os.stat(place).st_dev:
+                    found.append(seen)
+        return found
+
+    def _walk_through(self, own: list[str], total: int, members: Callable[[], Collection[int]]) -> str | None:
+        limits = self._limits
+        walked = [walk(place) for place in own if _used(place)[1] > 0]
+        if self._is_shared:
+            shared = walk(self._scratch)
+            walked.append(shared)
+            pids = members()
+            try:
+                total += shared.total_bytes + nameless_bytes(pids, self._scratch, limits.file_bytes)
+            except UncountableError as error:
+                return str(error)
+            broken = self._too_much(total, shared.files) or _hidden(shared, pids)
+            if broken is not None:
+                return broken
+        largest = max((contents.largest_bytes for contents in walked), default=0)
+        if largest >= limits.file_bytes:
+            return LIMITS["file_bytes"].broken_by(largest, limits.file_bytes)
+        if any(contents.is_too_deep for contents in walked):
+            return f"more than {MAX_DEPTH} directories nested in the scratch directory; {MAX_DEPTH} are allowed"
+        return None
+
+    def _too_much(self, total: int, files: int) -> str | None:
+        if files >= MAX_FILES:
+            return f"{files:,} files and directories in the scratch directory; at most {MAX_FILES:,} are allowed"
+        if total > self._limits.scratch_bytes:
+            return LIMITS["scratch_bytes"].broken_by(total, self._limits.scratch_bytes)
+        return None
+
+    def _full(self, place: str) -> str | None:
+        with contextlib.suppress(OSError):
+            system = os.statvfs(place)
+            if system.f_bfree == 0 or system.f_ffree == 0:
+                return LIMITS["scratch_bytes"].broken_by(_used(place)[0], self._limits.scratch_bytes)
+        return None
+
+
+def _used(place: str) -> tuple[int, int]:
+    """Return the bytes and the files in a file system, those without a name included."""
+    try:
+        system = os.statvfs(place)
+    except OSError:
+        return 0, 0
+    return (system.f_blocks - system.f_bfree) * system.f_frsize, system.f_files - system.f_ffree - 1
+
+
+def _hidden(contents: Contents, pids: Collection[int]) -> str | None:
+    """Return what keeps the arena from counting, where it has to count by itself."""
+    if contents.is_closed:
+        return "a directory in the scratch directory that can't be read, so scratch_bytes can't be counted"
+    if os.geteuid() != 0 and any(procfs.is_hidden(procfs.live_directory(pid)) for pid in pids):
+        return "a process whose open files can't be read, so scratch_bytes can't be counted"
+    return None
+
+
+class UncountableError(Exception):
+    """A bot has more of something than can be counted."""
+
+
+def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> int:
+    """Return the bytes of files that have been removed and are still in use.
+
+    The size of one that is only mapped, or on its way from one process to another, is unknown: it counts as the largest
+    possible file. So does one for each process that there was no time to examine.
+
+    Args:
+        pids: whose files.
+        directory: where the files were.
+        file_bytes: the size a file can have.
+
+    Raises:
+        UncountableError: if a process has more mappings than can be read.
+    """
+    sizes: dict[int, int] = {}
+    mapped: set[int] = set()
+    sockets: dict[str, int] = {}
+    unseen = 0
+    deadline = time.perf_counter() + memory.MEASURE_SECONDS
+    for pid in pids:
+        if time.perf_counter() > deadline:
+            unseen += 1
+            continue
+        place = procfs.live_directory(pid)
+        for number, target in procfs.open_files(place):
+            if target.startswith("socket:") and target not in sockets:
+                sockets[target] = memory.descriptors_under_way(place, number)
+            elif not target or target.startswith(f"{directory}/"):  # only the bot makes paths too long to be reported
+                with contextlib.suppress(OSError):
+                    found = os.stat(f"{place}/fd/{number}")
+                    if stat.S_ISREG(found.st_mode) and found.st_nlink == 0:
+                        sizes[found.st_ino] = found.st_blocks * _BLOCK_BYTES
+        mapped |= set(_removed_and_mapped(place, directory))
+    return sum(sizes.values()) + file_bytes * (len(mapped - set(sizes)) + sum(sockets.values()) + unseen)
+
+
+def _removed_and_mapped(place: str, directory: str) -> Iterator[int]:
+    """Yield the inodes of removed files that a process has mapped (proc_pid_maps(5))."""
+    start, left = f"{directory}/".encode(), MAX_MAPS_BYTES
+    with contextlib.suppress(OSError, ValueError), open(f"{place}/maps", "rb") as maps:
+        for line in maps:
+            left -= len(line)
+            if left < 0:
+                raise UncountableError("a process with too long a list of mappings, so scratch_bytes can't be counted")
+            if line.endswith(b" (deleted)\n"):
+                *_, inode, path = line.split(maxsplit=5)
+                if path.startswith(start):
+                    yield int(inode)

@@ -1,0 +1,168 @@
+"""Lists of system calls, in a new process, by machine code and by Python, and in this process."""
+
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.sandbox.isolation import call_list
+from arena.sandbox.isolation.call_list import AT_WORKING_DIRECTORY, CallList, StepError
+from arena.sandbox.isolation.sandbox_calls import add_landlock_ruleset
+from tests import needs
+
+ENOENT, EACCES, ENOTDIR = 2, 13, 20
+READ_FILE = 1 << 2  # LANDLOCK_ACCESS_FS_READ_FILE
+WRITE_ARGUMENTS = (sys.executable, "-I", "-S", "-c", "import os, sys; print(sys.argv[1:], os.environ)")
+
+
+@pytest.fixture(params=["machine code", "Python"])
+def maker(request, monkeypatch):
+    """What goes through the list in the new process."""
+    if request.param == "Python":
+        monkeypatch.setattr(call_list, "load_machine_code", lambda: None)
+    elif call_list.load_machine_code() is None:
+        pytest.skip("needs a machine with machine code")
+
+
+def finish(calls):
+    """Start, and return the exit status."""
+    return os.waitstatus_to_exitcode(os.waitpid(calls.start(), 0)[1])
+
+
+def failure(calls):
+    """Start what must fail, reap the process, and return what is reported."""
+    with pytest.raises(StepError) as caught:
+        calls.start()
+    assert os.waitstatus_to_exitcode(os.waitpid(caught.value.pid, 0)[1]) == 127
+    return caught.value.report
+
+
+def add_program(calls, *command, environment=(), skipped=0):
+    calls.add("execve", command[0], [*command, 0], [*environment, 0], subject=command[0], skipped=skipped)
+
+
+def test_the_calls_are_made_in_order_before_the_program_runs(maker, tmp_path):
+    output = os.open(tmp_path / "output", os.O_CREAT | os.O_WRONLY)
+    with CallList() as calls:
+        calls.keep_open(output)
+        calls.add("chdir", str(tmp_path))
+        calls.add("mkdirat", AT_WORKING_DIRECTORY, "new", 0o700)
+        calls.add("chdir", "new")
+        calls.add("dup3", output, 1, 0)
+        add_program(calls, *WRITE_ARGUMENTS, "a b", "ä", environment=["KEY=value"])
+        assert finish(calls) == 0
+    assert (tmp_path / "new").is_dir()
+    assert (tmp_path / "output").read_text() == "['a b', 'ä'] environ({'KEY': 'value', 'LC_CTYPE': 'C.UTF-8'})\n"
+    assert Path.cwd() != tmp_path
+
+
+def test_a_call_that_fails_ends_the_list_and_is_reported(maker, tmp_path):
+    calls = CallList()
+    calls.add("chdir", "/no/such/place", step="working directory", subject="there")
+    calls.add("mkdirat", AT_WORKING_DIRECTORY, str(tmp_path / "after"), 0o700)
+    assert failure(calls) == {"step": "working directory", "errno": ENOENT, "subject": "there"}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_call_that_may_fail_takes_the_calls_with_it_that_need_it(maker, tmp_path):
+    calls = CallList()
+    calls.add("chdir", "/no/such/place", skipped=1)
+    calls.add("mkdirat", AT_WORKING_DIRECTORY, str(tmp_path / "needs it"), 0o700)
+    calls.add("mkdirat", AT_WORKING_DIRECTORY, str(tmp_path / "after"), 0o700)
+    assert finish(calls) == 127  # nothing was executed
+    assert [path.name for path in tmp_path.iterdir()] == ["after"]
+
+
+def test_the_first_program_that_can_be_executed_is(maker, tmp_path):
+    calls = CallList()
+    add_program(calls, "/no/such/program")
+    add_program(calls, shutil.which("true"))
+    add_program(calls, shutil.which("false"))
+    assert finish(calls) == 0
+
+
+@pytest.mark.parametrize(
+    ("programs", "number"),
+    [(["/no/such"], ENOENT), (["/no/such", "/etc/passwd"], EACCES), (["/etc/passwd/x", "/no/such"], ENOTDIR)],
+)
+def test_of_programs_that_can_not_be_executed_the_reason_of_one_that_is_there_is_reported(maker, programs, number):
+    calls = CallList()
+    for program in programs:
+        add_program(calls, program)
+    assert failure(calls) == {"step": "exec", "errno": number, "subject": programs[-1]}
+
+
+def test_a_text_with_a_null_character_is_not_cut_short():
+    with pytest.raises(StepError, match="null character"):
+        CallList().add("chdir", "/tmp\0/etc")
+
+
+def test_more_calls_than_there_is_room_for_are_refused():
+    calls = CallList()
+    for _ in range(1 << 15):
+        calls.add("close", -1, skipped=0)
+    with pytest.raises(StepError, match="32768 system calls before the exec; 32766 are possible"):
+        calls.start()
+
+
+def test_calls_of_many_lists_are_put_together_once(maker, tmp_path):
+    made = []
+
+    def make(part):
+        made.append(part)
+        part.add("chdir", str(tmp_path))
+        part.add("mkdirat", AT_WORKING_DIRECTORY, "new", 0o700, step="a new directory")
+
+    def list_of_all():
+        calls = CallList()
+        calls.add("umask", 0o022)
+        calls.add_lasting(tmp_path, make)
+        calls.add("mkdirat", AT_WORKING_DIRECTORY, "after", 0o700)
+        return calls
+
+    assert finish(list_of_all()) == 127
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["after", "new"]
+    (tmp_path / "after").rmdir()
+    assert failure(list_of_all())["step"] == "a new directory"
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+    assert len(made) == 1
+
+
+def test_in_this_process_the_calls_are_made_too(tmp_path):
+    calls = CallList()
+    calls.add("mkdirat", AT_WORKING_DIRECTORY, str(tmp_path / "new"), 0o700)
+    calls.make_here()
+    assert (tmp_path / "new").is_dir()
+    with pytest.raises(StepError) as caught:
+        calls.make_here()
+    assert caught.value.report["step"] == "mkdirat"
+
+
+def test_the_numbers_are_those_of_the_kernels_headers():
+    for name, column in (("x86_64-linux-gnu/asm/unistd_64.h", 0), ("asm-generic/unistd.h", 1)):
+        header = Path("/usr/include", name)
+        if not header.exists():
+            continue
+        numbers = dict(re.findall(r"#define __NR_(\w+) (\d+)", header.read_text()))
+        for call, pair in call_list._NUMBERS.items():
+            assert str(pair[column]) == numbers.get(call, str(pair[column])), call
+
+
+def test_files_get_their_numbers_where_the_descriptors_have_a_gap(maker):
+    """The ruleset takes the gap, and a path the number behind all others."""
+    needs.isolation("landlock")
+    taken = [os.open("/", os.O_PATH) for _ in range(20)]
+    gap = taken.pop(5)
+    os.close(gap)
+    rules = {"handled": [READ_FILE], "rules": [("/usr", READ_FILE), ("/etc", READ_FILE)], "own": ["/etc"]}
+    try:
+        with CallList() as calls:
+            assert add_landlock_ruleset(calls, rules, None) == gap
+            add_program(calls, "/bin/true")
+            assert finish(calls) == 0
+    finally:
+        for descriptor in taken:
+            os.close(descriptor)

@@ -1,0 +1,310 @@
+"""The fork server dies, and nothing is lost; the arena dies, and nothing is left."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.base.errors import VoidMatchError
+from arena.base.records import DEFAULT_LIMITS, TimeControl
+from arena.match.bot_pool import BotPool
+from arena.players.manifest import load_bot
+from arena.sandbox.isolation import fork_server, launcher_client, reaper, stale_cleanup
+from arena.sandbox.isolation.launcher_client import make_scratch, open_launcher
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.process_tag import is_dead, process_tag
+from arena.sandbox.isolation.sandbox_policy import make_launch_spec
+from arena.sandbox.isolation.stale_cleanup import remove_stale
+from benchmarks import zoo_bots as zoo
+from benchmarks.traces import traces, traces_since
+from tests.matches import small_match
+from tests.written_bots import write_bot
+
+GOOD = load_bot(Path(__file__).parents[3] / "bots" / "minimal")
+
+
+def play(pool, match=1):
+    spec = small_match(GOOD, GOOD, match=match, time_control=TimeControl(per_action_seconds=20.0))
+    return pool.play(spec)
+
+
+def test_a_killed_fork_server_is_replaced_and_bots_play_on():
+    with BotPool(choose_isolation("auto")) as pool:
+        play(pool)
+        first = open_launcher().pid
+        os.kill(first, signal.SIGKILL)
+        assert play(pool, 2).faults == ()  # the bots are alive and need no fork server
+        pool.close()
+        assert play(pool, 3).faults == ()  # these are launched by another
+        assert open_launcher().pid != first
+    assert open_launcher().alive == {}
+
+
+def test_a_new_fork_server_takes_over_the_bots_of_the_old_one():
+    before = traces()
+    with BotPool(choose_isolation("auto")) as pool:
+        play(pool)
+        os.kill(open_launcher().pid, signal.SIGKILL)
+    assert not traces_since(before)
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/proc/self/autogroup").exists(),
+    reason="Linux does not share out cores by sessions, or lets only root say so as often as tests do",
+)
+def test_bots_stand_back_behind_other_sessions_as_who_launches_them_does():
+    niceness = os.getpriority(os.PRIO_PROCESS, open_launcher().pid) + 3
+    os.setpriority(os.PRIO_PROCESS, open_launcher().pid, niceness)
+    with BotPool(choose_isolation("auto")) as pool:
+        play(pool)
+        assert len(open_launcher().alive) == 2
+        for pid in open_launcher().alive:
+            assert os.getpriority(os.PRIO_PROCESS, pid) > niceness
+            assert Path(f"/proc/{pid}/autogroup").read_text().endswith(f" nice {niceness}\n")
+    launcher_client.close_launcher()
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+
+import pytest
+from arena.sandbox.isolation.process_tag import is_dead, process_tag
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.sandbox_policy import make_launch_spec
+from arena.match.bot_pool import BotPool, PoolKey
+from arena.players.manifest import load_bot
+from arena.base.records import DEFAULT_LIMITS, MatchSpec, TimeControl
+bots = (load_bot(Path(sys.argv[1])), load_bot(Path(sys.argv[1])))
+with BotPool(choose_isolation(sys.argv[2])) as pool:
+    player = pool.take(PoolKey(bots[0], 0))
+    from arena.protocol.messages import Seating
+    time_control = TimeControl(per_action_seconds=600.0)
+    player.begin(Seating(1, "differences", {"size": 4, "scoring": "distinct"}, 2, 0, 1, time_control))
+    print("up", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.slow(sample=True)
+def test_when_the_arena_is_killed_its_fork_server_removes_everything():
+    for level in ("limits", "auto"):
+        before, children = traces(), set(reaper.children(os.getpid()))
+        command = [sys.executable, "-c", SCRIPT, str(zoo.bad_bot("leaves_a_daemon")), level]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as arena:
+            assert arena.stdout.readline() == b"up\n"
+            assert traces() - before
+            arena.kill()
+        reap_orphans_but(children)
+        assert not traces_since(before)
+
+
+def reap_orphans_but(children):
+    """This process adopts the orphans of those it has started; the fork server kills them, and here they are reaped."""
+    deadline = time.monotonic() + 60.0
+    while set(reaper.children(os.getpid())) - children and time.monotonic() < deadline:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+
+
+def test_what_killed_fork_servers_left_is_removed_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setattr(stale_cleanup.tempfile, "tempdir", str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    dead = tmp_path / f"arena-bot-{gone.pid}.5-x"
+    of_another_with_our_number = tmp_path / f"arena-bot-{os.getpid()}.5-x"
+    alive = tmp_path / f"arena-bot-{process_tag()}-x"
+    other = tmp_path / "arena-bot-notes"
+    for path in (dead, of_another_with_our_number, alive, other):
+        path.mkdir()
+    remove_stale()
+    assert set(tmp_path.iterdir()) == {alive, other}
+
+
+def test_a_bot_whose_arena_and_fork_server_were_killed_together_is_killed_by_the_next():
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    command = [sys.executable, "-I", "-S", "-c", "import time; print(flush=True); time.sleep(1000)"]
+    sleepers = []
+    for owner in (f"{gone.pid}.5", process_tag()):
+        environment = {**os.environ, "ARENA_BOT": owner}
+        sleepers.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE))
+        sleepers[-1].stdout.readline()
+    remove_stale()
+    assert sleepers[0].wait(60) == -signal.SIGKILL
+    assert sleepers[1].poll() is None
+    sleepers[1].kill()
+    for sleeper in sleepers:
+        sleeper.communicate()
+
+
+SHEDS_ITS_ENVIRONMENT = """
+import os, sys
+if sys.argv[1:] or os.fork():
+    import time
+    time.sleep(1000)
+os.closerange(0, 3)
+os.execve(sys.executable, [sys.executable, "-I", "-S", __file__, "bare"], {})
+"""
+
+LAUNCHES_AND_IS_KILLED = """
+import os, signal, subprocess, sys, time
+from pathlib import Path
+from arena.isolation import reaper, sandbox_policy
+from arena.sandbox.isolation.launcher_client import open_launcher
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.sandbox_policy import Isolation
+from arena.players.manifest import load_bot
+from arena.players.subprocess import Subprocess
+from arena.base.records import DEFAULT_LIMITS
+
+found = choose_isolation(sys.argv[2])
+has_mounts = sys.argv[3] == "mounts"
+if not has_mounts:
+    sandbox_policy.is_root = lambda: False
+without_groups = Isolation(level=found.level, user_namespace=has_mounts and found.user_namespace)
+bot = Subprocess(load_bot(sys.argv[1]), without_groups, DEFAULT_LIMITS)
+bare = []
+while not bare:
+    time.sleep(0.01)
+    bare = [pid for pid in reaper.descendants(bot.pid) if b"bare" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+print(*bare, flush=True)
+for pid in (bot.pid, open_launcher().pid, os.getpid()):
+    os.kill(pid, signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("mounts", ["mounts", "no mounts"])
+@pytest.mark.parametrize("level", ["limits", "landlock"], indirect=True)
+def test_a_process_of_such_a_bot_is_known_without_its_environment(level, mounts, tmp_path):
+    """Without mounts: as for an ordinary user without user namespaces."""
+    tmp_path.chmod(0o755)
+    write_bot(tmp_path / "bot.py", SHEDS_ITS_ENVIRONMENT)
+    (tmp_path / "bot.toml").write_text('name = "sheds"\ncommand = ["python3", "bot.py"]\n')
+    command = [sys.executable, "-c", LAUNCHES_AND_IS_KILLED, str(tmp_path), level, mounts]
+    children = set(reaper.children(os.getpid()))
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as arena:
+        (survivor,) = map(int, arena.stdout.read().split())
+    assert Path(f"/proc/{survivor}/environ").read_bytes() == b""
+    remove_stale()
+    reap_orphans_but(children)
+    assert not Path(f"/proc/{survivor}").exists()
+
+
+WITHOUT_NEW_PRIVILEGES = "import ctypes; ctypes.CDLL(None).prctl(38, 1, 0, 0, 0); print(flush=True); input()"
+
+
+def test_a_note_of_a_session_harms_no_later_process(tmp_path, monkeypatch):
+    """Numbers are reused: by processes that started later, are confined less, or run since another boot."""
+    monkeypatch.setattr(stale_cleanup.tempfile, "tempdir", str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    command = [sys.executable, "-c", WITHOUT_NEW_PRIVILEGES]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    with subprocess.Popen(command, start_new_session=True, **pipes) as process:
+        process.stdout.readline()
+        start = int(Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[19])
+        for owner, *note in (
+            (process_tag(), process.pid, start, 1, 0, boot),
+            (f"{gone.pid}.5", process.pid, start - 1, 1, 0, boot),
+            (f"{gone.pid}.5", process.pid, start, 1, 2, boot),
+            (f"{gone.pid}.5", process.pid, start, 0, 0, boot),
+            (f"{gone.pid}.5", process.pid, start, 1, 0, "another"),
+            (f"{gone.pid}.5", process.pid, start, 1, 0),
+            (f"{gone.pid}.5", "x", "y", "z", 0, boot),
+            (f"{gone.pid}.5", process.pid, start, 1, 0, boot),
+        ):
+            assert process.poll() is None, note
+            (tmp_path / f"arena-bot-{owner}-x.session").symlink_to(".".join(map(str, note)))
+            remove_stale()
+        assert process.wait(60) == -signal.SIGKILL
+        assert [path.name for path in tmp_path.iterdir()] == [f"arena-bot-{process_tag()}-x.session"]
+
+
+def test_a_step_that_fails_before_the_exec_is_our_failure_and_no_fault_of_the_bots(tmp_path):
+    def spec_with(**changes):
+        made = make_launch_spec(GOOD, choose_isolation("none"), DEFAULT_LIMITS, make_scratch())
+        return made | changes
+
+    group = {"directory": str(tmp_path / "group"), "settings": {}, "optional_settings": {}}
+    null = os.open(os.devnull, os.O_RDWR)
+    broken = {
+        "control group": spec_with(
+            control_groups=[group]
+        ),  # a directory, but not the kernel's: there is nothing to join
+        "no such directory": spec_with(directory=str(tmp_path / "missing")),
+        "no such limit": spec_with(rlimits=[[99, 1, 1]]),
+        "no such filter": spec_with(seccomp="00" * 8, no_new_privs=True),
+    }
+    try:
+        for what, made in broken.items():
+            with pytest.raises(VoidMatchError, match="no bot can be launched"):
+                open_launcher().launch(made, (null, null, null))
+            assert open_launcher().alive == {}, what
+            assert not Path(made["scratch"]).exists(), what
+    finally:
+        os.close(null)
+
+
+def test_a_control_group_whose_processes_take_long_to_die_is_removed_later(tmp_path, monkeypatch):
+    """A directory with something in it can't be removed either."""
+    monkeypatch.setattr(fork_server, "GROUP_SECONDS", 0.0)
+    monkeypatch.setattr(fork_server, "LAST_SECONDS", 60.0)
+    scratch, *groups = (tmp_path / name for name in ("scratch", "memory", "pids"))
+    for directory in (scratch, *groups, *(group / "member" for group in groups)):
+        directory.mkdir()
+    settings = {"settings": {}, "optional_settings": {}}
+    outline = {
+        "scratch": str(scratch),
+        "other_uid": False,
+        "control_groups": [{"directory": str(group), **settings} for group in groups],
+        "is_contained": True,
+        "leaves_no_ipc": True,
+        "needs_note": False,
+    }
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        server = threading.Thread(target=fork_server.serve, args=(theirs, None))
+        server.start()
+        left = []
+        for request in ({"adopt": outline, "pid": 1 << 30, "uid": None}, {"ended": 1 << 30}, {"ended": 0}):
+            ours.send(json.dumps(request).encode())
+            assert json.loads(ours.recv(1000)) == {}
+            left.append([group.exists() for group in groups])
+            if not scratch.exists() and groups[0].exists():
+                (groups[0] / "member").rmdir()
+        ours.close()
+        (groups[1] / "member").rmdir()
+        server.join()
+    assert left == [[True, True], [True, True], [False, True]]
+    assert not any(group.exists() for group in groups)
+
+
+def test_a_process_that_is_dead_and_not_yet_reaped_owns_nothing():
+    process = subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE)
+    tag = f"{process.pid}.{Path(f'/proc/{process.pid}/stat').read_text().rpartition(')')[2].split()[19]}"
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert is_dead(tag)
+    process.communicate()
+    assert is_dead(tag)
+    assert not is_dead(process_tag())
+    assert not is_dead("notes")
+
+
+def test_a_stopped_fork_server_does_not_hang_the_arena(monkeypatch):
+    launcher = open_launcher()
+    launcher._servers[False].socket.settimeout(0.3)
+    os.kill(launcher.pid, signal.SIGSTOP)
+    started = time.monotonic()
+    with BotPool(choose_isolation("limits")) as pool:
+        assert play(pool).faults == ()
+    assert time.monotonic() - started < launcher_client.ANSWER_SECONDS

@@ -1,0 +1,278 @@
+"""What a bot's own files can't open: by first lines, links, ``pyvenv.cfg`` and directories called ``bin``."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena import home
+from arena.base.enums import IsolationLevel
+from arena.base.errors import BotError
+from arena.base.records import DEFAULT_LIMITS, Bot
+from arena.players.connection import BotConnection
+from arena.players.manifest import load_bot
+from arena.sandbox.isolation import bot_places, interpreters
+from arena.sandbox.isolation.interpreters import arena_python, resolve_program
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.readable_paths import paths_behind_closed_directories, readable_paths
+from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+@pytest.fixture
+def place(tmp_path):
+    """Somebody's files, and an empty directory for a bot beside them."""
+    for directory in ("keys", "victim/bin", "victim/lib", "bot/bin"):
+        (tmp_path / directory).mkdir(parents=True)
+    for file in ("keys/id", "victim/secret", "victim/lib/secret", "beside"):
+        (tmp_path / file).write_text("secret")
+    for program in ("victim/bin/python3", "victim/bin/tool"):
+        shutil.copy("/bin/true", tmp_path / program)
+    return tmp_path
+
+
+def opened(place, program, own=None):
+    """Return what of ``place`` a bot may read beside its own files."""
+    own = own or (str(place / "bot"),)
+    found = readable_paths((str(place / "bot" / program),), own, PATH)
+    return {path.removeprefix(f"{place}/") for path in found if path.startswith(str(place)) and path not in own}
+
+
+def script(place, line, name="launch"):
+    path = place / "bot" / name
+    path.write_text(line + "\n")
+    path.chmod(0o755)
+    return name
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#!./launch {place}/keys/id",
+        "#!./launch {place}/keys",
+        "#!./launch /",
+        "#!{place}/keys/id",
+        "#!{place}/victim/bin/python3",
+        "#! {place}/victim/bin/tool -x",
+        "#!../victim/bin/python3",
+        "#!./../beside",
+        "#!/usr/bin/../../{place}/victim/bin/tool",
+        "#!/proc/self/root{place}/victim/bin/tool",
+        "#!/proc/self/cwd/../victim/bin/tool",
+        "#!/usr/bin/env {place}/victim/bin/tool",
+        "#!/usr/bin/env -S {place}/victim/bin/tool",
+        "#!/usr/bin/env ../beside",
+        "#!/usr/bin/env -S x=1 {place}/keys/id",
+        "#!/bin/sh {place}/keys/id",
+        "#!./bin/second",
+        "#!./to_the_victim",
+        "#!./to_the_victims_directory/tool",
+    ],
+)
+def test_a_first_line_opens_nothing_outside_of_the_bot(place, line):
+    script(place, f"#!{place}/victim/bin/tool", "bin/second")
+    (place / "bot/to_the_victim").symlink_to(place / "victim/bin/tool")
+    (place / "bot/to_the_victims_directory").symlink_to(place / "victim/bin")
+    assert opened(place, script(place, line.format(place=place))) == set()
+
+
+@pytest.mark.parametrize("target", ["keys/id", "victim/bin/python3", "victim", "beside"])
+def test_a_link_opens_nothing_outside_of_the_bot(place, target):
+    (place / "bot/launch").symlink_to(place / target)
+    assert opened(place, "launch") == set()
+    (place / "bot/bin/second").symlink_to("../launch")
+    assert opened(place, "bin/second") == set()
+    assert opened(place, "launch/bin/tool") == set()
+
+
+def test_a_configuration_of_the_bots_opens_nothing(place):
+    (place / "bot/pyvenv.cfg").write_text(f"home = {place}/victim/bin\n")
+    shutil.copy("/bin/true", place / "bot/bin/python")
+    assert opened(place, "bin/python") == set()
+
+
+def test_a_directory_called_bin_opens_nothing_above_itself(place):
+    shutil.copy("/bin/true", place / "bot/bin/launch")
+    (place / "bot/pyvenv.cfg").write_text(f"home = {place}/victim/bin\n")
+    assert opened(place, "bin/launch", own=(str(place / "bot/bin"),)) == set()
+    single = str(place / "bot/bin/launch")
+    assert opened(place, "bin/launch", own=(single,)) == set()
+
+
+@pytest.mark.parametrize("program", ["tool", "python3"])
+def test_a_command_elsewhere_opens_that_program_alone(place, program):
+    assert opened(place, f"../victim/bin/{program}") == {f"victim/bin/{program}"}
+
+
+def test_a_command_elsewhere_is_not_followed_to_what_is_no_runtime(place):
+    (place / "linked").symlink_to(place / "victim/bin/tool")
+    (place / "written").write_text(f"#!{place}/victim/bin/tool\n")
+    assert opened(place, "../linked") == {"linked", "victim/bin/tool"} & opened(place, "../linked")
+    assert opened(place, "../written") == {"written"}
+    assert "victim/lib" not in opened(place, "../linked")
+
+
+def test_nothing_of_another_bot_is_opened(place):
+    (place / "victim/bot.toml").write_text("")
+    (place / "victim/pyvenv.cfg").write_text("home = /usr/bin\n")
+    assert opened(place, "../victim/bin/python3") == set()
+    assert resolve_program(str(place / "victim/bin/tool"), (str(place / "bot"),), PATH).refused.endswith(
+        "victim/bin/tool"
+    )
+
+
+def test_of_a_runtime_elsewhere_its_parts_are_opened_and_nothing_beside_them(place):
+    (place / "victim/pyvenv.cfg").write_text("home = /usr/bin\n")
+    (place / "victim/share").symlink_to(place / "keys")
+    assert opened(place, "../victim/bin/python3") == {"victim/bin", "victim/lib", "victim/pyvenv.cfg"}
+
+
+def test_a_pipe_or_a_device_as_a_program_is_not_waited_for(place):
+    os.mkfifo(place / "bot/launch")
+    assert opened(place, "launch") == set()
+    (place / "bot/kmsg").symlink_to("/proc/kmsg")
+    assert opened(place, "kmsg") == set()
+    assert opened(place, "../../../../../../../proc/kmsg") == set()
+
+
+def test_links_that_lead_in_a_circle_end(place):
+    (place / "bot/a").symlink_to("b")
+    (place / "bot/b").symlink_to("a")
+    script(place, "#!./second", "first")
+    script(place, "#!./first", "second")
+    assert opened(place, "a") == opened(place, "first") == set()
+
+
+def test_a_link_out_of_a_closed_directory_is_not_put_into_the_bots_view(place):
+    bot = place / "bot"
+    (bot / "key").symlink_to(place / "keys/id")
+    (bot / "same").symlink_to("own")
+    (bot / "own").write_text("")
+    bot.chmod(0o700)
+    (paths,) = (paths for paths in paths_behind_closed_directories((str(bot),), "/tmp").values() if paths)
+    assert {Path(path).name for path in paths} - {"bot"} <= {"bin", "same", "own"}
+
+
+def test_a_virtual_environment_of_the_bots_leads_to_the_arenas_python(place):
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place / "bot/.venv")], check=True)
+    found = resolve_program(str(place / "bot/.venv/bin/python"), (str(place / "bot"),), PATH)
+    assert found.refused == ""
+    assert set(found.paths) <= set(arena_python())
+
+
+def test_the_arenas_python_in_a_first_line_is_opened(place):
+    found = resolve_program(str(place / "bot" / script(place, f"#!{sys.executable}")), (str(place / "bot"),), PATH)
+    assert found[:2] == (arena_python(), "") or interpreters.is_below(os.path.realpath(sys.executable), ("/usr",))
+
+
+@pytest.mark.parametrize("line", ["#!/usr/bin/env node", "#!/usr/bin/env -S node --flag", "#!/bin/env -i node"])
+def test_what_env_starts_is_found_on_path_through_links_of_the_system(place, line, monkeypatch):
+    (place / "node/bin").mkdir(parents=True)
+    shutil.copy("/bin/true", place / "node/bin/node")
+    (place / "system").mkdir()
+    (place / "system/node").symlink_to(place / "node/bin/node")
+    monkeypatch.setattr(interpreters, "SYSTEM", (*interpreters.SYSTEM, str(place / "system")))
+    found = resolve_program(str(place / "bot" / script(place, line)), (str(place / "bot"),), f"{place}/system:/usr/bin")
+    assert found[:2] == ((str(place / "node"),), "")
+
+
+@pytest.mark.parametrize("level", ["landlock", "bubblewrap"])
+def test_what_is_refused_is_told_in_a_sentence(place, level):
+    (place / "bot/launch").symlink_to(place / "victim/bin/tool")
+    bot = Bot(name="x", version="1", command=(str(place / "bot/launch"),), directory=str(place / "bot"))
+    with pytest.raises(BotError, match=r"leads to \S*/victim/bin/tool, which a bot may not use"):
+        make_launch_spec(bot, Isolation(level=level), DEFAULT_LIMITS, "/tmp/none")
+    assert make_launch_spec(bot, Isolation(level=IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none")
+
+
+THIEF = """#!{python}
+import sys
+found = b"no"
+for path in {paths!r}:
+    try:
+        open(path, "rb").read(1)
+        found = b"stolen"
+    except OSError:
+        pass
+sys.stdin.buffer.read(4)
+sys.stdout.buffer.write(len(found).to_bytes(4, "big") + found)
+sys.stdout.buffer.flush()
+sys.stdin.buffer.read()
+"""
+
+
+@pytest.mark.parametrize("level", [IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP], indirect=True)
+@pytest.mark.parametrize("mode", [0o755, 0o700])
+def test_a_first_line_steals_nothing_from_a_running_arena(tmp_path, level, mode):
+    """The attack as a whole: the first line is the kernel's business as well as ours."""
+    bot = tmp_path / "bot"
+    (bot / "bin").mkdir(parents=True)
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    secret.chmod(0o644)
+    (bot / "linked").symlink_to(secret)
+    paths = [str(secret), str(bot / "linked")]
+    (bot / "thief").write_text(THIEF.format(python=sys.executable, paths=paths))
+    (bot / "bin/launch").write_text(f"#!../bot/thief {secret}\n")
+    (bot / "pyvenv.cfg").write_text(f"home = {tmp_path}\n")
+    for program in ("thief", "bin/launch"):
+        (bot / program).chmod(0o755)
+    (bot / "bot.toml").write_text('name = "thief"\ncommand = ["bin/launch"]\n')
+    bot.chmod(mode)
+    process = BotConnection(load_bot(bot), choose_isolation(level), DEFAULT_LIMITS)
+    try:
+        assert process.ask(b"hello", 20.0).body == b"no"
+    finally:
+        process.end()
+
+
+def test_the_arenas_own_interpreter_has_no_steps_up_in_its_path(monkeypatch):
+    """As where the arena was started as ../.venv/bin/python: a bot's view of the files may lack what lies between."""
+    directory, name = os.path.split(sys.executable)
+    monkeypatch.setattr(sys, "executable", f"{directory}/../bin/{name}")
+    assert interpreters.arena_interpreter() == f"{os.path.realpath(directory)}/{name}"
+
+
+OTHERS = [
+    "home/bots/0123456789abcdef/alice.py",
+    "home/bots/alice/alice.py",
+    "home/uploads/checking-1/alice.py",
+    "home/contests/finals/bots/0123456789abcdef/alice.py",
+    "other/bots/0123456789abcdef/build/alice",
+    "arena-node-1.2-x/alice@1-0123456789abcdef/alice.py",
+    "arena-upload-1.2-x/tree/alice.py",
+    "cache/kernels/alice",
+]
+
+
+def test_the_files_by_which_a_home_is_known_are_those_it_has():
+    assert {home.DATABASE_FILE, home.PEOPLE_FILE} < {*bot_places.HOME_MARKS}
+
+
+@pytest.mark.parametrize("submitted", [False, True])
+@pytest.mark.parametrize("program", OTHERS)
+def test_a_program_that_the_arena_keeps_is_opened_for_no_other_bot(place, program, submitted, monkeypatch):
+    monkeypatch.setenv("ARENA_CACHE", str(place / "cache"))
+    (place / program).parent.mkdir(parents=True)
+    shutil.copy("/bin/true", place / program)
+    (place / "home").mkdir(exist_ok=True)
+    (place / "home/people-server").write_text("")
+    (place / "linked").symlink_to(place / program)
+    for path in (place / program, place / "linked"):
+        found = resolve_program(str(path), (str(place / "bot"),), PATH, submitted)
+        assert str(place / program) not in found.paths
+        assert found.refused
+
+
+def test_a_home_beside_the_arenas_python_is_opened_for_nobody(tmp_path, monkeypatch):
+    """As where a project's own directory is the virtual environment in which the arena was started."""
+    for directory in ("bin", "lib", "src", ".arena/bots", "notes"):
+        (tmp_path / directory).mkdir(parents=True)
+    (tmp_path / "pyvenv.cfg").write_text("")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    found = {Path(path).relative_to(tmp_path) for path in arena_python.__wrapped__() if path.startswith(str(tmp_path))}
+    assert found == {Path("bin"), Path("lib"), Path("src"), Path("pyvenv.cfg")}

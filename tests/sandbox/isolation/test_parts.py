@@ -1,0 +1,311 @@
+"""The parts of a confinement: the filter against the kernel's own tables and semantics, paths, sizes, groups."""
+
+import platform
+import re
+import struct
+from pathlib import Path
+
+import pytest
+
+from arena.base.enums import IsolationLevel
+from arena.base.records import Limits
+from arena.sandbox.isolation import call_list, readable_paths, sandbox_policy
+from arena.sandbox.isolation.control_groups import ParentGroups, group_specs
+from arena.sandbox.isolation.landlock import landlock_rules
+from arena.sandbox.isolation.sandbox_policy import Isolation, clean_environment
+from arena.sandbox.isolation.seccomp import ARCHITECTURES, assemble_filter
+from arena.sandbox.isolation.system_calls import SYSTEM_CALLS
+
+ALLOW, KILL, EPERM, EACCES, ENOSYS = 0x7FFF0000, 0x80000000, 0x50001, 0x5000D, 0x50026
+EINVAL, ENOTTY, EOPNOTSUPP, PRETEND = 0x50016, 0x50019, 0x5005F, 0x50000
+
+BY_ARGUMENT = (
+    *("clone", "kill", "prlimit64", "prctl", "fcntl", "setsockopt", "seccomp", "close_range", "move_pages", "mmap"),
+    *("migrate_pages", "open", "openat", "getsid", "getpgid", "get_robust_list", "preadv2", "pwritev2", "fadvise64"),
+    *("madvise", "clock_gettime", "clock_getres", "clock_nanosleep", "timer_create", "setrlimit"),
+)
+PRETENDED = (
+    "flock",
+    "sync",
+    "syncfs",
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "fchmodat2",
+    "chown",
+    "lchown",
+    "fchown",
+    "fchownat",
+)
+CLOCKS = ("clock_gettime", "clock_getres", "clock_nanosleep", "timer_create")
+TIMES = ("utime", "utimes", "futimesat", "utimensat")
+
+
+def run_filter(program, number, machine="x86_64", architecture=None, arguments=()):
+    """Interpret the filter as the kernel does (classic BPF, of which it uses six instructions)."""
+    padded = [*arguments, *[0] * (6 - len(arguments))]
+    data = struct.pack("=IIQ6Q", number, architecture or ARCHITECTURES[machine], 0, *padded)
+    steps = [struct.unpack_from("=HBBI", program, at) for at in range(0, len(program), 8)]
+    at = accumulator = 0
+    while True:
+        code, if_true, if_false, value = steps[at]
+        at += 1
+        if code == 0x20:
+            (accumulator,) = struct.unpack_from("=I", data, value)
+        elif code == 0x54:
+            accumulator &= value
+        elif code == 0x06:
+            return value
+        else:
+            truth = {0x15: accumulator == value, 0x35: accumulator >= value, 0x45: bool(accumulator & value)}[code]
+            at += if_true if truth else if_false
+
+
+@pytest.fixture(params=ARCHITECTURES)
+def machine(request):
+    return request.param
+
+
+def number_of(name, machine):
+    return SYSTEM_CALLS[name][list(ARCHITECTURES).index(machine)]
+
+
+def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
+    program = assemble_filter(machine, may_signal=False, may_change_files=False, counts_memory=False, counts_disk=False)
+    refused = {number_of(name, machine): name for name in SYSTEM_CALLS}
+    for number in range(480):
+        verdict = run_filter(program, number, machine)
+        name = refused.get(number)
+        if name is None or name in BY_ARGUMENT:
+            assert verdict == ALLOW, number
+        elif name in (*PRETENDED, *TIMES):
+            assert verdict == PRETEND, name
+        else:
+            assert verdict in (EPERM, EACCES, ENOSYS, EINVAL, ENOTTY, EOPNOTSUPP), name
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "verdict"),
+    [
+        ("clone", (0x3D0F00,), ALLOW),  # as pthread_create calls it
+        ("clone", (0x01200011,), ALLOW),  # as fork calls it
+        ("clone", (0x10000000,), EPERM),  # CLONE_NEWUSER
+        ("clone", (0x40000000 | 17,), EPERM),  # CLONE_NEWNET
+        ("prlimit64", (0, 7), ALLOW),
+        ("prlimit64", (1234, 7), EPERM),
+        ("ioctl", (1, 0x5401), ALLOW),  # TCGETS
+        ("ioctl", (1, 0x5412), EPERM),  # TIOCSTI
+        ("ioctl", (1, 0x541C), EPERM),  # TIOCLINUX
+        ("ioctl", (1, 0x541B), ALLOW),  # FIONREAD
+        ("ioctl", (1, 0x5452), EPERM),  # FIOASYNC
+        ("ioctl", (1, 0x8901), ENOTTY),  # FIOSETOWN
+        ("ioctl", (1, 0x8912), ENOTTY),  # SIOCGIFCONF
+        ("ioctl", (1, 0x4030582A), ENOTTY),  # FS_IOC_RESVSP64
+        ("ioctl", (1, 0x40049409), ENOTTY),  # FICLONE
+        ("clone", (0x8011,), EPERM),  # CLONE_PARENT
+        ("clone", (0x10900,), EPERM),  # CLONE_THREAD without CLONE_FILES
+        ("prctl", (36, 1), EPERM),  # PR_SET_CHILD_SUBREAPER
+        ("prctl", (35, 13), EPERM),  # PR_SET_MM
+        ("prctl", (62, 1), EPERM),  # PR_SCHED_CORE
+        ("prctl", (4, 0), EPERM),  # PR_SET_DUMPABLE
+        ("prctl", (4, 1), ALLOW),
+        ("prctl", (3, 0), ALLOW),  # PR_GET_DUMPABLE
+        ("prctl", (15, 0), ALLOW),  # PR_SET_NAME
+        ("fcntl", (3, 4), ALLOW),  # F_SETFL
+        ("fcntl", (3, 1030), ALLOW),  # F_DUPFD_CLOEXEC
+        ("fcntl", (3, 5), ALLOW),  # F_GETLK
+        ("fcntl", (3, 6), PRETEND),  # F_SETLK
+        ("fcntl", (3, 7), PRETEND),  # F_SETLKW
+        ("fcntl", (3, 37), PRETEND),  # F_OFD_SETLK
+        ("fcntl", (3, 38), PRETEND),  # F_OFD_SETLKW
+        ("fcntl", (3, 8), EPERM),  # F_SETOWN
+        ("fcntl", (3, 10), EPERM),  # F_SETSIG
+        ("fcntl", (3, 15), EPERM),  # F_SETOWN_EX
+        ("fcntl", (3, 1024), EPERM),  # F_SETLEASE
+        ("fcntl", (3, 1026), EPERM),  # F_NOTIFY
+        ("fcntl", (3, 1036), EPERM),  # F_SET_RW_HINT
+        ("fcntl", (3, 1038), EPERM),  # F_SET_FILE_RW_HINT
+        ("socketpair", (1, 1), ALLOW),
+        ("socketpair", (1, 0x80801), ALLOW),  # SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK
+        ("socketpair", (1, 5), ALLOW),  # SOCK_SEQPACKET
+        ("socketpair", (1, 2), EACCES),  # SOCK_DGRAM
+        ("socketpair", (1, 3), EACCES),  # SOCK_RAW, which is a datagram pair too
+        ("socketpair", (30, 1), EACCES),  # AF_TIPC
+        ("setsockopt", (3, 1, 2), ALLOW),  # SO_REUSEADDR
+        ("setsockopt", (3, 1, 8), ALLOW),  # SO_RCVBUF
+        ("setsockopt", (3, 6, 7), ALLOW),  # of another level than SOL_SOCKET
+        ("setsockopt", (3, 1, 7), EPERM),  # SO_SNDBUF
+        ("setsockopt", (3, 1, 32), EPERM),  # SO_SNDBUFFORCE
+        ("clone", (0x3D0F00 & ~0x400,), EPERM),  # a thread without CLONE_FILES
+        ("clone", (0x4111,), ALLOW),  # CLONE_VM and CLONE_VFORK, as posix_spawn calls it
+        ("mmap", (0, 4096, 3, 0x22), ALLOW),  # MAP_PRIVATE | MAP_ANONYMOUS
+        ("mmap", (0, 4096, 3, 0x01), ALLOW),  # a file, shared
+        ("mmap", (0, 4096, 3, 0x21), EPERM),  # MAP_SHARED | MAP_ANONYMOUS
+        ("mmap", (0, 4096, 3, 0x23), EPERM),  # MAP_SHARED_VALIDATE | MAP_ANONYMOUS
+        ("setsockopt", (3, 1, 26), EPERM),  # SO_ATTACH_FILTER
+        ("seccomp", (1, 0), ALLOW),
+        ("seccomp", (1, 8), EPERM),  # SECCOMP_FILTER_FLAG_NEW_LISTENER
+        ("close_range", (3, 100, 0), ALLOW),
+        ("close_range", (3, 100, 6), EPERM),  # CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC
+        ("move_pages", (0,), ALLOW),
+        ("move_pages", (1234,), EPERM),
+        ("migrate_pages", (1234,), EPERM),
+        ("openat", (3, 0, 0o1000), EACCES),  # O_TRUNC with O_RDONLY
+        ("openat", (3, 0, 0o1101), ALLOW),  # O_TRUNC with O_WRONLY, as creat does
+        ("openat", (3, 0, 0o1002), ALLOW),
+        ("fallocate", (3, 1, 0, 4096), EOPNOTSUPP),
+        ("splice", (), EINVAL),
+        ("personality", (0xFFFFFFFF,), ALLOW),
+        ("personality", (0x40000,), EPERM),
+        ("clock_gettime", (1,), ALLOW),  # CLOCK_MONOTONIC
+        ("clock_gettime", (3,), ALLOW),  # CLOCK_THREAD_CPUTIME_ID
+        *((clock, (~1234 << 3 & 0xFFFFFFFF | 6,), ALLOW) for clock in CLOCKS),  # as pthread_getcpuclockid(3) has it
+        *((clock, (~1234 << 3 & 0xFFFFFFFF | 2,), EINVAL) for clock in CLOCKS),  # as clock_getcpuclockid(3) has it
+        ("clock_gettime", (~1234 << 3 & 0xFFFFFFFF,), EINVAL),  # CPUCLOCK_PROF
+        ("clock_gettime", (~3 << 3 & 0xFFFFFFFF | 3,), EINVAL),  # a device's
+        ("clock_gettime", (~0 << 3 & 0xFFFFFFFF | 2,), ALLOW),  # its own
+        *((name, (0,), ALLOW) for name in ("getsid", "getpgid", "get_robust_list")),
+        *((name, (1234,), EPERM) for name in ("getsid", "getpgid", "get_robust_list")),
+        ("prlimit64", (0, 4, 0, 8), ALLOW),  # reading RLIMIT_CORE
+        ("prlimit64", (0, 4, 8), PRETEND),
+        ("prlimit64", (0, 4, 8 << 32), PRETEND),
+        ("prlimit64", (1234, 4, 8), EPERM),
+        ("setrlimit", (4, 8), PRETEND),
+        ("setrlimit", (7, 8), ALLOW),
+        ("preadv2", (3, 0, 1, 0, 0, 0), ALLOW),
+        ("preadv2", (3, 0, 1, 0, 0, 0x9), EOPNOTSUPP),  # RWF_NOWAIT | RWF_HIPRI
+        ("fadvise64", (3, 0, 0, 2), ALLOW),  # POSIX_FADV_SEQUENTIAL
+        ("fadvise64", (3, 0, 0, 4), PRETEND),  # POSIX_FADV_DONTNEED
+        *(("madvise", (0, 4096, advice), ALLOW) for advice in (4, 8, 14, 22)),  # as malloc and garbage collectors do
+        *(("madvise", (0, 4096, advice), PRETEND) for advice in (20, 21)),  # MADV_COLD, MADV_PAGEOUT
+        ("madvise", (0, 4096, 25), EINVAL),  # MADV_COLLAPSE
+        ("kill", (0, 9), ALLOW),
+        ("kill", (1234, 9), EPERM),
+    ],
+)
+def test_arguments_decide(machine, name, arguments, verdict):
+    program = assemble_filter(machine, may_signal=False, may_change_files=False, counts_memory=False, counts_disk=False)
+    assert run_filter(program, number_of(name, machine), machine, arguments=arguments) == verdict
+
+
+def test_what_something_else_holds_or_counts_is_let_through(machine):
+    program = assemble_filter(machine, may_signal=True, may_change_files=True, counts_memory=True, counts_disk=True)
+    for name in (
+        "kill",
+        "tgkill",
+        "memfd_create",
+        "splice",
+        "vmsplice",
+        "landlock_create_ruleset",
+        "sendfile",
+        "fallocate",
+        "sendmsg",
+        "fchmodat",
+        "openat2",
+    ):
+        assert run_filter(program, number_of(name, machine), machine, arguments=(1234,)) == ALLOW
+    assert run_filter(program, number_of("mmap", machine), machine, arguments=(0, 4096, 3, 0x21)) == ALLOW
+
+
+def test_where_files_are_not_read_only_their_times_and_lengths_stay():
+    """Landlock restricts no times and, before version 3, no truncation, even of files of root."""
+    program = sandbox_policy._filter(Isolation(level=IsolationLevel.LANDLOCK), None)
+    for name, verdict in (("utimensat", PRETEND), ("truncate", EACCES)):
+        assert run_filter(program, number_of(name, platform.machine()), platform.machine()) == verdict
+
+
+def test_calls_of_another_architecture_kill(machine):
+    program = assemble_filter(machine, may_signal=True, may_change_files=True, counts_memory=True, counts_disk=True)
+    assert run_filter(program, 1, machine, architecture=0x40000003) == KILL  # i386
+    if machine == "x86_64":
+        assert run_filter(program, 0x40000000 | 41, machine) == KILL  # x32
+
+
+HEADERS = {"x86_64": "x86_64-linux-gnu/asm/unistd_64.h", "aarch64": "asm-generic/unistd.h"}
+"""Those of the kernel in Debian; later architectures share one table (arch/arm64/include/uapi/asm/unistd.h)."""
+
+
+def test_the_numbers_are_those_of_the_kernels_header(machine):
+    header = Path("/usr/include", HEADERS[machine])
+    if not header.exists():
+        pytest.skip("needs the kernel's headers")
+    numbers = {n: int(at) for n, at in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", header.read_text())}
+    newest = max(number for name, number in numbers.items() if name != "syscalls")
+    column = list(ARCHITECTURES).index(machine)
+    for name, both in (*SYSTEM_CALLS.items(), *call_list._NUMBERS.items()):
+        number = both[column]
+        assert numbers.get(name) == (number if number is not None and number <= newest else None), name
+
+
+def test_landlock_rules_speak_of_no_more_than_a_version_knows():
+    """Rights came with versions 2 (refer), 3 (truncate), 5 (ioctl); landlock(7)."""
+    for abi, rights in ((1, 13), (2, 14), (3, 15), (4, 15), (5, 16), (7, 16)):
+        rules = landlock_rules(abi, ["/usr"], "/scratch")
+        assert rules["handled"][0] == 2**rights - 1
+        assert len(rules["handled"]) == (1 if abi < 4 else 2 if abi < 6 else 3)
+        assert all(access & ~rules["handled"][0] == 0 for _, access in rules["rules"])
+
+
+def test_an_interpreter_is_followed_through_links_and_environments(tmp_path, monkeypatch):
+    base = tmp_path / "versions" / "3.99"
+    (base / "bin").mkdir(parents=True)
+    (base / "bin" / "python3").write_bytes(b"\x7fELF")
+    environment = tmp_path / "venv"
+    (environment / "bin").mkdir(parents=True)
+    (environment / "bin" / "python").symlink_to(base / "bin" / "python3")
+    (environment / "pyvenv.cfg").write_text(f"home = {base / 'bin'}\n")
+    script = tmp_path / "tools" / "bot"
+    script.parent.mkdir()
+    script.write_text("")
+    command = (str(environment / "bin" / "python"), "-u", str(script))
+    paths = readable_paths.readable_paths(command, (str(script),), "/usr/bin")
+    assert {str(script), str(base), str(environment)} <= set(paths)
+    assert str(tmp_path) not in paths
+
+
+def test_a_home_is_never_opened_for_a_program_in_its_bin(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for place in ("bin", ".local/bin"):
+        program = tmp_path / place / "tool"
+        program.parent.mkdir(parents=True)
+        program.write_bytes(b"\x7fELF")
+        paths = readable_paths.readable_paths((str(program),), (), "/usr/bin")
+        assert str(program) in paths
+        assert not {str(tmp_path), str(tmp_path / ".local")} & set(paths)
+
+
+def test_closed_doors_are_found_with_what_is_needed_behind_them(tmp_path):
+    tmp_path.chmod(0o755)
+    closed = tmp_path / "closed"
+    (closed / "bot").mkdir(parents=True)
+    (closed / "bot" / "file").write_text("")
+    (tmp_path / "open").mkdir()
+    closed.chmod(0o700)
+    outer = next((str(place) for place in reversed(closed.parents) if not place.stat().st_mode & 1), None)
+    found = readable_paths.paths_behind_closed_directories((str(closed / "bot"), str(tmp_path / "open")), "/tmp")
+    if outer is None:
+        assert found == {str(closed): [str(closed / "bot")]}
+    else:
+        assert found == {outer: [str(closed / "bot"), str(tmp_path / "open")]}
+
+
+def test_groups_of_both_versions_carry_the_limits():
+    limits = Limits(memory_bytes=1000, processes=7)
+    (one,) = group_specs(ParentGroups(version=2, directories={"memory": "/m", "pids": "/m"}), limits)
+    assert one["settings"]["memory.max"] == "1000"
+    assert one["settings"]["pids.max"] == "7"
+    memory, pids = group_specs(ParentGroups(version=1, directories={"memory": "/m", "pids": "/p"}), limits)
+    assert memory["settings"] == {"memory.limit_in_bytes": "1000"}
+    assert pids["settings"] == {"pids.max": "7"}
+    assert memory["directory"] != one["directory"]
+    (*_, accounting) = group_specs(
+        ParentGroups(version=1, directories={"memory": "/m", "pids": "/p", "cpuacct": "/c"}), limits
+    )
+    assert accounting["directory"].startswith("/c/arena-bot-")
+
+
+def test_the_environment_holds_nothing_of_the_operators(monkeypatch):
+    monkeypatch.setenv("SECRET", "1")
+    environment = clean_environment("/scratch")
+    assert environment["HOME"] == environment["TMPDIR"] == "/scratch"
+    assert "SECRET" not in environment

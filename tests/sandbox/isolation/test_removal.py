@@ -1,0 +1,223 @@
+"""What bots leave is removed, whatever it is; what is not ours stays, and nothing of it stops the arena."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.sandbox.isolation import stale_cleanup
+from arena.sandbox.isolation.process_tag import is_dead, process_tag
+from arena.sandbox.isolation.removal import remove_tree
+from arena.sandbox.isolation.stale_cleanup import remove_stale, remove_stale_directories
+from tests import needs
+
+DEAD = "999999999.5"
+"""The tag of a process that there can't be: process numbers end at 4,194,304 (proc_sys_kernel(5))."""
+
+
+def nest(place, depth):
+    """Nest directories deeper than any path can tell."""
+    here = os.open(place, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    os.close(here)
+
+
+def test_a_link_in_the_place_of_a_scratch_directory_is_removed_and_not_followed(tmp_path):
+    precious = tmp_path / "precious"
+    precious.mkdir(mode=0o500)
+    (precious / "file").write_text("x") if os.geteuid() == 0 else None
+    link = tmp_path / "arena-bot-1-x"
+    link.symlink_to(precious)
+    remove_tree(str(link))
+    assert not link.is_symlink()
+    assert precious.stat().st_mode & 0o777 == 0o500
+
+
+def test_closed_and_deep_directories_are_removed(tmp_path):
+    scratch = tmp_path / "scratch"
+    deep = scratch
+    for _ in range(1200):  # deeper than Python recurses; the path stays below the system's limit
+        deep = deep / "d"
+    subprocess.run(["mkdir", "-p", str(deep)], check=True)
+    (scratch / "closed").mkdir()
+    (scratch / "closed" / "file").write_text("x")
+    (scratch / "closed").chmod(0)
+    remove_tree(str(scratch), 60.0)
+    assert not scratch.exists()
+
+
+@pytest.fixture
+def in_memory():
+    """A directory where removing is fast: on some disks removing a directory takes milliseconds."""
+    place = Path("/dev/shm") / f"arena-test-{os.getpid()}"
+    place.mkdir()
+    yield place
+    remove_tree(str(place))
+
+
+def test_directories_nested_deeper_than_a_path_can_tell_are_removed(in_memory):
+    scratch = in_memory / "scratch"
+    scratch.mkdir()
+    nest(scratch, 5000)
+    assert remove_tree(str(scratch))
+    assert not scratch.exists()
+
+
+def test_whatever_lies_in_a_directory_is_removed_and_what_links_point_to_is_not(tmp_path):
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("x")
+    scratch = tmp_path / "scratch"
+    (scratch / "a" / "b").mkdir(parents=True)
+    (scratch / "a" / "link").symlink_to(precious)
+    (scratch / "a" / "b" / "link").symlink_to(precious / "file")
+    (scratch / "dangling").symlink_to("nowhere")
+    os.mkfifo(scratch / "a" / "fifo")
+    os.link(precious / "file", scratch / "a" / "b" / "hard")
+    os.close(os.open(bytes(scratch) + b"/\xff\n", os.O_CREAT))
+    for place in (scratch / "a" / "b", scratch / "a", scratch):
+        place.chmod(0)
+    assert remove_tree(str(scratch))
+    assert not scratch.exists()
+    assert (precious / "file").read_text() == "x"
+    assert stat.S_IMODE(precious.stat().st_mode) == 0o755 & ~_umask()
+
+
+def _umask():
+    now = os.umask(0)
+    os.umask(now)
+    return now
+
+
+def test_thousands_of_files_are_removed(in_memory):
+    for number in range(10_000):
+        (in_memory / str(number)).touch()
+    assert remove_tree(str(in_memory))
+
+
+def test_removing_stops_at_its_deadline_and_tells_that_something_is_left(tmp_path):
+    (tmp_path / "scratch" / "d").mkdir(parents=True)
+    assert not remove_tree(str(tmp_path / "scratch"), seconds=-1.0)
+    assert (tmp_path / "scratch" / "d").exists()
+
+
+def test_what_is_not_there_is_removed_already(tmp_path):
+    assert remove_tree(str(tmp_path / "no" / "such"))
+    assert remove_tree(str(tmp_path / "such"))
+
+
+@needs.root
+def test_other_file_systems_are_left_alone(tmp_path):
+    """In a mount namespace of a child, for a mount that stays would be in everybody's way."""
+    script = """
+import ctypes, os, sys
+from arena.sandbox.isolation.removal import remove_tree
+place = sys.argv[1]
+os.makedirs(f"{place}/scratch/inner")
+libc = ctypes.CDLL(None)
+assert libc.unshare(0x20000) == 0
+assert libc.mount(None, b"/", None, ctypes.c_ulong(16384 | 1 << 18), None) == 0
+assert libc.mount(b"x", f"{place}/scratch/inner".encode(), b"tmpfs", 0, None) == 0
+open(f"{place}/scratch/inner/precious", "w").close()
+assert not remove_tree(f"{place}/scratch")
+assert os.listdir(f"{place}/scratch/inner") == ["precious"]
+"""
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True)
+
+
+def test_a_run_that_was_cut_off_over_deep_directories_does_not_keep_the_next_from_starting(in_memory, monkeypatch):
+    left = in_memory / f"arena-bot-{DEAD}-x"
+    left.mkdir()
+    nest(left, 3000)
+    monkeypatch.setattr(stale_cleanup.tempfile, "tempdir", str(in_memory))
+    remove_stale()
+    assert list(in_memory.iterdir()) == []
+
+
+def test_only_what_is_ours_is_swept(tmp_path):
+    ours = [tmp_path / f"arena-bot-{DEAD}-a", tmp_path / f"arena-outside-{DEAD}-b", tmp_path / f"arena-node-{DEAD}-c"]
+    for path in ours:
+        (path / "d").mkdir(parents=True)
+    (tmp_path / f"arena-bot-{DEAD}-link").symlink_to(tmp_path)
+    others = ["arena-bot-", "arena-bot-1", "arena-bot-x.y-z", "arena-bot-\u00b2.5-z", f"my-arena-bot-{DEAD}-x"]
+    others += [f"arena-bot-{process_tag()}-x", f"arena-outside-{process_tag()}-x"]
+    for name in others:
+        (tmp_path / name).mkdir()
+    os.mkfifo(tmp_path / "arena-bot-fifo")
+    os.close(os.open(bytes(tmp_path) + b"/arena-bot-\xff.5-x", os.O_CREAT))
+    remove_stale_directories(str(tmp_path), 10.0)
+    left = {os.fsdecode(path.name) for path in tmp_path.iterdir()}
+    assert left == {*others, "arena-bot-fifo", os.fsdecode(b"arena-bot-\xff.5-x")}
+
+
+@needs.root
+def test_directories_of_other_users_stay_whatever_their_names(tmp_path):
+    of_another = tmp_path / f"arena-bot-{DEAD}-x"
+    of_a_bot = tmp_path / f"arena-bot-{DEAD}-y"
+    for path, uid in ((of_another, 1000), (of_a_bot, 61184)):
+        (path / "d").mkdir(parents=True)
+        os.chown(path, uid, uid)
+    remove_stale_directories(str(tmp_path), 10.0)
+    assert list(tmp_path.iterdir()) == [of_another]
+
+
+def test_a_temporary_directory_that_can_not_be_read_is_no_obstacle(tmp_path):
+    remove_stale_directories(str(tmp_path / "missing"), 10.0)
+    (tmp_path / "file").touch()
+    remove_stale_directories(str(tmp_path / "file"), 10.0)
+    (tmp_path / "closed").mkdir(mode=0)
+    remove_stale_directories(str(tmp_path / "closed"), 10.0)
+
+
+def test_sweeping_stops_in_time(tmp_path):
+    for number in range(10):
+        (tmp_path / f"arena-bot-{DEAD}-{number}").mkdir()
+    remove_stale_directories(str(tmp_path), -1.0)
+    assert len(list(tmp_path.iterdir())) == 10
+
+
+def test_what_a_container_owns_is_not_ours():
+    """Its process numbers are others than ours, so that its owner seems dead."""
+    pid, began, namespace = process_tag().split(".")
+    assert not is_dead(process_tag())
+    assert is_dead(f"{pid}.5.{namespace}")
+    assert not is_dead(f"{pid}.5.{int(namespace) + 1}")
+    for odd in ("", ".", "..", "...", f"{pid}.5.", f"{pid}.5.x", f"{pid}.5.{namespace}.1", f".{began}.{namespace}"):
+        assert not is_dead(odd), odd
+
+
+def test_a_process_whose_name_is_no_text_is_no_obstacle():
+    script = (
+        "import ctypes, sys; ctypes.CDLL(None).prctl(15, b'\\xff) Z 1', 0, 0, 0); print(flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        assert is_dead(f"{process.pid}.5")
+
+
+SCRIPT = """
+import os, signal, time
+from arena.base.enums import IsolationLevel
+from arena.isolation import levels
+levels.run_test_program = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+levels.probe_level(IsolationLevel.LANDLOCK)
+"""
+
+
+def test_the_self_tests_directory_is_closed_to_others_and_removed_after_a_kill(tmp_path, monkeypatch):
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    assert subprocess.run([sys.executable, "-c", SCRIPT], env=environment).returncode == -9
+    (left,) = tmp_path.glob("arena-outside-*")
+    mode = stat.S_IMODE(left.stat().st_mode)
+    assert mode == (0o1707 if os.geteuid() == 0 else 0o700)
+    remove_stale_directories(str(tmp_path), 10.0)
+    assert list(tmp_path.glob("arena-outside-*")) == []

@@ -1,0 +1,242 @@
+"""Warm bots: they are confined like others, and find nothing of the server whose copies they are, nor of other bots."""
+
+import json
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.base.definition import bot_from_json, bot_identity, bot_to_json
+from arena.base.enums import IsolationLevel
+from arena.base.errors import ArenaError, BotError
+from arena.base.records import DEFAULT_LIMITS, Bot, TimeControl
+from arena.match.bot_pool import BotPool
+from arena.players.connection import BotConnection
+from arena.players.manifest import load_bot
+from arena.players.subprocess import Subprocess
+from arena.protocol.frames import encode_frame
+from arena.sandbox.isolation import levels
+from arena.sandbox.isolation.interpreters import arena_interpreter
+from arena.sandbox.isolation.launcher_client import open_launcher
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.sandbox_policy import make_launch_spec
+from benchmarks.traces import traces, traces_since
+from benchmarks.zoo_bots import judge, play_zoo_bot
+from tests import needs
+from tests.matches import small_match
+from tests.open_places import open_to_everybody
+
+FORKED_LEVELS = [IsolationLevel.NONE, IsolationLevel.LIMITS, IsolationLevel.LANDLOCK]
+"""At bubblewrap a program has to be executed, so that bots are launched as if they were not warm."""
+
+ESCAPES = ("kills_its_parent", "kills_the_opponent", "traces_its_parent", "leaves_a_daemon")
+FAULTS = ("exits_at_once", "exits_after_answering", "dies_by_signal", "aborts", "kills_its_group", "closes_stdin")
+
+
+@pytest.fixture(params=FORKED_LEVELS)
+def isolation(request):
+    needs.isolation(request.param)
+    return choose_isolation(request.param)
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs the text of a program as a warm bot and returns the JSON that it prints."""
+    open_to_everybody(tmp_path)
+
+    def run_program(text, isolation, *arguments, name="bot.py"):
+        file = tmp_path / name
+        file.write_text(text)
+        file.chmod(0o644)
+        return levels.run_test_program(warm_bot(file, *arguments), isolation)
+
+    return run_program
+
+
+def warm_bot(file, *arguments):
+    command = (arena_interpreter(), file.name, *arguments)
+    return Bot(name=file.stem, version="1", command=command, directory=str(file.parent), warm=True)
+
+
+ACCOUNT = """
+import json, os, random, resource, signal, sys, time
+print(json.dumps({
+    "file": __file__, "name": __name__, "argv": sys.argv, "path": sys.path[0], "cwd": os.getcwd(),
+    "environment": dict(os.environ), "shown": open("/proc/self/environ").read().split("\\0"),
+    "uids": os.getresuid(), "leads": os.getsid(0) == os.getpid() == os.getpgid(0),
+    "descriptors": sorted(map(int, os.listdir("/proc/self/fd")))[:-1],
+    "capabilities": [line.split() for line in open("/proc/self/status") if line.startswith("Cap")],
+    "cpu": time.process_time(), "random": random.random(), "hash": hash("a"),
+    "signals": [str(signal.getsignal(getattr(signal, name))) for name in ("SIGPIPE", "SIGTERM", "SIGINT", "SIGHUP")],
+    "limit": resource.getrlimit(resource.RLIMIT_NOFILE)[0], "main": "__main__" in sys.modules,
+    "botkit": "arena.botkit" in sys.modules,
+}))
+"""
+
+
+def test_a_warm_bot_finds_itself_as_if_it_had_been_started_alone(run, isolation, tmp_path):
+    warm = run(ACCOUNT, isolation, "one", "two")
+    cold = levels.run_test_program(replace(warm_bot(tmp_path / "bot.py", "one", "two"), warm=False), isolation)
+    assert warm.pop("botkit")
+    assert not cold.pop("botkit")
+    for different in ("cpu", "random", "uids"):
+        assert warm.pop(different) != cold.pop(different) or different == "uids"
+    scratch, cold_scratch = warm["environment"]["HOME"], cold["environment"]["HOME"]
+    assert set(filter(None, warm.pop("shown"))) == {f"{k}={v}" for k, v in warm["environment"].items()}
+    cold.pop("shown")
+    cold["environment"] = {k: v.replace(cold_scratch, scratch) for k, v in cold["environment"].items()}
+    warm["environment"].pop("LC_CTYPE", None)
+    cold["environment"].pop("LC_CTYPE", None)
+    assert warm == cold
+
+
+def test_its_cpu_time_begins_at_zero(run, isolation):
+    assert run("import json, time; print(json.dumps(time.process_time()))", isolation) < 0.1
+
+
+def test_two_warm_bots_draw_different_random_numbers(run, isolation):
+    draw = "import json, random; print(json.dumps(random.random()))"
+    assert run(draw, isolation) != run(draw, isolation)
+
+
+FIND = """
+import json, re, sys
+wanted, found = re.compile(sys.argv[1].encode()), 0  # a pattern that does not match itself
+with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
+    for line in maps:
+        (start, end), rights = (int(part, 16) for part in line.split()[0].split("-")), line.split()[1]
+        if rights.startswith("r") and not line.rstrip().endswith(("[vvar]", "[vsyscall]", "[vvar_vclock]")):
+            memory.seek(start)
+            try:
+                found += len(wanted.findall(memory.read(end - start)))
+            except OSError:
+                pass
+print(json.dumps(found))
+"""
+
+
+def test_in_its_memory_there_is_nothing_of_bots_that_were_launched_before(run, isolation):
+    secret = "name-of-the-opponents-file"
+    program = f'import json; print(json.dumps("{secret}"))'
+    assert run(program, isolation, "argument-of-the-opponent", name=f"{secret}.py") == secret
+    assert run(FIND, isolation, "argument-of-the-[o]pponent") == 0
+    assert run(FIND, isolation, "name-of-the-[o]pponents") == 0
+    assert run(FIND, isolation, "arena.[b]otkit") > 0  # it does find what is there
+
+
+SHARE = """
+import json
+with open("/proc/self/maps") as maps:
+    print(json.dumps([line for line in maps if line.split()[1] == "rw-s"]))
+"""
+
+
+def test_it_shares_no_memory_with_the_server(run, isolation):
+    assert run(SHARE, isolation) == []
+
+
+def test_the_sandbox_probe_does_not_escape_from_a_warm_bot(isolation, monkeypatch, tmp_path):
+    program = Path(levels.__file__).with_name("sandbox_probe.py")
+    launch = levels.run_test_program
+
+    def launch_warm(bot, isolation):
+        command = (arena_interpreter(), str(program), *bot.command[1:])
+        return launch(replace(bot, command=command, warm=True), isolation)
+
+    monkeypatch.setattr(levels, "run_test_program", launch_warm)
+    result = levels._probe(isolation)
+    assert result.problem == ""
+    assert result.escapes == () or isolation.level != IsolationLevel.LANDLOCK
+
+
+@pytest.mark.parametrize("level", ["none", "landlock"])
+@pytest.mark.parametrize("name", [*ESCAPES, *FAULTS])
+def test_bad_bots_come_no_further_when_they_are_warm(name, level):
+    needs.isolation(level)
+    if os.geteuid() != 0 and level == "none":
+        pytest.skip("needs root: otherwise they may kill the process of the tests")
+    verdict = judge(name, level, play_zoo_bot(name, level, inline=True, is_warm=True))
+    assert not verdict.startswith("WRONG"), verdict
+
+
+def test_an_uncaught_exception_is_shown_as_by_python(isolation, tmp_path):
+    open_to_everybody(tmp_path)
+    file = tmp_path / "bot.py"
+    file.write_text("def fail():\n    raise ValueError('no idea')\n\n\nfail()\n")
+    texts = []
+    for is_warm in (True, False):
+        with Subprocess(replace(warm_bot(file), warm=is_warm), isolation, DEFAULT_LIMITS) as process:
+            assert process.wait_for_exit(20.0)
+            process.drain_last_stderr()
+            assert process.exit_text == "exit status 1"
+            texts.append(process.stderr_text.take())
+    assert texts[0] == texts[1]
+    assert "no idea" in str(texts[0])
+
+
+def test_a_file_that_is_not_there_is_the_bots_fault(isolation, tmp_path):
+    bot = warm_bot(tmp_path / "missing.py")
+    with pytest.raises(BotError, match="exit status 1"), BotConnection(bot, isolation, DEFAULT_LIMITS) as connection:
+        connection.ask(encode_frame({"type": "hello"}), 20.0)
+
+
+def test_a_killed_warm_server_is_replaced_and_bots_play_on(tmp_path):
+    open_to_everybody(tmp_path)
+    file = tmp_path / "bot.py"
+    file.write_text("from arena.botkit import run\n\nrun(lambda game, state, clock: game.legal_actions(state)[0])\n")
+    bot = warm_bot(file)
+    spec = small_match(bot, bot, time_control=TimeControl(per_action_seconds=20.0))
+    before = traces()
+    with BotPool(choose_isolation("auto")) as pool:
+        assert pool.play(spec).faults == ()
+        (server,) = open_launcher().server_pids - {open_launcher().pid}
+        os.kill(server, signal.SIGKILL)
+        assert pool.play(spec).faults == ()
+        pool.close()
+        assert pool.play(spec).faults == ()
+        assert server not in open_launcher().server_pids
+    assert open_launcher().alive == {}
+    assert not traces_since(before)
+
+
+def test_at_bubblewrap_a_warm_bot_is_launched_like_any_other(run):
+    needs.isolation(IsolationLevel.BUBBLEWRAP)
+    isolation = choose_isolation("bubblewrap")
+    assert run("import json, sys; print(json.dumps('arena.botkit' in sys.modules))", isolation) is False
+
+
+def test_only_a_file_for_the_arenas_own_python_can_be_warm(tmp_path):
+    python = arena_interpreter()
+    for command, is_warm in (((python, "bot.py"), True), ((python, "-c", ""), False), (("/bin/sh", "x.py"), False)):
+        bot = Bot(name="b", version="1", command=command, directory=str(tmp_path), warm=True)
+        assert make_launch_spec(bot, choose_isolation("none"), DEFAULT_LIMITS, str(tmp_path))["is_warm"] == is_warm
+
+
+@pytest.mark.parametrize("command", ['["./bot.sh"]', '["python3", "-u", "bot.py"]', '["python3"]'])
+def test_warm_is_refused_for_other_commands(tmp_path, command):
+    (tmp_path / "bot.sh").write_text("")
+    (tmp_path / "bot.sh").chmod(0o755)
+    (tmp_path / "bot.toml").write_text(f'name = "b"\ncommand = {command}\nwarm = true\n')
+    with pytest.raises(ArenaError) as caught:
+        load_bot(tmp_path)
+    expected = "warm = true: expected command = ['python3', 'FILE.py', …], got "
+    assert str(caught.value) == f"{tmp_path / 'bot.toml'}: {expected}{json.loads(command)!r}"
+
+
+def test_warm_is_read_from_the_manifest(tmp_path):
+    (tmp_path / "bot.py").write_text("")
+    (tmp_path / "bot.toml").write_text('name = "b"\ncommand = ["python3", "bot.py"]\nwarm = true\n')
+    assert load_bot(tmp_path).warm
+    (tmp_path / "bot.toml").write_text('name = "b"\ncommand = ["python3", "bot.py"]\n')
+    assert not load_bot(tmp_path).warm
+
+
+def test_warm_is_stored_with_a_bot_and_is_false_where_an_earlier_version_stored_nothing(tmp_path):
+    bot = warm_bot(tmp_path / "bot.py")
+    stored = bot_to_json(bot)
+    assert bot_from_json(stored, "here") == bot
+    assert bot_identity(bot) == bot_identity(replace(bot, warm=False))
+    del stored["place"]["warm"]
+    assert bot_from_json(stored, "here") == replace(bot, warm=False)
