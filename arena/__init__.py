@@ -102,19 +102,19 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.housekeeping import erase_tournament as erase_tournament
     from arena.housekeeping import rename_tournament as rename_tournament
     from arena.housekeeping import restore_tournament as restore_tournament
+    from arena.match.players.bot_files import Bounds as Bounds
+    from arena.match.players.entrants import function_bot as function_bot
+    from arena.match.players.function_bot import FunctionBot as FunctionBot
+    from arena.match.players.human import HUMAN as HUMAN
+    from arena.match.players.human import HumanPlayer as HumanPlayer
+    from arena.match.players.human import LeftMatchError as LeftMatchError
+    from arena.match.players.human import TakenBackError as TakenBackError
+    from arena.match.players.manifest import load_bot as load_bot
+    from arena.match.players.player import Answer as Answer
+    from arena.match.players.player import Request as Request
     from arena.match.replay import ReplayError as ReplayError
     from arena.match.replay import states_of as states_of
     from arena.match.single_match import play_match as play_match
-    from arena.players.bot_files import Bounds as Bounds
-    from arena.players.entrants import function_bot as function_bot
-    from arena.players.function_bot import FunctionBot as FunctionBot
-    from arena.players.human import HUMAN as HUMAN
-    from arena.players.human import HumanPlayer as HumanPlayer
-    from arena.players.human import LeftMatchError as LeftMatchError
-    from arena.players.human import TakenBackError as TakenBackError
-    from arena.players.manifest import load_bot as load_bot
-    from arena.players.player import Answer as Answer
-    from arena.players.player import Request as Request
     from arena.protocol.messages import Seating as Seating
     from arena.protocol.messages import Wants as Wants
     from arena.ratings import Rating as Rating
@@ -201,12 +201,12 @@ _MODULE_OF = {
         "arena.base.live_match": "LiveMatch LiveSummary",
         "arena.match.replay": "ReplayError states_of",
         "arena.match.single_match": "play_match",
-        "arena.players.bot_files": "Bounds",
-        "arena.players.entrants": "function_bot",
-        "arena.players.function_bot": "FunctionBot",
-        "arena.players.human": "HUMAN HumanPlayer LeftMatchError TakenBackError",
-        "arena.players.manifest": "load_bot",
-        "arena.players.player": "Answer Request",
+        "arena.match.players.bot_files": "Bounds",
+        "arena.match.players.entrants": "function_bot",
+        "arena.match.players.function_bot": "FunctionBot",
+        "arena.match.players.human": "HUMAN HumanPlayer LeftMatchError TakenBackError",
+        "arena.match.players.manifest": "load_bot",
+        "arena.match.players.player": "Answer Request",
         "arena.protocol.messages": "Seating Wants",
         "arena.ratings": "Rating rate_results",
         "arena.ratings.consistency": "Consistency",

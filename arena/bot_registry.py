@@ -14,9 +14,9 @@ from typing import NamedTuple
 from arena.base.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
 from arena.base.names import as_file_name, letters_alike
 from arena.base.records import Bot, Limits
-from arena.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
-from arena.players.building import forget_build
-from arena.players.manifest import MANIFEST, known_by, load_bot
+from arena.match.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
+from arena.match.players.building import forget_build
+from arena.match.players.manifest import MANIFEST, known_by, load_bot
 from arena.sandbox.isolation.process_tag import process_tag
 from arena.sandbox.isolation.removal import remove_tree
 from arena.sandbox.isolation.stale_cleanup import CLEANUP_SECONDS, COPY_PREFIX, remove_stale_directories

@@ -12,8 +12,8 @@ import time
 from arena.base.enums import IsolationLevel
 from arena.base.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 from arena.match.bot_pool import BotPool
-from arena.players.connection import BotConnection
-from arena.players.manifest import load_bot
+from arena.match.players.connection import BotConnection
+from arena.match.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
 from arena.sandbox.isolation.launcher_client import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation, probe_level

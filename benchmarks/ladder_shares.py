@@ -23,8 +23,8 @@ from arena.base.records import Bot, MatchRecord, MatchSpec, SeatReport
 from arena.executors.executor import Executor, JobResult, Played, Playing
 from arena.executors.work_queue import WorkQueue
 from arena.games import make_game
+from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
-from arena.players.scripted import ScriptedPlayer
 from arena.ratings import rate_results
 from arena.store.rows import row_of
 from arena.store.store import Store

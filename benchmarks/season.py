@@ -21,8 +21,8 @@ from arena.base.seeds import pick_below
 from arena.executors.executor import Executor, Played
 from arena.games import make_game
 from arena.home import ArenaHome
+from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
-from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
 from arena.store.rows import row_of
 from arena.tournament.director import run_tournament

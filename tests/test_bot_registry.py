@@ -10,7 +10,7 @@ import pytest
 from arena.base.errors import StoreError, UsageError
 from arena.executors.log_file import JoinedLog
 from arena.home import ArenaHome
-from arena.players.manifest import load_bot
+from arena.match.players.manifest import load_bot
 from arena.store.lock import director_file_lock
 from arena.store.values import StoredTournament
 

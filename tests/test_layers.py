@@ -19,7 +19,7 @@ ALLOWED_FOR = {
     "games": {"games", "base"},
     "interop": {"interop", "games", "base", "botkit"},
     "executors": {
-        *("executors", "base", "base.programs", "sandbox.isolation", "match", "players", "store"),
+        *("executors", "base", "base.programs", "sandbox.isolation", "match", "match.players", "store"),
     },
 }
 """Rooms that may import even less than their layer allows."""

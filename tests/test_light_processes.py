@@ -14,14 +14,14 @@ import pytest
 RATES = {"numpy", "rustworkx", "trueskill", "arena.ratings.rated_results"}
 """What rates takes 0.3 s to import."""
 STORES = {"sqlalchemy", "arena.store.store"}
-READS_FILES = {"pydantic", "arena.players.manifest", "arena.tournament.tournament_file"}
+READS_FILES = {"pydantic", "arena.match.players.manifest", "arena.tournament.tournament_file"}
 SERVES = {"starlette", "uvicorn", "jinja2", "arena.web.app", "arena.site.render"}
 PRINTS = {"click", "rich", "tabulate", "arena.cli.group"}
 ANALYSES = {
     *("arena.analysis.result_pieces", "arena.analysis.result_table", "arena.analysis.rounds_played"),
     *("arena.analysis.standings", "arena.analysis.verification", "arena.report.tables"),
 }
-PLAYS = {"arena.match.referee", "arena.players.connection", "arena.executors.worker"}
+PLAYS = {"arena.match.referee", "arena.match.players.connection", "arena.executors.worker"}
 STARTS = {"subprocess", "multiprocessing"}
 EVERYTHING = RATES | STORES | READS_FILES | SERVES | PRINTS | ANALYSES | PLAYS
 

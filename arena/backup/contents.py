@@ -16,7 +16,7 @@ from pathlib import Path
 from arena.base.errors import UsageError
 from arena.base.known_server import FILES, IDENTITY_FILE
 from arena.home import CHECKING, CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, RECEIVING
-from arena.players.bot_files import BUILD_DIRECTORY
+from arena.match.players.bot_files import BUILD_DIRECTORY
 from arena.sandbox.isolation.stale_cleanup import COPY_PREFIX
 
 PEOPLE, RESULTS = PEOPLE_FILE, DATABASE_FILE

@@ -29,7 +29,7 @@ def bot_to_enter(arena_home: ArenaHome, text: str, args: str, name: str | None =
     Raises:
         UsageError: if there is no such bot, or the name or the arguments are not accepted.
     """
-    from arena.players.manifest import check_name
+    from arena.match.players.manifest import check_name
     from arena.tournament.definition import find_entrant
 
     bot = find_entrant(text, split_arguments(args), Path.cwd(), arena_home.bots)

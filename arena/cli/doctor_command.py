@@ -155,7 +155,7 @@ def _show_advice(results: list[ProbeResult], best: ProbeResult) -> None:
 
 
 def _show_clock(turns: int, as_json: bool) -> None:
-    from arena.players.turn_latency import measure_turns
+    from arena.match.players.turn_latency import measure_turns
 
     measured = measure_turns(turns)
     if as_json:

@@ -42,9 +42,9 @@ def command(match: str, ply: int | None, seat: int | None, bot_path: Path | None
     The exit code is 1 if it does not act as recorded. The last lines say how to run it on the same input without the
     arena, and under a debugger.
     """
+    from arena.match.players.building import build_bots
+    from arena.match.players.process_player import ProcessPlayer
     from arena.match.repro import repeat, whom_to_repeat
-    from arena.players.building import build_bots
-    from arena.players.process_player import ProcessPlayer
     from arena.sandbox.isolation.levels import choose_isolation
 
     tournament, number = match_of(match)

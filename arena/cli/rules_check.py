@@ -13,7 +13,7 @@ from arena.cli.streams import FAILED, OK
 from arena.report.tables import printable
 
 if TYPE_CHECKING:
-    from arena.conformance.rules_process import RulesStep
+    from arena.match.check.rules_process import RulesStep
 
 INDENT = "     "
 STDERR_LINES = 12
@@ -22,7 +22,7 @@ STDERR_LINES = 12
 
 def check_rules_command(game: str, options: Sequence[str], isolation: str, as_json: bool) -> int:
     """Print the steps of a check of rules; return the exit code."""
-    from arena.conformance.rules import check_rules
+    from arena.match.check.rules import check_rules
 
     given = f" with {', '.join(options)}" if options else ""
     steps: list[RulesStep] = []

@@ -124,7 +124,7 @@ class _WatchedFile:
             return self._modified_ns
 
     def __call__(self) -> Definition | None:
-        from arena.players.building import build_bots
+        from arena.match.players.building import build_bots
         from arena.sandbox.isolation.levels import choose_isolation
         from arena.tournament.definition import load_definition, with_name
 

@@ -69,9 +69,9 @@ def _hand_in(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -
     from arena.base.shipped import bot_path
     from arena.client.signed_in import for_site
     from arena.client.submission import follow, hand_in
+    from arena.match.players.excluded_files import describe_left_out
+    from arena.match.players.manifest import resolved_bot_path
     from arena.people.submission import SubmissionState
-    from arena.players.excluded_files import describe_left_out
-    from arena.players.manifest import resolved_bot_path
     from arena.uploads.packing import packed
 
     def say(text: str) -> None:

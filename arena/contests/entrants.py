@@ -11,9 +11,9 @@ from pathlib import Path
 from arena.base.errors import BotDefinitionError, UnknownNameError
 from arena.base.records import Bot
 from arena.home import ArenaHome
+from arena.match.players.building import build_bots
+from arena.match.players.manifest import claims_problem
 from arena.people.contest import Contest, ContestEntry
-from arena.players.building import build_bots
-from arena.players.manifest import claims_problem
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.definition import find_entrant
 

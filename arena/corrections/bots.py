@@ -9,13 +9,13 @@ from arena.base.definition import Definition, bot_identity, bot_to_json
 from arena.base.enums import CorrectionKind
 from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.base.records import Bot, ScheduledMatch
-from arena.conformance.check import check_bot
 from arena.corrections.corrected_tournament import (
     CorrectedTournament,
     corrected_tournament,
     with_entrants,
 )
-from arena.players.manifest import claims_problem
+from arena.match.check.check import check_bot
+from arena.match.players.manifest import claims_problem
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.correction import Correction, CorrectionDetails, taken_out
 from arena.store.store import Store

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from arena.base.errors import UsageError
 from arena.base.records import MEBIBYTE, Bot
-from arena.players.bot_files import BUILD_DIRECTORY, Bounds, bot_files, made_files, read_file, single_file
+from arena.match.players.bot_files import BUILD_DIRECTORY, Bounds, bot_files, made_files, read_file, single_file
 from arena.sandbox.isolation.bot_places import is_submitted
 from arena.sandbox.isolation.interpreters import arena_interpreter
 

@@ -18,7 +18,7 @@ from arena.executors.log_file import JoinedLog
 from arena.executors.work_queue import WorkQueue
 from arena.executors.worker import play_spec
 from arena.match.bot_pool import BotPool
-from arena.players.function_bot import isolation_for
+from arena.match.players.function_bot import isolation_for
 
 LOOKS_A_SECOND = 4
 """How often ``meanwhile`` is called, at most."""

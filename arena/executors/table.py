@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from arena.base.errors import UsageError
 from arena.executors.executor import Executor, Job
-from arena.players.building import build_bots
-from arena.players.function_bot import isolation_for
+from arena.match.players.building import build_bots
+from arena.match.players.function_bot import isolation_for
 
 
 class ExecutorKind(NamedTuple):

@@ -20,7 +20,7 @@ from arena.base.records import Limits, MatchSpec
 from arena.executors.executor import JobResult, Played, Void, void_after
 from arena.executors.live_reports import LiveReports
 from arena.match.bot_pool import BotPool
-from arena.players.off_turn import WATCH_SECONDS
+from arena.match.players.off_turn import WATCH_SECONDS
 from arena.sandbox.isolation.launcher_client import close_launcher, open_launcher
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.store.rows import row_of

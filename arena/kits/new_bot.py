@@ -14,8 +14,8 @@ from pathlib import Path
 from arena.base.errors import BotDefinitionError, UsageError
 from arena.games import GAMES, find_game
 from arena.kits.languages import Language
-from arena.players.game_location import find_external_game
-from arena.players.manifest import MANIFEST, check_name
+from arena.match.players.game_location import find_external_game
+from arena.match.players.manifest import MANIFEST, check_name
 
 GOLDEN_FRAMES = "golden_frames.txt"
 

@@ -14,8 +14,8 @@ from arena.base.definition import Definition
 from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.base.records import Bot
 from arena.home import ArenaHome
-from arena.players.building import build_bots
-from arena.players.manifest import claims_problem
+from arena.match.players.building import build_bots
+from arena.match.players.manifest import claims_problem
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.values import StoredBot
 from arena.tournament.definition import load_definition

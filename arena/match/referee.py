@@ -32,9 +32,9 @@ from arena.games import Game, make_game
 from arena.games.checked_game import check_position, checked_game, mistake_in
 from arena.match.clock import SeatClock
 from arena.match.final_ranks import final_ranks, termination_of
+from arena.match.players.player import Player, Request
 from arena.match.recorded_text import Places, shortened_stderr
 from arena.match.request import build_request
-from arena.players.player import Player, Request
 from arena.protocol.frames import MAX_BYTES_TO_BOT
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
 

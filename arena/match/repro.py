@@ -11,11 +11,11 @@ from arena.base.errors import BotError, IllegalActionError, UsageError
 from arena.base.records import Fault, MatchRecord
 from arena.games import Game
 from arena.match.clock import SeatClock
+from arena.match.players.player import Request
+from arena.match.players.process_player import ProcessPlayer
+from arena.match.players.transcript import Transcript
 from arena.match.replay import states_of
 from arena.match.request import build_request
-from arena.players.player import Request
-from arena.players.process_player import ProcessPlayer
-from arena.players.transcript import Transcript
 from arena.protocol.messages import Seating, shortened
 
 

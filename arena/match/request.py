@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.games import Game
 from arena.match.clock import SeatClock
-from arena.players.player import Request
+from arena.match.players.player import Request
 from arena.protocol.messages import Wants
 
 

@@ -22,16 +22,16 @@ from arena.games.checked_game import checked_game
 from arena.match.bot_pool import BotPool
 from arena.match.clock import SeatClock
 from arena.match.late_tries import play_until_judged
+from arena.match.players.building import build_bots
+from arena.match.players.diagnosis import uses_botkit
+from arena.match.players.entrants import Entrant, bot_of
+from arena.match.players.function_bot import isolation_for
+from arena.match.players.game_location import check_readable_game
+from arena.match.players.human import HumanPlayer
+from arena.match.players.player import Answer
+from arena.match.players.process_player import ProcessPlayer
 from arena.match.referee import Observer
 from arena.match.request import build_request
-from arena.players.building import build_bots
-from arena.players.diagnosis import uses_botkit
-from arena.players.entrants import Entrant, bot_of
-from arena.players.function_bot import isolation_for
-from arena.players.game_location import check_readable_game
-from arena.players.human import HumanPlayer
-from arena.players.player import Answer
-from arena.players.process_player import ProcessPlayer
 from arena.protocol.messages import Seating
 from arena.sandbox.isolation.levels import choose_isolation
 

@@ -29,13 +29,13 @@ from arena.bot_registry import BotRegistry
 from arena.games import Game, make_game
 from arena.match.bot_pool import BotPool
 from arena.match.human_actions import kept_after_undo, read_action
+from arena.match.players.building import build_bots
+from arena.match.players.call_limit import OutOfTimeError, call_within
+from arena.match.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenBackError
+from arena.match.players.manifest import load_bot
+from arena.match.players.player import Request, wall_limit_seconds
 from arena.match.single_match import ask_bot
 from arena.people.unrated_match import MatchState, Position, UnratedMatch, Wish
-from arena.players.building import build_bots
-from arena.players.call_limit import OutOfTimeError, call_within
-from arena.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenBackError
-from arena.players.manifest import load_bot
-from arena.players.player import Request, wall_limit_seconds
 from arena.playing.view import PERSON_NAME, Played, view_of
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.store.people.match_claim import MatchClaim

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgpack
 
-from arena.players.transcript import TranscriptFrame
+from arena.match.players.transcript import TranscriptFrame
 from arena.protocol.frames import HEADER_BYTES
 from arena.report.tables import printable
 

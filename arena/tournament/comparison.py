@@ -11,7 +11,7 @@ from arena.base.errors import UsageError
 from arena.base.names import check_tournament_name
 from arena.base.records import DEFAULT_PLY_LIMIT, Bot, Limits, TimeControl
 from arena.games import make_game
-from arena.players.manifest import claims_problem
+from arena.match.players.manifest import claims_problem
 from arena.ratings.sequential import Hypotheses, Verdict
 from arena.store.store import Store
 from arena.store.values import StoredTournament

@@ -15,7 +15,7 @@ from arena.base.definition import Definition, bot_from_json, bot_identity
 from arena.base.enums import CorrectionKind
 from arena.base.errors import BotDefinitionError
 from arena.base.records import Bot
-from arena.players.manifest import known_by, load_bot
+from arena.match.players.manifest import known_by, load_bot
 from arena.store.correction import Correction
 from arena.store.values import StoredTournament
 

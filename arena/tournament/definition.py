@@ -23,10 +23,10 @@ from arena.base.records import Bot, Limits, TimeControl
 from arena.base.shipped import bot_path, example_hint, tournament_path
 from arena.base.text import shortened_text, toml_value
 from arena.games import make_game
-from arena.players.diagnosis import uses_botkit
-from arena.players.entrants import Entrant, bot_of
-from arena.players.game_location import check_readable_game
-from arena.players.manifest import IsKnown, as_submitted, check_name, claims_problem, load_bot
+from arena.match.players.diagnosis import uses_botkit
+from arena.match.players.entrants import Entrant, bot_of
+from arena.match.players.game_location import check_readable_game
+from arena.match.players.manifest import IsKnown, as_submitted, check_name, claims_problem, load_bot
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.formats.table import FORMATS, format_of, table_key
 from arena.tournament.openings_key import openings_in

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from arena.base.definition import Definition
 from arena.base.errors import DefinitionError
-from arena.players.manifest import known_by
+from arena.match.players.manifest import known_by
 from arena.store.store import Store
 from arena.store.values import StoredTournament
 from arena.tournament.corrected import with_corrections

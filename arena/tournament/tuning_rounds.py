@@ -14,7 +14,7 @@ from arena.base.names import check_tournament_name
 from arena.base.records import DEFAULT_PLY_LIMIT, Bot, MatchRecord, TimeControl
 from arena.base.results import StoredResult, points_of
 from arena.games import make_game
-from arena.players.manifest import claims_problem
+from arena.match.players.manifest import claims_problem
 from arena.ratings.repeats import counting
 from arena.tournament.definition import check_game_of, check_ply_limit
 from arena.tournament.tuning import Values

@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 from arena.base.errors import BotDefinitionError
 from arena.base.shipped import bot_path
-from arena.players.bot_files import SUBMITTED, bot_files, open_at_once, read_file
-from arena.players.manifest import load_bot
+from arena.match.players.bot_files import SUBMITTED, bot_files, open_at_once, read_file
+from arena.match.players.manifest import load_bot
 
 
 @dataclass(frozen=True, slots=True)

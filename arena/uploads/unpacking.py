@@ -17,10 +17,10 @@ from arena.base.records import MEBIBYTE, Bot, Limits
 from arena.base.shipped import package_directory
 from arena.base.stored import from_json_text, from_stored
 from arena.base.text import size_text
-from arena.players.bot_files import left_out_as
-from arena.players.manifest import LEAST, MANIFEST
-from arena.players.subprocess import EXIT_SECONDS, Subprocess
-from arena.players.untrusted_tree import TreeBounds, TreeRefusedError, TreeSize, copy_tree, open_scratch
+from arena.match.players.bot_files import left_out_as
+from arena.match.players.manifest import LEAST, MANIFEST
+from arena.match.players.subprocess import EXIT_SECONDS, Subprocess
+from arena.match.players.untrusted_tree import TreeBounds, TreeRefusedError, TreeSize, copy_tree, open_scratch
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.removal import remove_tree

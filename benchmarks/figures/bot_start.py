@@ -15,8 +15,8 @@ from pathlib import Path
 
 import arena
 from arena.base.records import DEFAULT_LIMITS, Bot
-from arena.players.connection import BotConnection
-from arena.players.manifest import load_bot
+from arena.match.players.connection import BotConnection
+from arena.match.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
 from arena.sandbox.isolation.levels import choose_isolation
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from arena.base.checked import MAX_BYTES, accepted_at, check_model, read_toml
 from arena.base.errors import UsageError
-from arena.players.manifest import _Manifest
+from arena.match.players.manifest import _Manifest
 from arena.tournament.tournament_file import TournamentFile
 
 VALUES = {

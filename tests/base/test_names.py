@@ -13,7 +13,7 @@ from arena.conformance.submission import submit
 from arena.home import ArenaHome
 from arena.kits.languages import LANGUAGES
 from arena.kits.new_bot import new_bot
-from arena.players.manifest import load_bot
+from arena.match.players.manifest import load_bot
 from arena.protocol.messages import read_ready
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
@@ -162,7 +162,7 @@ def test_names_that_were_accepted_earlier_are_shown_and_go_on(tmp_path, monkeypa
     path = write_tournament(tmp_path, bot, entrant=old, name="an old\u3164cup")
     with ArenaHome(tmp_path / "home") as home:
         with monkeypatch.context() as earlier:
-            for place in ("arena.players.manifest.is_name", "arena.tournament.definition.is_visible_text"):
+            for place in ("arena.match.players.manifest.is_name", "arena.tournament.definition.is_visible_text"):
                 earlier.setattr(place, lambda name: True)
             assert submit(home, bot).refusal is None
             run_tournament(load_definition(path, home.bots), home.store, workers=1)
@@ -180,7 +180,7 @@ def test_versions_that_were_accepted_earlier_go_on_and_none_that_looks_alike_is_
     old = make_bot(tmp_path / "a", version="<i>1.0</i>")
     with ArenaHome(tmp_path / "home") as home:
         with monkeypatch.context() as earlier:
-            earlier.setattr("arena.players.manifest.is_version", lambda version: True)
+            earlier.setattr("arena.match.players.manifest.is_version", lambda version: True)
             assert submit(home, old).refusal is None
             run_tournament(load_definition(write_tournament(tmp_path, old), home.bots), home.store, workers=1)
         assert home.bots.find("a").version == "<i>1.0</i>"

@@ -13,7 +13,7 @@ from arena.base.errors import BotDefinitionError, UnknownNameError
 from arena.base.shipped import bot_path, code_digest, package_directory, path_of, protocol_text, tournament_path
 from arena.conformance.submission import submit
 from arena.home import ArenaHome
-from arena.players.manifest import load_bot
+from arena.match.players.manifest import load_bot
 from arena.tournament.definition import find_entrant, load_definition
 
 TOURNAMENT = """
@@ -165,7 +165,7 @@ def test_the_digest_of_the_code_follows_every_python_file(tmp_path, monkeypatch)
         code_digest.cache_clear()
 
 
-OF_OTHERS = {"arena.executors.worker_start", "arena.lab.mapped_table", "arena.players.game_location"}
+OF_OTHERS = {"arena.executors.worker_start", "arena.lab.mapped_table", "arena.match.players.game_location"}
 """Modules that look for files of games and scripts, which may be from outside the package."""
 
 

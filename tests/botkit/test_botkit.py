@@ -16,7 +16,7 @@ from arena.base.records import MatchSpec, TimeControl
 from arena.botkit import Clock, observations
 from arena.games import GAMES, make_game
 from arena.match.bot_pool import BotPool
-from arena.players.manifest import load_bot
+from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation.levels import choose_isolation
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from arena.base.records import MatchSpec, TimeControl
 from arena.games import GAMES
 from arena.home import ArenaHome
 from arena.match.bot_pool import BotPool
-from arena.players.manifest import load_bot
+from arena.match.players.manifest import load_bot
 from arena.ratings.sequential import Hypotheses
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.comparison import comparison_result

@@ -13,7 +13,7 @@ from arena.lab.limits import Limits
 from arena.lab.oracle import Oracle
 from arena.lab.retrograde import paranoid_of, shares_of
 from arena.lab.state_graph import explore
-from arena.players.manifest import load_bot
+from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation import sandbox_policy
 from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec
 from tests import needs

@@ -10,7 +10,7 @@ import pytest
 from arena.base.enums import FaultKind
 from arena.base.records import Bot, Fault
 from arena.cli.group import run
-from arena.players.diagnosis import Failure, hint_for
+from arena.match.players.diagnosis import Failure, hint_for
 from benchmarks import zoo_bots as zoo
 from tests import needs
 from tests.cli.terminal import shown_at_a_terminal

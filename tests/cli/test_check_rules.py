@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.conformance import rules_process
+from arena.match.check import rules_process
 from arena.sandbox.isolation.stale_cleanup import remove_stale
 from tests.cli.calls import called, refusal
 

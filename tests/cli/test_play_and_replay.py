@@ -15,9 +15,9 @@ from arena.cli.group import run
 from arena.cli.replay_command import Replayed, _Cursor, _page
 from arena.games import GAMES, make_game
 from arena.lab.annotation import NOTHING_KNOWN, AnnotatedAction, Annotation
+from arena.match.players.manifest import load_bot
 from arena.match.replay import states_of
 from arena.match.single_match import ask_bot, play_match
-from arena.players.manifest import load_bot
 from arena.report.text_layout import cell_count
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import called

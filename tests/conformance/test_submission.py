@@ -14,8 +14,8 @@ from arena.base.errors import BotDefinitionError, UsageError
 from arena.conformance.submission import submit
 from arena.executors.bot_archive import pack_bot
 from arena.home import ArenaHome
-from arena.players.bot_files import SUBMITTED, bot_files, copy_files
-from arena.players.manifest import load_bot
+from arena.match.players.bot_files import SUBMITTED, bot_files, copy_files
+from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation.removal import remove_tree
 from arena.tournament.definition import load_definition
 

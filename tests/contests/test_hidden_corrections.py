@@ -9,9 +9,9 @@ from arena.contests.stage_runs import StageRuns
 from arena.contests.stages import definition_of
 from arena.contests.visibility import ContestHome
 from arena.directors.leaving import Leaving
+from arena.match.players.manifest import load_bot
 from arena.people.contest import ContestStage
 from arena.people.directing import DirectorState, RequestState
-from arena.players.manifest import load_bot
 from tests.contests.samples import SEALED
 from tests.contests.world import DEADLINE
 from tests.tournament.test_control import Scripted

@@ -8,9 +8,9 @@ from arena.analysis.standings_cache import standings_of
 from arena.base.definition import Definition, GameChoice
 from arena.executors.executor import Executor, Played
 from arena.games import make_game
+from arena.match.players.manifest import load_bot
+from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
-from arena.players.manifest import load_bot
-from arena.players.scripted import ScriptedPlayer
 from arena.store.rows import row_of
 from arena.tournament.director import run_tournament
 

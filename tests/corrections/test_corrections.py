@@ -20,7 +20,7 @@ from arena.corrections.absence import disqualify, withdraw
 from arena.corrections.bots import enter_late, replace_bot
 from arena.corrections.undoing import undo_correction
 from arena.corrections.void_matches import void_matches
-from arena.players.manifest import load_bot
+from arena.match.players.manifest import load_bot
 from arena.ratings.sequential import Hypotheses
 from arena.tournament.comparison import comparison_definition
 from arena.tournament.corrected import with_corrections

@@ -10,7 +10,7 @@ import pytest
 from arena.base.errors import BotDefinitionError, UsageError
 from arena.base.records import Bot
 from arena.executors.bot_archive import pack_bot, unpack_bot
-from arena.players.manifest import BUILD_DIRECTORY, load_bot
+from arena.match.players.manifest import BUILD_DIRECTORY, load_bot
 from arena.sandbox.isolation.removal import remove_tree
 from tests.conftest import BOTS
 

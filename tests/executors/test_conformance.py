@@ -23,7 +23,7 @@ from arena.executors.work_queue import WorkQueue
 from arena.games import make_game
 from arena.home import ArenaHome
 from arena.match.bot_pool import BotPool
-from arena.players.manifest import load_bot
+from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament import director, run
 from arena.tournament.definition import load_definition

@@ -12,7 +12,7 @@ from arena.executors.cores import CoreLocks
 from arena.executors.executor import Job
 from arena.executors.local import LocalExecutor
 from arena.match.bot_pool import BotPool
-from arena.players.manifest import load_bot
+from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation.levels import choose_isolation
 from benchmarks import zoo_bots as zoo
 from tests.matches import small_match

@@ -11,8 +11,8 @@ from arena.executors import in_process, live_reports
 from arena.executors.executor import Job
 from arena.executors.in_process import InProcessExecutor
 from arena.executors.live_reports import LiveReports
+from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
-from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from tests.matches import small_match

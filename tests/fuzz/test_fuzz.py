@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.base.errors import UsageError
-from arena.players.manifest import load_bot
+from arena.match.players.manifest import load_bot
 from arena.tournament.definition import load_definition
 
 ROOT = Path(__file__).parents[2]

@@ -17,8 +17,8 @@ from arena.base.records import MatchSpec, TimeControl
 from arena.games import GAMES, make_game
 from arena.kits.languages import LANGUAGES
 from arena.match.bot_pool import BotPool
-from arena.players.building import build_bots
-from arena.players.manifest import load_bot
+from arena.match.players.building import build_bots
+from arena.match.players.manifest import load_bot
 from arena.protocol.frames import decode_body
 from arena.protocol.messages import read_action, read_ready
 from arena.sandbox.isolation.levels import choose_isolation

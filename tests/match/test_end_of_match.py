@@ -11,7 +11,7 @@ import pytest
 from arena.base.enums import IsolationLevel
 from arena.base.records import Bot, TimeControl
 from arena.match.bot_pool import BotPool
-from arena.players.idle_detection import Activity, activity_of
+from arena.match.players.idle_detection import Activity, activity_of
 from arena.sandbox.isolation.levels import choose_isolation
 from tests.leftovers import no_process_left
 from tests.matches import small_match

@@ -14,10 +14,10 @@ from arena.botkit.selfplay import DEFAULT_PLY_LIMIT as OF_SELF_PLAY
 from arena.cli.options import ply_limit_option
 from arena.games import GAMES, make_game
 from arena.games.options import IntOption
+from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.match.replay import ReplayError, check_record
 from arena.match.single_match import play_match
-from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
 from arena.store.rows import row_of
 from arena.store.statements import record_from

@@ -8,9 +8,9 @@ import pytest
 import arena
 from arena.base.errors import BotError
 from arena.base.records import Bot, MatchSpec, SeatReport
+from arena.match.players.scripted import ScriptedPlayer
 from arena.match.recorded_text import GAP, Places
 from arena.match.referee import Referee
-from arena.players.scripted import ScriptedPlayer
 
 HOME = "/srv/grid/.arena"
 PLACE = f"{HOME}/bots/b6e4"

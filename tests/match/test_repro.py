@@ -10,9 +10,9 @@ import pytest
 from arena.base.enums import ClockKind
 from arena.base.records import Bot, Limits, TimeControl
 from arena.match.bot_pool import BotPool
+from arena.match.players.manifest import load_bot
+from arena.match.players.process_player import ProcessPlayer
 from arena.match.repro import repeat, whom_to_repeat
-from arena.players.manifest import load_bot
-from arena.players.process_player import ProcessPlayer
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.rows import row_of
 from arena.store.statements import record_from

@@ -12,9 +12,9 @@ from arena.base.records import Bot, MatchSpec
 from arena.games import Drawing, Game, hexagon, make_game
 from arena.games.differences import Differences
 from arena.games.drawing import drawing_problem, shape_problem
+from arena.match.players.player import Answer
+from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
-from arena.players.player import Answer
-from arena.players.scripted import ScriptedPlayer
 from arena.report.board import Board
 from arena.report.match_view import match_view
 from arena.site.boards import board_svg

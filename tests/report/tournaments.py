@@ -7,9 +7,9 @@ from arena.base.records import Bot
 from arena.base.seeds import pick_below
 from arena.executors.executor import Executor, Played
 from arena.games import make_game
+from arena.match.players.player import Answer
+from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
-from arena.players.player import Answer
-from arena.players.scripted import ScriptedPlayer
 from arena.store.rows import row_of
 from arena.tournament.director import run_tournament
 

@@ -7,9 +7,9 @@ import pytest
 from arena.executors.executor import Executor, Job, Played
 from arena.executors.local import LocalExecutor
 from arena.executors.work_queue import WorkQueue
+from arena.match.players.manifest import load_bot
+from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
-from arena.players.manifest import load_bot
-from arena.players.scripted import ScriptedPlayer
 from arena.store.rows import row_of
 from arena.tournament.control import Order, RunControl
 from arena.tournament.definition import load_definition

@@ -20,8 +20,8 @@ from arena.executors.executor import Executor, Job, Played, Void, void_after
 from arena.executors.local import LocalExecutor
 from arena.executors.work_queue import WorkQueue
 from arena.home import ArenaHome
+from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
-from arena.players.scripted import ScriptedPlayer
 from arena.store.rows import row_of
 from arena.tournament.definition import load_definition, with_name
 from arena.tournament.director import run_tournament

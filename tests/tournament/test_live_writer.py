@@ -14,8 +14,8 @@ from arena.base.records import Bot
 from arena.base.results import EntrantRating
 from arena.executors.executor import Executor, Played, Playing, Void
 from arena.home import ArenaHome
+from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
-from arena.players.scripted import ScriptedPlayer
 from arena.protocol.messages import Wants
 from arena.store.live_state import LiveState
 from arena.store.rows import row_of

@@ -16,7 +16,7 @@ import pytest
 from arena.base.errors import VoidMatchError
 from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.match.bot_pool import BotPool
-from arena.players.manifest import load_bot
+from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation import fork_server, launcher_client, reaper, stale_cleanup
 from arena.sandbox.isolation.launcher_client import make_scratch, open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
@@ -81,7 +81,7 @@ from arena.sandbox.isolation.process_tag import is_dead, process_tag
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import make_launch_spec
 from arena.match.bot_pool import BotPool, PoolKey
-from arena.players.manifest import load_bot
+from arena.match.players.manifest import load_bot
 from arena.base.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 bots = (load_bot(Path(sys.argv[1])), load_bot(Path(sys.argv[1])))
 with BotPool(choose_isolation(sys.argv[2])) as pool:
@@ -162,8 +162,8 @@ from arena.isolation import reaper, sandbox_policy
 from arena.sandbox.isolation.launcher_client import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation
-from arena.players.manifest import load_bot
-from arena.players.subprocess import Subprocess
+from arena.match.players.manifest import load_bot
+from arena.match.players.subprocess import Subprocess
 from arena.base.records import DEFAULT_LIMITS
 
 found = choose_isolation(sys.argv[2])

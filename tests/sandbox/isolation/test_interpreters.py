@@ -12,8 +12,8 @@ from arena import home
 from arena.base.enums import IsolationLevel
 from arena.base.errors import BotError
 from arena.base.records import DEFAULT_LIMITS, Bot
-from arena.players.connection import BotConnection
-from arena.players.manifest import load_bot
+from arena.match.players.connection import BotConnection
+from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation import bot_places, interpreters
 from arena.sandbox.isolation.interpreters import arena_python, resolve_program
 from arena.sandbox.isolation.levels import choose_isolation

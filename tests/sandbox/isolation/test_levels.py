@@ -14,8 +14,8 @@ from arena.base.enums import IsolationLevel
 from arena.base.errors import UsageError
 from arena.base.records import DEFAULT_LIMITS, Bot, TimeControl
 from arena.match.bot_pool import BotPool
-from arena.players.connection import BotConnection
-from arena.players.manifest import load_bot
+from arena.match.players.connection import BotConnection
+from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation import levels, sandbox_policy
 from arena.sandbox.isolation.levels import PREFERRED, choose_isolation, probe_level
 from arena.sandbox.isolation.sandbox_policy import Isolation

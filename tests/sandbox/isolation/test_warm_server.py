@@ -13,9 +13,9 @@ from arena.base.enums import IsolationLevel
 from arena.base.errors import ArenaError, BotError
 from arena.base.records import DEFAULT_LIMITS, Bot, TimeControl
 from arena.match.bot_pool import BotPool
-from arena.players.connection import BotConnection
-from arena.players.manifest import load_bot
-from arena.players.subprocess import Subprocess
+from arena.match.players.connection import BotConnection
+from arena.match.players.manifest import load_bot
+from arena.match.players.subprocess import Subprocess
 from arena.protocol.frames import encode_frame
 from arena.sandbox.isolation import levels
 from arena.sandbox.isolation.interpreters import arena_interpreter

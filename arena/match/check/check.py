@@ -1,0 +1,287 @@
+"""Whether a bot keeps the protocol: the steps of ``arena check``, each tried on the bot itself as a tournament would.
+
+The bot plays against an opponent inside the arena's own process that draws its actions from a seed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from arena.base.bot_text import BotText
+from arena.base.enums import FaultKind, Termination
+from arena.base.errors import ArenaError, BotDefinitionError, BotError, LateError
+from arena.base.records import (
+    DEFAULT_LIMITS,
+    MEBIBYTE,
+    Bot,
+    Fault,
+    Limits,
+    MatchRecord,
+    SeatReport,
+    TimeControl,
+)
+from arena.base.shipped import path_of
+from arena.base.text import counted
+from arena.games import GAMES, find_game, make_game
+from arena.match.check.tried_bot import TriedBot
+from arena.match.check.variants import bounds_of, odd_options, options_text
+from arena.match.players.building import build_bots
+from arena.match.players.diagnosis import Failure, hint_for
+from arena.match.players.subprocess import Subprocess
+from arena.match.players.transcript import TranscriptFrame
+from arena.sandbox.isolation.interpreters import arena_interpreter
+from arena.sandbox.isolation.sandbox_policy import Isolation
+
+BUSY_PROGRAMS = 2
+"""How many programs share the bot's core while its time behaviour is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a check.
+
+    Attributes:
+        name: what was tried.
+        is_passed: whether it went well.
+        detail: what was seen, in a few words.
+        hint: how to fix it; empty if it is passed.
+        sent: the last question before it failed, as a frame.
+        received: the bytes that came back.
+        before: the messages before that question.
+        stderr: what the bot wrote there.
+    """
+
+    name: str
+    is_passed: bool
+    detail: str
+    hint: str = ""
+    sent: bytes = b""
+    received: bytes = b""
+    stderr: str = ""
+    before: tuple[TranscriptFrame, ...] = ()
+
+
+def check_bot(
+    bot: Bot, isolation: Isolation, seconds: float = 1.0, games: tuple[str, ...] = (), limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Step]:
+    """Try a bot, step by step.
+
+    Args:
+        bot: the bot.
+        isolation: the level from ``choose_isolation``.
+        seconds: for each action.
+        games: the games to try; by default those it claims, or all.
+        limits: what it may use.
+
+    Raises:
+        UsageError: if a game is unknown, or the bot can't be built.
+    """
+    for game in () if games else bot.games:
+        check_claimed_game(bot, game, "arena check")
+    claimed = games or bot.games or tuple(GAMES)
+    for game in claimed:
+        find_game(game)
+    build_bots([bot], isolation)
+    checker = _Checker(bot, claimed[0], isolation, TimeControl(per_action_seconds=seconds), limits)
+    try:
+        first = checker.start()
+        yield first
+        if not first.is_passed:
+            return
+        for game in claimed:
+            yield from checker.play_game(game)
+        yield checker.reuse(claimed[0])
+        yield checker.under_load(claimed[0])
+        yield checker.limits_kept()
+        yield checker.quit()
+    finally:
+        checker.close()
+
+
+def check_claimed_game(bot: Bot, game: str, command: str) -> None:
+    """Raise BotDefinitionError for a game from outside the package: a program, which no bot can have loaded."""
+    if ":" in game:
+        raise BotDefinitionError(
+            f"{bot.label}: games: {game!r} is a game from outside the package, which is loaded only where you name it:"
+            f" {command} … --game {game}"
+        )
+
+
+class _Checker:
+    """Holds the one process that goes through all steps."""
+
+    def __init__(self, bot: Bot, game: str, isolation: Isolation, time_control: TimeControl, limits: Limits) -> None:
+        self._bot = bot
+        self._game = game
+        self._isolation = isolation
+        self._time_control = time_control
+        self._limits = limits
+        self._tried = TriedBot(bot, isolation, limits, time_control)
+        self._player = self._tried.player
+        self._broken: Step | None = None  # the first step in which a limit was broken
+
+    def close(self) -> None:
+        self._player.close()
+
+    def start(self) -> Step:
+        """Launch it and read its ready message."""
+        name = "starts and says ready"
+        try:
+            self._tried.begin(self._game)
+        except LateError:
+            raise
+        except ArenaError as error:
+            kind, detail = getattr(error, "kind", FaultKind.START), getattr(error, "detail", str(error))
+            fault = Fault(seat=0, kind=kind, ply=0, detail=BotText(detail))
+            self._player.tell_fault(fault)
+            report = self._player.end((), (), Termination.FORFEIT, (fault,))
+            cpu_seconds = report.cpu_seconds + report.off_turn_cpu_seconds
+            return self._failed(name, fault, report, cpu_seconds, self._time_control.startup_seconds)
+        ready = self._player.ready
+        label = " ".join(part for part in (ready.name, ready.version) if part) or self._bot.label
+        wants = ", ".join(part for part, on in ready.wants._asdict().items() if on) or "nothing"
+        return Step(name, True, f"{label}; wants {wants}")
+
+    def play_game(self, game: str) -> Iterator[Step]:
+        """Play a game in every seat, at odd sizes, with three players, and with each option at its bounds."""
+        for seat in range(make_game(game).players):
+            yield self._try(f"plays {game} in seat {seat}", game, {}, seat)
+        for options in odd_options(game):
+            shown = options_text(options)
+            for seat in range(make_game(game, **options).players):
+                yield self._try(f"plays {game} with {shown} in seat {seat}", game, options, seat)
+
+        yield self._play_at_bounds(game)
+
+    def _play_at_bounds(self, game: str) -> Step:
+        """Play a match with each option at its lowest and highest and with each choice, in one seat after another."""
+        bounds = bounds_of(game)
+        longest = 0.0
+        for number, options in enumerate(bounds.tried):
+            seat = number % make_game(game, **options).players
+            record = self._tried.play(game, options, seat)
+            if record.faults:
+                return self._failed_in(record, seat, f"plays {game} with {options_text(options)} in seat {seat}")
+            longest = max(longest, _longest_seconds(record, seat))
+        tried = "; ".join(map(options_text, bounds.tried)) or "none besides"
+        left_out = "; ".join(map(options_text, bounds.left_out))
+        detail = f"{tried}, longest action {1000 * longest:.1f} ms" + (
+            f"; left out as too long: {left_out}" if left_out else ""
+        )
+        return Step(f"plays {game} with its options at their bounds", True, detail)
+
+    def reuse(self, game: str) -> Step:
+        """Play two more matches with the process of all earlier ones, both with the same seed and opponent."""
+        name = "plays match after match with one process"
+        records = [self._tried.play(game, {}, 0, seed=11) for _ in range(2)]
+        for record in records:
+            if record.faults:
+                return self._failed_in(record, 0, name)
+        same = records[0].actions == records[1].actions
+        how = "the same actions from the same seed" if same else "other actions from the same seed: not reproducible"
+        return Step(name, True, f"{counted(self._tried.matches, 'match')} so far; {how}")
+
+    def under_load(self, game: str) -> Step:
+        """Play while other programs use up the processor."""
+        name = f"keeps its time beside {BUSY_PROGRAMS} busy programs on its core"
+        busy = busy_bot()
+        cores = os.sched_getaffinity(0)
+        self._player.close()
+        os.sched_setaffinity(0, {min(cores)})
+        try:
+            with contextlib.ExitStack() as stack:
+                for _ in range(BUSY_PROGRAMS):
+                    stack.enter_context(Subprocess(busy, self._isolation, self._limits))
+                record = self._tried.play(game, {}, 0)
+        finally:
+            os.sched_setaffinity(0, cores)
+        if record.faults:
+            return self._failed_in(record, 0, name)
+        return Step(name, True, _longest(record, 0))
+
+    def limits_kept(self) -> Step:
+        """End the bot and report its peak usage; it is launched again first if its last match ended in a fault."""
+        name = "stays inside its limits"
+        with contextlib.suppress(BotError):
+            self._tried.begin(self._game)
+        self._player.close()
+        if self._broken is not None:
+            return replace(self._broken, name=name)
+        peak, limits = self._player.peak, self._limits
+        used = (
+            f"{peak.memory_bytes / MEBIBYTE:.0f} of {limits.memory_bytes / MEBIBYTE:.0f} MiB of memory,"
+            f" {peak.processes} of {limits.processes} processes and threads,"
+            f" {peak.open_files} of {limits.open_files} open files"
+        )
+        return Step(name, True, used)
+
+    def quit(self) -> Step:
+        """Check that the bot exited by itself after ``quit``."""
+        name = "leaves when it is told to quit"
+        if self._tried.leaves(self._game):
+            return Step(name, True, "within half a second")
+        return Step(
+            name, False, "it had to be killed after half a second", "end the program on quit, and when its input ends"
+        )
+
+    def _try(self, name: str, game: str, options: dict[str, int], seat: int) -> Step:
+        record = self._tried.play(game, options, seat)
+        if record.faults:
+            return self._failed_in(record, seat, name)
+        return Step(name, True, f"{counted(len(record.actions), 'ply')}, {_longest(record, seat)}")
+
+    def _failed_in(self, record: MatchRecord, seat: int, name: str) -> Step:
+        """Return the step of a match with a fault."""
+        control, report = self._time_control, record.seats[seat]
+        before = sum(
+            seconds or 0.0
+            for (actor, _), seconds in zip(record.actions, record.cpu_seconds, strict=True)
+            if actor == seat
+        )
+        waited_seconds = (control.per_action_seconds or 0.0) + control.margin_seconds
+        return self._failed(name, record.faults[0], report, report.cpu_seconds - before, waited_seconds)
+
+    def _failed(self, name: str, fault: Fault, report: SeatReport, cpu_seconds: float, waited_seconds: float) -> Step:
+        transcript = self._player.transcript
+        sent, received = transcript.last_exchange()
+        has_waited = fault.kind == FaultKind.TIMEOUT or "within" in fault.detail
+        stderr = report.stderr.for_operator()
+        failure = Failure(
+            self._bot, fault, stderr, received, cpu_seconds, waited_seconds if has_waited else None, self._game
+        )
+        where = "" if fault.kind == FaultKind.START else f" at ply {fault.ply}"
+        detail = f"{fault.kind} fault{where}: {fault.detail.for_operator()}"
+        if has_waited:
+            detail += f" (CPU time {cpu_seconds:.2f} s)"
+        step = Step(
+            name=name,
+            is_passed=False,
+            detail=detail,
+            hint=hint_for(failure),
+            sent=sent,
+            received=received,
+            stderr=stderr,
+            before=tuple(transcript.before_last_exchange()),
+        )
+        if fault.kind == FaultKind.LIMIT and self._broken is None:
+            self._broken = step
+        return step
+
+
+def busy_bot() -> Bot:
+    """Return a program that does nothing but use the processor."""
+    program = path_of("arena.match.check.busy_bot")
+    command = (arena_interpreter(), "-I", "-S", str(program))
+    return Bot(name="busy", version="1", command=command, directory=str(program.parent), own_files=(str(program),))
+
+
+def _longest(record: MatchRecord, seat: int) -> str:
+    return f"longest action {1000 * _longest_seconds(record, seat):.1f} ms"
+
+
+def _longest_seconds(record: MatchRecord, seat: int) -> float:
+    pairs = zip(record.actions, record.wall_seconds, strict=True)
+    return max((seconds or 0.0 for (actor, _), seconds in pairs if actor == seat), default=0.0)

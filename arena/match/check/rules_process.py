@@ -1,0 +1,302 @@
+"""Loads and checks the rules of a game in a process of their own, which may print, hang, crash or end as it likes.
+
+The process answers with a file of JSON, which is read with bounds: whoever wrote the rules may have written it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import multiprocessing
+import os
+import re
+import resource
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
+
+from arena.base.errors import GameError, OptionError, StoreError, UsageError, repr_of
+from arena.base.programs.service_program import end_with, starting_process
+from arena.base.stored import from_json_text, from_stored
+from arena.games import find_game, parse_options
+from arena.games.conformance import CHECKS, CheckResult, run_checks
+from arena.games.conformance.calls import guarded, time_limits
+from arena.games.conformance.finding import MistakeError
+from arena.games.conformance.values import as_lists
+from arena.match.players.bot_files import open_at_once
+from arena.match.players.game_location import find_external_game
+from arena.sandbox.isolation.process_tag import process_tag
+from arena.sandbox.isolation.stale_cleanup import RULES_PREFIX
+
+IMPORT_SECONDS = 10.0
+"""Importing the module of a game may take this long."""
+
+STALL_SECONDS = 20.0
+"""A process in which no Python code has run for so long is stuck in a call that can't be interrupted."""
+
+MAX_ANSWER_BYTES = 4 * 1024**2
+
+MAX_FILE_BYTES = 64 * 1024**2
+"""Of each file that the process writes, also of what the rules print."""
+
+SHOWN_BYTES = 8 * 1024
+"""Of what the rules write to stderr: the first and the last half."""
+
+MEMORY_BYTES = 4 * 1024**3
+"""What the checks may use beyond what the process has at its start."""
+
+_FRAME = re.compile(r'File "(.+)", line (\d+) in (\S+)')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesStep:
+    """One step of a check of rules.
+
+    Attributes:
+        check: its name in ``arena.games.conformance.CHECKS``, or "printing" or "bots".
+        name: what the game does if it passes.
+        is_passed: whether it passed.
+        detail: how much was tried, or what is wrong.
+        options: of the game that shows a mistake.
+        line: the line of play that shows it, as JSON types; None takes the seat to act out.
+        line_text: the line in the game's own text.
+    """
+
+    check: str
+    name: str
+    is_passed: bool
+    detail: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    line: Sequence[Any] = ()
+    line_text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What the process found.
+
+    Attributes:
+        refused: why the game can't be checked; empty if it was.
+        steps: the steps of the checks.
+    """
+
+    refused: str = ""
+    steps: tuple[RulesStep, ...] = ()
+
+
+def check_in_process(game: str, given: Sequence[str], tell: Callable[[str], None]) -> tuple[RulesStep, ...]:
+    """Return the steps of all checks of a game; a check that another mistake has made pointless has none.
+
+    Args:
+        game: its name or dotted path.
+        given: options as text.
+        tell: called with what the rules have written to stderr, as it came; if it is much, the beginning and the end.
+
+    Raises:
+        UsageError: if the game can't be loaded, an option is refused, or bots can't read its module.
+        GameError: if the process has ended without an answer, or is stuck.
+    """
+    context = multiprocessing.get_context("spawn")
+    heartbeat = context.Value("d", time.monotonic(), lock=False)
+    with tempfile.TemporaryDirectory(prefix=f"{RULES_PREFIX}{process_tag()}-", ignore_cleanup_errors=True) as directory:
+        arguments = (game, tuple(given), heartbeat, directory, os.getpid())
+        process = context.Process(target=_run, args=arguments, daemon=True)
+        try:
+            with starting_process():
+                process.start()
+            _wait(game, process, heartbeat, Path(directory))
+        finally:
+            if process.pid is not None:
+                process.kill()
+                process.join()
+            tell(_start_and_end(Path(directory, "stderr"), SHOWN_BYTES))
+        answer = _read_answer(game, Path(directory, "answer"), process.exitcode or 0)
+    if answer.refused:
+        raise UsageError(answer.refused)
+    return answer.steps
+
+
+def _wait(game: str, process: Any, heartbeat: Any, directory: Path) -> None:
+    """Return when the process has answered or ended."""
+    while not (wait([process.sentinel], 0.2) or (directory / "answer").exists()):
+        if time.monotonic() - heartbeat.value > STALL_SECONDS:
+            with contextlib.suppress(OSError):
+                os.kill(process.pid, signal.SIGUSR1)
+            time.sleep(0.5)  # the handler writes the stack without the interpreter's help
+            method, place = _innermost(directory / "stack", game)
+            raise GameError(game, method, f"did not return within {STALL_SECONDS:g} s, and can't be interrupted", place)
+
+
+def _read_answer(game: str, path: Path, exit_code: int) -> _Answer:
+    """Return what the process has written."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            text = file.read(MAX_ANSWER_BYTES).decode()
+        return from_stored(_Answer, from_json_text(text, "the answer"), "the answer")
+    except FileNotFoundError:
+        how = f"by {signal.Signals(-exit_code).name}" if exit_code < 0 else f"with exit code {exit_code}"
+        raise GameError(game, "its module", f"ended the process that checked it, {how}") from None
+    except (OSError, UnicodeDecodeError, StoreError):
+        raise GameError(game, "its module", "wrote into the files of the process that checked it") from None
+
+
+def _start_and_end(path: Path, max_bytes: int) -> str:
+    """Return the text of a file that the process has written, in which anything may be; of a long one both ends."""
+    half = max_bytes // 2
+    try:
+        with open(path, "rb", opener=open_at_once) as file:
+            data = file.read(max_bytes + 1)
+            if len(data) > max_bytes:
+                file.seek(-half, os.SEEK_END)
+                data = data[:half] + b"\n[...]\n" + file.read(half)
+    except OSError:
+        return ""
+    return data.decode(errors="replace")
+
+
+def _innermost(stack: Path, game: str) -> tuple[str, str]:
+    """Return the method that is running, and its file and line, from a stack written by faulthandler."""
+    frames = _FRAME.findall(_start_and_end(stack, MAX_ANSWER_BYTES))
+    top = game.partition(":")[0].partition(".")[0]
+    own = [frame for frame in frames if top in (Path(frame[0]).stem, *(part.name for part in Path(frame[0]).parents))]
+    if not own:
+        return "a method", ""
+    file, line, method = own[0]
+    return method, f"{Path(file).name}:{line}"
+
+
+def _run(game: str, given: tuple[str, ...], heartbeat: Any, directory: str, parent: int) -> None:
+    """Write why the game is refused, or the results of its checks. Runs in the process."""
+    end_with(parent, signal.SIGKILL)
+    with Path(directory, "stack").open("w") as stack:
+        faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see starting_process
+
+        def beat() -> None:
+            heartbeat.value = time.monotonic()
+
+        with time_limits(beat), _without_terminal(Path(directory)) as printed:
+            _set_limits()
+            try:
+                answer = _Answer(steps=_check(game, given, printed))
+            except UsageError as error:
+                answer = _Answer(refused=str(error))
+            except KeyboardInterrupt:  # of the rules: Ctrl-C ends this process at once
+                answer = _Answer(refused=f"game {game!r} can't be used: it raised KeyboardInterrupt")
+        unfinished = Path(directory, "unfinished")
+        unfinished.write_text(json.dumps(asdict(answer)), encoding="ascii")
+        unfinished.rename(Path(directory, "answer"))
+
+
+@contextlib.contextmanager
+def _without_terminal(directory: Path) -> Iterator[Path]:
+    """Give a process an empty input, and keep what it prints in files; give that of its stdout."""
+    path = directory / "printed"
+    with (
+        Path(os.devnull).open() as nothing,
+        path.open("w", encoding="utf-8", errors="replace", buffering=1) as output,
+        (directory / "stderr").open("wb") as errors,
+    ):
+        os.dup2(nothing.fileno(), 0)
+        os.dup2(output.fileno(), 1)
+        os.dup2(errors.fileno(), 2)
+        sys.stdin, sys.stdout = nothing, output
+        yield path
+
+
+def _set_limits() -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    wanted = MAX_FILE_BYTES if hard == resource.RLIM_INFINITY else min(MAX_FILE_BYTES, hard)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (wanted, hard))
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = used + MEMORY_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+
+
+def _check(game: str, given: tuple[str, ...], printed: Path) -> tuple[RulesStep, ...]:
+    try:
+        kind = guarded(lambda: find_game(game), "importing it", game.partition(":")[0], IMPORT_SECONDS)
+    except MistakeError as mistake:
+        raise UsageError(_load_problem(game, mistake)) from mistake
+    text = _start_and_end(printed, SHOWN_BYTES).strip()
+    if text:
+        raise UsageError(
+            f"game {game!r} can't be used: its module prints {text.splitlines()[0][:60]!r} when it is imported, which"
+            " every bot and worker does; put what is no rule under if __name__ == '__main__'"
+        )
+    _require_readable(game)
+    options = parse_options(game, given)
+    try:
+        made = guarded(lambda: kind(**options), "making it", kind.__module__) if options else kind
+    except MistakeError as mistake:
+        if isinstance(mistake.__cause__, OptionError):
+            raise mistake.__cause__ from None
+        raise GameError(game, "__init__", mistake.sentence.removeprefix("making it ")) from mistake
+    results = [result for result in run_checks(made) if result.is_tried]
+    return *map(_step, results), _printing(printed)
+
+
+def _load_problem(game: str, mistake: MistakeError) -> str:
+    """Return why a game can't be loaded, as the user reads it."""
+    if isinstance(mistake.__cause__, UsageError):
+        return str(mistake.__cause__)
+    return f"game {game!r} can't be loaded: {mistake.sentence}"
+
+
+def _require_readable(game: str) -> None:
+    """Raise UsageError if the module is no file that bots could read."""
+    if ":" not in game:
+        return
+    top = find_game(game).__module__.partition(".")[0]
+    if top == __name__.partition(".")[0]:
+        return
+    location = find_external_game(game)
+    if location is None:
+        raise UsageError(
+            f"game {game!r} can't be used: bots can't read the module {top!r}, which has no file of its own; expected"
+            " a .py file, or a package with an __init__.py"
+        )
+    if not Path(location[1]).exists():
+        raise UsageError(
+            f"game {game!r} can't be used: bots can't read the module {top!r} in {location[1]}; expected a .py file,"
+            " or a package with an __init__.py"
+        )
+
+
+def _step(result: CheckResult) -> RulesStep:
+    finding = result.finding
+    if finding is None:
+        return RulesStep(check=result.check, name=CHECKS[result.check], is_passed=True, detail=result.detail)
+    return RulesStep(
+        check=result.check,
+        name=CHECKS[result.check],
+        is_passed=False,
+        detail=finding.sentence,
+        options=finding.options,
+        line=[_as_json(action) for action in finding.line],
+        line_text=finding.line_text,
+    )
+
+
+def _as_json(action: Any) -> Any:
+    try:
+        return json.loads(json.dumps(as_lists(action)))
+    except (TypeError, ValueError, RecursionError):
+        return repr_of(action)
+
+
+def _printing(printed: Path) -> RulesStep:
+    sys.stdout.flush()
+    text = _start_and_end(printed, SHOWN_BYTES).strip()
+    detail = f"its methods print {text.splitlines()[0][:60]!r}" if text else ""
+    return RulesStep(check="printing", name="prints nothing", is_passed=not text, detail=detail)

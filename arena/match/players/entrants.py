@@ -1,0 +1,103 @@
+"""Bots as callers of the Python interface name them: a bot, a path, or a Python function."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import os
+from typing import Any
+
+from arena.base.errors import BotDefinitionError
+from arena.base.records import FUNCTION_PROGRAM, Bot
+from arena.base.text import shortened_text
+from arena.botkit.seat import Choose
+from arena.match.players.function_bot import FunctionBot
+from arena.match.players.manifest import check_name, load_bot
+
+Entrant = Bot | str | os.PathLike[str] | Choose
+"""A bot, the path of one (``arena:NAME`` for an example bot), or a function ``choose(game, state, clock)``."""
+
+
+def function_bot(function: Choose, name: str | None = None, version: str = "1") -> FunctionBot:
+    """Return a Python function as a bot, for ``play_match`` and ``make_definition``.
+
+    It plays in this process, so nothing is kept from it: use it for functions of your own. Its digest is that of its
+    source text, so a tournament is not resumed with a function that was edited; what the function uses is not compared.
+
+    Args:
+        function: called with the game, the state and the clock; returns an action or a ``Choice``.
+        name: in tables; by default the function's.
+        version: in tables.
+
+    Raises:
+        BotDefinitionError: if it is not a function of three arguments, or the name or the version is refused.
+    """
+    if not callable(function):
+        given = shortened_text(repr(function))
+        raise BotDefinitionError(f"bot {given}: expected a path, a bot or a function of (game, state, clock)")
+    known_as = _known_as(function)
+    _check_arguments(function, known_as)
+    plain = name if name is not None else known_as.strip("<>")
+    check_name(f"function {known_as}: name", plain)
+    check_name(f"function {known_as}: version", version)
+    return FunctionBot(
+        name=plain,
+        version=version,
+        command=(FUNCTION_PROGRAM, f"{getattr(_inner(function), '__module__', None) or '__main__'}:{known_as}"),
+        directory="",
+        digest=_digest(function),
+        function=function,
+    )
+
+
+def bot_of(entrant: Entrant) -> Bot:
+    """Return the bot that a caller of the Python interface has named.
+
+    Raises:
+        BotDefinitionError: if there is no such bot.
+        UnknownNameError: if there is no example bot of that name.
+    """
+    if isinstance(entrant, Bot):
+        return entrant
+    if isinstance(entrant, str | os.PathLike):
+        return load_bot(entrant)
+    return function_bot(entrant)
+
+
+def _inner(function: Any) -> Any:
+    """Return what a ``functools.partial`` calls."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def _known_as(function: Any) -> str:
+    inner = _inner(function)
+    name = getattr(inner, "__name__", None)
+    return name if isinstance(name, str) else type(inner).__name__
+
+
+def _check_arguments(function: Choose, known_as: str) -> None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # written in C: it is known when it is called
+        return
+    try:
+        signature.bind(None, None, None)
+    except TypeError:
+        raise BotDefinitionError(
+            f"function {known_as}{signature}: expected a function of three arguments, (game, state, clock)"
+        ) from None
+
+
+def _digest(function: Any) -> str:
+    """Return the digest of a function's source text, or of its compiled code where there is no text."""
+    inner = _inner(function)
+    inner = inner if inspect.isroutine(inner) else type(inner)
+    try:
+        text = inspect.getsource(inner).encode()
+    except (OSError, TypeError):
+        code = getattr(inner, "__code__", None)
+        text = code.co_code + repr(code.co_names).encode() if code is not None else b""
+    return hashlib.sha256(text).hexdigest()

@@ -1,0 +1,181 @@
+"""A player that is a Python function in this process: no isolation, but the clock and the checks of every bot."""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+import msgpack
+
+from arena.base.bot_text import BotText
+from arena.base.enums import ClockKind, FaultKind, Termination
+from arena.base.errors import BotError, MatchStateError, text_of
+from arena.base.records import DEFAULT_LIMITS, Fault, Limits, SeatReport
+from arena.botkit.seat import Choice, MatchInfo, Seat, as_choice
+from arena.games import make_game
+from arena.match.players.call_limit import OutOfTimeError, call_within
+from arena.match.players.function_bot import FunctionBot
+from arena.match.players.player import Answer, Player, Request, wall_limit_seconds
+from arena.protocol import messages
+from arena.protocol.frames import FrameError, decode_body
+from arena.protocol.messages import Seating, Wants, shortened
+
+STDERR_CHARACTERS = 32 * 1024
+
+
+class FunctionPlayer(Player):
+    """A function in a seat.
+
+    Its state is its own, the global random generators are seeded for it as in a bot's process, and its answer is
+    checked as if it had come through a pipe.
+
+    Attributes:
+        bot: the function.
+        is_frozen_off_turn: without effect: a function that has returned does not run.
+    """
+
+    def __init__(self, bot: FunctionBot, limits: Limits = DEFAULT_LIMITS) -> None:
+        """Seat a function.
+
+        Args:
+            bot: the function.
+            limits: of its answers; memory and the like can't be limited here.
+        """
+        self.bot = bot
+        self.wants = Wants(legal=False, observation=False)
+        self.is_frozen_off_turn = False
+        self._limits = limits
+        self._seat: Seat | None = None
+        self._generators = _Generators()
+        self._is_on_cpu_clock = False
+        self._cpu_seconds = 0.0
+        self._traceback = ""
+
+    def begin(self, seating: Seating) -> None:
+        """Take the seat."""
+        self._cpu_seconds = 0.0
+        self._traceback = ""
+        self._is_on_cpu_clock = seating.time_control.clock == ClockKind.CPU
+        game = make_game(seating.game, **seating.options)
+        time_control = messages.match(seating)["time_control"]
+        info = MatchInfo(game, seating.seat, seating.players, seating.rng_seed, time_control, seating.ply_limit)
+        self._generators = _Generators()
+        with self._generators:
+            self._seat = Seat(info)
+
+    def ask(self, request: Request) -> Answer:
+        """Call the function."""
+        seat = self._seat
+        if seat is None:
+            raise MatchStateError(f"{self.bot.label} has no seat")
+        self._follow(seat, request.actions)
+        allowed = request.seconds + request.margin_seconds
+        started, cpu_started = time.monotonic(), time.thread_time()
+        try:
+            limit_seconds = wall_limit_seconds(allowed, self._is_on_cpu_clock)
+            chosen = call_within(limit_seconds, lambda: self._choose(seat, request, started))
+        except OutOfTimeError:
+            raise BotError(FaultKind.TIMEOUT, f"no answer within {request.seconds:g} s") from None
+        except SystemExit as error:
+            raise BotError(FaultKind.EXIT, f"the function raised SystemExit: {shortened(error.code)}") from None
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raise BotError(FaultKind.EXIT, self._raised(error)) from error
+        finally:
+            wall, cpu = time.monotonic() - started, time.thread_time() - cpu_started
+            self._cpu_seconds += cpu
+        charged = cpu if self._is_on_cpu_clock else wall
+        if charged > allowed:
+            raise BotError(FaultKind.TIMEOUT, f"an answer after {charged:.3f} s; {request.seconds:g} s were allowed")
+        action, note = self._as_received(chosen, request.ply)
+        return Answer(action, wall, cpu, note, charged)
+
+    def _follow(self, seat: Seat, actions: Sequence[Any]) -> None:
+        """Apply what has been played; the function has the state and the rules, and may have changed them."""
+        try:
+            seat.follow(actions)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {shortened(text_of(error))}"
+            detail = f"the state or the rules that the function was given can't follow the match any more: {reason}"
+            raise BotError(FaultKind.EXIT, detail) from error
+
+    def _choose(self, seat: Seat, request: Request, asked_at: float) -> Choice:
+        clock = seat.clock({"seconds": request.seconds, "bank_seconds": request.bank_seconds}, asked_at)
+        with self._generators:
+            return as_choice(self.bot.function(seat.info.game, seat.state, clock))
+
+    def _raised(self, error: BaseException) -> str:
+        """Return what the function raised and where, and keep the traceback for the report."""
+        shown = BaseException.with_traceback(error, _from_function(error.__traceback__))
+        self._traceback = "".join(traceback.format_exception(shown))[-STDERR_CHARACTERS:]
+        frames = traceback.extract_tb(shown.__traceback__)
+        place = f" (line {frames[-1].lineno} of {shortened(frames[-1].name)})" if frames else ""
+        return f"the function raised {type(error).__name__}: {shortened(text_of(error))}{place}"
+
+    def _as_received(self, chosen: Choice, ply: int) -> tuple[Any, Any]:
+        """Return the action and the note as the arena would have received them from a process."""
+        message = {"type": "action", "ply": ply, "action": chosen.action, "note": chosen.note}
+        try:
+            body = msgpack.packb(message)
+        except Exception as error:
+            detail = f"{shortened(chosen.action)} is no action: {text_of(error)}"
+            raise BotError(FaultKind.PROTOCOL, detail) from error
+        if len(body) > self._limits.message_bytes:
+            detail = f"an answer of {len(body)} bytes; message_bytes allows {self._limits.message_bytes}"
+            raise BotError(FaultKind.LIMIT, detail)
+        try:
+            return messages.read_action(decode_body(body, self._limits), ply, self._limits.note_bytes)
+        except FrameError as error:
+            raise BotError(error.kind, str(error)) from error
+
+    def end(
+        self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
+    ) -> SeatReport:
+        """Leave the seat."""
+        self._seat = None
+        return SeatReport(cpu_seconds=self._cpu_seconds, exit=BotText("in process"), stderr=BotText(self._traceback))
+
+    def close(self, grace_seconds: float = 0.0) -> None:
+        """Nothing runs that would have to be ended."""
+
+
+def _from_function(at: TracebackType | None) -> TracebackType | None:
+    """Return a traceback from the first frame of the function on, without those that called it."""
+    while at is not None and at.tb_frame.f_globals.get("__name__") in (__name__, call_within.__module__):
+        at = at.tb_next
+    return at
+
+
+class _Generators:
+    """The global random generators as one seat has them; a context manager that puts them back."""
+
+    def __init__(self) -> None:
+        self._own: dict[str, Any] = {}
+        self._outside: dict[str, Any] = {}
+
+    def __enter__(self) -> None:
+        self._outside = _states()
+        _restore(self._own)
+
+    def __exit__(self, *_: object) -> None:
+        self._own = _states()
+        _restore(self._outside)
+
+
+def _states() -> dict[str, Any]:
+    numpy = sys.modules.get("numpy")
+    states = {"random": random.getstate()}
+    return states if numpy is None else {**states, "numpy": numpy.random.get_state()}
+
+
+def _restore(states: dict[str, Any]) -> None:
+    if "random" in states:
+        random.setstate(states["random"])
+    if "numpy" in states:
+        sys.modules["numpy"].random.set_state(states["numpy"])

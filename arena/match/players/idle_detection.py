@@ -1,0 +1,152 @@
+"""Whether a bot is done with what it has been sent, and waits for more.
+
+``end`` has no answer, so nothing in the conversation shows when a bot has dealt with it. The kernel does: the pipe has
+been read to its end, and a thread of the bot waits for more of it (/proc/PID/task/TID/syscall).
+"""
+
+from __future__ import annotations
+
+import enum
+import fcntl
+import os
+import struct
+import termios
+import time
+
+from arena.match.players.subprocess import Subprocess
+from arena.sandbox.isolation import reaper
+
+FIRST_PAUSE_SECONDS = 0.00005
+MAX_PAUSE_SECONDS = 0.005
+"""Between two checks of a bot; the pause doubles from the one to the other."""
+
+THREAD_GRACE_SECONDS = 0.02
+"""How long a thread that works is waited for while another one waits for input: it may think for ever."""
+
+_EVENT_WAITS = {
+    "x86_64": {7: 2, 271: 2, 232: 3, 281: 3, 23: 4, 270: 4},
+    "aarch64": {73: 2, 22: 3, 72: 4},
+}
+"""The system calls poll, ppoll, epoll_wait, epoll_pwait, select and pselect6, and which argument is the timeout."""
+
+_READS = {"x86_64": (0, 19), "aarch64": (63, 65)}
+"""The system calls read and readv."""
+
+_MACHINE = os.uname().machine
+
+_NO_TIMEOUT = (0, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF)
+"""A null pointer, or -1 as an int."""
+
+
+class Activity(enum.Enum):
+    """What a bot is doing."""
+
+    WAITS = "a thread waits for input, and the others of its process sleep"
+    WAITS_AND_WORKS = "a thread waits for input, and another works"
+    WORKS = "no thread waits for input"
+    UNKNOWN = "this system does not show it"
+
+
+def wait_until_idle(process: Subprocess, seconds: float, stderr_bytes: int) -> float:
+    """Wait until a bot has dealt with what it was sent and waits for more; keep what it writes to stderr.
+
+    Args:
+        process: the bot.
+        seconds: the longest wait.
+        stderr_bytes: a bot that has written more than this is not waited for.
+
+    Returns:
+        How long the wait was, in seconds.
+    """
+    started = time.perf_counter()
+    pause_seconds = FIRST_PAUSE_SECONDS
+    os.sched_yield()  # a bot that shares a core with the arena runs now
+    while not _is_idle(process, waited_seconds := time.perf_counter() - started, stderr_bytes):
+        if waited_seconds >= seconds:
+            break
+        time.sleep(pause_seconds)
+        pause_seconds = min(2 * pause_seconds, MAX_PAUSE_SECONDS)
+    return waited_seconds
+
+
+def _is_idle(process: Subprocess, waited_seconds: float, stderr_bytes: int) -> bool:
+    """Return whether nothing more is to come on stderr, after keeping what has come."""
+    if process.unsent:
+        process.send_rest()
+    activity = Activity.WORKS
+    if not process.unsent and not unread_bytes(process.stdin):
+        activity = activity_of(process.pid, process.stdin)
+    while process.drain_stderr():
+        if process.stderr_text.total_bytes > stderr_bytes:
+            return True
+    if activity is Activity.WAITS:
+        return True
+    if process.has_exited():
+        process.drain_last_stderr()
+        return True
+    return activity is not Activity.WORKS and waited_seconds >= THREAD_GRACE_SECONDS
+
+
+def unread_bytes(pipe: int) -> int:
+    """Return how many bytes a pipe holds that nobody has read."""
+    count: int = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
+    return count
+
+
+def activity_of(pid: int, pipe: int) -> Activity:
+    """Return what a bot is doing: its own process or, while that one doesn't wait for input, those it has started.
+
+    Args:
+        pid: the bot's own process.
+        pipe: our end of its stdin.
+    """
+    if _MACHINE not in _READS:
+        return Activity.UNKNOWN
+    inode = os.fstat(pipe).st_ino
+    try:
+        activity = _activity_of_process(pid, inode)
+        if activity is Activity.WORKS:
+            for process in reaper.descendants(pid):
+                if (activity := _activity_of_process(process, inode)) is not Activity.WORKS:
+                    break
+    except (OSError, ValueError):  # it is gone, or may not be read
+        return Activity.UNKNOWN
+    return activity
+
+
+def _activity_of_process(pid: int, inode: int) -> Activity:
+    waits = works = False
+    with os.scandir(f"/proc/{pid}/task") as threads:
+        for thread in threads:
+            words = _read(f"{thread.path}/syscall").split() or [b"-1"]
+            if words[0] == b"running":
+                works = True
+            elif not waits:
+                waits = _is_waiting(pid, words, inode)
+    if waits:
+        return Activity.WAITS_AND_WORKS if works else Activity.WAITS
+    return Activity.WORKS
+
+
+def _read(path: str) -> bytes:
+    """Return what a small file holds; this is done at the end of every match, and pathlib takes three times as long."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(descriptor, 256)
+    finally:
+        os.close(descriptor)
+
+
+def _is_waiting(pid: int, words: list[bytes], inode: int) -> bool:
+    """Return whether a thread waits for the pipe, or for events as long as it takes.
+
+    Args:
+        pid: its process.
+        words: the number of the system call it sleeps in, and the arguments.
+        inode: of the pipe.
+    """
+    number = int(words[0])
+    if number in _READS[_MACHINE]:
+        return os.stat(f"/proc/{pid}/fd/{int(words[1], 16)}").st_ino == inode  # noqa: PTH116 - see _read
+    timeout_place = _EVENT_WAITS[_MACHINE].get(number)
+    return timeout_place is not None and int(words[1 + timeout_place], 16) in _NO_TIMEOUT

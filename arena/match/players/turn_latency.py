@@ -1,0 +1,54 @@
+"""How exact the clock is here: what a bot is charged for a turn that takes it no time."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.base.records import DEFAULT_LIMITS, Bot
+from arena.base.shipped import path_of
+from arena.match.players.connection import BotConnection
+from arena.sandbox.isolation.interpreters import arena_interpreter
+from arena.sandbox.isolation.levels import choose_isolation
+
+WARM_TURNS = 50
+SECONDS = 10.0
+
+
+class TurnTimes(NamedTuple):
+    """Microseconds that were charged for a turn."""
+
+    where: str
+    p50_us: float
+    p99_us: float
+    max_us: float
+
+
+def measure_turns(turns: int) -> list[TurnTimes]:
+    """Measure on one core, as tournaments are played, and left to the scheduler."""
+    cores = os.sched_getaffinity(0)
+    times = []
+    try:
+        for where, allowed in (("on one core", {min(cores)}), ("left to the scheduler", cores)):
+            os.sched_setaffinity(0, allowed)
+            times.append(_measure(where, turns))
+    finally:
+        os.sched_setaffinity(0, cores)
+    return times
+
+
+def _measure(where: str, turns: int) -> TurnTimes:
+    program = str(path_of("arena.match.players.echo_bot"))
+    bot = Bot(
+        name="echo",
+        version="1",
+        command=(arena_interpreter(), "-I", "-S", program),
+        directory=str(Path(program).parent),
+        own_files=(program,),
+    )
+    with BotConnection(bot, choose_isolation("auto"), DEFAULT_LIMITS) as connection:
+        for _ in range(WARM_TURNS):
+            connection.ask(b"question", SECONDS)
+        seconds = sorted(connection.ask(b"question", SECONDS).wall_seconds for _ in range(turns))
+    return TurnTimes(where, seconds[turns // 2] * 1e6, seconds[turns * 99 // 100] * 1e6, seconds[-1] * 1e6)

@@ -1,0 +1,161 @@
+"""Directories that an untrusted process has made, copied out safely: by open directories, following no link.
+
+Nothing here recurses or reads more than is allowed, and nothing but plain files and directories is taken. Modes become
+0755 or 0644, so that neither owners nor special bits come along, and hard links become copies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.base.names import is_visible_text
+from arena.base.records import MEBIBYTE
+from arena.match.players.subprocess import Subprocess
+
+_CHUNK_BYTES = 1 << 20
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class TreeRefusedError(Exception):
+    """What a process has made is not accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeBounds:
+    """How much is taken.
+
+    Attributes:
+        files: files and directories.
+        size_bytes: of all files together.
+        depth: directories inside each other, with the topmost.
+    """
+
+    files: int
+    size_bytes: int
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSize:
+    """How much there is.
+
+    Attributes:
+        entries: files and directories.
+        size_bytes: of all files together.
+    """
+
+    entries: int
+    size_bytes: int
+
+
+def open_scratch(process: Subprocess, *names: str) -> int:
+    """Open a directory in a process's scratch directory: through its own eyes, if that is a file system of its own.
+
+    Returns:
+        The descriptor, or -1 if there is no such directory.
+    """
+    pid = process.monitor.find_main()
+    for place in (f"/proc/{pid}/root{process.scratch}", process.scratch):
+        with contextlib.suppress(OSError):
+            return _open_below(os.open(place, _DIRECTORY), names)
+    return -1
+
+
+def _open_below(directory: int, names: tuple[str, ...]) -> int:
+    """Open a directory below another, which is closed, following no link."""
+    for name in names:
+        try:
+            inner = os.open(name, _DIRECTORY, dir_fd=directory)
+        finally:
+            os.close(directory)
+        directory = inner
+    return directory
+
+
+def copy_tree(source: int, target: Path, bounds: TreeBounds, shown_name: str) -> TreeSize:
+    """Copy a directory that nobody changes any more.
+
+    Args:
+        source: the open directory.
+        target: where its copy will be; an empty directory may be there.
+        bounds: how much is taken.
+        shown_name: what the directory is called in sentences; empty if its contents stand for themselves.
+
+    Raises:
+        TreeRefusedError: if there is more than that, or something else than files and directories.
+        OSError: if it can't be read or written.
+    """
+    return _Copying(source, target, bounds, shown_name).run()
+
+
+class _Copying:
+    def __init__(self, source: int, target: Path, bounds: TreeBounds, shown_name: str) -> None:
+        self._source = source
+        self._target = target
+        self._bounds = bounds
+        self._shown_name = shown_name
+        self._count = 0
+        self._size_bytes = 0
+
+    def run(self) -> TreeSize:
+        waiting: list[tuple[str, ...]] = [()]
+        while waiting:
+            below = waiting.pop()
+            directory = _open_below(os.dup(self._source), below)
+            try:
+                place = self._target.joinpath(*below)
+                place.mkdir(mode=0o755, exist_ok=not below)
+                place.chmod(0o755)
+                waiting += [(*below, name) for name in self._take_files(directory, below)]
+            finally:
+                os.close(directory)
+        return TreeSize(self._count, self._size_bytes)
+
+    def _take_files(self, directory: int, below: tuple[str, ...]) -> list[str]:
+        """Copy the files of a directory, and return the names of the directories in it."""
+        directories = []
+        with os.scandir(directory) as listing:
+            for entry in listing:
+                shown = "/".join(filter(None, (self._shown_name, *below, entry.name)))
+                self._check(entry.name, shown, len(below))
+                mode = entry.stat(follow_symlinks=False).st_mode
+                if stat.S_ISDIR(mode):
+                    directories.append(entry.name)
+                elif stat.S_ISREG(mode):
+                    self._copy(directory, entry.name, shown, self._target.joinpath(*below, entry.name))
+                else:
+                    raise TreeRefusedError(f"{shown!r} is neither a file nor a directory")
+        return directories
+
+    def _check(self, name: str, shown: str, depth: int) -> None:
+        self._count += 1
+        if self._count > self._bounds.files:
+            raise TreeRefusedError(f"more than {self._bounds.files:,} files and directories")
+        if depth >= self._bounds.depth:
+            raise TreeRefusedError(f"directories more than {self._bounds.depth} deep")
+        if not is_visible_text(name):
+            raise TreeRefusedError(f"{shown!r} has characters that can't be seen")
+
+    def _copy(self, directory: int, name: str, shown: str, target: Path) -> None:
+        """Copy a file of the size it has when it is opened."""
+        source = os.open(name, _FILE, dir_fd=directory)
+        try:
+            found = os.fstat(source)
+            if not stat.S_ISREG(found.st_mode):
+                raise TreeRefusedError(f"{shown!r} is neither a file nor a directory")
+            self._size_bytes += found.st_size
+            if self._size_bytes > self._bounds.size_bytes:
+                raise TreeRefusedError(f"more than {self._bounds.size_bytes // MEBIBYTE} MiB")
+            left = found.st_size
+            with target.open("xb") as written:
+                while left > 0 and (chunk := os.read(source, min(left, _CHUNK_BYTES))):
+                    written.write(chunk)
+                    left -= len(chunk)
+            target.chmod(0o755 if found.st_mode & 0o100 else 0o644)
+        finally:
+            os.close(source)
