@@ -78,8 +78,6 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.base.records import TimeControl as TimeControl
     from arena.base.results import EntrantRating as EntrantRating
     from arena.base.results import StoredResult as StoredResult
-    from arena.bot_registry import BotRegistry as BotRegistry
-    from arena.bot_registry import RecordedBot as RecordedBot
     from arena.conformance.submission import Submission as Submission
     from arena.conformance.submission import submit as submit
     from arena.corrections.absence import disqualify as disqualify
@@ -97,11 +95,6 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.executors.work_queue import WorkQueue as WorkQueue
     from arena.games import Game as Game
     from arena.games import make_game as make_game
-    from arena.home import ArenaHome as ArenaHome
-    from arena.housekeeping import delete_tournament as delete_tournament
-    from arena.housekeeping import erase_tournament as erase_tournament
-    from arena.housekeeping import rename_tournament as rename_tournament
-    from arena.housekeeping import restore_tournament as restore_tournament
     from arena.match.players.bot_files import Bounds as Bounds
     from arena.match.players.entrants import function_bot as function_bot
     from arena.match.players.function_bot import FunctionBot as FunctionBot
@@ -122,40 +115,47 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.ratings.consistency import Consistency as Consistency
     from arena.ratings.field_fit import FittedEncounters as FittedEncounters
     from arena.report.board import Board as Board
-    from arena.store.addition import Addition as Addition
-    from arena.store.annotations import AnnotationRow as AnnotationRow
-    from arena.store.annotations import Annotations as Annotations
-    from arena.store.annotations import StoredAccuracy as StoredAccuracy
-    from arena.store.correction import Correction as Correction
-    from arena.store.correction import CorrectionDetails as CorrectionDetails
-    from arena.store.correction_log import Change as Change
-    from arena.store.correction_log import CorrectionLog as CorrectionLog
-    from arena.store.correction_log import SetAside as SetAside
-    from arena.store.correction_log import Skipped as Skipped
-    from arena.store.leaders import Leaders as Leaders
-    from arena.store.live_state import LiveState as LiveState
-    from arena.store.live_state import PlayedNow as PlayedNow
-    from arena.store.live_state import RunProgress as RunProgress
-    from arena.store.live_state import StoredLiveMatch as StoredLiveMatch
-    from arena.store.live_state import StoredLiveSummary as StoredLiveSummary
-    from arena.store.live_state import StoredProgress as StoredProgress
-    from arena.store.lock import DirectorLock as DirectorLock
-    from arena.store.match_records import Records as Records
-    from arena.store.owners import Authorship as Authorship
-    from arena.store.owners import OwnedBot as OwnedBot
-    from arena.store.owners import Owners as Owners
-    from arena.store.rows import RecordRow as RecordRow
-    from arena.store.scope import Scope as Scope
-    from arena.store.seasons import Season as Season
-    from arena.store.seasons import Seasons as Seasons
-    from arena.store.source import Source as Source
-    from arena.store.source import VoidTry as VoidTry
-    from arena.store.states import ListedTournament as ListedTournament
-    from arena.store.states import listed_tournaments as listed_tournaments
-    from arena.store.store import Store as Store
-    from arena.store.values import StoredBot as StoredBot
-    from arena.store.values import StoredFault as StoredFault
-    from arena.store.values import StoredTournament as StoredTournament
+    from arena.store.bot_registry import BotRegistry as BotRegistry
+    from arena.store.bot_registry import RecordedBot as RecordedBot
+    from arena.store.home import ArenaHome as ArenaHome
+    from arena.store.housekeeping import delete_tournament as delete_tournament
+    from arena.store.housekeeping import erase_tournament as erase_tournament
+    from arena.store.housekeeping import rename_tournament as rename_tournament
+    from arena.store.housekeeping import restore_tournament as restore_tournament
+    from arena.store.results.addition import Addition as Addition
+    from arena.store.results.annotations import AnnotationRow as AnnotationRow
+    from arena.store.results.annotations import Annotations as Annotations
+    from arena.store.results.annotations import StoredAccuracy as StoredAccuracy
+    from arena.store.results.correction import Correction as Correction
+    from arena.store.results.correction import CorrectionDetails as CorrectionDetails
+    from arena.store.results.correction_log import Change as Change
+    from arena.store.results.correction_log import CorrectionLog as CorrectionLog
+    from arena.store.results.correction_log import SetAside as SetAside
+    from arena.store.results.correction_log import Skipped as Skipped
+    from arena.store.results.leaders import Leaders as Leaders
+    from arena.store.results.live_state import LiveState as LiveState
+    from arena.store.results.live_state import PlayedNow as PlayedNow
+    from arena.store.results.live_state import RunProgress as RunProgress
+    from arena.store.results.live_state import StoredLiveMatch as StoredLiveMatch
+    from arena.store.results.live_state import StoredLiveSummary as StoredLiveSummary
+    from arena.store.results.live_state import StoredProgress as StoredProgress
+    from arena.store.results.lock import DirectorLock as DirectorLock
+    from arena.store.results.match_records import Records as Records
+    from arena.store.results.owners import Authorship as Authorship
+    from arena.store.results.owners import OwnedBot as OwnedBot
+    from arena.store.results.owners import Owners as Owners
+    from arena.store.results.rows import RecordRow as RecordRow
+    from arena.store.results.scope import Scope as Scope
+    from arena.store.results.seasons import Season as Season
+    from arena.store.results.seasons import Seasons as Seasons
+    from arena.store.results.source import Source as Source
+    from arena.store.results.source import VoidTry as VoidTry
+    from arena.store.results.states import ListedTournament as ListedTournament
+    from arena.store.results.states import listed_tournaments as listed_tournaments
+    from arena.store.results.store import Store as Store
+    from arena.store.results.values import StoredBot as StoredBot
+    from arena.store.results.values import StoredFault as StoredFault
+    from arena.store.results.values import StoredTournament as StoredTournament
     from arena.tournament.control import Order as Order
     from arena.tournament.control import RunControl as RunControl
     from arena.tournament.definition import KnownBots as KnownBots
@@ -178,9 +178,9 @@ _MODULE_OF = {
         "arena.analysis.overview": "LatestResult Overview overview",
         "arena.analysis.standings": "Standing Standings",
         "arena.analysis.standings_cache": "standings_of",
-        "arena.store.leaders": "Leaders",
+        "arena.store.results.leaders": "Leaders",
         "arena.analysis.verification": "Verification verify",
-        "arena.bot_registry": "BotRegistry RecordedBot",
+        "arena.store.bot_registry": "BotRegistry RecordedBot",
         "arena.base.bot_text": "Audience BotText",
         "arena.conformance.submission": "Submission submit",
         "arena.corrections.absence": "disqualify withdraw",
@@ -196,8 +196,8 @@ _MODULE_OF = {
         "arena.executors.table": "open_executor",
         "arena.executors.work_queue": "WorkQueue",
         "arena.games": "Game make_game",
-        "arena.home": "ArenaHome",
-        "arena.housekeeping": "delete_tournament erase_tournament rename_tournament restore_tournament",
+        "arena.store.home": "ArenaHome",
+        "arena.store.housekeeping": "delete_tournament erase_tournament rename_tournament restore_tournament",
         "arena.base.live_match": "LiveMatch LiveSummary",
         "arena.match.replay": "ReplayError states_of",
         "arena.match.single_match": "play_match",
@@ -214,21 +214,21 @@ _MODULE_OF = {
         "arena.base.records": "Bot Fault Limits MatchRecord MatchSpec ScheduledMatch SeatReport TimeControl",
         "arena.report.board": "Board",
         "arena.base.results": "EntrantRating StoredResult",
-        "arena.store.addition": "Addition",
-        "arena.store.annotations": "AnnotationRow Annotations StoredAccuracy",
-        "arena.store.correction": "Correction CorrectionDetails",
-        "arena.store.correction_log": "Change CorrectionLog SetAside Skipped",
-        "arena.store.live_state": "LiveState PlayedNow RunProgress StoredLiveMatch StoredLiveSummary StoredProgress",
-        "arena.store.lock": "DirectorLock",
-        "arena.store.match_records": "Records",
-        "arena.store.owners": "Authorship OwnedBot Owners",
-        "arena.store.rows": "RecordRow",
-        "arena.store.scope": "Scope",
-        "arena.store.seasons": "Season Seasons",
-        "arena.store.source": "Source VoidTry",
-        "arena.store.states": "ListedTournament listed_tournaments",
-        "arena.store.store": "Store",
-        "arena.store.values": "StoredBot StoredFault StoredTournament",
+        "arena.store.results.addition": "Addition",
+        "arena.store.results.annotations": "AnnotationRow Annotations StoredAccuracy",
+        "arena.store.results.correction": "Correction CorrectionDetails",
+        "arena.store.results.correction_log": "Change CorrectionLog SetAside Skipped",
+        "arena.store.results.live_state": "LiveState PlayedNow RunProgress StoredLiveMatch StoredLiveSummary StoredProgress",
+        "arena.store.results.lock": "DirectorLock",
+        "arena.store.results.match_records": "Records",
+        "arena.store.results.owners": "Authorship OwnedBot Owners",
+        "arena.store.results.rows": "RecordRow",
+        "arena.store.results.scope": "Scope",
+        "arena.store.results.seasons": "Season Seasons",
+        "arena.store.results.source": "Source VoidTry",
+        "arena.store.results.states": "ListedTournament listed_tournaments",
+        "arena.store.results.store": "Store",
+        "arena.store.results.values": "StoredBot StoredFault StoredTournament",
         "arena.tournament.control": "Order RunControl",
         "arena.tournament.definition": "KnownBots load_definition make_definition",
         "arena.tournament.director": "run_tournament",

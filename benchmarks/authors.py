@@ -13,8 +13,8 @@ import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from arena.home import ArenaHome, open_people
-from arena.people.roles import Role, Scope
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.roles import Role, Scope
 from benchmarks.site_client import ask_json
 
 BUSY_SECONDS = 0.003

@@ -26,8 +26,8 @@ from arena.games import make_game
 from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.ratings import rate_results
-from arena.store.rows import row_of
-from arena.store.store import Store
+from arena.store.results.rows import row_of
+from arena.store.results.store import Store
 from arena.tournament.control import Order, RunControl
 from arena.tournament.director import run_tournament
 from arena.tournament.turns import Turns

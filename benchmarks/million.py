@@ -20,9 +20,9 @@ from arena.base.bot_text import OPERATOR
 from arena.base.definition import Definition, GameChoice
 from arena.base.enums import FaultKind
 from arena.base.records import Bot, Limits, MatchRecord, ScheduledMatch, TimeControl
-from arena.home import ArenaHome
 from arena.match.single_match import play_match
-from arena.store.rows import row_of
+from arena.store.home import ArenaHome
+from arena.store.results.rows import row_of
 
 BOTS = 1000
 SMALL_TOURNAMENTS = 20

@@ -19,9 +19,9 @@ from math import sqrt
 
 from arena.contests.contest_file import read_contest
 from arena.contests.hidden_home import open_hidden_home
-from arena.home import ArenaHome, open_people, uploads_path
-from arena.people.roles import Role, Scope
-from arena.people.submission import SubmissionState
+from arena.store.home import ArenaHome, open_people, uploads_path
+from arena.store.people.roles import Role, Scope
+from arena.store.people.submission import SubmissionState
 from arena.submissions.upload_directory import UploadDirectory
 from benchmarks import million
 from benchmarks.common import machine

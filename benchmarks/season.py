@@ -20,11 +20,11 @@ from arena.base.records import Bot, Limits, TimeControl
 from arena.base.seeds import pick_below
 from arena.executors.executor import Executor, Played
 from arena.games import make_game
-from arena.home import ArenaHome
 from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.protocol.messages import Wants
-from arena.store.rows import row_of
+from arena.store.home import ArenaHome
+from arena.store.results.rows import row_of
 from arena.tournament.director import run_tournament
 from benchmarks.common import machine
 

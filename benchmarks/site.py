@@ -17,7 +17,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from benchmarks import million
 from benchmarks.common import BUILD, instant_bot, machine
 from benchmarks.site_client import Reader, ask, ask_at_a_rate, ms, percentile, read_events

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from arena.base.definition import Definition, GameChoice
 from arena.base.records import Bot, Limits, MatchRecord, ScheduledMatch, SeatReport, TimeControl
-from arena.home import ArenaHome
-from arena.store.rows import row_of
-from arena.store.schema import SCHEMA_VERSION
+from arena.store.home import ArenaHome
+from arena.store.results.rows import row_of
+from arena.store.results.schema import SCHEMA_VERSION
 
 BUILD = Path(__file__).resolve().parent / "build"
 OPTIONS = {"size": 3}

@@ -6,7 +6,7 @@ import time
 from arena.base.definition import Definition, GameChoice
 from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.games import make_game
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.tournament.director import run_tournament
 from benchmarks.common import instant_bot, machine
 

@@ -7,7 +7,7 @@ import time
 from arena.base.records import MatchSpec
 from arena.match.bot_pool import BotPool
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.store.rows import row_of
+from arena.store.results.rows import row_of
 from benchmarks.common import instant_bot, machine, ping_pong_us
 
 MATCHES = 300

@@ -20,7 +20,7 @@ from typing import Any
 from arena.base.records import MatchRecord
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import has_own_file_systems
-from arena.store.store import Store
+from arena.store.results.store import Store
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from benchmarks.traces import traces, traces_since

@@ -191,7 +191,7 @@ def write_definition(tmp_path):
 @pytest.fixture
 def here(tmp_path):
     """The home that takes what was played in another one."""
-    from arena.home import ArenaHome
+    from arena.store.home import ArenaHome
 
     with ArenaHome(tmp_path / "here") as home:
         yield home
@@ -200,7 +200,7 @@ def here(tmp_path):
 @pytest.fixture
 def there(tmp_path):
     """The other home."""
-    from arena.home import ArenaHome
+    from arena.store.home import ArenaHome
 
     with ArenaHome(tmp_path / "there") as home:
         yield home

@@ -63,7 +63,7 @@ def test_a_shared_fixture_is_divided_and_each_wrong_marker_is_listed():
     ("file", "expected"),
     [
         ("arena/games/plaid.py", {"tests/games", "tests/conformance"}),
-        ("arena/store/people/log.py", {"tests/store", "tests/people"}),
+        ("arena/store/results/people/log.py", {"tests/store", "tests/people"}),
         ("arena/site/templates/match.jinja", {"tests/site"}),
         ("arena/DESIGN.md", {"tests/docs"}),
         ("docs/index.md", {"tests/docs"}),

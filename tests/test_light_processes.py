@@ -13,7 +13,7 @@ import pytest
 
 RATES = {"numpy", "rustworkx", "trueskill", "arena.ratings.rated_results"}
 """What rates takes 0.3 s to import."""
-STORES = {"sqlalchemy", "arena.store.store"}
+STORES = {"sqlalchemy", "arena.store.results.store"}
 READS_FILES = {"pydantic", "arena.match.players.manifest", "arena.tournament.tournament_file"}
 SERVES = {"starlette", "uvicorn", "jinja2", "arena.web.app", "arena.site.render"}
 PRINTS = {"click", "rich", "tabulate", "arena.cli.group"}
@@ -57,7 +57,9 @@ PROCESSES = {
         "import arena.analysis.standings_file", READS_FILES | SERVES | {"click", "rich", "arena.cli.group"}
     ),
     "worker": Process(
-        "import arena.executors.worker", EVERYTHING - PLAYS | {"arena.people.values", "arena.store.people"}, {"msgpack"}
+        "import arena.executors.worker",
+        EVERYTHING - PLAYS | {"arena.store.people.values", "arena.store.people"},
+        {"msgpack"},
     ),
     "fork server": Process(
         "import arena.sandbox.isolation.fork_server, arena.sandbox.isolation.warm_server",
@@ -68,20 +70,20 @@ PROCESSES = {
     ),
     "unpacker": Process(
         "import arena.uploads.unpacker, arena.uploads.tar_reader, arena.uploads.zip_reader",
-        EVERYTHING | {"subprocess", "arena.sandbox.isolation", "arena.home"},
+        EVERYTHING | {"subprocess", "arena.sandbox.isolation", "arena.store.home"},
         set(),
     ),
     "web": WEB,
     "who asks for a contest": Process(
         "import arena.contests.apart, arena.contests.contest_text, arena.contests.visibility,"
-        " arena.people.contest_change",
+        " arena.store.people.contest_change",
         EVERYTHING,
     ),
     "reader of contests": Process(
         "import arena.contests.contest_file", RATES | STORES | SERVES | PRINTS | ANALYSES | PLAYS
     ),
     "builder of pages": Process(
-        "import arena.web.builder", RATES | STORES - {"arena.store.store"} | PRINTS - {"tabulate"}
+        "import arena.web.builder", RATES | STORES - {"arena.store.results.store"} | PRINTS - {"tabulate"}
     ),
     "checker": Process("import arena.submissions.checker_program", RATES | SERVES | PRINTS | ANALYSES),
     "ladder": Process("import arena.ladders.director_program", RATES | SERVES | PRINTS),

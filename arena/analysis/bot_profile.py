@@ -12,10 +12,10 @@ from arena.analysis.rating_history import history_over_tournaments
 from arena.analysis.standings import Standing
 from arena.base.enums import FaultKind
 from arena.base.errors import UnknownNameError
-from arena.store.correction import Correction, in_force
-from arena.store.scope import ALL_BUT_COMPARISONS, Scope
-from arena.store.store import Store
-from arena.store.values import StoredFault, StoredTournament
+from arena.store.results.correction import Correction, in_force
+from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
+from arena.store.results.store import Store
+from arena.store.results.values import StoredFault, StoredTournament
 
 MAX_FAULTS = 10
 

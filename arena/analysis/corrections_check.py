@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.errors import ArenaError
 from arena.match.replay import check_record
-from arena.store.correction import Correction, explaining, in_force
-from arena.store.statements import record_from
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.correction import Correction, explaining, in_force
+from arena.store.results.statements import record_from
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 
 
 def corrections_problems(store: Store, tournament: StoredTournament) -> Iterator[str]:

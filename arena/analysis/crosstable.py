@@ -14,8 +14,8 @@ from arena.analysis.encounters import CountedEncounter, count_encounters, result
 from arena.analysis.result_table import ResultTable
 from arena.analysis.standings_cache import standings_of
 from arena.base.display import Tabular
-from arena.store.scope import ALL_BUT_COMPARISONS, Scope
-from arena.store.store import Store
+from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
+from arena.store.results.store import Store
 
 
 class Score(NamedTuple):

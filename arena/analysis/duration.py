@@ -11,7 +11,7 @@ from statistics import fmean, variance
 from arena.base.definition import Definition
 from arena.base.records import MatchRecord, TimeControl
 from arena.ratings.distributions import t_quantile
-from arena.store.store import Store
+from arena.store.results.store import Store
 
 MAX_RECORDS = 2000
 """The latest records of a game from which the time is estimated."""

@@ -22,9 +22,9 @@ from arena.analysis.standings_file import digest_of, open_plain, standing_from, 
 from arena.base.errors import StoreError
 from arena.base.shipped import code_digest
 from arena.base.stored import from_json_text, is_whole, list_of, mapping_of
-from arena.store.scope import Scope
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.scope import Scope
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 
 LAYOUT = 1
 MAX_FILE_BYTES = 16 * 1024 * 1024

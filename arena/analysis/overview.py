@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from arena.analysis.tournament_list import leaders_of
 from arena.base.enums import TournamentState
-from arena.home import ArenaHome
-from arena.store.leaders import Leaders
-from arena.store.states import ListedTournament, listed_tournaments
+from arena.store.home import ArenaHome
+from arena.store.results.leaders import Leaders
+from arena.store.results.states import ListedTournament, listed_tournaments
 
 LATEST = 5
 """The number of tournaments whose leaders are shown."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from arena.analysis.leaderboard_cache import leaderboard
 from arena.analysis.result_table import read_results
 from arena.analysis.standings import Standing, standings
-from arena.store.scope import ALL_BUT_COMPARISONS, Scope
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 
 POINTS = 12
 

@@ -16,9 +16,9 @@ from arena.analysis.result_pieces import Piece, TournamentResults, results_of_to
 from arena.analysis.results_so_far import results_so_far
 from arena.ratings.repeats import counting_numbers
 from arena.ratings.result_arrays import EncounterArrays, Integers, combined, numbered, padded
-from arena.store.record_reader import RecordReader, Within
-from arena.store.scope import Scope
-from arena.store.values import StoredTournament
+from arena.store.results.record_reader import RecordReader, Within
+from arena.store.results.scope import Scope
+from arena.store.results.values import StoredTournament
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

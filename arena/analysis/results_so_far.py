@@ -12,9 +12,9 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from arena.analysis.result_pieces import Piece, TournamentResults
-from arena.store.correction import Correction
-from arena.store.record_reader import RecordReader
-from arena.store.values import StoredTournament
+from arena.store.results.correction import Correction
+from arena.store.results.record_reader import RecordReader
+from arena.store.results.values import StoredTournament
 
 MIN_KEPT_MATCHES = 1_000
 MAX_KEPT_MATCHES = 2_500_000

@@ -15,11 +15,11 @@ from arena.analysis.result_table import ResultTable, read_results
 from arena.analysis.standings import Standing, Standings, standings, without
 from arena.base.definition import GameChoice
 from arena.base.shipped import code_digest
-from arena.home import standings_path
-from arena.store.owners import Authorship
-from arena.store.scope import ALL_BUT_COMPARISONS, Scope
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.home import standings_path
+from arena.store.results.owners import Authorship
+from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 
 WORTH_CACHING_SECONDS = 0.05
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.store.leaders import EVERYONE_MEETS, Leaders, first_by_points
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.leaders import EVERYONE_MEETS, Leaders, first_by_points
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 
 
 def leaders_of(store: Store, tournament: StoredTournament, cache_directory: Path | None = None) -> Leaders:

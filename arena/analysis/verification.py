@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from arena.analysis.corrections_check import corrections_problems
 from arena.analysis.standings_cache import standings_of
 from arena.base.errors import UsageError
-from arena.home import ArenaHome
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results
 from arena.ratings.repeats import counting
-from arena.store.statements import record_from
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.statements import record_from
+from arena.store.results.values import StoredTournament
 from arena.tournament.schedule import ChosenOpenings
 
 RATING_TOLERANCE = 0.02

@@ -24,8 +24,8 @@ from arena.ratings.ep_messages import JointGaussian
 from arena.ratings.field_fit import FittedEncounters
 from arena.ratings.repeats import counting
 from arena.ratings.set_fit import MAX_DENSE_BOTS, SetFit
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 
 DRAWS = 4000
 """Of the performances in matches of three or more."""

@@ -44,7 +44,7 @@ def make(out: Path, with_logs: bool, as_json: bool) -> None:
     Everything may go on meanwhile: the backup is of the moment when it begins. Databases on a PostgreSQL server are
     written as SQLite files, so that a backup can be restored with or without a server.
     """
-    from arena.backup.writing import make_backup
+    from arena.store.backup.writing import make_backup
 
     with open_home(must_exist=True) as arena_home:
         made = make_backup(arena_home, out, with_logs=with_logs)
@@ -64,7 +64,7 @@ def make(out: Path, with_logs: bool, as_json: bool) -> None:
 @json_option
 def verify(folder: Path, as_json: bool) -> int:
     """Read the backup in FOLDER, and compare every file with its digest."""
-    from arena.backup.reading import verify_backup
+    from arena.store.backup.reading import verify_backup
 
     try:
         files, size_bytes, digest = verify_backup(folder)
@@ -92,8 +92,8 @@ def restore(folder: Path, digest: str | None, as_json: bool) -> None:
     With `--store URL` the results go into an empty PostgreSQL database, and people do if $ARENA_PEOPLE has its URL.
     Whoever has made a backup decides who signs in at what is restored from it: take your own, or compare the digest.
     """
-    from arena.backup.restoring import Target, restore_backup
-    from arena.home import home_path, people_url, store_url
+    from arena.store.backup.restoring import Target, restore_backup
+    from arena.store.home import home_path, people_url, store_url
 
     if digest is not None and not DIGEST.fullmatch(digest):
         raise UsageError(f"--digest {digest!r:.90}: expected 64 digits and letters a-f, as arena backup make prints")

@@ -26,8 +26,8 @@ from arena.report.text_layout import wrapped
 if TYPE_CHECKING:
     from arena.analysis.standings import Standings
     from arena.base.records import MatchRecord
-    from arena.home import ArenaHome
-    from arena.store.values import StoredTournament
+    from arena.store.home import ArenaHome
+    from arena.store.results.values import StoredTournament
     from arena.tournament.formats.format import Placing
     from arena.tournament.progress import Progress
 
@@ -49,7 +49,7 @@ def open_home(must_exist: bool = False) -> ArenaHome:
         must_exist: whether to fail instead of creating it, for commands that only read.
     """
     from arena.base.known_server import RESULTS, reminder
-    from arena.home import ArenaHome
+    from arena.store.home import ArenaHome
 
     arena_home = ArenaHome(global_option("home"), must_exist, store=global_option("store"))
     if arena_home.other_server:

@@ -19,9 +19,9 @@ from arena.base.names import is_visible_text
 from arena.base.shipped import PREFIX, example_bots, example_tournaments
 from arena.cli.global_options import global_option
 from arena.games import GAMES
-from arena.home import DATABASE_FILE, STORE_VARIABLE, home_path
 from arena.kits.languages import LANGUAGES
-from arena.store.known_names import KnownNames
+from arena.store.home import DATABASE_FILE, STORE_VARIABLE, home_path
+from arena.store.results.known_names import KnownNames
 
 Candidates = Callable[[KnownNames, str], Iterable[str]]
 """From the names in the home and the beginning of a value to values; those that begin otherwise are left out."""

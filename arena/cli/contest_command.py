@@ -19,9 +19,9 @@ from arena.cli.options import format_options, wide_option
 from arena.cli.people_database import COMMAND_LINE, opened_people, required_reason_option
 from arena.cli.streams import FAILED, OK
 from arena.cli.subcommands import Subcommands
-from arena.people.contest import ContestEntrants, ContestPhase, ContestResults, StoredContest, phase_of
-from arena.people.contest_change import differences
 from arena.report.tables import Column, printable
+from arena.store.people.contest import ContestEntrants, ContestPhase, ContestResults, StoredContest, phase_of
+from arena.store.people.contest_change import differences
 
 if TYPE_CHECKING:
     from arena.store.people.people_store import PeopleStore
@@ -107,7 +107,7 @@ def add(file: Path) -> None:
     """Announce the contest of FILE."""
     from arena.contests.announcing import announce
     from arena.contests.contest_file import reading_of_file
-    from arena.home import ArenaHome
+    from arena.store.home import ArenaHome
 
     new = reading_of_file(file)
     with ArenaHome(global_option("home"), store=global_option("store")) as home, opened_people() as people:
@@ -145,7 +145,7 @@ def change(contest: str, file: Path, reason: str) -> None:
     """
     from arena.contests import announcing
     from arena.contests.contest_file import reading_of_file
-    from arena.home import ArenaHome
+    from arena.store.home import ArenaHome
 
     new = reading_of_file(file)
     with ArenaHome(global_option("home"), store=global_option("store")) as home, opened_people() as people:

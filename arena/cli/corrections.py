@@ -16,9 +16,9 @@ from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.base.records import Bot
-    from arena.home import ArenaHome
-    from arena.store.correction import Correction
-    from arena.store.store import Store
+    from arena.store.home import ArenaHome
+    from arena.store.results.correction import Correction
+    from arena.store.results.store import Store
 
 reason_option = click.option("--reason", required=True, metavar="TEXT", help="Why, for everybody to read.")
 

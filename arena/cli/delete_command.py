@@ -14,8 +14,8 @@ from arena.cli.options import json_option
 from arena.report.tables import printable
 
 if TYPE_CHECKING:
-    from arena.home import ArenaHome
-    from arena.store.values import StoredTournament
+    from arena.store.home import ArenaHome
+    from arena.store.results.values import StoredTournament
 
 
 @click.command("delete")
@@ -45,7 +45,7 @@ def command(tournament: str, forever: bool, is_confirmed: bool, as_json: bool) -
 
 def _delete(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTournament | None:
     """Return the tournament as it is in the bin; None if the answer was no."""
-    from arena.housekeeping import delete_tournament
+    from arena.store.housekeeping import delete_tournament
 
     stored = arena_home.store.tournament(name)
     with arena_home.store.lock(name):
@@ -56,7 +56,7 @@ def _delete(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTourn
 
 def _erase(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTournament | None:
     """Return the tournament as it was in the bin; None if the answer was no."""
-    from arena.housekeeping import erase_tournament
+    from arena.store.housekeeping import erase_tournament
 
     stored = arena_home.store.deleted_tournament(name)
     what = f"tournament {stored.name!r}, deleted {(stored.deleted_at or '')[:10]},"

@@ -18,10 +18,10 @@ from arena.cli.global_options import global_option
 from arena.cli.options import WholeNumber, json_option
 from arena.cli.serve_options import host_option, port_option
 from arena.cli.streams import FAILED, OK
-from arena.home import home_path, store_url
 from arena.report.tables import Column, printable
 from arena.sandbox.isolation.levels import PREFERRED, ProbeResult, probe_level
 from arena.sandbox.isolation.sandbox_policy import has_own_file_systems
+from arena.store.home import home_path, store_url
 
 
 @click.command("doctor")

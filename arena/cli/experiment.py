@@ -23,7 +23,7 @@ from arena.cli.options import (
 if TYPE_CHECKING:
     from arena.base.definition import Definition
     from arena.base.records import TimeControl
-    from arena.home import ArenaHome
+    from arena.store.home import ArenaHome
     from arena.tournament.progress import Progress
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arena.base.records import MatchRecord
-    from arena.home import ArenaHome
     from arena.lab.annotated_tournament import NotAnnotated
     from arena.lab.annotating import Annotated
-    from arena.store.values import StoredTournament
+    from arena.store.home import ArenaHome
+    from arena.store.results.values import StoredTournament
 
 COUNTS_A_STEP = 20
 MAX_REASONS = 5

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from arena.games import Game
-    from arena.home import ArenaHome
     from arena.lab.explore import ExploredLine, PlayedMatch
+    from arena.store.home import ArenaHome
 
 COLUMNS = [
     Column("line", "line", is_number=False, wraps=True),

@@ -22,9 +22,9 @@ from arena.report.tables import Column, printable
 
 if TYPE_CHECKING:
     from arena.base.definition import GameChoice
-    from arena.home import ArenaHome
     from arena.lab.puzzle import Puzzle
     from arena.lab.puzzle_search import FoundPuzzles
+    from arena.store.home import ArenaHome
 
 COLUMNS = [
     Column("puzzle", "puzzle"),

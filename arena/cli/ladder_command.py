@@ -12,8 +12,8 @@ from arena.cli.options import WholeNumber, format_options, wide_option
 from arena.cli.people_database import COMMAND_LINE, opened_people, required_reason_option
 from arena.cli.streams import FAILED, OK
 from arena.cli.subcommands import Subcommands
-from arena.people.directing import LADDER, DirectorState, Wish
 from arena.report.tables import Column, printable
+from arena.store.people.directing import LADDER, DirectorState, Wish
 
 LOOK_SECONDS = 0.2
 

@@ -53,7 +53,7 @@ def command(
     from arena.analysis.rating_history import history_over_tournaments
     from arena.analysis.standings_cache import standings_of
     from arena.games import find_game
-    from arena.store.scope import Scope
+    from arena.store.results.scope import Scope
 
     if game is not None:
         find_game(game)

@@ -12,8 +12,8 @@ from arena.cli.common import print_table, sentences_text
 from arena.cli.options import format_options
 from arena.cli.site_options import plain_http_option
 from arena.cli.streams import FAILED, OK
-from arena.people.secret import is_token
 from arena.report.tables import Column, Row, printable
+from arena.store.people.secret import is_token
 
 if TYPE_CHECKING:
     from arena.client.account import Account

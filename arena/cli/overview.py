@@ -14,7 +14,7 @@ from arena.report.tables import Column, printable
 
 if TYPE_CHECKING:
     from arena.analysis.overview import LatestResult, Overview
-    from arena.store.leaders import Leaders
+    from arena.store.results.leaders import Leaders
 
 COLUMNS = [
     Column("tournament", "tournament", is_number=False),
@@ -84,7 +84,7 @@ def _leader(leaders: Leaders) -> str:
 
 def _next_commands(found: Overview) -> dict[str, str]:
     """Return what to try next, with its meaning."""
-    from arena.store.scope import EXPERIMENTS
+    from arena.store.results.scope import EXPERIMENTS
 
     if not found.latest:
         return {

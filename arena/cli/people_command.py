@@ -15,11 +15,11 @@ from arena.cli.options import WholeNumber, format_options, wide_option
 from arena.cli.people_database import COMMAND_LINE, opened_people
 from arena.cli.streams import FAILED, OK
 from arena.cli.subcommands import Subcommands
-from arena.people.roles import MEMBER_ROLES, Role
 from arena.report.tables import Column, printable
+from arena.store.people.roles import MEMBER_ROLES, Role
 
 if TYPE_CHECKING:
-    from arena.people.values import Person
+    from arena.store.people.values import Person
 
 INVITATION_DAYS = 7
 MAX_INVITATION_DAYS = 60
@@ -177,7 +177,7 @@ def adopt() -> None:
     `arena serve` refuses databases that belong to another home, whose site would take the submissions of this one. If
     that home is gone, or was restored here, this command lets the site of this one work on them, and no other.
     """
-    from arena.home import own_databases
+    from arena.store.home import own_databases
 
     servers = own_databases(global_option("home"), global_option("store"), is_adopted=True)
     if not servers:

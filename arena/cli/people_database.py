@@ -19,6 +19,6 @@ required_reason_option = click.option("--reason", required=True, metavar="TEXT",
 
 def opened_people() -> PeopleStore:
     """Open the database of people of the home that was chosen. To be closed."""
-    from arena.home import open_people
+    from arena.store.home import open_people
 
     return open_people(global_option("home"))

@@ -17,8 +17,8 @@ from arena.cli.common import open_home, print_json
 from arena.cli.global_options import global_option
 from arena.cli.options import WholeNumber, json_option, with_logs_option
 from arena.cli.people_database import opened_people
-from arena.home import has_people
 from arena.report.tables import printable
+from arena.store.home import has_people
 
 if TYPE_CHECKING:
     from arena.site.models.model import Frozen

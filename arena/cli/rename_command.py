@@ -19,7 +19,7 @@ def command(tournament: str, name: str, as_json: bool) -> None:
     Its records keep the name they were recorded under. To resume it from a file in which it has its old name:
     arena run FILE --name NEW
     """
-    from arena.housekeeping import rename_tournament
+    from arena.store.housekeeping import rename_tournament
 
     with open_home(must_exist=True) as arena_home:
         rename_tournament(arena_home, tournament, name)

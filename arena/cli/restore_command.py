@@ -20,7 +20,7 @@ def command(deleted_tournament: str, new_name: str | None, as_json: bool) -> Non
     TOURNAMENT is the name it had; if several had it, the name that `arena tournaments --deleted` shows, such as
     deleted/7.
     """
-    from arena.housekeeping import restore_tournament
+    from arena.store.housekeeping import restore_tournament
 
     with open_home(must_exist=True) as arena_home:
         restored = restore_tournament(arena_home, deleted_tournament, new_name)

@@ -23,7 +23,7 @@ from arena.report.tables import Column, Row
 
 if TYPE_CHECKING:
     from arena.analysis.rounds_played import RoundsPlayed
-    from arena.store.values import StoredTournament
+    from arena.store.results.values import StoredTournament
 
 SHOWN_ROUNDS = 10
 """How many rounds are printed, the latest ones, if no round is asked for."""
@@ -48,7 +48,7 @@ def command(tournament: str | None, number: int | None, table_format: str) -> No
     the total below. Of other formats it is the latest rounds. JSON and CSV have all rounds.
     """
     from arena.analysis.rounds_played import rounds_played
-    from arena.store.again import read_whole
+    from arena.store.results.again import read_whole
 
     with open_home(must_exist=True) as arena_home:
         name, store = named_or_latest(arena_home, tournament).name, arena_home.store

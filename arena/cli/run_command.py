@@ -26,7 +26,7 @@ from arena.cli.streams import FAILED, INTERRUPTED, OK
 
 if TYPE_CHECKING:
     from arena.base.definition import Definition
-    from arena.home import ArenaHome
+    from arena.store.home import ArenaHome
 
 
 @click.command("run")

@@ -15,7 +15,7 @@ from arena.cli.tournament_table import tournament_table
 from arena.report.tables import printable
 
 if TYPE_CHECKING:
-    from arena.store.store import Store
+    from arena.store.results.store import Store
 
 
 @click.command("season")
@@ -63,7 +63,7 @@ def _change(store: Store, name: str, change: str, tournaments: Sequence[str]) ->
 
 
 def _print_season(store: Store, name: str, table_format: str) -> None:
-    from arena.store.states import listed_tournaments
+    from arena.store.results.states import listed_tournaments
 
     names = store.seasons.get(name).tournaments
     listed = listed_tournaments(store, [store.tournament(tournament) for tournament in names])

@@ -33,9 +33,9 @@ from arena.cli.serve_options import (
     trusted_proxies_option,
 )
 from arena.cli.streams import INTERRUPTED, OK
-from arena.home import STORE_VARIABLE, home_path, own_databases
 from arena.operating.part_lock import locked_parts
 from arena.operating.parts import WEB, WORK, Program, programs
+from arena.store.home import STORE_VARIABLE, home_path, own_databases
 
 if TYPE_CHECKING:
     import socket

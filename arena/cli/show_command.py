@@ -58,7 +58,7 @@ def command(bot: str, comparisons: bool, as_json: bool) -> None:
     for faults always.
     """
     from arena.analysis.bot_profile import bot_profile, find_labels, known_bots
-    from arena.store.scope import Scope
+    from arena.store.results.scope import Scope
 
     with open_home(must_exist=True) as arena_home:
         labels = find_labels(bot, known_bots(arena_home.store.tournaments()))

@@ -20,7 +20,7 @@ from arena.cli.options import format_options, game_option
 
 if TYPE_CHECKING:
     from arena.analysis.standings import Standings
-    from arena.store.values import StoredTournament
+    from arena.store.results.values import StoredTournament
     from arena.tournament.formats.format import Placing
 
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @format_options
 def command(tournament: str | None, game: str | None, places: bool, table_format: str) -> None:
     """Show the table of TOURNAMENT (by default the latest), the best bot first."""
-    from arena.store.again import read_whole
+    from arena.store.results.again import read_whole
     from arena.tournament.rounds import ranking_of
 
     with open_home(must_exist=True) as arena_home:

@@ -71,7 +71,7 @@ def _hand_in(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -
     from arena.client.submission import follow, hand_in
     from arena.match.players.excluded_files import describe_left_out
     from arena.match.players.manifest import resolved_bot_path
-    from arena.people.submission import SubmissionState
+    from arena.store.people.submission import SubmissionState
     from arena.uploads.packing import packed
 
     def say(text: str) -> None:

@@ -9,7 +9,7 @@ from arena.base.text import minute_text, short_size_text
 from arena.report.tables import Column
 
 if TYPE_CHECKING:
-    from arena.store.states import ListedTournament
+    from arena.store.results.states import ListedTournament
 
 _NAME = Column("tournament", "tournament", is_number=False)
 _MATCHES = [Column("recorded", "matches", drop_order=1), Column("scheduled", "of", drop_order=1)]

@@ -19,7 +19,7 @@ def command(deleted: bool, table_format: str) -> None:
     State: running (its director is named), finished, stopped (arena run resumes it) or not begun. Matches: those with a
     record, of those in the schedule so far. Size: of the records.
     """
-    from arena.store.states import listed_tournaments
+    from arena.store.results.states import listed_tournaments
 
     with open_home(must_exist=True) as arena_home:
         store = arena_home.store

@@ -26,7 +26,7 @@ from arena.cli.tuning_text import check_plot, draw_tuning, round_label, round_no
 if TYPE_CHECKING:
     from arena.base.definition import Definition
     from arena.base.records import Bot
-    from arena.home import ArenaHome
+    from arena.store.home import ArenaHome
     from arena.tournament.tuning import Play, TuningPlan, TuningRound, Values
 
 BETTER, WORSE, OPEN = 0, 1, 3

@@ -24,8 +24,8 @@ from arena.cli.serve_options import (
     trusted_proxies_option,
 )
 from arena.cli.streams import OK
-from arena.home import home_path
 from arena.operating.units import FIRST_LINE, Installation, units
+from arena.store.home import home_path
 
 _OF_SYSTEMD = Path("/etc/systemd/system")
 

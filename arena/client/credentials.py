@@ -15,7 +15,7 @@ from pathlib import Path
 from arena.base.errors import UsageError
 from arena.base.stored import from_json_text, from_stored
 from arena.client.site_address import SiteAddress, site_address
-from arena.people.secret import is_token
+from arena.store.people.secret import is_token
 
 FILE_VARIABLE = "ARENA_CREDENTIALS"
 FILE_MODE, DIRECTORY_MODE = 0o600, 0o700

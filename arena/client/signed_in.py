@@ -8,7 +8,7 @@ from arena.base.errors import UsageError
 from arena.client.credentials import Credentials
 from arena.client.site_address import site_address
 from arena.client.site_client import SiteClient
-from arena.people.secret import is_token
+from arena.store.people.secret import is_token
 
 TOKEN_VARIABLE = "ARENA_TOKEN"
 

@@ -17,7 +17,7 @@ from arena.client.exchange import Progress
 from arena.client.fields import Fields
 from arena.client.site_client import SiteClient
 from arena.client.visible import visible_line, visible_sentence
-from arena.people.submission import FINAL, SubmissionState
+from arena.store.people.submission import FINAL, SubmissionState
 
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 3.0

@@ -11,12 +11,12 @@ from arena.base.records import Bot, TimeControl
 from arena.base.shipped import bot_path
 from arena.base.text import counted
 from arena.games import GAMES, make_game
-from arena.home import ArenaHome
 from arena.match.check.check import check_claimed_game
 from arena.match.players.diagnosis import Failure, hint_for
 from arena.match.players.excluded_files import describe_left_out
 from arena.match.players.manifest import resolved_bot_path
 from arena.match.single_match import play_match
+from arena.store.home import ArenaHome
 from arena.uploads.opened import opened_bot
 
 TRIAL_TIME = TimeControl(per_action_seconds=1.0)

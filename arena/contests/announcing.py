@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from arena.base.mistake import Mistake
-from arena.people.contest import StoredContest
-from arena.people.contest_reading import ContestReading
+from arena.store.people.contest import StoredContest
+from arena.store.people.contest_reading import ContestReading
 from arena.store.people.people_store import PeopleStore
-from arena.store.store import Store
+from arena.store.results.store import Store
 
 
 def announce(store: Store, people: PeopleStore, by: str, new: ContestReading) -> StoredContest:

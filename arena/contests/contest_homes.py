@@ -5,8 +5,8 @@ from __future__ import annotations
 from arena.contests.hidden_home import hide, open_hidden_home, remove_hidden_home, take_back
 from arena.contests.hidden_place import has_hidden_home
 from arena.contests.visibility import ContestHome, playing_home
-from arena.home import ArenaHome
-from arena.people.contest import StoredContest
+from arena.store.home import ArenaHome
+from arena.store.people.contest import StoredContest
 from arena.store.people.people_store import PeopleStore
 from arena.submissions.owners import tell_owners
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.base.records import DEFAULT_LIMITS
 from arena.base.text import toml_text
-from arena.people.contest import Contest, ContestEntrants, ContestResults, StageRules
+from arena.store.people.contest import Contest, ContestEntrants, ContestResults, StageRules
 
 
 def contest_text(contest: Contest) -> str:

@@ -25,8 +25,8 @@ from arena.contests.hidden_home import remove_hidden_home_of
 from arena.contests.played_contest import PlayedContest
 from arena.contests.work import has_work
 from arena.directors.leaving import Leaving
-from arena.home import ArenaHome, open_people
-from arena.people.contest import ContestPhase, phase_of
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.contest import ContestPhase, phase_of
 
 PAUSE_SECONDS = 1.0
 LEAVING_SECONDS = 4.0

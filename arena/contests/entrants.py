@@ -10,11 +10,11 @@ from pathlib import Path
 
 from arena.base.errors import BotDefinitionError, UnknownNameError
 from arena.base.records import Bot
-from arena.home import ArenaHome
 from arena.match.players.building import build_bots
 from arena.match.players.manifest import claims_problem
-from arena.people.contest import Contest, ContestEntry
 from arena.sandbox.isolation.levels import choose_isolation
+from arena.store.home import ArenaHome
+from arena.store.people.contest import Contest, ContestEntry
 from arena.tournament.definition import find_entrant
 
 ISOLATION = "auto"

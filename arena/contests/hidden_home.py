@@ -10,11 +10,11 @@ import os
 
 from arena.base.errors import StoreError, UsageError
 from arena.contests.hidden_place import has_hidden_home, hidden_home_path
-from arena.home import DATABASE_FILE, ArenaHome
-from arena.housekeeping import move_log
-from arena.people.contest import Contest, StoredContest
 from arena.sandbox.isolation.removal import remove_tree
-from arena.store.values import StoredTournament
+from arena.store.home import DATABASE_FILE, ArenaHome
+from arena.store.housekeeping import move_log
+from arena.store.people.contest import Contest, StoredContest
+from arena.store.results.values import StoredTournament
 from arena.transfer.new_tournament import NewTournament
 
 MODE = 0o700

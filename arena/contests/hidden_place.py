@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from arena.home import CONTESTS_DIRECTORY, DATABASE_FILE, home_path
+from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, home_path
 
 
 def hidden_home_path(directory: str | os.PathLike[str] | None, name: str) -> Path:

@@ -18,8 +18,8 @@ from arena.contests.stage_runs import StageRuns
 from arena.contests.stages import definition_of, first_of, is_ladder, ladder_until
 from arena.contests.work import has_work, is_reveal_due
 from arena.directors.leaving import Leaving
-from arena.home import ArenaHome
-from arena.people.contest import ContestStage, StageRules, StoredContest
+from arena.store.home import ArenaHome
+from arena.store.people.contest import ContestStage, StageRules, StoredContest
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.control import RunControl
 

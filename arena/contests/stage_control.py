@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from arena.base.errors import DatabaseError
 from arena.contests.visibility import ContestHome, playing_home
-from arena.people.contest import ContestStage, StoredContest
+from arena.store.people.contest import ContestStage, StoredContest
 from arena.store.people.contests import Contests
 from arena.tournament.control import Order, RunControl
 

@@ -12,9 +12,9 @@ from arena.contests.visibility import ContestHome
 from arena.directors.kept import KeptTournament
 from arena.directors.leaving import Leaving
 from arena.executors.cores import available_cores
-from arena.home import ArenaHome
-from arena.people.contest import StoredContest
-from arena.people.directing import DirectorState, Wish
+from arena.store.home import ArenaHome
+from arena.store.people.contest import StoredContest
+from arena.store.people.directing import DirectorState, Wish
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.control import RunControl
 from arena.tournament.director import run_tournament

@@ -14,10 +14,10 @@ from arena.base.errors import UsageError
 from arena.base.records import Bot
 from arena.base.text import counted
 from arena.contests.entrants import ISOLATION
-from arena.people.contest import StageRules, StoredContest
-from arena.store.correction import absences, out_of_table
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.people.contest import StageRules, StoredContest
+from arena.store.results.correction import absences, out_of_table
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 from arena.tournament.formats.table import FORMATS, format_of
 from arena.tournament.rounds import ranking_of
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from arena.people.contest import ContestPhase, ContestResults, StoredContest, phase_of
-from arena.people.roles import Permission
-from arena.people.values import HiddenTournament
+from arena.store.people.contest import ContestPhase, ContestResults, StoredContest, phase_of
+from arena.store.people.roles import Permission
+from arena.store.people.values import HiddenTournament
 
 
 class ContestHome(StrEnum):

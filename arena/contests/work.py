@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.people.contest import ContestPhase, ContestResults, ContestStage, StoredContest, phase_of
+from arena.store.people.contest import ContestPhase, ContestResults, ContestStage, StoredContest, phase_of
 from arena.store.people.people_store import PeopleStore
 
 

@@ -9,8 +9,8 @@ from arena.base.definition import Absence
 from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.errors import UsageError
 from arena.corrections.corrected_tournament import CorrectedTournament, corrected_tournament
-from arena.store.correction import Correction, CorrectionDetails
-from arena.store.store import Store
+from arena.store.results.correction import Correction, CorrectionDetails
+from arena.store.results.store import Store
 
 
 def withdraw(store: Store, tournament: str, bot: str, *, reason: str) -> Correction:

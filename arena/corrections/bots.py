@@ -17,8 +17,8 @@ from arena.corrections.corrected_tournament import (
 from arena.match.check.check import check_bot
 from arena.match.players.manifest import claims_problem
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.store.correction import Correction, CorrectionDetails, taken_out
-from arena.store.store import Store
+from arena.store.results.correction import Correction, CorrectionDetails, taken_out
+from arena.store.results.store import Store
 from arena.tournament.formats.table import format_of
 from arena.tournament.schedule import Scheduler
 

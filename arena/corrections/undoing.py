@@ -15,8 +15,8 @@ from arena.corrections.corrected_tournament import (
     corrected_tournament,
     with_entrants,
 )
-from arena.store.correction import Correction, CorrectionDetails, undone_by
-from arena.store.store import Store
+from arena.store.results.correction import Correction, CorrectionDetails, undone_by
+from arena.store.results.store import Store
 
 
 def undo_correction(store: Store, tournament: str, number: int | None = None, *, reason: str) -> Correction:

@@ -8,8 +8,8 @@ from arena.base.enums import CorrectionKind
 from arena.base.errors import UsageError
 from arena.base.text import shortened_text
 from arena.corrections.corrected_tournament import corrected_tournament
-from arena.store.correction import Correction, CorrectionDetails
-from arena.store.store import Store
+from arena.store.results.correction import Correction, CorrectionDetails
+from arena.store.results.store import Store
 
 
 def void_matches(store: Store, tournament: str, matches: Iterable[int], *, reason: str) -> Correction:

@@ -10,8 +10,8 @@ from dataclasses import replace
 from arena.base.errors import DatabaseError
 from arena.directors.leaving import Leaving
 from arena.directors.requested import carry_out_requests
-from arena.home import ArenaHome
-from arena.people.directing import DirectorState, RunFigures, SittingOut, Wish
+from arena.store.home import ArenaHome
+from arena.store.people.directing import DirectorState, RunFigures, SittingOut, Wish
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.control import Order, RunControl
 from arena.tournament.progress import Progress, time_left

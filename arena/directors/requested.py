@@ -12,11 +12,11 @@ from arena.corrections.absence import disqualify, withdraw
 from arena.corrections.bots import replace_bot
 from arena.corrections.undoing import undo_correction
 from arena.corrections.void_matches import void_matches
-from arena.home import ArenaHome
-from arena.people.directing import RequestState, TournamentRequest
-from arena.store.correction import Correction
+from arena.store.home import ArenaHome
+from arena.store.people.directing import RequestState, TournamentRequest
 from arena.store.people.people_store import PeopleStore
-from arena.store.values import StoredTournament
+from arena.store.results.correction import Correction
+from arena.store.results.values import StoredTournament
 
 _log = logging.getLogger("arena.director")
 

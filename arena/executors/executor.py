@@ -13,7 +13,7 @@ from arena.base.errors import GameError, LateError
 from arena.base.live_match import LiveMatch
 from arena.base.records import DEFAULT_LIMITS, Bot, Limits, MatchSpec
 from arena.executors.work_queue import WorkQueue
-from arena.store.rows import RecordRow
+from arena.store.results.rows import RecordRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from arena.match.bot_pool import BotPool
 from arena.match.players.off_turn import WATCH_SECONDS
 from arena.sandbox.isolation.launcher_client import close_launcher, open_launcher
 from arena.sandbox.isolation.sandbox_policy import Isolation
-from arena.store.rows import row_of
+from arena.store.results.rows import row_of
 
 log = logging.getLogger("arena.worker")
 

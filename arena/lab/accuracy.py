@@ -29,9 +29,9 @@ from arena.ratings.distributions import t_quantile
 
 if TYPE_CHECKING:
     from arena.lab.annotating import Annotated
-    from arena.store.annotations import StoredAccuracy
-    from arena.store.store import Store
-    from arena.store.values import StoredTournament
+    from arena.store.results.annotations import StoredAccuracy
+    from arena.store.results.store import Store
+    from arena.store.results.values import StoredTournament
 
 MIN_ENCOUNTERS = 2
 """A single encounter can't tell how much encounters vary."""

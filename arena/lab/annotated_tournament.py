@@ -12,10 +12,10 @@ from arena.lab.accuracy import accuracy_of, seats_to_json
 from arena.lab.annotating import MATCH_SECONDS, Annotated, Annotator
 from arena.lab.limits import Limits
 from arena.match.replay import ReplayError
-from arena.store.annotations import AnnotationRow
-from arena.store.rows import as_json
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.annotations import AnnotationRow
+from arena.store.results.rows import as_json
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 
 BATCH_MATCHES = 50
 BATCH_SECONDS = 2.0

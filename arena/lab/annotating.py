@@ -17,7 +17,7 @@ from arena.lab.positions import rules_of
 from arena.lab.proofs import proof_of
 from arena.lab.worth import Known, Worth, ranks_follow_scores, worth_between
 from arena.match.replay import ReplayError, states_of
-from arena.store.rows import as_json
+from arena.store.results.rows import as_json
 
 MATCH_SECONDS = 10.0
 """For what is not known in the end, in one match, and for one question."""

@@ -17,7 +17,7 @@ from arena.base.errors import StoreError, UsageError
 from arena.base.folder import Folder
 from arena.base.stored import from_json_text, from_stored
 from arena.lab.puzzle import Puzzle
-from arena.store.values import StoredTournament
+from arena.store.results.values import StoredTournament
 
 PUZZLES = "puzzles"
 """The directory in a home."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from arena.base.errors import StoreError
 from arena.base.records import MatchRecord
 from arena.lab.annotation import Annotation
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 
 
 def annotation_of(store: Store, tournament: StoredTournament, record: MatchRecord) -> Annotation | None:

@@ -12,12 +12,12 @@ from arena.base.text import all_of, counted, duration_text
 from arena.directors.kept import KeptTournament
 from arena.directors.leaving import Leaving
 from arena.executors.cores import available_cores
-from arena.home import ArenaHome
 from arena.ladders.open_ladder import OpenLadder
 from arena.ladders.resting import RestingBots
-from arena.people.directing import DirectorState, Wish
-from arena.store.commit_signal import Commits
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.people.directing import DirectorState, Wish
+from arena.store.results.commit_signal import Commits
+from arena.store.results.values import StoredTournament
 from arena.tournament.director import run_tournament
 from arena.tournament.progress import Progress
 

@@ -13,11 +13,11 @@ from dataclasses import replace
 from arena.base.definition import Definition
 from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.base.records import Bot
-from arena.home import ArenaHome
 from arena.match.players.building import build_bots
 from arena.match.players.manifest import claims_problem
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.store.values import StoredBot
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredBot
 from arena.tournament.definition import load_definition
 from arena.tournament.formats.table import format_class
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from arena.base.names import as_file_name
-from arena.store.lock import FileLock
+from arena.store.results.lock import FileLock
 
 
 def lock_path(directory: Path, name: str) -> Path:

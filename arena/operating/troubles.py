@@ -18,10 +18,10 @@ from arena.base.programs.trouble_note import Trouble, noted_troubles
 from arena.base.text import counted
 from arena.operating.part_lock import lock_path
 from arena.operating.parts import PARTS, WEB, WORK
-from arena.people.contest import ContestPhase, ContestResults, phase_of
-from arena.people.directing import LADDER, DirectorState
-from arena.store.lock import is_file_locked
+from arena.store.people.contest import ContestPhase, ContestResults, phase_of
+from arena.store.people.directing import LADDER, DirectorState
 from arena.store.people.people_store import PeopleStore
+from arena.store.results.lock import is_file_locked
 
 HOME = "home"
 """In place of a part: what is wrong keeps all parts from their work."""

@@ -11,9 +11,9 @@ from multiprocessing.context import SpawnProcess
 from arena.base.programs.service_program import starting_process
 from arena.playing import slot_program
 from arena.playing.menu import MenuMaker
-from arena.store.commit_signal import Commits
 from arena.store.people.play_slots import MENU_SECONDS
 from arena.store.people.unrated_matches import UnratedMatches
+from arena.store.results.commit_signal import Commits
 
 PRUNE_SECONDS = 3600.0
 NEWS_SECONDS = 1.0

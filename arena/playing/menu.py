@@ -5,12 +5,12 @@ from __future__ import annotations
 from arena.base.errors import ArenaError
 from arena.base.shipped import PREFIX, example_bots
 from arena.games import GAMES, IntOption, Option, find_game
-from arena.home import ArenaHome
 from arena.match.players.manifest import load_bot
 from arena.site.build.games import MAX_EXTERNAL_GAMES, MAX_TEXT_CHARACTERS, external_games
 from arena.site.models.games import GameOption
 from arena.site.models.playing import PlayableBot, PlayableGame, PlayMenu
-from arena.store.values import StoredBot
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredBot
 
 MAX_SIZE = 20
 """Of a whole number that is chosen in the browser, unless the default is larger."""

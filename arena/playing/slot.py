@@ -25,7 +25,6 @@ from arena.base.errors import (
 )
 from arena.base.records import Bot, MatchRecord, MatchSpec, TimeControl
 from arena.base.shipped import PREFIX, bot_path
-from arena.bot_registry import BotRegistry
 from arena.games import Game, make_game
 from arena.match.bot_pool import BotPool
 from arena.match.human_actions import kept_after_undo, read_action
@@ -35,10 +34,11 @@ from arena.match.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenB
 from arena.match.players.manifest import load_bot
 from arena.match.players.player import Request, wall_limit_seconds
 from arena.match.single_match import ask_bot
-from arena.people.unrated_match import MatchState, Position, UnratedMatch, Wish
 from arena.playing.view import PERSON_NAME, Played, view_of
 from arena.sandbox.isolation.sandbox_policy import Isolation
+from arena.store.bot_registry import BotRegistry
 from arena.store.people.match_claim import MatchClaim
+from arena.store.people.unrated_match import MatchState, Position, UnratedMatch, Wish
 from arena.store.people.unrated_matches import OUR_FAILURE
 
 MAX_PLIES = 1000

@@ -9,9 +9,9 @@ import time
 
 from arena.base.errors import DatabaseError
 from arena.base.programs.service_program import TerminatedError, end_now, run_service
-from arena.home import ArenaHome, open_people
 from arena.playing.slot import Slot
 from arena.sandbox.isolation.levels import choose_isolation
+from arena.store.home import ArenaHome, open_people
 from arena.store.people.match_claim import CLAIM_SECONDS, MatchClaim
 
 

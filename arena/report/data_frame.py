@@ -17,8 +17,8 @@ from arena.base.errors import UnknownNameError, UsageError
 from arena.base.records import MatchRecord
 from arena.report.standings_columns import standings_columns
 from arena.report.standings_table import flat_standings_table
-from arena.store.match_records import Records
-from arena.store.rows import as_json
+from arena.store.results.match_records import Records
+from arena.store.results.rows import as_json
 
 Types = Mapping[str, Any]
 """The type of each column, as in an annotation; ``Any`` for what depends on the game or the bot."""

@@ -20,7 +20,7 @@ from arena.report.standings_footer import standings_footer
 from arena.report.standings_table import crosstable_table, standings_table
 from arena.report.tables import Column, printable, render_table, shown
 from arena.report.verdict import verdict
-from arena.store.match_records import Records
+from arena.store.results.match_records import Records
 
 __all__ = ["html", "plain_text", "to_pandas", "to_polars"]
 

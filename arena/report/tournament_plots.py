@@ -10,9 +10,9 @@ from arena.analysis.crosstable import Score, crosstable
 from arena.analysis.encounters import count_encounters
 from arena.analysis.rating_history import mu_histories
 from arena.analysis.standings import Standings
-from arena.home import ArenaHome
 from arena.report import plots
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredTournament
 
 
 def tournament_plot(

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from arena.site.models.model import Model, ModelOfBots, Parameters
 
 if TYPE_CHECKING:
-    from arena.home import ArenaHome
+    from arena.store.home import ArenaHome
 
 AUTHORS = "arena.site.build.authors:with_authors"
 """Imported when a page is built."""

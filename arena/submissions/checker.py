@@ -19,14 +19,14 @@ from arena.base.records import MEBIBYTE, Bot
 from arena.base.shipped import example_bots, package_directory
 from arena.base.text import size_text
 from arena.conformance.submission import submit
-from arena.home import CHECKING, ArenaHome
-from arena.people.person_name import look_alike_key
-from arena.people.submission import HINT, SubmissionState
 from arena.sandbox.isolation.launcher_client import close_launcher
 from arena.sandbox.isolation.stale_cleanup import UPLOAD_PREFIX
-from arena.store.owners import OwnedBot
+from arena.store.home import CHECKING, ArenaHome
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.person_name import look_alike_key
+from arena.store.people.submission import HINT, SubmissionState
 from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
+from arena.store.results.owners import OwnedBot
 from arena.submissions.owners import tell_owners
 from arena.submissions.stopping import StoppedError, stoppable
 from arena.submissions.upload_directory import UploadDirectory

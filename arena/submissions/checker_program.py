@@ -14,9 +14,9 @@ from pathlib import Path
 from arena.base.errors import StoreError
 from arena.base.programs.service_program import Idleness, end_now, keep_trying, run_service
 from arena.base.programs.trouble_note import DIRECTORY, TroubleNote
-from arena.home import CHECKING, ArenaHome, open_people, uploads_path
-from arena.store.commit_signal import Commits
-from arena.store.lock import FileLock
+from arena.store.home import CHECKING, ArenaHome, open_people, uploads_path
+from arena.store.results.commit_signal import Commits
+from arena.store.results.lock import FileLock
 from arena.submissions.checker import Checker
 from arena.submissions.containment_note import note_containment
 from arena.submissions.owners import tell_owners

@@ -19,8 +19,8 @@ from arena.base.errors import UploadError, UsageError
 from arena.base.names import as_file_name
 from arena.base.records import MEBIBYTE
 from arena.base.text import size_text
-from arena.home import CHECKING, RECEIVING
 from arena.sandbox.isolation.removal import remove_tree
+from arena.store.home import CHECKING, RECEIVING
 from arena.uploads.tree_writer import PROGRAM_STARTS
 
 MAX_UPLOAD_BYTES = 32 * MEBIBYTE

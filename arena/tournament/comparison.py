@@ -13,8 +13,8 @@ from arena.base.records import DEFAULT_PLY_LIMIT, Bot, Limits, TimeControl
 from arena.games import make_game
 from arena.match.players.manifest import claims_problem
 from arena.ratings.sequential import Hypotheses, Verdict
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 from arena.tournament.definition import check_game_of, check_ply_limit
 from arena.tournament.formats.sprt import Comparison
 from arena.tournament.formats.table import field_of

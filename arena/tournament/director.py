@@ -15,8 +15,8 @@ from arena.base.records import Bot
 from arena.executors.executor import Executor, Job
 from arena.executors.table import open_executor
 from arena.executors.worker_start import end_if_importing
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 from arena.tournament.control import RunControl
 from arena.tournament.formats.table import format_class
 from arena.tournament.progress import Progress

@@ -13,7 +13,7 @@ from arena.base.records import Fault, MatchRecord, MatchSpec, ScheduledMatch
 from arena.executors.executor import Job, Played, Void
 from arena.executors.table import open_executor
 from arena.executors.work_queue import WorkQueue
-from arena.store.statements import record_from
+from arena.store.results.statements import record_from
 from arena.tournament.schedule import spec_of
 
 BEGIN_SECONDS = 15.0

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from arena.base.errors import GameError
 from arena.base.results import EntrantRating
 from arena.base.text import duration_text
-from arena.store.rows import RecordRow
+from arena.store.results.rows import RecordRow
 from arena.tournament.formats.format import StopLimits
 
 

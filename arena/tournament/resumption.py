@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from arena.base.definition import Definition
 from arena.base.errors import DefinitionError
 from arena.match.players.manifest import known_by
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 from arena.tournament.corrected import with_corrections
 from arena.tournament.formats.table import format_class
 from arena.tournament.opening_information import with_openings

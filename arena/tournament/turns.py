@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from arena.base.stored import from_json_text
 from arena.executors.executor import Executor, JobResult, Played, Void
-from arena.store.rows import RecordRow, as_json
+from arena.store.results.rows import RecordRow, as_json
 from arena.tournament.time_shares import EndedMatch, TimeShares
 from arena.tournament.void_rests import VoidRests
 

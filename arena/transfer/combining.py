@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection
 
 from arena.base.errors import StoreError, UsageError
 from arena.base.names import as_file_name, check_tournament_name
-from arena.store.source import Source
-from arena.store.store import Store
+from arena.store.results.source import Source
+from arena.store.results.store import Store
 from arena.transfer.known_tournament import KnownTournament
 from arena.transfer.new_tournament import NewTournament
 from arena.transfer.record_checks import MALFORMED, RefusedRecordError

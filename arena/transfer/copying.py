@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from arena.base.bot_text import OPERATOR, Audience
-from arena.home import DATABASE_FILE, ArenaHome
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.home import DATABASE_FILE, ArenaHome
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 from arena.transfer.new_tournament import NewTournament
 
 

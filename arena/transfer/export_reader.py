@@ -6,7 +6,7 @@ from arena.base.definition import Definition
 from arena.base.errors import StoreError, UsageError
 from arena.base.stored import is_text, is_whole
 from arena.base.text import shortened_text
-from arena.store.store import Store
+from arena.store.results.store import Store
 from arena.transfer.export_lines import ExportLine, LineError
 from arena.transfer.export_writer import LINES_PER_DIGESTS, VERSION, DigestChain
 from arena.transfer.staged_tournament import StagedTournament

@@ -13,8 +13,8 @@ from hashlib import blake2b
 from typing import Any
 
 from arena.base.stored import from_json_text
-from arena.store.source import Source
-from arena.store.values import StoredTournament
+from arena.store.results.source import Source
+from arena.store.results.values import StoredTournament
 from arena.transfer.definition_checks import corrections_without_locations, without_locations
 
 VERSION = 1

@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
-from arena.home import ArenaHome
-from arena.store.store import Store
+from arena.store.home import ArenaHome
+from arena.store.results.store import Store
 from arena.transfer.combining import combine
 from arena.transfer.export_lines import export_lines
 from arena.transfer.export_reader import ExportReader

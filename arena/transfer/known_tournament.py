@@ -15,11 +15,11 @@ from arena.base.errors import StoreError
 from arena.base.records import MatchRecord, ScheduledMatch
 from arena.base.stored import from_json_text, mapping_of
 from arena.base.text import counted
-from arena.store.addition import Addition
-from arena.store.rows import RecordRow, as_json
-from arena.store.source import Source, VoidTry
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.addition import Addition
+from arena.store.results.rows import RecordRow, as_json
+from arena.store.results.source import Source, VoidTry
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 from arena.tournament.formats.table import format_class
 from arena.tournament.resumption import differences
 from arena.tournament.rounds import needs_results

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from arena.base.definition import Definition
 from arena.base.errors import StoreError
-from arena.store.source import Source, VoidTry
-from arena.store.store import Store
-from arena.store.values import StoredTournament, utc_now
+from arena.store.results.source import Source, VoidTry
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament, utc_now
 from arena.tournament.rounds import needs_results
 from arena.transfer.definition_checks import MAX_NUMBER, check_time
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from arena.base.errors import StoreError, UnknownNameError
 from arena.base.text import shortened_text
-from arena.home import ArenaHome
-from arena.store.foreign import open_foreign
+from arena.store.home import ArenaHome
+from arena.store.results.foreign import open_foreign
 from arena.transfer.combining import combine
 from arena.transfer.results import MergedTournament
 

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator
 from arena.base.bot_text import OPERATOR, Audience
 from arena.base.errors import StoreError
 from arena.base.records import ScheduledMatch
-from arena.store.addition import Addition
-from arena.store.correction import explaining
-from arena.store.correction_log import SetAside
-from arena.store.rows import RecordRow
-from arena.store.source import Source, VoidTry
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.addition import Addition
+from arena.store.results.correction import explaining
+from arena.store.results.correction_log import SetAside
+from arena.store.results.rows import RecordRow
+from arena.store.results.source import Source, VoidTry
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 from arena.transfer.definition_checks import (
     check_corrections,
     check_definition,

@@ -12,7 +12,7 @@ from arena.base.records import MatchRecord, ScheduledMatch
 from arena.base.stored import from_json_text, mapping_of
 from arena.base.text import shortened_text
 from arena.match.replay import check_record
-from arena.store.rows import RecordRow, as_json, row_of
+from arena.store.results.rows import RecordRow, as_json, row_of
 
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What the rules of a game may raise for the actions of a forged record."""

@@ -23,7 +23,7 @@ from arena.analysis.resting_leaderboards import RestingLeaderboards, let_leaderb
 from arena.base.errors import text_of
 from arena.base.programs.service_program import end_with
 from arena.site.page_table import PAGE_BY_NAME
-from arena.store.again import read_whole
+from arena.store.results.again import read_whole
 from arena.web.builder_messages import BuildAnswer, BuilderStart, BuildRequest
 from arena.web.built_value import BuiltValue
 from arena.web.frames import MAX_FRAME_BYTES, FrameError, framed, read_frame

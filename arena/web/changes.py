@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from arena.base.enums import EventKind
-from arena.store.event_log import StoredEvent
-from arena.store.live_state import StoredLiveSummary
+from arena.store.results.event_log import StoredEvent
+from arena.store.results.live_state import StoredLiveSummary
 from arena.web.cursor import Cursor, live_log, tournament_log
 from arena.web.entered import Entered
 from arena.web.page_value import NAMES_END

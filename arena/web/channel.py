@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
-from arena.store.events import EventDetails
+from arena.store.results.events import EventDetails
 from arena.web.changes import LoggedEvent, LoggedLiveMatch, StoreState
 from arena.web.cursor import Cursor, live_log, tournament_log
 from arena.web.reader import Chunk, Reader

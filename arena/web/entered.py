@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from hashlib import blake2b
 
-from arena.store.rosters import Roster
-from arena.store.values import StoredBot
+from arena.store.results.rosters import Roster
+from arena.store.results.values import StoredBot
 from arena.web.topics import Topic
 
 _MAX_NUMBER = 2**48 - 1

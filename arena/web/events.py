@@ -12,7 +12,7 @@ import anyio
 import anyio.to_thread
 
 from arena.base.errors import StoreError
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.web.changes import Change
 from arena.web.event_stream import event_endpoint
 from arena.web.hub import Hub

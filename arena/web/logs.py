@@ -8,8 +8,8 @@ from typing import Protocol, TypeVar
 import anyio
 import anyio.to_thread
 
-from arena.home import ArenaHome
-from arena.store.store import Store
+from arena.store.home import ArenaHome
+from arena.store.results.store import Store
 from arena.web.changes import LoggedEvent
 from arena.web.watcher import events_between
 

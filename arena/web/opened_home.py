@@ -7,7 +7,7 @@ import threading
 
 from arena.base.bot_text import Audience
 from arena.base.errors import DatabaseError, NoHomeError, StoreError
-from arena.home import DATABASE_FILE, ArenaHome
+from arena.store.home import DATABASE_FILE, ArenaHome
 
 _Identity = tuple[int, int]
 

@@ -23,11 +23,11 @@ from arena.base.programs.trouble_note import TroubleNote
 from arena.base.shipped import tournament_path
 from arena.contests.visibility import visible
 from arena.contests.work import has_work
-from arena.home import ArenaHome, open_people
 from arena.operating.parts import CHECKER, CONTESTS, LADDER, PLAY, RESULTS, WORK, Part, Program
-from arena.people.contest import ContestPhase, phase_of
-from arena.store.commit_signal import Commits
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.contest import ContestPhase, phase_of
 from arena.store.people.people_store import PeopleStore
+from arena.store.results.commit_signal import Commits
 from arena.submissions.containment_note import NO_CHECKER, noted_refusal
 from arena.web.services import Service
 

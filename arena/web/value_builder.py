@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from arena.site.models.model import Parameters
 from arena.site.page import Lane, Page
-from arena.store.again import read_whole
+from arena.store.results.again import read_whole
 from arena.web.builders import CRASHED, Builders
 from arena.web.built_value import BuiltValue
 from arena.web.opened_home import OpenedHome

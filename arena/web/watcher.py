@@ -13,12 +13,12 @@ from functools import lru_cache
 
 from arena.base.enums import EventKind
 from arena.base.errors import ArenaError, StoreAwayError, StoreError
-from arena.home import ArenaHome
-from arena.store.event_log import StoredEvent
-from arena.store.events import BOTS, OWNERS, live_topic, tournament_topic
-from arena.store.rosters import Roster
-from arena.store.store import Store
-from arena.store.values import StoredBot
+from arena.store.home import ArenaHome
+from arena.store.results.event_log import StoredEvent
+from arena.store.results.events import BOTS, OWNERS, live_topic, tournament_topic
+from arena.store.results.rosters import Roster
+from arena.store.results.store import Store
+from arena.store.results.values import StoredBot
 from arena.web.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
 from arena.web.entered import Entered
 from arena.web.topics import Topic, parse_topics

@@ -6,7 +6,7 @@ The records are made up (``benchmarks/synthetic_season.py``), in a database that
 import statistics
 import time
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from benchmarks.synthetic_season import NAME, home_of
 
 BOTS = 1000

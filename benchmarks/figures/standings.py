@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from benchmarks.synthetic_season import NAME, home_of, record, rows
 
 BOTS = 1000

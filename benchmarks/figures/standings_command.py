@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from benchmarks.synthetic_season import NAME, home_of
 
 BOTS = 24

@@ -9,9 +9,9 @@ from arena.analysis.bot_profile import bot_profile
 from arena.analysis.leaderboard_cache import leaderboard
 from arena.analysis.rating_history import history_over_tournaments
 from arena.analysis.standings_cache import standings_of
-from arena.store.scope import Scope
-from arena.store.store import Store
-from tests.store.samples import definition, line, record
+from arena.store.results.scope import Scope
+from arena.store.results.store import Store
+from tests.store.results.samples import definition, line, record
 
 
 @pytest.fixture

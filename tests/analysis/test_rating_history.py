@@ -14,8 +14,8 @@ from arena.analysis.bot_profile import bot_profile, find_labels, known_bots
 from arena.analysis.rating_history import history_of_tournament, history_over_tournaments
 from arena.analysis.standings_cache import standings_of
 from arena.base.errors import DefinitionError
-from arena.home import ArenaHome
 from arena.report.standings_footer import standings_footer
+from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.rounds import ranking_of

@@ -12,8 +12,8 @@ from arena.analysis.resting_leaderboards import (
     let_leaderboards_rest,
 )
 from arena.corrections.void_matches import void_matches
-from arena.store.store import Store
-from tests.store.samples import definition, line, record
+from arena.store.results.store import Store
+from tests.store.results.samples import definition, line, record
 
 
 class Clocks:

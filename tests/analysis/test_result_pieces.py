@@ -9,8 +9,8 @@ import pytest
 
 from arena.analysis import result_pieces
 from arena.analysis.result_table import read_results
-from arena.home import ArenaHome
-from arena.store.scope import ALL_BUT_COMPARISONS, Scope
+from arena.store.home import ArenaHome
+from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
 from tests.site.duels import tell
 
 GAMES = ("differences", "plaid", "surds")

@@ -16,9 +16,9 @@ from arena.analysis.game_statistics import game_statistics, statistics_of_result
 from arena.analysis.result_table import read_results
 from arena.analysis.standings import standings
 from arena.base.errors import StoreError
-from arena.store.scope import ALL_TOURNAMENTS
-from arena.store.store import Store
-from tests.store.samples import definition, line, record
+from arena.store.results.scope import ALL_TOURNAMENTS
+from arena.store.results.store import Store
+from tests.store.results.samples import definition, line, record
 
 BOTS = [f"{letter}@1" for letter in "cabde"]
 
@@ -164,7 +164,7 @@ def test_the_part_of_a_game_is_what_is_read_of_it(store, seed):
 
 
 def test_one_encounter_at_the_end_of_each_piece_stays_whole(store, monkeypatch):
-    monkeypatch.setattr("arena.store.record_reader.RESULTS_CHUNK_ROWS", 3)
+    monkeypatch.setattr("arena.store.results.record_reader.RESULTS_CHUNK_ROWS", 3)
     fill(store, "t", [record(match, encounter=(match + 1) // 2, actions=[[0, match]]) for match in range(1, 9)])
     table = read_results(store, ALL_TOURNAMENTS)
     assert table.starts.tolist() == [0, 2, 4, 6]

@@ -10,10 +10,10 @@ from arena.analysis.result_table import read_results
 from arena.analysis.schedule_balance import seatings_of
 from arena.corrections.undoing import undo_correction
 from arena.corrections.void_matches import void_matches
-from arena.home import ArenaHome
-from arena.store.record_reader import RecordReader
+from arena.store.home import ArenaHome
+from arena.store.results.record_reader import RecordReader
 from tests.site.duels import bot
-from tests.store.samples import definition, line, record
+from tests.store.results.samples import definition, line, record
 
 MATCHES = 120
 LATEST = 8

@@ -5,7 +5,7 @@ import pytest
 from arena.analysis.rounds_played import rounds_played
 from arena.base.enums import DisqualifiedMatches
 from arena.corrections.absence import disqualify, withdraw
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.tournament.rounds import ranking_of
 from tests.corrections.contest import contest, play, write_bots
 

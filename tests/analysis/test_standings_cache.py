@@ -14,7 +14,7 @@ from arena.analysis.encounters import CountedEncounter, CountedMatch
 from arena.analysis.standings import standings
 from arena.analysis.standings_cache import cached_standings
 from arena.analysis.standings_file import MAX_LINE_BYTES, digest_of
-from arena.store.values import StoredTournament
+from arena.store.results.values import StoredTournament
 
 FINISHED = StoredTournament(
     number=1,

@@ -10,8 +10,8 @@ from arena.base.definition import Definition, GameChoice
 from arena.base.errors import StoreError
 from arena.base.records import Bot, Limits, TimeControl
 from arena.base.stored import from_json_text
-from arena.store.statements import record_from, stored_bots_and_ranks
-from arena.store.values import StoredTournament
+from arena.store.results.statements import record_from, stored_bots_and_ranks
+from arena.store.results.values import StoredTournament
 from arena.tournament.definition import load_definition
 
 TOURNAMENTS = sorted((Path(__file__).parents[2] / "tournaments").glob("*.toml"))

@@ -5,13 +5,13 @@ import json
 import pytest
 from sqlalchemy import make_url
 
-from arena.backup.restoring import Target, restore_backup
-from arena.backup.writing import make_backup
 from arena.base.errors import StoreError
 from arena.base.known_server import MAX_CHARACTERS, PEOPLE, RESULTS, identity_of, note_server, noted_server
 from arena.cli.group import run
-from arena.home import ArenaHome, has_people, open_people, own_databases
-from arena.store.connection import shown_url
+from arena.store.backup.restoring import Target, restore_backup
+from arena.store.backup.writing import make_backup
+from arena.store.home import ArenaHome, has_people, open_people, own_databases
+from arena.store.results.connection import shown_url
 
 SHOWN = "postgresql://ada:***@db.example.org/arena"
 

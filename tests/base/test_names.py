@@ -10,11 +10,11 @@ from arena.base import names
 from arena.base.errors import BotDefinitionError, UsageError
 from arena.base.names import as_file_name, check_tournament_name, is_name, is_version
 from arena.conformance.submission import submit
-from arena.home import ArenaHome
 from arena.kits.languages import LANGUAGES
 from arena.kits.new_bot import new_bot
 from arena.match.players.manifest import load_bot
 from arena.protocol.messages import read_ready
+from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 

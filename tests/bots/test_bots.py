@@ -10,11 +10,11 @@ import pytest
 from arena.base.enums import Decision
 from arena.base.records import MatchSpec, TimeControl
 from arena.games import GAMES
-from arena.home import ArenaHome
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
 from arena.ratings.sequential import Hypotheses
 from arena.sandbox.isolation.levels import choose_isolation
+from arena.store.home import ArenaHome
 from arena.tournament.comparison import comparison_result
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament

@@ -11,10 +11,10 @@ from http import HTTPStatus
 
 import pytest
 
-from arena.home import ArenaHome
 from arena.lab.annotated_tournament import TournamentAnnotator
 from arena.lab.kept_puzzles import keep_puzzles
 from arena.lab.limits import Limits
+from arena.store.home import ArenaHome
 from tests.lab.made_puzzles import made_puzzle
 from tests.report.tournaments import play
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from arena.home import ArenaHome, open_people
-from arena.people.roles import Role
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.roles import Role
 from arena.uploads.containment import can_contain_uploads
 from tests.browser.conftest import built, expect, served
 

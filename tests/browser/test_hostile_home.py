@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 import html5lib
 import pytest
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from tests.site.hostile import TEXTS, fill
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from tests.browser.conftest import PATIENT_MS, built, expect, fresh_parts, shown_parts, wait_until
 from tests.report.tournaments import ScriptedExecutor, play
 

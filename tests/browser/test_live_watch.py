@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from tests.browser.conftest import PATIENT_MS, built, expect
 from tests.written_bots import write_bot
 

@@ -14,16 +14,16 @@ from arena.base.records import TimeControl
 from arena.contests.contest_file import read_contest
 from arena.games import make_game
 from arena.games.checked_game import checked_game
-from arena.home import PEOPLE_FILE, ArenaHome, open_people
-from arena.people.directing import DirectorState, RunFigures, SittingOut, Wish
-from arena.people.passwords import hash_password
-from arena.people.roles import Role, Scope
-from arena.people.submission import SubmissionState
-from arena.people.unrated_match import Choices, MatchState, Position
 from arena.playing.view import Played, view_of
 from arena.site.page_table import PAGES as PAGE_TABLE
+from arena.store.home import PEOPLE_FILE, ArenaHome, open_people
+from arena.store.people.directing import DirectorState, RunFigures, SittingOut, Wish
+from arena.store.people.passwords import hash_password
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role, Scope
+from arena.store.people.submission import SubmissionState
 from arena.store.people.times import DAY_SECONDS
+from arena.store.people.unrated_match import Choices, MatchState, Position
 from arena.web.people.table import OPERATIONS
 from tests.browser.conftest import SMALL_LADDER, expect, served
 from tests.browser.visit import SCHEMES, Visit, barriers

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from tests.browser.conftest import SMALL_LADDER, expect, served
 from tests.browser.visit import barriers
 

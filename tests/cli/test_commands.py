@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli.group import run
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from tests.cli.calls import called, refusal

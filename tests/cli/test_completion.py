@@ -22,7 +22,7 @@ from arena.base.shipped import example_bots, example_tournaments
 from arena.cli.command_table import COMMANDS
 from arena.cli.completion import CANDIDATES, PATHS
 from arena.cli.group import LazyGroup, run
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from benchmarks import zoo_bots as zoo

@@ -7,11 +7,11 @@ import pytest
 
 from arena.contests.contest_file import read_contest
 from arena.contests.template_texts import template_names, template_text
-from arena.home import ArenaHome, open_people
-from arena.people.contest import ContestResults
-from arena.people.roles import Role
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.contest import ContestResults
+from arena.store.people.roles import Role
 from tests.cli.calls import refusal
-from tests.store.samples import definition, line
+from tests.store.results.samples import definition, line
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 
 from arena.cli.group import run
 from arena.games import GAMES, make_game
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from tests.cli.calls import calling, refusal

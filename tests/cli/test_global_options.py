@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from arena.cli.command_table import COMMANDS, CommandGroup
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from tests.cli.calls import called, refusal
 
 

@@ -11,11 +11,11 @@ import pytest
 
 from arena.base.records import Fault
 from arena.cli.group import run
-from arena.home import ArenaHome
-from arena.store.values import StoredBot
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredBot
 from tests.cli.calls import called, refusal
 from tests.databases import change
-from tests.store.samples import definition, line, record
+from tests.store.results.samples import definition, line, record
 
 PATCHED = ("ARENA_HOME", "ARENA_STORE", "COLUMNS")
 

@@ -10,15 +10,15 @@ from arena.base.ranking import points_of
 from arena.base.records import Bot, SeatReport
 from arena.games import make_game
 from arena.games.kernels.loading import load
-from arena.home import ArenaHome
 from arena.lab.limits import Limits
 from arena.lab.retrograde import paranoid_of, shares_of
 from arena.lab.state_graph import explore
-from arena.store.rows import row_of
+from arena.store.home import ArenaHome
+from arena.store.results.rows import row_of
 from tests.cli.calls import calling, refusal
 from tests.lab.games import plain_value
 from tests.lab.played import at_random, record_of
-from tests.store.samples import definition, line
+from tests.store.results.samples import definition, line
 
 OPTIONS = {"size": 3}
 MATCHES = range(1, 7)

@@ -8,7 +8,7 @@ from arena.cli import lab_kernels
 from arena.games.kernels.encoding import KERNEL_NAMES
 from arena.games.kernels.loading import load
 from arena.games.kernels.sameness import Effort
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.tournament.definition import make_definition
 from tests import needs
 from tests.cli.calls import calling, refusal

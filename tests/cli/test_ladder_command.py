@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from arena.home import open_people
-from arena.people.directing import DirectorState, RunFigures, Wish
+from arena.store.home import open_people
+from arena.store.people.directing import DirectorState, RunFigures, Wish
 from tests.cli.calls import refusal
 
 

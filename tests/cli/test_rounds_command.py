@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import pytest
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from tests.cli.calls import calling, refusal

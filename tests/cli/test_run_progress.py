@@ -17,7 +17,7 @@ from arena.cli.waiting import ERASE_LINE, waiting
 from arena.tournament.formats.format import StopLimits
 from arena.tournament.progress import Progress, TimeLeft, time_left
 from tests.conftest import BOTS
-from tests.store.samples import record
+from tests.store.results.samples import record
 from tests.tournament.test_formats import made, played
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.tournament import measurement
 from tests.cli.calls import refusal
 from tests.conftest import BOTS

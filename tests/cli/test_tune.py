@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.tournament.director import run_tournament
 from tests import needs
 from tests.cli.calls import calling, refusal

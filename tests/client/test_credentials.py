@@ -14,7 +14,7 @@ from arena.client.credentials import Credentials, credentials_path
 from arena.client.proxy import proxy_for
 from arena.client.signed_in import for_site
 from arena.client.site_address import site_address
-from arena.people.secret import new_token
+from arena.store.people.secret import new_token
 
 HERE, THERE = site_address("http://127.0.0.1:8000"), site_address("https://arena.example.org")
 

@@ -17,7 +17,7 @@ from arena.client.exchange import Request, exchange
 from arena.client.site_address import site_address
 from arena.client.site_client import SiteClient
 from arena.client.timed_socket import Deadline
-from arena.people.secret import new_token
+from arena.store.people.secret import new_token
 from tests.client.conftest import hostile, response, saying
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from arena.client.credentials import Credentials, credentials_path
 from arena.client.site_address import site_address
-from arena.people.secret import new_token
+from arena.store.people.secret import new_token
 from tests.cli.calls import called, refusal
 from tests.cli.terminal import Terminal
 from tests.client.conftest import hostile, response, saying

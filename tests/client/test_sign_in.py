@@ -11,7 +11,7 @@ from arena.base.errors import SiteError
 from arena.client.account import account_of, end_token
 from arena.client.site_address import site_address
 from arena.client.site_client import SiteClient
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from tests import needs
 from tests.client.conftest import answering, hostile, response, saying
 

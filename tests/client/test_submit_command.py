@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from arena.cli.group import run
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.submissions.checker import Checker
 from arena.submissions.upload_directory import UploadDirectory
 from arena.uploads.containment import Containment

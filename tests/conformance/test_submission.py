@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from arena import bot_registry
 from arena.base.errors import BotDefinitionError, UsageError
 from arena.conformance.submission import submit
 from arena.executors.bot_archive import pack_bot
-from arena.home import ArenaHome
 from arena.match.players.bot_files import SUBMITTED, bot_files, copy_files
 from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation.removal import remove_tree
+from arena.store import bot_registry
+from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 
 ROOT = Path(__file__).parents[2]

@@ -3,7 +3,7 @@ import pytest
 from arena.contests import stage_control
 from arena.directors import kept
 from tests.contests.world import World
-from tests.people.conftest import FakeClock
+from tests.store.people.conftest import FakeClock
 
 
 @pytest.fixture

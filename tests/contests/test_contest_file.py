@@ -14,7 +14,7 @@ from arena.contests.contest_file import instants, read_contest, reading_of
 from arena.contests.contest_text import contest_text
 from arena.games import make_game
 from arena.games.checked_game import checked_game
-from arena.people.contest import ContestEntrants, ContestResults
+from arena.store.people.contest import ContestEntrants, ContestResults
 from arena.tournament.openings import has_opening, openings
 from tests.contests.samples import LINES, OPEN, SEALED, contest_of, text_of
 

@@ -12,11 +12,11 @@ import pytest
 
 from arena.analysis.verification import verify
 from arena.contests.hidden_home import has_hidden_home, open_hidden_home
-from arena.people.contest import ContestPhase, phase_of
-from arena.store.connection import Database
+from arena.store.people.contest import ContestPhase, phase_of
+from arena.store.results.connection import Database
 from tests.contests.samples import SEALED
 from tests.contests.world import DEADLINE, FREEZE, World
-from tests.people.conftest import FakeClock
+from tests.store.people.conftest import FakeClock
 
 pytestmark = pytest.mark.slow
 

@@ -7,11 +7,11 @@ import pytest
 from arena.analysis.verification import verify
 from arena.contests.hidden_home import open_hidden_home
 from arena.contests.hidden_place import hidden_home_path
-from arena.people.contest import ContestPhase, ContestStage, phase_of
+from arena.store.people.contest import ContestPhase, ContestStage, phase_of
 from arena.tournament.control import Order, RunControl
 from tests.contests.samples import OPEN, SEALED
 from tests.contests.world import DEADLINE, FREEZE, OPENS, Looking
-from tests.store.samples import definition, line
+from tests.store.results.samples import definition, line
 
 pytestmark = pytest.mark.slow
 

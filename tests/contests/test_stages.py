@@ -4,7 +4,7 @@ import pytest
 
 from arena.base.records import Bot
 from arena.contests.stages import definition_of
-from arena.people.contest import ContestStage, StoredContest
+from arena.store.people.contest import ContestStage, StoredContest
 from arena.tournament.formats.table import format_of
 from tests.contests.samples import contest_of
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.contests.visibility import ContestHome, hidden_tournaments, playing_home, visible
-from arena.people.contest import ContestPhase, ContestStage, StoredContest, phase_of
-from arena.people.roles import PERMISSIONS, Permission, Role
+from arena.store.people.contest import ContestPhase, ContestStage, StoredContest, phase_of
+from arena.store.people.roles import PERMISSIONS, Permission, Role
 from tests.contests.samples import OPEN, SEALED, contest_of
 
 OPENS, FREEZE, DEADLINE = (

@@ -10,10 +10,10 @@ from secrets import token_hex
 from arena.conformance.submission import submit
 from arena.contests.played_contest import PlayedContest
 from arena.directors.leaving import Leaving
-from arena.home import ArenaHome
-from arena.people.roles import Role
-from arena.people.submission import SubmissionState
+from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
 from arena.submissions.owners import tell_owners
 from arena.tournament.control import Order, RunControl
 from tests.contests.samples import contest_of

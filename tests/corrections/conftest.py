@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 
 
 @pytest.fixture

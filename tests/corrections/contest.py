@@ -11,7 +11,7 @@ from arena.games import make_game
 from arena.match.players.manifest import load_bot
 from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
-from arena.store.rows import row_of
+from arena.store.results.rows import row_of
 from arena.tournament.director import run_tournament
 
 

@@ -13,7 +13,7 @@ from arena.base.shipped import bot_path
 from arena.corrections.absence import disqualify, withdraw
 from arena.corrections.bots import enter_late, replace_bot
 from arena.corrections.void_matches import void_matches
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from tests.corrections.contest import contest, play, reckoned, records, tabled, write_bots
 from tests.stepped_run import stepped_run, wait_until_stopped
 

@@ -93,7 +93,7 @@ def test_a_finished_tournament_that_stays_finished_keeps_its_end(home, bots, mon
     play(home, contest(bots))
     before = home.store.tournament("t").finished_at
     assert before is not None
-    monkeypatch.setattr("arena.store.correction_log.utc_now", lambda: "2199-01-01T00:00:00+00:00")
+    monkeypatch.setattr("arena.store.results.correction_log.utc_now", lambda: "2199-01-01T00:00:00+00:00")
     disqualify(home.store, "t", "ann", reason="x")
     assert home.store.tournament("t").finished_at == before
 

@@ -9,7 +9,7 @@ import pytest
 
 from arena.analysis.verification import verify
 from arena.corrections.absence import disqualify
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from tests.corrections.contest import contest, play, records, tabled, write_bots
 
 pytestmark = pytest.mark.slow
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 KILLED = """
 import os, signal, sys
 from arena.corrections import disqualify
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.store import correction_log
 
 directory, url = sys.argv[1:]
@@ -30,7 +30,7 @@ VOIDING = """
 import sys
 from arena.corrections import void_matches
 from arena.base.errors import StoreError
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 
 directory, url, *matches = sys.argv[1:]
 with ArenaHome(directory, store=url or None) as home:

@@ -14,7 +14,7 @@ from arena.cli.group import run
 from arena.corrections.absence import disqualify, withdraw
 from arena.corrections.void_matches import void_matches
 from arena.report.standings_footer import cycle_text, standings_footer
-from arena.store.store import Store
+from arena.store.results.store import Store
 from tests.corrections.contest import contest, play, write_bots
 
 FOUR = ("ann", "bob", "cid", "dan")

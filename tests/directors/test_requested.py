@@ -8,13 +8,13 @@ from arena.corrections.void_matches import void_matches
 from arena.directors.kept import KeptTournament, _listed
 from arena.directors.leaving import Leaving
 from arena.directors.requested import carry_out_requests
-from arena.home import ArenaHome, open_people
-from arena.people.directing import DirectorState, RequestState, Wish
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.directing import DirectorState, RequestState, Wish
 from arena.tournament.control import Order
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.turns import SitsOut
-from tests.people.conftest import FakeClock
+from tests.store.people.conftest import FakeClock
 from tests.tournament.test_control import Scripted
 
 

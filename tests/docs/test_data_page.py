@@ -15,8 +15,8 @@ from arena.cli.group import arena as arena_group
 from arena.cli.group import run
 from arena.client.credentials import Credentials
 from arena.client.site_address import site_address
-from arena.home import ArenaHome
-from arena.people.secret import new_token
+from arena.store.home import ArenaHome
+from arena.store.people.secret import new_token
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.transfer.export_writer import whole_export

@@ -21,10 +21,10 @@ from arena.executors.local import LocalExecutor
 from arena.executors.table import EXECUTORS, open_executor
 from arena.executors.work_queue import WorkQueue
 from arena.games import make_game
-from arena.home import ArenaHome
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation.levels import choose_isolation
+from arena.store.home import ArenaHome
 from arena.tournament import director, run
 from arena.tournament.definition import load_definition
 from arena.tournament.tries import MAX_TRIES

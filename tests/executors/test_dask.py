@@ -12,7 +12,7 @@ from arena.analysis.standings_cache import standings_of
 from arena.base.bot_text import OPERATOR
 from arena.base.errors import ClusterError, UsageError
 from arena.executors.executor import Job
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 

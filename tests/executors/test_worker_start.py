@@ -13,7 +13,7 @@ from arena.executors.executor import Job
 from arena.executors.local import LocalExecutor
 from arena.executors.work_queue import WorkQueue
 from arena.executors.worker_start import MAX_KILLED_STARTS, NO_GUARD_STATUS, StartedWorkers
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule, spec_of
@@ -22,7 +22,7 @@ RUN = """
 import sys
 {at_once}
 from arena.base.errors import UsageError
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 {guard}

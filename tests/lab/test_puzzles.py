@@ -8,12 +8,12 @@ import pytest
 from arena.base.errors import StoreError, UsageError
 from arena.games import make_game
 from arena.games.kernels.loading import has_solver
-from arena.home import ArenaHome
 from arena.lab.decisions import decisions_by_position
 from arena.lab.kept_puzzles import keep_puzzles, kept_puzzles
 from arena.lab.limits import Limits
 from arena.lab.puzzle_search import MIN_CHOICES, find_puzzles, lines_log2
 from arena.lab.worth import Outcome
+from arena.store.home import ArenaHome
 from tests.lab.games import after
 from tests.lab.made_puzzles import made_puzzle
 from tests.lab.matches import outcome_of, random_record

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from arena.home import ArenaHome
 from arena.ladders.open_ladder import OpenLadder
+from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.resumption import create_or_resume
 

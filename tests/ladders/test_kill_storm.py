@@ -20,10 +20,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.home import ArenaHome, open_people
-from arena.people.roles import Role, Scope
-from arena.people.submission import FINAL, SubmissionState
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.roles import Role, Scope
 from arena.store.people.schema import rates
+from arena.store.people.submission import FINAL, SubmissionState
 from tests import needs
 from tests.ladders import conftest
 

@@ -5,8 +5,8 @@ import urllib.request
 
 import pytest
 
-from arena.home import PEOPLE_VARIABLE, STORE_VARIABLE, open_people
-from arena.people.roles import Role, Scope
+from arena.store.home import PEOPLE_VARIABLE, STORE_VARIABLE, open_people
+from arena.store.people.roles import Role, Scope
 from tests import needs
 from tests.ladders.test_kill_storm import LADDER, archive, until
 from tests.web.test_serve import served

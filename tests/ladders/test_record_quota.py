@@ -6,12 +6,12 @@ import pytest
 
 from arena.directors import kept as directing
 from arena.ladders import kept_ladder, resting
-from arena.people.directing import Wish
 from arena.store.people import record_quota
+from arena.store.people.directing import Wish
 from arena.tournament.director import run_tournament
 from tests.contests.world import World
 from tests.ladders.test_resting import ladder_of
-from tests.people.conftest import FakeClock
+from tests.store.people.conftest import FakeClock
 
 DAY = 24 * 60 * 60
 

@@ -12,12 +12,12 @@ from arena.ladders import kept_ladder, resting
 from arena.ladders.kept_ladder import KeptLadder
 from arena.ladders.open_ladder import OpenLadder
 from arena.operating.troubles import troubles
-from arena.people.directing import DirectorState, Wish
+from arena.store.people.directing import DirectorState, Wish
 from arena.tournament.director import run_tournament
 from tests.contests.samples import SEALED
 from tests.contests.world import FREEZE, OPENS, World
 from tests.ladders.conftest import LADDER
-from tests.people.conftest import FakeClock
+from tests.store.people.conftest import FakeClock
 
 RESTS = "bots that can enter the contest spring rest until its results are revealed"
 

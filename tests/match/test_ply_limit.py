@@ -19,8 +19,8 @@ from arena.match.referee import Referee
 from arena.match.replay import ReplayError, check_record
 from arena.match.single_match import play_match
 from arena.protocol.messages import Wants
-from arena.store.rows import row_of
-from arena.store.statements import record_from
+from arena.store.results.rows import row_of
+from arena.store.results.statements import record_from
 from arena.tournament.definition import make_definition
 from tests.conftest import BOTS
 

@@ -14,8 +14,8 @@ from arena.match.players.manifest import load_bot
 from arena.match.players.process_player import ProcessPlayer
 from arena.match.repro import repeat, whom_to_repeat
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.store.rows import row_of
-from arena.store.statements import record_from
+from arena.store.results.rows import row_of
+from arena.store.results.statements import record_from
 from benchmarks import zoo_bots as zoo
 from tests.matches import small_match
 from tests.written_bots import write_bot

@@ -6,17 +6,17 @@ import pytest
 
 from arena.base.errors import DatabaseError
 from arena.base.programs.trouble_note import Trouble, TroubleNote
-from arena.home import ArenaHome, open_people
 from arena.operating.part_lock import locked_parts
 from arena.operating.troubles import PROBE, troubles, why_unwritable
-from arena.people.directing import DirectorState
-from arena.people.roles import Role
-from arena.people.submission import SubmissionState
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
 from arena.store.people.submission_claims import CLAIM_SECONDS
 from arena.store.people.submissions import FAILED_SECONDS
 from tests.contests.samples import OPEN, contest_of
-from tests.people.conftest import FakeClock
+from tests.store.people.conftest import FakeClock
 
 
 @pytest.fixture

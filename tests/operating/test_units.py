@@ -11,9 +11,9 @@ import pytest
 
 from arena.base.errors import UsageError
 from arena.cli.group import run
-from arena.home import PEOPLE_CREDENTIAL, STORE_CREDENTIAL
 from arena.operating import units as module
 from arena.operating.units import Installation, units
+from arena.store.home import PEOPLE_CREDENTIAL, STORE_CREDENTIAL
 from tests import needs
 
 PLAIN = Installation(

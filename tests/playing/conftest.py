@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from arena.home import ArenaHome, open_people
-from arena.people.unrated_match import Choices, MatchState
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.unrated_match import Choices, MatchState
 
 
 class Playing:

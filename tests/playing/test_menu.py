@@ -4,13 +4,13 @@ import contextlib
 
 import pytest
 
-from arena.home import ArenaHome
 from arena.playing.host import LEAVING_SECONDS, NEWS_SECONDS, Host
 from arena.playing.host_program import LOOK_SECONDS
 from arena.playing.menu import MenuMaker
 from arena.site.models.playing import PlayMenu
-from arena.store.commit_signal import Commits
+from arena.store.home import ArenaHome
 from arena.store.people.play_slots import MENU_SECONDS
+from arena.store.results.commit_signal import Commits
 
 BOT = """from arena.botkit import run
 

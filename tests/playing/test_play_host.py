@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.games import make_game
-from arena.people.unrated_match import MatchState, Wish
+from arena.store.people.unrated_match import MatchState, Wish
 from tests.playing.conftest import actions, view
 
 pytestmark = pytest.mark.slow

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from arena.home import open_people
-from arena.people.unrated_match import MatchState
+from arena.store.home import open_people
+from arena.store.people.unrated_match import MatchState
 from tests.leftovers import no_process_left
 from tests.playing.test_play_host import FIRST
 

@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 from arena.base.names import is_name
-from arena.home import ArenaHome
 from arena.site.publish.one_file import report_file
+from arena.store.home import ArenaHome
 from tests import needs
 from tests.report.test_tables import HOSTILE
 from tests.report.tournaments import play

@@ -2,7 +2,7 @@
 
 from arena.base.definition import GameChoice
 from arena.base.records import Bot, Fault, SeatReport
-from tests.store.samples import definition, line, record
+from tests.store.results.samples import definition, line, record
 
 
 def bot(label, **fields):

@@ -5,10 +5,10 @@ from dataclasses import replace
 from arena.base.definition import GameChoice
 from arena.base.enums import CorrectionKind, FaultKind
 from arena.base.records import Bot, Fault, SeatReport
-from arena.store.correction import CorrectionDetails
-from arena.store.correction_log import Change
-from arena.store.schema import seasons
-from tests.store.samples import definition, line, record
+from arena.store.results.correction import CorrectionDetails
+from arena.store.results.correction_log import Change
+from arena.store.results.schema import seasons
+from tests.store.results.samples import definition, line, record
 
 TEXTS = (
     "<script>alert(1)</script>",

@@ -1,7 +1,7 @@
 """Tournaments whose results a test writes down, match by match."""
 
 from arena.base.records import Bot
-from tests.store.samples import definition, line, record
+from tests.store.results.samples import definition, line, record
 
 NAMES = ("a", "b", "c")
 

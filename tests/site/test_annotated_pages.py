@@ -7,7 +7,6 @@ import pytest
 
 from arena.base.definition import GameChoice
 from arena.games import make_game
-from arena.home import ArenaHome
 from arena.lab.annotated_tournament import TournamentAnnotator
 from arena.lab.annotating import Annotator
 from arena.lab.limits import Limits
@@ -16,13 +15,14 @@ from arena.site.build.annotated_positions import AnnotatedPositions
 from arena.site.build.viewed_match import viewed_match
 from arena.site.models.match import ViewedMatch
 from arena.site.publish.one_file import packed
-from arena.store.rows import row_of
+from arena.store.home import ArenaHome
+from arena.store.results.rows import row_of
 from tests.lab.games import plain_value
 from tests.lab.played import at_random, record_of
 from tests.site.matches import FULL, record
 from tests.site.parsed import Parsed, html_of, model_of, text_in
 from tests.site.test_match_page import by_id, page_of
-from tests.store.samples import definition, line
+from tests.store.results.samples import definition, line
 
 SVG = "{http://www.w3.org/2000/svg}"
 OPTIONS = {"size": 3}

@@ -24,14 +24,14 @@ import arena
 from arena.base.bot_text import EVERYBODY, OPERATOR, BotText, author_of
 from arena.base.enums import FaultKind
 from arena.base.records import Fault, MatchRecord, SeatReport
-from arena.home import ArenaHome
 from arena.site.models.match import MatchParameters
 from arena.site.page_table import PAGES
 from arena.site.publish.one_file import report_file
 from arena.site.publish.publishing import publish
 from arena.site.publish.verification import verify_folder
 from arena.site.render import environment
-from arena.store.rows import row_of
+from arena.store.home import ArenaHome
+from arena.store.results.rows import row_of
 from arena.transfer.importing import import_records
 from tests.report.tournaments import play
 from tests.site.matches import FULL, record

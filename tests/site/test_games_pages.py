@@ -8,7 +8,6 @@ from pydantic import ValidationError
 
 from arena.base.errors import OptionError, UnknownNameError, UsageError
 from arena.games import make_game
-from arena.home import ArenaHome
 from arena.site.build import action_targets as action_targets_module
 from arena.site.build import game as module
 from arena.site.build.action_targets import action_targets
@@ -16,6 +15,7 @@ from arena.site.build.game import build_game
 from arena.site.build.games import build_games
 from arena.site.models.games import GameParameters, GamesParameters
 from arena.site.rulebook import rulebook_html
+from arena.store.home import ArenaHome
 from tests.report.tournaments import play
 from tests.site.parsed import rendered, text_in, tree
 

@@ -8,7 +8,7 @@ import pytest
 
 from arena.base.errors import UnknownNameError
 from arena.site.build import bots as bots_builder
-from arena.store.values import StoredBot
+from arena.store.results.values import StoredBot
 from tests.site.duels import bot, duels, tell
 from tests.site.parsed import Parsed, html_of, model_of
 

@@ -8,9 +8,9 @@ from pydantic import ValidationError
 
 from arena.base.enums import FaultKind, Termination
 from arena.base.errors import UnknownNameError
-from arena.home import ArenaHome
 from arena.site.build.matches import build_matches
 from arena.site.models.matches import MatchesParameters
+from arena.store.home import ArenaHome
 from tests.report.tournaments import play
 from tests.site.parsed import rendered, text_in, tree
 

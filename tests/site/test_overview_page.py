@@ -1,12 +1,12 @@
 """The first page."""
 
 from arena.base.records import Bot
-from arena.store.live_state import PlayedNow, RunProgress
+from arena.store.results.live_state import PlayedNow, RunProgress
 from tests.report.test_tables import HOSTILE
 from tests.report.tournaments import play
 from tests.site.parsed import Parsed, html_of, model_of
 from tests.site.stories import STORY, tell
-from tests.store.samples import definition, line
+from tests.store.results.samples import definition, line
 
 
 def test_an_empty_home_says_how_to_begin(home):

@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from arena.base.errors import StoreError, UnknownNameError, UsageError
-from arena.home import ArenaHome
 from arena.site.publish.publishing import publish
+from arena.store.home import ArenaHome
 from tests.report.tournaments import play
 from tests.site.folders import Links, content, published, targets, two_tournaments
 from tests.site.hostile import TEXTS, fill
@@ -83,7 +83,7 @@ def test_published_twice_it_is_the_same(home, folder, tmp_path):
 AGAIN = """
 import locale, sys
 from pathlib import Path
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.site.publish.publishing import publish
 locale.setlocale(locale.LC_ALL, "")
 with ArenaHome(sys.argv[1]) as home:

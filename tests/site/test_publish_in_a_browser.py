@@ -5,7 +5,7 @@ from urllib.parse import urldefrag
 
 import pytest
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from tests import needs
 from tests.site.folders import BOTS, content, published, two_tournaments
 

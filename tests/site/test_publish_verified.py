@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.home import ArenaHome
 from arena.site.publish.verification import verify_folder
+from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
 from arena.transfer.export_writer import DigestChain
 from tests.cli.calls import calling

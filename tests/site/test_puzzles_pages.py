@@ -4,7 +4,6 @@ import html5lib
 import pytest
 
 from arena.base.errors import StoreError, UnknownNameError
-from arena.home import ArenaHome
 from arena.lab.kept_puzzles import keep_puzzles
 from arena.lab.oracle import Oracle
 from arena.site.build.puzzles import build_puzzle, build_puzzles
@@ -12,6 +11,7 @@ from arena.site.build.tournament import build_tournament
 from arena.site.models.puzzles import PuzzleParameters, PuzzlesParameters
 from arena.site.models.tournament import TournamentParameters
 from arena.site.publish.puzzles_file import puzzles_file
+from arena.store.home import ArenaHome
 from tests.lab.made_puzzles import made_puzzle
 from tests.report.tournaments import play
 from tests.site.parsed import rendered, tree

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from arena.base.errors import DatabaseError, UsageError
-from arena.home import ArenaHome
 from arena.site.publish import results_program
 from arena.site.publish.results_program import AGAIN_SECONDS, ResultMaker
+from arena.store.home import ArenaHome
 from tests.web.conftest import add_tournament
 
 NAMES = ("autumn", "spring", "winter")

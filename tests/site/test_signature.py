@@ -8,9 +8,9 @@ import threading
 import pytest
 
 from arena.base.errors import StoreError, UsageError
-from arena.home import ArenaHome
 from arena.site.publish.signature import KEY_FILE, PUBLIC_KEY, SIGNATURE, public_key, signing_key
 from arena.site.publish.verification import verify_folder
+from arena.store.home import ArenaHome
 from tests.cli.calls import calling
 from tests.needs import program
 from tests.report.tournaments import play

@@ -6,9 +6,9 @@ from contextlib import closing
 import pytest
 
 from arena.base.errors import DatabaseError, StoreError
-from arena.home import ArenaHome
 from arena.site.build.reading import MAX_SENTENCES, Reading
-from arena.store.scope import Scope
+from arena.store.home import ArenaHome
+from arena.store.results.scope import Scope
 from tests.site.duels import duels, tell
 from tests.site.parsed import Parsed, html_of, model_of
 

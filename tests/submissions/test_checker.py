@@ -11,16 +11,16 @@ import pytest
 from arena.base.errors import DatabaseError, UsageError
 from arena.conformance import submission as submission_module
 from arena.conformance.submission import submit
-from arena.home import ArenaHome
-from arena.people.roles import Role
-from arena.people.submission import SubmissionState
+from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
 from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
 from arena.submissions import checker as checker_module
 from arena.submissions.checker import MAX_TRIES, Checker
 from arena.submissions.checker_program import CheckerLock
 from arena.submissions.upload_directory import UploadDirectory
-from tests.people.conftest import FakeClock
+from tests.store.people.conftest import FakeClock
 
 GOOD = b"""from arena.botkit import run
 
@@ -127,7 +127,7 @@ def test_an_archive_is_unpacked_and_what_is_wrong_with_it_is_said(arena):
 @pytest.mark.parametrize("name", ["greedy.py", "Gr-eedy.py", "m1nimal.py", "random legal.py", "mine.py", "M-ine.py"])
 def test_the_names_of_the_house_are_nobodys(arena, tmp_path, name):
     (tmp_path / "mine.py").write_bytes(GOOD)
-    assert submit(arena.home, tmp_path / "mine.py").refusal is None
+    assert submit(arena.store.home, tmp_path / "mine.py").refusal is None
     one = arena.base.checked(GOOD + b"# another\n", name)
     assert one.state is SubmissionState.REFUSED
     assert "belongs to another author" in one.reason
@@ -281,7 +281,7 @@ def test_a_check_has_a_deadline(arena, monkeypatch, quick_keeper):
     assert one.state is SubmissionState.REFUSED
     assert one.reason == "the check took longer than 30 minutes and was stopped"
     assert arena.bots() == []
-    assert list((arena.home.directory / "bots").iterdir()) == []
+    assert list((arena.store.home.directory / "bots").iterdir()) == []
     monkeypatch.undo()
     assert arena.base.checked(GOOD).state is SubmissionState.ACCEPTED
 
@@ -352,7 +352,7 @@ def test_the_copies_of_an_author_are_bounded(arena, monkeypatch):
         f"bot 'second@1': its copy has {len(GOOD) + 1} bytes, and those of your accepted bots have {len(GOOD)} bytes;"
         f" expected at most {2 * len(GOOD)} bytes together"
     )
-    assert len(list((arena.home.directory / "bots").iterdir())) == 1
+    assert len(list((arena.store.home.directory / "bots").iterdir())) == 1
     assert arena.people.submissions.copy_bytes(ada) == len(GOOD)
 
 

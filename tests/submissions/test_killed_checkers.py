@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from arena.people.secret import new_secret
-from arena.people.submission import FINAL, SubmissionState
+from arena.store.people.secret import new_secret
+from arena.store.people.submission import FINAL, SubmissionState
 from arena.store.people.submissions import MAX_WAITING
 from benchmarks.traces import traces, traces_since
 from tests import needs
@@ -59,7 +59,7 @@ def test_twenty_killed_checkers(tmp_path):
         number = int(one.file_name[3:-4])
         expected = SubmissionState.ACCEPTED if number % 3 > 0 else SubmissionState.REFUSED
         assert one.state in (expected, SubmissionState.FAILED)
-    arena.home.close()
+    arena.store.home.close()
     arena.people.close()
     assert not list((directory / "uploads").glob("checking-*"))
     assert not traces_since(before)

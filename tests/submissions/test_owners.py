@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 
 from arena.analysis.leaderboard_cache import leaderboard
-from arena.home import ArenaHome, open_people
-from arena.people.roles import Role
 from arena.site.build.feeds import tournament_feed
 from arena.site.feed import feed_xml
 from arena.site.page_table import PAGE_BY_NAME
-from arena.store.owners import Authorship, OwnedBot, Owners
-from arena.store.values import StoredBot
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.roles import Role
+from arena.store.results.owners import Authorship, OwnedBot, Owners
+from arena.store.results.values import StoredBot
 from arena.submissions.owners import tell_owners
-from tests.store.samples import definition, line, record
+from tests.store.results.samples import definition, line, record
 
 PAGES = {
     "tournament": {"tournament": "t"},

@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from arena.base.errors import UploadError, UsageError
-from arena.home import CHECKING, RECEIVING
+from arena.store.home import CHECKING, RECEIVING
 from arena.submissions import upload_directory
 from arena.submissions.upload_directory import UploadDirectory
 

@@ -10,7 +10,7 @@ from arena.executors.work_queue import WorkQueue
 from arena.match.players.manifest import load_bot
 from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
-from arena.store.rows import row_of
+from arena.store.results.rows import row_of
 from arena.tournament.control import Order, RunControl
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament

@@ -19,10 +19,10 @@ from arena.executors.cores import cores_for_workers
 from arena.executors.executor import Executor, Job, Played, Void, void_after
 from arena.executors.local import LocalExecutor
 from arena.executors.work_queue import WorkQueue
-from arena.home import ArenaHome
 from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
-from arena.store.rows import row_of
+from arena.store.home import ArenaHome
+from arena.store.results.rows import row_of
 from arena.tournament.definition import load_definition, with_name
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule, spec_of

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.base.definition import Absence
-from arena.store.store import Store
-from arena.store.tournament_reader import TournamentReader
+from arena.store.results.store import Store
+from arena.store.results.tournament_reader import TournamentReader
 from arena.tournament.control import Order, RunControl
 from arena.tournament.director import run_tournament
 from arena.tournament.formats.format import Field

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from arena.base.bot_text import OPERATOR
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition, make_definition
 from arena.tournament.director import run_tournament
 from benchmarks.zoo_bots import bad_bot

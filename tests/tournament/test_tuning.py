@@ -14,8 +14,8 @@ from arena.base.definition import Definition, GameChoice
 from arena.base.enums import FaultKind
 from arena.base.errors import DefinitionError, UsageError
 from arena.base.records import Bot, Fault
-from arena.home import ArenaHome
 from arena.ratings.local_optimum import LocalOptimum, Sample
+from arena.store.home import ArenaHome
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule
 from arena.tournament.tuning import TuningPlan, TuningVerdict, final_test, tune

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from arena.base.results import StoredResult
 from arena.executors.executor import Void
 from arena.ratings.components import connected_components
-from arena.store.store import Store
+from arena.store.results.store import Store
 from arena.tournament.control import Order, RunControl
 from arena.tournament.director import run_tournament
 from arena.tournament.formats.format import Field, Meeting

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
 from tests.stepped_run import go_on, stepped_run, wait_until_stopped

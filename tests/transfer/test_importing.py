@@ -16,7 +16,7 @@ from arena.corrections.absence import disqualify, withdraw
 from arena.corrections.bots import replace_bot
 from arena.corrections.undoing import undo_correction
 from arena.corrections.void_matches import void_matches
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.transfer.export_writer import DigestChain, whole_export
 from arena.transfer.importing import import_records
 from arena.transfer.merging import merge_home

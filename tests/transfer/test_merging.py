@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-import arena.store.addition
+import arena.store.results.addition
 from arena.analysis.standings_cache import standings_of
 from arena.analysis.verification import verify
 from arena.base.definition import GameChoice
 from arena.base.errors import StoreError, UnknownNameError
-from arena.home import ArenaHome
-from arena.store.rows import row_of
+from arena.store.home import ArenaHome
+from arena.store.results.rows import row_of
 from arena.transfer.merging import merge_home
 from tests.databases import change
 from tests.transfer.played import begin, bot, definition_of, exported, forfeited, play, play_rounds, played
@@ -511,7 +511,7 @@ def test_a_merge_that_is_interrupted_takes_nothing(is_new, here, there, monkeypa
     play(there.store, CUP)
     if not is_new:
         play(here.store, CUP, is_odd)
-    insert = arena.store.addition.insert_records
+    insert = arena.store.results.addition.insert_records
     calls = []
 
     def interrupted(*arguments):
@@ -520,8 +520,8 @@ def test_a_merge_that_is_interrupted_takes_nothing(is_new, here, there, monkeypa
             raise KeyboardInterrupt
         insert(*arguments)
 
-    monkeypatch.setattr(arena.store.addition, "insert_records", interrupted)
-    monkeypatch.setattr(arena.store.addition, "RECORDS_AT_A_TIME", 5)
+    monkeypatch.setattr(arena.store.results.addition, "insert_records", interrupted)
+    monkeypatch.setattr(arena.store.results.addition, "RECORDS_AT_A_TIME", 5)
     with pytest.raises(KeyboardInterrupt):
         merge_home(here, there.directory)
     tournament = here.store.find_tournament("cup")

@@ -5,8 +5,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from arena.home import ArenaHome
-from tests.store.samples import definition, line, record
+from arena.store.home import ArenaHome
+from tests.store.results.samples import definition, line, record
 
 if any(find_spec(name) is None for name in ("httpx", "starlette", "uvicorn", "httptools")):
     collect_ignore_glob = ["test_*.py"]  # the extra is not installed

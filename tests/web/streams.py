@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from arena.base.enums import EventKind
 from arena.base.live_match import LiveSummary
-from arena.store.event_log import StoredEvent
-from arena.store.events import EventDetails, tournament_topic
-from arena.store.live_state import StoredLiveSummary
-from arena.store.rosters import Roster
+from arena.store.results.event_log import StoredEvent
+from arena.store.results.events import EventDetails, tournament_topic
+from arena.store.results.live_state import StoredLiveSummary
+from arena.store.results.rosters import Roster
 from arena.web.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
 from arena.web.entered import Entered
 

@@ -14,14 +14,14 @@ import pytest
 
 from arena.base.definition import GameChoice
 from arena.base.live_match import LiveMatch
-from arena.home import ArenaHome
 from arena.site.models.match import MatchParameters
 from arena.site.page import Lane
 from arena.site.page_table import PAGE_BY_NAME
+from arena.store.home import ArenaHome
 from arena.web.builders import CRASHED, Builders, LaneLimits
 from arena.web.problems import ProblemError
 from arena.web.turns import BUSY, MAX_WAITING
-from tests.store.samples import definition, line, record
+from tests.store.results.samples import definition, line, record
 
 pytestmark = pytest.mark.anyio
 

@@ -7,14 +7,14 @@ import json
 import pytest
 import uvicorn
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from arena.web import events as events_module
 from arena.web import hub as hub_module
 from arena.web.app import Site
 from arena.web.connections import Connection, Connections
 from arena.web.events import Events
 from arena.web.opened_home import OpenedHome
-from tests.store.samples import definition, line, record
+from tests.store.results.samples import definition, line, record
 from tests.web.streams import parsed
 
 pytestmark = pytest.mark.anyio

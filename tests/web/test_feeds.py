@@ -7,12 +7,12 @@ from xml.etree import ElementTree
 import pytest
 
 from arena.base.records import Fault
-from arena.home import ArenaHome
 from arena.site.build.feeds import bot_feed, tournament_feed
 from arena.site.feed import ATOM, feed_xml, result_title
 from arena.site.models.feed import MAX_ENTRIES
 from arena.site.models.results import ListedFault, ListedResult
-from tests.store.samples import definition, line, record
+from arena.store.home import ArenaHome
+from tests.store.results.samples import definition, line, record
 from tests.web.conftest import client_of
 
 pytestmark = pytest.mark.anyio

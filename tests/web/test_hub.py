@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from arena.base.enums import EventKind
 from arena.base.errors import UnknownNameError
-from arena.store.rosters import Roster
+from arena.store.results.rosters import Roster
 from arena.web import hub as hub_module
 from arena.web import reader as reader_module
 from arena.web import watched_matches

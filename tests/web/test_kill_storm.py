@@ -18,7 +18,7 @@ from http import HTTPStatus
 
 import pytest
 
-from arena.home import ArenaHome
+from arena.store.home import ArenaHome
 from tests.browser.conftest import chromium, expect, fresh_parts, shown_parts  # noqa: F401
 
 pytestmark = pytest.mark.soak

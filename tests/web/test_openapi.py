@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from arena.home import ArenaHome
 from arena.site.page_table import PAGES
+from arena.store.home import ArenaHome
 from arena.web.openapi import document
 from tests import needs
 from tests.report.tournaments import play

@@ -9,9 +9,9 @@ from urllib.parse import quote
 import anyio
 import pytest
 
-from arena.home import ArenaHome
 from arena.site.page import Lane
 from arena.site.page_table import PAGES
+from arena.store.home import ArenaHome
 from arena.web.csp_reports import MAX_REPORT_BYTES
 from arena.web.events import Events
 from arena.web.opened_home import OpenedHome

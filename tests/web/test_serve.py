@@ -16,12 +16,12 @@ import pytest
 
 from arena.base.definition import GameChoice
 from arena.cli.group import run
-from arena.home import ArenaHome
 from arena.lab.kept_puzzles import keep_puzzles
 from arena.operating.parts import PARTS
 from arena.sandbox.isolation import reaper
+from arena.store.home import ArenaHome
 from tests.lab.made_puzzles import made_puzzle
-from tests.store.samples import definition, line, record
+from tests.store.results.samples import definition, line, record
 from tests.test_light_processes import WEB, loaded_too_much
 from tests.web.conftest import add_tournament
 

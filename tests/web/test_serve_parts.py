@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from arena.cli.group import run
-from arena.home import ArenaHome, open_people
 from arena.operating.parts import PARTS
-from arena.people.roles import Role
-from arena.people.submission import SubmissionState
 from arena.sandbox.isolation import reaper
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
 from arena.submissions.containment_note import NO_CHECKER, note_containment, noted_refusal
 from arena.submissions.upload_directory import UploadDirectory
 from arena.uploads.containment import can_contain_uploads

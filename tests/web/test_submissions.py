@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from arena.base.programs.trouble_note import TroubleNote
-from arena.people.directing import DirectorState
-from arena.people.roles import Role, Scope
-from arena.people.submission import SubmissionState
+from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role, Scope
+from arena.store.people.submission import SubmissionState
 from arena.submissions import upload_directory
 from arena.uploads.containment import Containment
 from arena.web.people import upload

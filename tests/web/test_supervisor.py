@@ -5,14 +5,14 @@ import shutil
 import pytest
 
 from arena.base.programs.trouble_note import noted_troubles
-from arena.home import PEOPLE_FILE, ArenaHome
 from arena.match.players.manifest import load_bot
 from arena.operating.parts import programs
-from arena.people.directing import DirectorState, Wish
-from arena.people.roles import Role
-from arena.people.submission import SubmissionState
-from arena.people.unrated_match import Choices
+from arena.store.home import PEOPLE_FILE, ArenaHome
+from arena.store.people.directing import DirectorState, Wish
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
+from arena.store.people.unrated_match import Choices
 from arena.submissions.containment_note import note_containment
 from arena.web.supervisor import View, _Watched
 from tests.conftest import BOTS

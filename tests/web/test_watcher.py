@@ -11,15 +11,15 @@ from arena.base.enums import EventKind
 from arena.base.errors import StoreError
 from arena.base.live_match import LiveMatch
 from arena.base.records import Bot
-from arena.home import ArenaHome
-from arena.store.connection import Database
-from arena.store.live_state import RunProgress
-from arena.store.values import StoredBot
+from arena.store.home import ArenaHome
+from arena.store.results.connection import Database
+from arena.store.results.live_state import RunProgress
+from arena.store.results.values import StoredBot
 from arena.web.cursor import parse_cursor
 from arena.web.opened_home import OpenedHome
 from arena.web.watcher import MAX_LOGS, Watcher
 from tests.databases import DATABASES, on_both
-from tests.store.samples import definition, line, record
+from tests.store.results.samples import definition, line, record
 
 
 @pytest.fixture(params=DATABASES)

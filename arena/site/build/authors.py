@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import TypeVar
 
 from arena.base.errors import StoreError
-from arena.home import ArenaHome
 from arena.site.models.model import ModelOfBots, Parameters
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredTournament
 
 Shown = TypeVar("Shown", bound=ModelOfBots)
 

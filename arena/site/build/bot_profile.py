@@ -12,7 +12,6 @@ from arena.analysis.leaderboard_cache import leaderboard
 from arena.base.enums import FaultKind
 from arena.base.records import Bot, MatchRecord
 from arena.base.text import all_of, counted
-from arena.home import ArenaHome
 from arena.report.corrections_table import correction_text
 from arena.site.build.first_ratings import with_first_ratings
 from arena.site.build.rated import rated_tournament
@@ -35,9 +34,10 @@ from arena.site.models.bot_profile import (
 )
 from arena.site.models.rating_point import RatingPoint
 from arena.site.models.sentence import Sentence
-from arena.store.owners import Authorship, Owners
-from arena.store.scope import ALL_BUT_COMPARISONS
-from arena.store.values import StoredBot, StoredFault, StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.owners import Authorship, Owners
+from arena.store.results.scope import ALL_BUT_COMPARISONS
+from arena.store.results.values import StoredBot, StoredFault, StoredTournament
 from arena.tournament.rounds import ranking_of
 
 MAX_PROFILES = 6

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from arena.home import ArenaHome
 from arena.site.build.reading import Reading
 from arena.site.models.bots import BestRank, BotsPage, BotsParameters, ListedBot
-from arena.store.owners import Owners
-from arena.store.scope import ALL_BUT_COMPARISONS
-from arena.store.values import StoredBot, StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.owners import Owners
+from arena.store.results.scope import ALL_BUT_COMPARISONS
+from arena.store.results.values import StoredBot, StoredTournament
 
 PAGE_BOTS = 100
 

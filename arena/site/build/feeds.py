@@ -7,12 +7,12 @@ from hashlib import blake2b
 
 from arena.base.errors import UnknownNameError
 from arena.base.records import MatchRecord
-from arena.home import ArenaHome
 from arena.site.build.authors import authors_of
 from arena.site.build.results import listed_result
 from arena.site.models.feed import MAX_ENTRIES, Feed, FeedEntry, tag_uri
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 
 _BEGINNING = "1970-01-01T00:00:00+00:00"
 """For what has no time, because an early version stored it or nothing has happened."""

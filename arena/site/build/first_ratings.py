@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from arena.home import ArenaHome
 from arena.site.build.sentences import marked, sentence
 from arena.site.models.bot_profile import BotProfilePage
 from arena.site.models.first_rating import FirstRating
-from arena.store.store import Store
+from arena.store.home import ArenaHome
+from arena.store.results.store import Store
 
 
 def first_ratings(store: Store, labels: Collection[str]) -> tuple[FirstRating, ...]:

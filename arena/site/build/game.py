@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from arena.base.errors import ArenaError, IllegalActionError
 from arena.games import ChoiceOption, Game, Option, find_game, make_game, parse_options
 from arena.games.checked_game import checked_game
-from arena.home import ArenaHome
 from arena.site.build.games import MAX_TEXT_CHARACTERS, problem_text, require_game
 from arena.site.build.match_sentences import result_sentence
 from arena.site.build.positions import named_targets, record_of_nobody
@@ -20,6 +19,7 @@ from arena.site.models.games import (
     GameParameters,
     LegalAction,
 )
+from arena.store.home import ArenaHome
 
 MAX_ACTIONS = 1000
 MAX_LEGAL = 400

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from arena.base.errors import ArenaError, UnknownNameError
 from arena.games import GAMES, find_game
-from arena.home import ArenaHome
 from arena.site.models.games import GamesPage, GamesParameters, ListedGame
+from arena.store.home import ArenaHome
 
 MAX_EXTERNAL_GAMES = 100
 MAX_TEXT_CHARACTERS = 1000

@@ -9,7 +9,6 @@ from arena.analysis.rating_history import history_over_tournaments
 from arena.analysis.standings_cache import standings_of
 from arena.base.errors import UnknownNameError
 from arena.games import GAMES
-from arena.home import ArenaHome
 from arena.site.build.findings import findings
 from arena.site.build.rating_points import MAX_HISTORY_MATCHES, rating_point
 from arena.site.build.reading import Reading
@@ -23,8 +22,9 @@ from arena.site.models.leaderboard import (
     ListedSeason,
 )
 from arena.site.models.rating_point import MAX_CHARTED, RatingPoint
-from arena.store.scope import ALL_BUT_COMPARISONS, Scope
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
+from arena.store.results.values import StoredTournament
 
 MAX_LEADERS = 3
 MAX_SNAPSHOTS = 40

@@ -5,11 +5,11 @@ from __future__ import annotations
 from arena.base.bot_text import Audience
 from arena.base.errors import UnknownNameError
 from arena.base.records import MatchRecord, TimeControl
-from arena.home import ArenaHome
 from arena.lab.stored_annotation import annotation_of
 from arena.site.build.unfinished_match import unfinished_match
 from arena.site.build.viewed_match import viewed_match
 from arena.site.models.match import MatchPage, MatchParameters, SeatDetails
+from arena.store.home import ArenaHome
 
 MAX_STDERR_CHARACTERS = 4000
 """Of a bot's text, on the page; ``arena repro`` and the record have all of it."""

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 
 from arena.base.errors import UnknownNameError
-from arena.home import ArenaHome
 from arena.site.models.matches import ListedMatch, MatchesPage, MatchesParameters
 from arena.site.models.results import ListedFault
-from arena.store.match_line import MatchLine
-from arena.store.match_lists import MatchFilter
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.match_line import MatchLine
+from arena.store.results.match_lists import MatchFilter
+from arena.store.results.values import StoredTournament
 
 
 def build_matches(home: ArenaHome, parameters: MatchesParameters) -> MatchesPage:

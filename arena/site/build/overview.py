@@ -7,7 +7,6 @@ from functools import partial
 from itertools import islice
 
 from arena.base.enums import TournamentState
-from arena.home import ArenaHome
 from arena.site.build.progress import progress_of
 from arena.site.build.reading import Reading
 from arena.site.build.results import latest_results
@@ -21,9 +20,10 @@ from arena.site.models.overview import (
 )
 from arena.site.models.progress import Progress
 from arena.site.models.results import ListedResult
-from arena.store.states import ListedTournament as Listed
-from arena.store.states import listed_tournaments
-from arena.store.store import Store
+from arena.store.home import ArenaHome
+from arena.store.results.states import ListedTournament as Listed
+from arena.store.results.states import listed_tournaments
+from arena.store.results.store import Store
 
 SHOWN = 50
 """Tournaments in a page."""

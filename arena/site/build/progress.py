@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.site.models.progress import PlayingMatch, Progress
-from arena.store.live_state import PlayedNow
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.live_state import PlayedNow
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 
 MAX_PLAYING = 8
 """Matches that are being played, in a page."""

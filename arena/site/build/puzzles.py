@@ -7,7 +7,6 @@ from typing import Any
 from arena.base.errors import IllegalActionError, StoreError, UnknownNameError
 from arena.games import Game, make_game
 from arena.games.checked_game import checked_game
-from arena.home import ArenaHome
 from arena.lab.kept_puzzles import kept_puzzles
 from arena.lab.puzzle import Puzzle
 from arena.site.build.games import require_game
@@ -23,6 +22,7 @@ from arena.site.models.puzzles import (
     PuzzlesPage,
     PuzzlesParameters,
 )
+from arena.store.home import ArenaHome
 
 
 def build_puzzles(home: ArenaHome, parameters: PuzzlesParameters) -> PuzzlesPage:

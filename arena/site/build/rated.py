@@ -9,8 +9,8 @@ from arena.analysis.game_statistics import GameStatistics, statistics_of_results
 from arena.analysis.result_table import ResultTable, read_results
 from arena.analysis.standings import Standings
 from arena.analysis.standings_cache import tournament_standings
-from arena.home import ArenaHome
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredTournament
 
 MAX_KEPT = 4
 """A tournament of a million matches takes some fifty megabytes."""

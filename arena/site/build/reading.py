@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from arena.base.errors import DatabaseError, NoHomeError, StoreError, text_of
-from arena.home import ArenaHome
 from arena.report.tables import printable
-from arena.store.scope import ALL_TOURNAMENTS, Scope
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.scope import ALL_TOURNAMENTS, Scope
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 
 if TYPE_CHECKING:
     from arena.analysis.leaderboard_cache import Leaderboard

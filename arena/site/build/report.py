@@ -12,7 +12,6 @@ from arena.analysis.rating_history import mu_histories
 from arena.analysis.standings import Standing, Standings
 from arena.base.bot_text import Audience
 from arena.base.records import MatchRecord
-from arena.home import ArenaHome
 from arena.report.match_choice import MatchChoice
 from arena.report.standings_footer import standings_footer
 from arena.report.standings_table import standings_table
@@ -24,7 +23,8 @@ from arena.site.build.tournament import build_tournament
 from arena.site.models.report import BotCard, Chances, Report, ReportedFault, RivalShare, ShownColumn, ShownTable
 from arena.site.models.results import ListedResult
 from arena.site.models.tournament import TournamentParameters
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredTournament
 
 MAX_CARDS = 200
 MAX_RIVALS = 3

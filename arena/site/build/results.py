@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from arena.base.records import MatchRecord
 from arena.site.models.results import ListedFault, ListedResult
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 
 LATEST = 8
 """How many results of a tournament a page has."""

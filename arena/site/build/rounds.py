@@ -9,8 +9,8 @@ from arena.analysis.rounds_played import rounds_played
 from arena.report.bracket_text import is_decided_otherwise, reason, stage_name
 from arena.report.rounds_text import Style
 from arena.site.models.rounds import CardCell, ShownCard, ShownDuel, ShownRounds, ShownSide, ShownStage
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 from arena.tournament.formats.knockout import DecidedBy
 
 WITH_ROUNDS = ("swiss", "knockout")

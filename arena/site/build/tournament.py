@@ -9,7 +9,6 @@ from arena.analysis.game_statistics import GameStatistics, Share
 from arena.analysis.schedule_balance import schedule_balance
 from arena.analysis.standings import Standings
 from arena.base.definition import Definition
-from arena.home import ArenaHome
 from arena.lab.accuracy import accuracy_of_tournament
 from arena.lab.kept_puzzles import may_have_puzzles
 from arena.report.corrections_table import corrections_table
@@ -39,10 +38,11 @@ from arena.site.models.tournament import (
     TournamentParameters,
 )
 from arena.site.models.tournament import Share as ShownShare
-from arena.store.correction import disqualified
-from arena.store.states import state_of
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.correction import disqualified
+from arena.store.results.states import state_of
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 from arena.tournament.formats.format import Placing
 from arena.tournament.rounds import ranking_of
 

@@ -13,9 +13,9 @@ from arena.base.live_match import LiveMatch
 from arena.base.records import MatchRecord, ScheduledMatch, SeatReport
 from arena.games import make_game
 from arena.games.checked_game import checked_game
-from arena.home import ArenaHome
 from arena.site.models.match import Asked
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredTournament
 
 MAX_REASON_CHARACTERS = 500
 

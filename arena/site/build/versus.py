@@ -8,11 +8,11 @@ from arena.analysis.bot_profile import find_labels, known_bots
 from arena.analysis.head_to_head import HeadToHead as Counted
 from arena.analysis.head_to_head import grouped, head_to_head, meetings
 from arena.base.text import all_of, counted
-from arena.home import ArenaHome
 from arena.site.build.reading import Reading
 from arena.site.build.results import listed_results
 from arena.site.build.sentences import marked, sentence
 from arena.site.models.versus import HeadToHead, HeadToHeadPart, VersusPage, VersusParameters
+from arena.store.home import ArenaHome
 
 LATEST_RESULTS = 12
 

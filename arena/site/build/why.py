@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from arena.analysis.standings import Standing, Standings
 from arena.analysis.why_ranked import against_rivals, rated_matches_of, rivals_in, surprises
 from arena.base.errors import UnknownNameError
-from arena.home import ArenaHome
 from arena.report.standings_columns import interval_text
 from arena.site.build.rated import rated_tournament
 from arena.site.build.sentences import marked, sentence
 from arena.site.build.standings import standing_line
 from arena.site.models.why import RivalLine, SurprisingEncounter, WhyPage, WhyParameters
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredTournament
 
 MAX_SURPRISES = 12
 

@@ -7,9 +7,9 @@ from functools import lru_cache
 from arena.base.text import all_of, counted
 from arena.site.build.sentences import marked, sentence
 from arena.site.models.sentence import Sentence
-from arena.store.leaders import EVERYONE_MEETS, Leaders, first_by_points
-from arena.store.store import Store
-from arena.store.values import StoredTournament
+from arena.store.results.leaders import EVERYONE_MEETS, Leaders, first_by_points
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 from arena.tournament.formats.table import format_class
 from arena.tournament.rounds import ranking_of
 

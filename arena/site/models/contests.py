@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from arena.people.contest import ContestPhase, ContestResults
 from arena.report.tables import Column
 from arena.site.models.model import Model, Table
 from arena.site.models.sentence import Sentence
 from arena.site.models.standings import StandingLine
+from arena.store.people.contest import ContestPhase, ContestResults
 
 _GRADES = (
     Column("person", "person", is_number=False),

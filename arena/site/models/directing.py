@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from arena.people.directing import DirectorState, RequestState, Wish
 from arena.site.models.model import Model
+from arena.store.people.directing import DirectorState, RequestState, Wish
 
 
 class SittingOutLine(Model):

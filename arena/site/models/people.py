@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from arena.people.roles import Role, Scope
-from arena.people.unrated_match import MatchState
 from arena.site.models.model import Model
 from arena.site.models.submissions import SubmissionDetails, SubmissionLine
+from arena.store.people.roles import Role, Scope
+from arena.store.people.unrated_match import MatchState
 
 
 class SignInPage(Model):

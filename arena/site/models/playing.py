@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from arena.people.unrated_match import MatchState
 from arena.site.models.games import GameOption
 from arena.site.models.match import Shape, ViewedMatch
 from arena.site.models.model import Model
+from arena.store.people.unrated_match import MatchState
 
 
 class PlayableGame(Model):

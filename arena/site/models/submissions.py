@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from arena.people.submission import SubmissionState
 from arena.site.models.first_rating import FirstRating
 from arena.site.models.model import Model
+from arena.store.people.submission import SubmissionState
 
 
 class SubmissionLine(Model):

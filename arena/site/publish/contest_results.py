@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena.base.version import __version__
-from arena.home import ArenaHome
 from arena.site.publish.publishing import publish
 from arena.site.publish.result_place import result_path
 from arena.site.publish.signature import signing_key
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredTournament
 
 MATCH_PAGES = 200
 """Of each tournament; the records are complete."""

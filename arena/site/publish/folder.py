@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.home import ArenaHome
 from arena.report.match_choice import MatchChoice
 from arena.site.build.feeds import bot_feed, tournament_feed
 from arena.site.feed import feed_with
@@ -18,7 +17,8 @@ from arena.site.page_table import PAGE_BY_NAME
 from arena.site.publish.contents import MAX_BOTS_IN_PAIRS, Contents
 from arena.site.publish.file_names import file_names
 from arena.site.render import Setting, asset, asset_digests, render
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredTournament
 from arena.transfer.export_writer import whole_export
 
 NOT_IN_FOLDERS = ("asking.js", "live.js", "parts.js", "filter.js", "pending.js")

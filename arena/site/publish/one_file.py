@@ -17,7 +17,6 @@ from typing import Any
 from markupsafe import Markup
 
 from arena.base.bot_text import EVERYBODY, Audience
-from arena.home import ArenaHome
 from arena.lab.stored_annotation import annotation_of
 from arena.site.build.report import ReportBuilder
 from arena.site.build.results import listed_result
@@ -28,7 +27,8 @@ from arena.site.models.report import Report
 from arena.site.models.results import ListedResult
 from arena.site.models.tournament import TournamentParameters
 from arena.site.render import Setting, asset, render_template
-from arena.store.values import StoredTournament
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredTournament
 
 CHUNK = 50
 """Matches packed together."""

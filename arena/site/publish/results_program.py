@@ -15,12 +15,12 @@ from arena.base.errors import ArenaError, DatabaseError
 from arena.base.programs.service_program import Idleness, end_now, keep_trying, run_service
 from arena.base.programs.trouble_note import TroubleNote
 from arena.contests.visibility import visible
-from arena.home import ArenaHome, open_people
-from arena.people.contest import ContestPhase, StoredContest, phase_of
 from arena.site.publish.contest_results import current_version, make_result, version_of
 from arena.site.publish.result_place import result_path
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.contest import ContestPhase, StoredContest, phase_of
 from arena.store.people.people_store import PeopleStore
-from arena.store.values import StoredTournament
+from arena.store.results.values import StoredTournament
 
 PAUSE_SECONDS = 2.0
 AGAIN_SECONDS = 60.0

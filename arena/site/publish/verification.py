@@ -19,13 +19,13 @@ from arena.analysis.verification import verify
 from arena.base.errors import StoreError
 from arena.base.names import as_file_name
 from arena.base.text import counted, size_text
-from arena.home import ArenaHome
 from arena.site.publish.contents import RECORDS
 from arena.site.publish.differences import differences
 from arena.site.publish.folder import BuiltPage, Folder
 from arena.site.publish.folder_reader import FolderReader, Signature
 from arena.site.publish.manifest import MANIFEST, Manifest, read_manifest
 from arena.site.publish.signature import PUBLIC_KEY, SIGNATURE, SIGNATURE_FILES, PublicKey, can_sign, pem_key
+from arena.store.home import ArenaHome
 from arena.transfer.copying import temporary_home
 from arena.transfer.importing import import_records
 from arena.transfer.results import MergedTournament

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, select
 
-from arena.people.person_name import look_alike_key
-from arena.people.submission import SubmissionState
-from arena.people.values import Person
-from arena.store.connection import Database, insert_into
+from arena.store.people.person_name import look_alike_key
 from arena.store.people.schema import bot_owners, submissions
+from arena.store.people.submission import SubmissionState
+from arena.store.people.values import Person
+from arena.store.results.connection import Database, insert_into
 
 
 class BotNames:

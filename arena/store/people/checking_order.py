@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import ColumnElement, Subquery, case, func, select
 
-from arena.people.submission import UNFINISHED, SubmissionState
 from arena.store.people.schema import submissions
+from arena.store.people.submission import UNFINISHED, SubmissionState
 
 
 def last_turn() -> ColumnElement[int]:

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator
 from sqlalchemy import Connection, select
 
 from arena.base.mistake import Mistake
-from arena.people.contest import StoredContest
-from arena.people.contest_reading import ContestReading
+from arena.store.people.contest import StoredContest
+from arena.store.people.contest_reading import ContestReading
 from arena.store.people.schema import people
 
 MAX_LISTED = 20

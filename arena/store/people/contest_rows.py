@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from arena.people.contest import StoredContest
-from arena.people.submission import UNFINISHED
-from arena.store.commit_signal import CommitSignal
-from arena.store.connection import Database
+from arena.store.people.contest import StoredContest
 from arena.store.people.contest_schema import contest_entries
 from arena.store.people.schema import submissions
 from arena.store.people.stored_contests import all_contests
+from arena.store.people.submission import UNFINISHED
+from arena.store.results.commit_signal import CommitSignal
+from arena.store.results.connection import Database
 
 
 @dataclass(frozen=True, slots=True)

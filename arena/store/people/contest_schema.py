@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Table
 
-from arena.people.contest import ContestStage
-from arena.store.columns import BigInteger, Integer, Member, OptionalString, String, Text
+from arena.store.people.contest import ContestStage
 from arena.store.people.schema import metadata
+from arena.store.results.columns import BigInteger, Integer, Member, OptionalString, String, Text
 
 contests = Table(
     "contests",

@@ -12,7 +12,7 @@ from arena.base.errors import UsageError
 from arena.base.mistake import Mistake
 from arena.base.reason import ACCEPTED, check_reason, is_reason
 from arena.base.text import shortened_text
-from arena.people.contest import (
+from arena.store.people.contest import (
     Contest,
     ContestEntrants,
     ContestEntry,
@@ -22,11 +22,9 @@ from arena.people.contest import (
     StoredContest,
     phase_of,
 )
-from arena.people.contest_change import change_mistakes, deadline_mistakes, differences
-from arena.people.contest_reading import ContestReading, read_of
-from arena.people.submission import UNFINISHED, SubmissionState
-from arena.store.connection import Database
+from arena.store.people.contest_change import change_mistakes, deadline_mistakes, differences
 from arena.store.people.contest_checks import invitation_mistakes, tournament_mistakes
+from arena.store.people.contest_reading import ContestReading, read_of
 from arena.store.people.contest_schema import contest_entries, contests
 from arena.store.people.public_log import add_line
 from arena.store.people.resting_bots import Rest, all_rests
@@ -39,8 +37,10 @@ from arena.store.people.stored_contests import (
     locked_contest,
     stored_form,
 )
+from arena.store.people.submission import UNFINISHED, SubmissionState
 from arena.store.people.submissions import end_submitting
 from arena.store.people.times import Clock
+from arena.store.results.connection import Database
 
 MAX_NOTE_CHARACTERS = 1000
 

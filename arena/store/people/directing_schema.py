@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Index, Table
 
-from arena.people.directing import DirectorState, RequestState, Wish
-from arena.store.columns import Integer, Member, OptionalInteger, OptionalString, String, Text
+from arena.store.people.directing import DirectorState, RequestState, Wish
 from arena.store.people.schema import metadata
+from arena.store.results.columns import Integer, Member, OptionalInteger, OptionalString, String, Text
 
 requests = Table(
     "tournament_requests",

@@ -14,13 +14,13 @@ from sqlalchemy import Connection, Row, case, select
 from arena.base.errors import UsageError
 from arena.base.reason import check_reason
 from arena.base.stored import from_json_text, from_stored
-from arena.people.directing import DirectorReport, DirectorState, RunFigures, Wish, WishedState
-from arena.store.connection import Database, insert_into
+from arena.store.people.directing import DirectorReport, DirectorState, RunFigures, Wish, WishedState
 from arena.store.people.directing_schema import reports, wishes
 from arena.store.people.public_log import add_line
 from arena.store.people.requests import lock_kept
 from arena.store.people.times import Clock
-from arena.store.rows import as_json
+from arena.store.results.connection import Database, insert_into
+from arena.store.results.rows import as_json
 
 SILENT_SECONDS = 30.0
 """A program that has said nothing for so long does not run."""

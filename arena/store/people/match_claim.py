@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, case
 
-from arena.people.unrated_match import ENDED, MatchState, Position, UnratedMatch
 from arena.store.people.play_slots import LEFT
 from arena.store.people.times import Clock
+from arena.store.people.unrated_match import ENDED, MatchState, Position, UnratedMatch
 from arena.store.people.unrated_rows import UnratedRows, values_of
 from arena.store.people.unrated_schema import unrated_matches as matches
 

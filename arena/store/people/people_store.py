@@ -8,9 +8,6 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from arena.base.errors import StoreError
-from arena.store.commit_signal import CommitSignal
-from arena.store.connection import Database, create_tables
-from arena.store.database_home import Owned
 from arena.store.people.accounts import Accounts
 from arena.store.people.contest_rows import ContestReader
 from arena.store.people.contests import Contests
@@ -26,8 +23,11 @@ from arena.store.people.submissions import Submissions
 from arena.store.people.times import Clock, Now
 from arena.store.people.tokens import Tokens
 from arena.store.people.unrated_matches import UnratedMatches
-from arena.store.version import check_version, stored_version
-from arena.store.whole_copy import Copyable
+from arena.store.results.commit_signal import CommitSignal
+from arena.store.results.connection import Database, create_tables
+from arena.store.results.database_home import Owned
+from arena.store.results.version import check_version, stored_version
+from arena.store.results.whole_copy import Copyable
 
 FILE_MODE = 0o600
 

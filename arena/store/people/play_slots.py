@@ -8,9 +8,9 @@ from sqlalchemy import ColumnElement, Connection, Row, func, select
 
 from arena.base.errors import UsageError
 from arena.base.text import counted
-from arena.people.unrated_match import MatchState
 from arena.store.people.schema import meta
 from arena.store.people.times import Clock
+from arena.store.people.unrated_match import MatchState
 from arena.store.people.unrated_schema import play_menu
 from arena.store.people.unrated_schema import unrated_matches as matches
 

@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection, false, func, not_, or_, select
 
-from arena.people.values import HiddenTournament, LogEntry
-from arena.store.connection import Database
 from arena.store.people.schema import log, meta
+from arena.store.people.values import HiddenTournament, LogEntry
+from arena.store.results.connection import Database
 
 PAGE_LENGTH = 100
 

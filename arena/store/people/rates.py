@@ -11,9 +11,9 @@ from math import ceil
 
 from sqlalchemy import Connection, case, delete, select
 
-from arena.store.connection import Database, insert_into
 from arena.store.people.schema import rates
 from arena.store.people.times import Clock
+from arena.store.results.connection import Database, insert_into
 
 PRUNE_SECONDS = 600.0
 

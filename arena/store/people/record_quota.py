@@ -9,10 +9,10 @@ from collections.abc import Collection, Mapping
 
 from sqlalchemy import Connection, select
 
-from arena.people.submission import SubmissionState
-from arena.store.connection import Database, insert_into
 from arena.store.people.schema import rates, submissions
+from arena.store.people.submission import SubmissionState
 from arena.store.people.times import DAY_SECONDS, Clock
+from arena.store.results.connection import Database, insert_into
 
 MAX_DAILY_BYTES = 64 * 2**20
 """Of an author. A note of a hundred bytes with each action of ten thousand matches takes half of it."""

@@ -17,12 +17,12 @@ from arena.base.errors import UsageError
 from arena.base.reason import check_reason
 from arena.base.stored import from_json_text
 from arena.base.text import shortened_text
-from arena.people.directing import UNDECIDED, RequestState, TournamentRequest
-from arena.store.connection import Database
+from arena.store.people.directing import UNDECIDED, RequestState, TournamentRequest
 from arena.store.people.directing_schema import reports, requests
 from arena.store.people.public_log import add_line
 from arena.store.people.times import Clock
-from arena.store.rows import as_json
+from arena.store.results.connection import Database
+from arena.store.results.rows import as_json
 
 MAX_WAITING = 20
 """Of a tournament, at once."""

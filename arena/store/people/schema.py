@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 
-from arena.people.roles import Role
-from arena.people.submission import SubmissionState
-from arena.store.columns import (
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
+from arena.store.results.columns import (
     BigInteger,
     Integer,
     Member,

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, delete, select
 
 from arena.base.errors import UnwritableError
-from arena.people.secret import digest_of, new_secret
-from arena.people.values import Person, Session
-from arena.store.connection import Database
 from arena.store.people.accounts import person_of
 from arena.store.people.schema import people, sessions
+from arena.store.people.secret import digest_of, new_secret
 from arena.store.people.times import DAY_SECONDS, Clock
+from arena.store.people.values import Person, Session
+from arena.store.results.connection import Database
 
 IDLE_SECONDS = 30 * DAY_SECONDS
 LONGEST_SECONDS = 180 * DAY_SECONDS

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, select
 
 from arena.base.errors import UnknownNameError
 from arena.base.stored import from_json_text, from_stored
-from arena.people.contest import Contest, ContestEntry, StoredContest
+from arena.store.people.contest import Contest, ContestEntry, StoredContest
 from arena.store.people.contest_schema import contests
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from arena.people.secret import new_secret
-from arena.people.submission import FINAL, ClaimedSubmission, SubmissionState
-from arena.store.connection import Database
 from arena.store.people.checking_order import last_turn
 from arena.store.people.schema import people, submissions
+from arena.store.people.secret import new_secret
+from arena.store.people.submission import FINAL, ClaimedSubmission, SubmissionState
 from arena.store.people.times import Clock
+from arena.store.results.connection import Database
 
 CLAIM_SECONDS = 60.0
 MAX_REPORT_CHARACTERS = 64 * 1024

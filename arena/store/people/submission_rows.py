@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, select
 
 from arena.base.bot_text import BotText
-from arena.people.submission import ListedSubmission, Submission
 from arena.store.people.schema import people, submissions
+from arena.store.people.submission import ListedSubmission, Submission
 
 
 def get_submission(connection: Connection, number: int) -> Submission:

@@ -10,13 +10,13 @@ from sqlalchemy import Connection, Row, delete, func, select
 
 from arena.base.errors import UnwritableError, UsageError
 from arena.base.names import is_visible_text
-from arena.people.roles import Scope
-from arena.people.secret import digest_of, new_token
-from arena.people.values import Person, Token
-from arena.store.connection import Database
 from arena.store.people.accounts import lock_person, person_of
+from arena.store.people.roles import Scope
 from arena.store.people.schema import people, tokens
+from arena.store.people.secret import digest_of, new_token
 from arena.store.people.times import DAY_SECONDS, Clock
+from arena.store.people.values import Person, Token
+from arena.store.results.connection import Database
 
 MAX_TOKENS = 50
 MAX_DAYS = 366

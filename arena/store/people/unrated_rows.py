@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, select
 
-from arena.people.unrated_match import Choices, Position, UnratedMatch, Wish
-from arena.store.connection import Database
 from arena.store.people.times import Clock
+from arena.store.people.unrated_match import Choices, Position, UnratedMatch, Wish
 from arena.store.people.unrated_schema import unrated_matches as matches
+from arena.store.results.connection import Database
 
 
 class UnratedRows:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Index, Table
 
-from arena.people.unrated_match import MatchState
-from arena.store.columns import Integer, Member, OptionalInteger, OptionalString, String, Text
 from arena.store.people.schema import metadata
+from arena.store.people.unrated_match import MatchState
+from arena.store.results.columns import Integer, Member, OptionalInteger, OptionalString, String, Text
 
 unrated_matches = Table(
     "unrated_matches",

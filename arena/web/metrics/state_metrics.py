@@ -12,13 +12,13 @@ from pathlib import Path
 from arena.base.errors import ArenaError
 from arena.base.programs.trouble_note import Trouble
 from arena.base.version import __version__
-from arena.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
 from arena.operating.parts import PARTS, WEB, WORK
 from arena.operating.troubles import HOME
-from arena.people.directing import LADDER, DirectorState
-from arena.people.submission import FINAL, SubmissionState
 from arena.site.page import Lane
+from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
+from arena.store.people.directing import LADDER, DirectorState
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.submission import FINAL, SubmissionState
 from arena.web.builders import Builders
 from arena.web.metrics.exposition import Metric, MetricKind, Sample
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pydantic import Field, field_validator
 
 from arena.base.errors import UsageError
-from arena.people.device import device_text
-from arena.people.passwords import ACCEPTED as PASSWORD_RULE
-from arena.people.passwords import check_password, hash_password, is_right
-from arena.people.roles import Permission, Scope, scopes_of
-from arena.people.values import Session, Token
 from arena.site.models.people import AccountPage, NewTokenPage, SessionLine, TokenLine
+from arena.store.people.device import device_text
+from arena.store.people.passwords import ACCEPTED as PASSWORD_RULE
+from arena.store.people.passwords import check_password, hash_password, is_right
 from arena.store.people.rates import Rate
+from arena.store.people.roles import Permission, Scope, scopes_of
+from arena.store.people.values import Session, Token
 from arena.web.people.gate import too_often
 from arena.web.people.operation import Done, Fields, Numbered, Operation, Visit, Who
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from arena.people.roles import PERMISSIONS, Permission, Role, permissions_of_token
-from arena.people.secret import is_secret, is_token
-from arena.people.values import Person
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import PERMISSIONS, Permission, Role, permissions_of_token
+from arena.store.people.secret import is_secret, is_token
+from arena.store.people.values import Person
 from arena.web.problems import Problem, ProblemError
 
 MAX_COOKIE_CHARACTERS = 4000

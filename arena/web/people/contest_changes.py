@@ -13,9 +13,9 @@ from arena.contests.announcing import announce, change
 from arena.contests.apart import read_apart
 from arena.contests.contest_text import contest_text
 from arena.contests.template_texts import template_names, template_summary
-from arena.people.roles import Permission
 from arena.site.models.contests import ContestTemplate, NewContestPage
 from arena.store.people.rates import Rate
+from arena.store.people.roles import Permission
 from arena.web.people.contest_fields import (
     CHOICES,
     MAX_TEXT_CHARACTERS,

@@ -15,8 +15,8 @@ from typing import Any
 
 from arena.base.errors import StoreError
 from arena.contests.visibility import visible, visible_phase
-from arena.people.contest import ContestResults, StoredContest
 from arena.site.models.model import Frozen
+from arena.store.people.contest import ContestResults, StoredContest
 from arena.store.people.contest_rows import ContestRows
 from arena.store.people.people_store import PeopleStore
 from arena.web.people.contest_view import contest_time

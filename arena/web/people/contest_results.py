@@ -8,8 +8,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 
 from arena.contests.visibility import ContestHome, visible
-from arena.people.contest import StoredContest
-from arena.people.roles import Permission
 from arena.site.links import ServedLinks, address_of
 from arena.site.models.contests import GradesPage, SigningKeyPage
 from arena.site.models.model import Model
@@ -18,6 +16,8 @@ from arena.site.page import Page
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.publish.signature import signing_key
 from arena.site.render import asset_digests
+from arena.store.people.contest import StoredContest
+from arena.store.people.roles import Permission
 from arena.web.people.contest_fields import ContestNamed
 from arena.web.people.contests import found_contest
 from arena.web.people.grades import grade_lines, home_of, played_pages

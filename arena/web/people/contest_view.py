@@ -11,7 +11,8 @@ from arena.base.records import DEFAULT_LIMITS
 from arena.base.shipped import PREFIX
 from arena.base.text import counted, score_text, size_text
 from arena.contests.visibility import visible_phase
-from arena.people.contest import (
+from arena.site.models.contests import ContestLine, ContestRule, ContestTime
+from arena.store.people.contest import (
     Contest,
     ContestEntrants,
     ContestPhase,
@@ -19,8 +20,7 @@ from arena.people.contest import (
     StageRules,
     StoredContest,
 )
-from arena.people.roles import Permission
-from arena.site.models.contests import ContestLine, ContestRule, ContestTime
+from arena.store.people.roles import Permission
 
 CAN_BE_ENTERED = (ContestPhase.ANNOUNCED, ContestPhase.ENTERING)
 

@@ -7,8 +7,6 @@ from urllib.parse import quote
 
 from arena.contests.contest_text import contest_text
 from arena.contests.visibility import ContestHome, Visibility, visible
-from arena.people.contest import Contest, ContestEntrants, ContestEntry, ContestPhase, ContestResults, StoredContest
-from arena.people.roles import Permission
 from arena.site.models.contests import (
     ContestChanges,
     ContestPage,
@@ -18,6 +16,15 @@ from arena.site.models.contests import (
 )
 from arena.site.models.model import Model
 from arena.site.models.tournament import TournamentPage
+from arena.store.people.contest import (
+    Contest,
+    ContestEntrants,
+    ContestEntry,
+    ContestPhase,
+    ContestResults,
+    StoredContest,
+)
+from arena.store.people.roles import Permission
 from arena.web.people.contest_fields import Change, ContestNamed, titles_of
 from arena.web.people.contest_form import changeable_fields
 from arena.web.people.contest_view import (

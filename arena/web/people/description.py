@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from arena.people.roles import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
+from arena.store.people.roles import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
 from arena.web.endpoint import NOT_CHANGED, REFUSALS, TOO_LONG, Description, problem_answer
 from arena.web.openapi import SCHEMAS, SESSION, TOKEN, identifier_of
 from arena.web.people.body import FORM, JSON

@@ -14,9 +14,6 @@ from pydantic import BeforeValidator, Field
 
 from arena.base.enums import DisqualifiedMatches
 from arena.operating.troubles import public_sentence, troubles
-from arena.people.contest import StoredContest
-from arena.people.directing import LADDER, DirectorReport, RequestState, TournamentRequest, Wish
-from arena.people.roles import Permission
 from arena.site.models.directing import (
     DirectingPage,
     KeptTournament,
@@ -26,8 +23,11 @@ from arena.site.models.directing import (
     RequestLine,
     SittingOutLine,
 )
+from arena.store.people.contest import StoredContest
+from arena.store.people.directing import LADDER, DirectorReport, RequestState, TournamentRequest, Wish
 from arena.store.people.rates import Rate
-from arena.store.values import StoredTournament
+from arena.store.people.roles import Permission
+from arena.store.results.values import StoredTournament
 from arena.web.people.grades import has_hidden
 from arena.web.people.operation import Done, Fields, Handler, Operation, Reason, Visit, Who
 from arena.web.problems import bad_address

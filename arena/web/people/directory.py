@@ -5,10 +5,10 @@ from __future__ import annotations
 from pydantic import Field
 
 from arena.contests import visibility
-from arena.people.roles import MEMBER_ROLES, Permission, Role
-from arena.people.values import HiddenTournament, Invitation, LogEntry, Person
 from arena.site.models.people import InvitationLine, LogLine, LogPage, PeoplePage, PersonLine
 from arena.store.people.public_log import PAGE_LENGTH
+from arena.store.people.roles import MEMBER_ROLES, Permission, Role
+from arena.store.people.values import HiddenTournament, Invitation, LogEntry, Person
 from arena.web.people.actor import Actor
 from arena.web.people.operation import Done, Fields, Operation, Reason, Visit, Who
 from arena.web.problems import Problem, ProblemError

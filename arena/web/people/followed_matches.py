@@ -18,8 +18,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from arena.base.errors import StoreError
-from arena.people.unrated_match import Shown
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.unrated_match import Shown
 from arena.web.client_address import Places
 from arena.web.problems import Problem, ProblemError
 

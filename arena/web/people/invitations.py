@@ -5,14 +5,14 @@ from __future__ import annotations
 from pydantic import Field
 
 from arena.base.errors import InvitationError, UsageError
-from arena.people.passwords import ACCEPTED as PASSWORD_RULE
-from arena.people.passwords import check_password, hash_password
-from arena.people.person_name import ACCEPTED as NAME_RULE
-from arena.people.person_name import is_person_name
-from arena.people.roles import Permission, Role
-from arena.people.secret import is_secret
 from arena.site.models.people import InvitationPage, NewInvitationPage
+from arena.store.people.passwords import ACCEPTED as PASSWORD_RULE
+from arena.store.people.passwords import check_password, hash_password
+from arena.store.people.person_name import ACCEPTED as NAME_RULE
+from arena.store.people.person_name import is_person_name
 from arena.store.people.rates import Rate
+from arena.store.people.roles import Permission, Role
+from arena.store.people.secret import is_secret
 from arena.web.people.directory import check_may_moderate, roles_to_give
 from arena.web.people.operation import Done, Fields, Numbered, Operation, Visit, Who
 from arena.web.people.sign_in import begin_session

@@ -14,14 +14,14 @@ from pydantic_core import PydanticCustomError
 
 from arena.base.errors import UsageError
 from arena.base.reason import MAX_REASON_CHARACTERS
-from arena.people.roles import Permission
-from arena.people.unrated_match import Shown
-from arena.people.values import Person
 from arena.site.links import Links
 from arena.site.models.model import Model, Parameters
 from arena.site.page import Page
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.rates import Rate
+from arena.store.people.roles import Permission
+from arena.store.people.unrated_match import Shown
+from arena.store.people.values import Person
 from arena.submissions.upload_directory import Received, UploadDirectory
 from arena.web.people.actor import Actor
 from arena.web.people.body import MAX_BODY_BYTES

@@ -8,9 +8,6 @@ from typing import Any
 from pydantic import Field, StrictBool
 
 from arena.base.errors import UsageError
-from arena.people.roles import Permission
-from arena.people.secret import is_secret
-from arena.people.unrated_match import ENDED, Choices, MatchState, UnratedMatch, Wish
 from arena.site.models.playing import (
     OwnMatch,
     PlayPage,
@@ -19,6 +16,9 @@ from arena.site.models.playing import (
 )
 from arena.store.people.play_slots import IDLE_SECONDS
 from arena.store.people.rates import Rate
+from arena.store.people.roles import Permission
+from arena.store.people.secret import is_secret
+from arena.store.people.unrated_match import ENDED, Choices, MatchState, UnratedMatch, Wish
 from arena.web.client_address import network_of
 from arena.web.people.bot_logs import audience_of, reads_bot
 from arena.web.people.operation import Done, Fields, Follow, Operation, Visit

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from arena.base.errors import UsageError
-from arena.people.passwords import is_right
-from arena.people.values import Person
 from arena.site.models.people import SignInPage
+from arena.store.people.passwords import is_right
 from arena.store.people.rates import Rate
+from arena.store.people.values import Person
 from arena.web.client_address import network_of
 from arena.web.people.gate import too_often
 from arena.web.people.operation import Done, Fields, Operation, Visit, Who

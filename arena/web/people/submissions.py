@@ -10,13 +10,13 @@ from arena.base.bot_text import EVERYBODY, author_of
 from arena.base.errors import ArenaError
 from arena.base.records import MEBIBYTE
 from arena.base.text import size_text
-from arena.people.roles import Permission
-from arena.people.submission import HINT, UNFINISHED, ListedSubmission, Submission, SubmissionState
 from arena.site.build.first_ratings import first_ratings
 from arena.site.models.submissions import SubmissionDetails, SubmissionLine, SubmissionPage, SubmissionsPage
 from arena.store.people.rates import Rate
 from arena.store.people.record_quota import MAX_DAILY_BYTES
 from arena.store.people.resting_bots import rest_sentence
+from arena.store.people.roles import Permission
+from arena.store.people.submission import HINT, UNFINISHED, ListedSubmission, Submission, SubmissionState
 from arena.submissions.upload_directory import MAX_UPLOAD_BYTES
 from arena.web.people.operation import Done, Download, Fields, Numbered, Operation, Visit, Who
 from arena.web.people.resting import resting_bots

@@ -12,12 +12,12 @@ import pytest
 
 from arena.base.errors import BotDefinitionError, DefinitionError
 from arena.conformance.submission import submit
-from arena.home import ArenaHome
 from arena.match.players import excluded_files
 from arena.match.players.bot_files import LEFT_OUT
 from arena.match.players.excluded_files import describe_left_out
 from arena.match.players.manifest import load_bot
-from arena.store.values import StoredBot
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredBot
 from arena.tournament.definition import make_definition
 from arena.tournament.resumption import create_or_resume
 

@@ -16,7 +16,7 @@ from arena.match.referee import Referee
 from arena.match.replay import check_record
 from arena.protocol.frames import FrameError, decode_body, encode_frame
 from arena.protocol.messages import read_action
-from arena.store.rows import row_of
+from arena.store.results.rows import row_of
 from tests.protocol.test_frames import VALUES
 
 NEARLY_ACTIONS = st.lists(st.integers(-2, 8) | st.sampled_from(["v", "h", "+", True, 1.0, None]), max_size=3)

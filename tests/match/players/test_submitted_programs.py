@@ -11,14 +11,14 @@ from arena.base.enums import FaultKind
 from arena.base.errors import BotDefinitionError, DefinitionError
 from arena.conformance.submission import submit
 from arena.executors.bot_archive import pack_bot, unpack_bot
-from arena.home import ArenaHome
 from arena.match.players.building import build_bots
 from arena.match.players.manifest import as_submitted, load_bot
 from arena.match.single_match import play_match
 from arena.sandbox.isolation import interpreters
 from arena.sandbox.isolation.interpreters import arena_interpreter, resolve_program
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.store.values import StoredBot
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredBot
 from arena.tournament.definition import load_definition
 from tests import needs
 from tests.cli.calls import calling

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from arena import home
 from arena.base.enums import IsolationLevel
 from arena.base.errors import BotError
 from arena.base.records import DEFAULT_LIMITS, Bot
@@ -19,6 +18,7 @@ from arena.sandbox.isolation.interpreters import arena_python, resolve_program
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.readable_paths import paths_behind_closed_directories, readable_paths
 from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec
+from arena.store import home
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 

@@ -9,18 +9,18 @@ import httpx
 import pytest
 
 from arena.base.programs.trouble_note import Trouble
-from arena.home import ArenaHome, open_people
 from arena.operating.parts import PARTS
-from arena.people.directing import DirectorState
-from arena.people.roles import Role
 from arena.site.page import Lane
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.directing import DirectorState
+from arena.store.people.roles import Role
 from arena.web.hosts import Hosts
 from arena.web.metrics.exposition import CONTENT_TYPE, Metric, MetricKind, Sample, exposition
 from arena.web.metrics.metrics_app import metrics_app
 from arena.web.metrics.request_metrics import RequestMetrics
 from arena.web.metrics.state_metrics import MEASURE_SECONDS, StateMetrics
 from arena.web.observation import Answered
-from tests.people.conftest import FakeClock
+from tests.store.people.conftest import FakeClock
 from tests.web.conftest import client_of
 from tests.web.test_serve import served
 

@@ -9,11 +9,11 @@ import pytest
 from argon2 import PasswordHasher
 
 from arena.base.programs.log_lines import JsonLines, TextLines
-from arena.people import passwords
-from arena.people.roles import Role, Scope
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
+from arena.store.people import passwords
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role, Scope
 from arena.submissions.upload_directory import UploadDirectory
 from arena.web.app import Site
 from arena.web.hosts import Hosts
@@ -23,7 +23,7 @@ from arena.web.people.gate import Gate
 from arena.web.people.homes import Homes
 from arena.web.people.table import OPERATIONS
 from arena.web.request_log import let_requests_be_logged, log_request
-from tests.people.conftest import FakeClock
+from tests.store.people.conftest import FakeClock
 from tests.web.conftest import FakeVersions
 
 PASSWORD = "correct horse battery"

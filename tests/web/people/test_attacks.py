@@ -8,7 +8,7 @@ import re
 import pytest
 from sqlalchemy import event
 
-from arena.people.roles import Role, Scope
+from arena.store.people.roles import Role, Scope
 from arena.web.people.responses import place_of_ours
 from arena.web.people.sign_in import FOR_A_NAME, FOR_A_NAME_FROM_AN_ADDRESS, FROM_AN_ADDRESS
 from arena.web.people.table import OPERATIONS
@@ -275,7 +275,7 @@ async def test_a_present_password_is_not_guessed_in_a_session_that_was_left_open
 
 
 async def test_as_much_is_hashed_for_a_name_that_nobody_has(world, monkeypatch):
-    from arena.people import passwords
+    from arena.store.people import passwords
 
     hashed = []
     hasher = passwords._hasher()

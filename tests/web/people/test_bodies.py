@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from arena.people.roles import Role
+from arena.store.people.roles import Role
 from arena.web.people import body
 from arena.web.people.body import MAX_BODY_BYTES
 from arena.web.people.operation import NoFields

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from arena.base.records import Fault, SeatReport
-from arena.home import ArenaHome
-from arena.people.roles import Role, Scope
-from arena.people.unrated_match import MatchState
 from arena.playing.view import Played
-from tests.store.samples import definition, line, record
+from arena.store.home import ArenaHome
+from arena.store.people.roles import Role, Scope
+from arena.store.people.unrated_match import MatchState
+from tests.store.results.samples import definition, line, record
 from tests.web.people.conftest import HTML, JSON
 from tests.web.people.test_playing import begun, matches, play_on  # noqa: F401 - a fixture
 

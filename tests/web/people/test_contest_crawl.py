@@ -12,12 +12,12 @@ from io import BytesIO
 import anyio
 import pytest
 
-from arena.people.contest import ContestPhase, phase_of
-from arena.people.roles import Role
-from arena.people.submission import SubmissionState
 from arena.site.links import ServedLinks
 from arena.site.publish.results_program import ResultMaker
 from arena.site.render import asset_digests
+from arena.store.people.contest import ContestPhase, phase_of
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
 from arena.submissions.upload_directory import UploadDirectory
 from arena.web.app import Site
 from arena.web.events import Events
@@ -30,8 +30,8 @@ from arena.web.people.table import OPERATIONS
 from tests.contests import world as playing
 from tests.contests.samples import SEALED
 from tests.contests.world import CANARY, DEADLINE, FREEZE, OPENS
-from tests.people.conftest import FakeClock
 from tests.report.tournaments import play
+from tests.store.people.conftest import FakeClock
 from tests.web.conftest import FakeVersions
 from tests.web.people.conftest import HOST, HTML, JSON, World
 

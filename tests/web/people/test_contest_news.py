@@ -2,15 +2,15 @@
 
 import pytest
 
-from arena.people.contest import ContestEntry, ContestStage
-from arena.people.directing import DirectorState
-from arena.people.roles import Role
-from arena.people.submission import SubmissionState
+from arena.store.people.contest import ContestEntry, ContestStage
+from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
 from arena.web.people.contest_news import ContestNews
 from tests.contests.samples import OPEN, SEALED, contest_of
 from tests.contests.world import DEADLINE, FREEZE, OPENS
-from tests.people.conftest import FakeClock
+from tests.store.people.conftest import FakeClock
 
 
 class News:

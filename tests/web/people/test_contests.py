@@ -13,8 +13,8 @@ from arena.contests.contest_file import read_contest, reading_of
 from arena.contests.contest_text import contest_text
 from arena.contests.template_texts import template_names, template_text
 from arena.games import GAMES
-from arena.home import ArenaHome
-from arena.people.roles import Scope
+from arena.store.home import ArenaHome
+from arena.store.people.roles import Scope
 from arena.tournament.formats.table import FORMATS
 from arena.web.people import contest_changes
 from arena.web.people.contest_fields import NewContest

@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from arena.home import ArenaHome
-from arena.people.directing import DirectorState, RequestState, RunFigures, SittingOut, Wish
-from arena.people.roles import Scope
-from arena.store.values import StoredBot
+from arena.store.home import ArenaHome
+from arena.store.people.directing import DirectorState, RequestState, RunFigures, SittingOut, Wish
+from arena.store.people.roles import Scope
+from arena.store.results.values import StoredBot
 from arena.tournament.formats.table import FORMATS
 from arena.web.people.directing import WITH_LATER_STAGES
-from tests.store.samples import definition
+from tests.store.results.samples import definition
 from tests.web.people.conftest import JSON
 
 pytestmark = pytest.mark.anyio

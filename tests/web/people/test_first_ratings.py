@@ -3,8 +3,8 @@
 import pytest
 
 from arena.base.results import EntrantRating
-from arena.home import ArenaHome
-from arena.store.live_state import RunProgress
+from arena.store.home import ArenaHome
+from arena.store.results.live_state import RunProgress
 from arena.web.people.submissions import AWAITED_SECONDS
 from tests.web.people.conftest import JSON
 

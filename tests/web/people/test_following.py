@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from arena.people.roles import Role
-from arena.people.unrated_match import Wish
+from arena.store.people.roles import Role
+from arena.store.people.unrated_match import Wish
 from arena.web.people import followed_matches
 from arena.web.people.followed_matches import FollowedMatches
 from arena.web.problems import ProblemError

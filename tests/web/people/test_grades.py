@@ -1,9 +1,9 @@
 """Grades of a contest: a line for each person, ranked among the bots of authors."""
 
-from arena.people.contest import ContestEntry
 from arena.site.models.contests import GradesPage
 from arena.site.models.standings import StandingLine
 from arena.site.models.tournament import TournamentPage
+from arena.store.people.contest import ContestEntry
 from arena.web.people.grades import grade_lines
 
 

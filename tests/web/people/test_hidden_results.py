@@ -9,11 +9,11 @@ import shutil
 
 import pytest
 
-from arena.people.contest import ContestPhase, ContestStage
 from arena.playing.menu import playable_game
 from arena.site.models.playing import PlayableBot, PlayMenu
 from arena.site.page_table import PAGES
-from arena.store.schema import metadata
+from arena.store.people.contest import ContestPhase, ContestStage
+from arena.store.results.schema import metadata
 from arena.tournament.control import Order, RunControl
 from tests.contests import world as playing
 from tests.contests.samples import SEALED

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from arena.base.errors import StoreError
-from arena.home import DATABASE_FILE
+from arena.store.home import DATABASE_FILE
 from arena.web.built_value import BuiltValue
 from arena.web.page_cache import FAILURE_SECONDS
 from arena.web.people.homes import HomeBuilders, HomePlace
-from tests.people.conftest import FakeClock
+from tests.store.people.conftest import FakeClock
 
 pytestmark = pytest.mark.anyio
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.people.roles import Permission, Scope
-from arena.people.submission import SubmissionState
 from arena.store.people import submissions
+from arena.store.people.roles import Permission, Scope
+from arena.store.people.submission import SubmissionState
 from arena.web.people.homes import Homes
 from arena.web.people.table import OPERATIONS
 from tests.contests.samples import SEALED, contest_of

@@ -8,12 +8,12 @@ from urllib.parse import quote
 import pytest
 
 from arena.contests.contest_file import reading_of
-from arena.people.directing import DirectorState
-from arena.people.roles import Role
-from arena.people.unrated_match import Choices
 from arena.playing.menu import playable_game
 from arena.site.models.playing import PlayableBot, PlayMenu
+from arena.store.people.directing import DirectorState
 from arena.store.people.rates import Rates
+from arena.store.people.roles import Role
+from arena.store.people.unrated_match import Choices
 from arena.web.people import contest_changes, gate
 from arena.web.people.operation import Who
 from arena.web.people.table import OPERATIONS

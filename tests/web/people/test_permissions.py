@@ -2,8 +2,8 @@
 
 import pytest
 
-from arena.people.directing import DirectorState
-from arena.people.roles import Role, Scope
+from arena.store.people.directing import DirectorState
+from arena.store.people.roles import Role, Scope
 from arena.web.people.table import OPERATIONS
 from tests.web.people.conftest import COOKIE, HOST, HTML, JSON
 

@@ -7,12 +7,12 @@ import pytest
 from arena.base.records import TimeControl
 from arena.games import make_game
 from arena.games.checked_game import checked_game
-from arena.people.roles import Role, Scope
-from arena.people.submission import SubmissionState
-from arena.people.unrated_match import MatchState, Position, Wish
 from arena.playing.menu import playable_game
 from arena.playing.view import Played, view_of
 from arena.site.models.playing import PlayableBot, PlayMenu
+from arena.store.people.roles import Role, Scope
+from arena.store.people.submission import SubmissionState
+from arena.store.people.unrated_match import MatchState, Position, Wish
 from tests.contests.samples import SEALED, contest_of
 from tests.contests.world import OPENS
 from tests.web.people.conftest import HTML, JSON

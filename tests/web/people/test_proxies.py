@@ -6,9 +6,9 @@ import socket
 import httpx
 import pytest
 
-from arena.home import open_people
-from arena.people.passwords import hash_password
-from arena.people.roles import Role
+from arena.store.home import open_people
+from arena.store.people.passwords import hash_password
+from arena.store.people.roles import Role
 from tests.web.people.conftest import COOKIE, HOST, PASSWORD
 from tests.web.test_serve import served
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from arena.people.roles import Scope
-from arena.people.secret import new_secret
+from arena.store.people.roles import Scope
+from arena.store.people.secret import new_secret
 from arena.web.app import Site
 from arena.web.hosts import Hosts
 from arena.web.opened_home import OpenedHome

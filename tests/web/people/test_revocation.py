@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.people.roles import Role, Scope
+from arena.store.people.roles import Role, Scope
 from tests.web.people.conftest import COOKIE, JSON, PASSWORD
 
 pytestmark = pytest.mark.anyio

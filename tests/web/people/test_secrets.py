@@ -12,10 +12,10 @@ from itertools import product
 import pytest
 
 from arena.base.programs.trouble_note import TroubleNote
-from arena.home import ArenaHome
-from arena.people.roles import Role, Scope
 from arena.site.publish.publishing import publish
 from arena.site.publish.results_program import ResultMaker
+from arena.store.home import ArenaHome
+from arena.store.people.roles import Role, Scope
 from tests.contests import world as playing
 from tests.contests.world import DEADLINE, FREEZE, OPENS
 from tests.web.people.conftest import COOKIE, HOST

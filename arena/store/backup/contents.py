@@ -1,0 +1,128 @@
+"""What of a home is in a backup, and what is not.
+
+Databases are copied first, the one of people before those of results: a bot is listed before its submission is
+accepted, and a file is there before a database names it. What is hidden of contests is copied before what everybody
+sees, into which it is taken when it is revealed. So whatever happens while a backup is made, all that its
+databases name has been there, as after the end of a process at that moment.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.base.errors import UsageError
+from arena.base.known_server import FILES, IDENTITY_FILE
+from arena.match.players.bot_files import BUILD_DIRECTORY
+from arena.sandbox.isolation.stale_cleanup import COPY_PREFIX
+from arena.store.home import CHECKING, CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, RECEIVING
+
+PEOPLE, RESULTS = PEOPLE_FILE, DATABASE_FILE
+DATABASES = (PEOPLE, RESULTS)
+
+NOT_KEPT = ("cache", "locks", "parts", "repro", IDENTITY_FILE, *FILES.values())
+"""What is made again, belongs to processes that run now, or to where the databases are."""
+
+MAX_DEPTH = 80
+"""Directories in each other; a submitted bot has at most 64."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A directory of a home that is kept with all its files.
+
+    Attributes:
+        directory_mode: the permissions of directories that are restored.
+        file_mode: those of files.
+        program_mode: those of files that may be executed.
+    """
+
+    directory_mode: int
+    file_mode: int
+    program_mode: int
+
+
+OPEN, PRIVATE = Tree(0o755, 0o644, 0o755), Tree(0o700, 0o600, 0o700)
+"""Bots are read by processes that have a user of their own; everything else by the arena alone."""
+
+BOTS, LOGS = "bots", "logs"
+PRIVATE_TREES = ("uploads", CONTESTS_DIRECTORY, "keys", "puzzles", "votes", LOGS)
+TREES = {BOTS: OPEN} | dict.fromkeys(PRIVATE_TREES, PRIVATE)
+"""Logs are kept if asked for."""
+
+_UNFINISHED = (COPY_PREFIX, RECEIVING, CHECKING)
+
+
+def hidden_databases(home: Path) -> list[str]:
+    """Return the databases of what is hidden of contests, as paths from a home."""
+    return sorted(str(path.relative_to(home)) for path in home.glob(f"{CONTESTS_DIRECTORY}/*/{DATABASE_FILE}"))
+
+
+def is_beside_database(path: str) -> bool:
+    """Return whether a file of a contest belongs to its database, and is no whole database itself."""
+    tree, *inner = path.split("/")
+    name = inner[-1] if inner else ""
+    is_whole = len(inner) == 2 and name == DATABASE_FILE
+    return tree == CONTESTS_DIRECTORY and name.startswith(DATABASE_FILE) and not is_whole
+
+
+def tree_files(home: Path, tree: str) -> Iterator[str]:
+    """Yield the paths of a tree's files from the home, in no order.
+
+    Left out are links, what is unfinished, and what builds have made, which is built again wherever it is needed.
+
+    Raises:
+        UsageError: if a directory can't be read, or a name is not UTF-8.
+    """
+    waiting = [(tree, 1)]
+    while waiting:
+        directory, depth = waiting.pop()
+        try:
+            with os.scandir(home / directory) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except FileNotFoundError:  # removed meanwhile
+            continue
+        except OSError as error:
+            raise UsageError(f"{home / directory}: can't be read: {error.strerror}") from error
+        for entry in entries:
+            path = f"{directory}/{entry.name}"
+            if _is_left_out(entry.name, directory, home):
+                continue
+            _require_utf_8(path)
+            if entry.is_dir(follow_symlinks=False):
+                if depth >= MAX_DEPTH:
+                    raise UsageError(f"{home / path}: directories more than {MAX_DEPTH} deep can't be backed up")
+                waiting.append((path, depth + 1))
+            elif entry.is_file(follow_symlinks=False):
+                yield path
+
+
+def _is_left_out(name: str, directory: str, home: Path) -> bool:
+    if directory == BOTS:
+        return name.startswith((".", *_UNFINISHED))
+    parent, _, bot = directory.rpartition("/")
+    if parent == CONTESTS_DIRECTORY and (name in NOT_KEPT or name.startswith(DATABASE_FILE)):
+        return True  # databases are copied by themselves
+    if parent == BOTS and name == BUILD_DIRECTORY:
+        return (home / BOTS / f".{bot}.built").exists()
+    return "/" not in directory and name.startswith(_UNFINISHED)
+
+
+def _require_utf_8(path: str) -> None:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{path!r}: a name that is not UTF-8 can't be backed up") from None
+
+
+def other_entries(home: Path) -> list[str]:
+    """Return what a home has that no part of the arena has put there, and that is in no backup."""
+    known = {*TREES, *NOT_KEPT, *(f"{name}{ending}" for name in DATABASES for ending in ("", "-wal", "-shm"))}
+    try:
+        return sorted(entry.name for entry in os.scandir(home) if entry.name not in known)
+    except FileNotFoundError:  # all of it is on a server
+        return []
+    except OSError as error:
+        raise UsageError(f"{home}: can't be read: {error.strerror}") from error

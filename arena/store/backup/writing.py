@@ -1,0 +1,161 @@
+"""Makes a backup of a home while it is used: next to its place first, so that nothing half is ever there."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from arena.base.errors import UsageError
+from arena.base.folder import Folder
+from arena.base.text import shortened_text
+from arena.sandbox.isolation.removal import remove_tree
+from arena.store.backup.contents import LOGS, PEOPLE, RESULTS, TREES, hidden_databases, other_entries, tree_files
+from arena.store.backup.disk import PIECE_BYTES, REMOVAL_SECONDS, require_space
+from arena.store.backup.manifest import MANIFEST, KeptFile, ManifestWriter
+from arena.store.home import ArenaHome, has_people, open_people
+from arena.store.results.values import utc_now
+from arena.store.results.whole_copy import copy_file
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A backup that was made.
+
+    Attributes:
+        files: how many it has.
+        size_bytes: of all of them.
+        digest: of its manifest, which has the digests of all files.
+        left_out: entries of the home that no part of the arena has put there.
+    """
+
+    files: int
+    size_bytes: int
+    digest: str
+    left_out: tuple[str, ...]
+
+
+def make_backup(home: ArenaHome, out: Path, *, with_logs: bool = False) -> Backup:
+    """Write a home into a new folder, which only its owner can read.
+
+    Args:
+        home: which; directors, authors and visitors may use it meanwhile.
+        out: the folder; nothing may be there.
+        with_logs: whether the logs of runs are in it.
+
+    Raises:
+        UsageError: if something is there, or can't be read or written; then nothing is there afterwards.
+        StoreError: if a database can't be copied.
+    """
+    shown = f"OUT {shortened_text(str(out))!r}"
+    out = out.absolute()
+    if os.path.lexists(out):
+        raise UsageError(f"{shown}: something is there already; expected the name of a new folder")
+    if not out.parent.is_dir():
+        raise UsageError(f"{shown}: there is no directory {str(out.parent)!r}")
+    try:
+        beside = tempfile.mkdtemp(prefix=f".{out.name[:40]}.", dir=out.parent)  # for its owner alone
+        try:
+            made = _write(home, Path(beside), with_logs)
+            Path(beside).rename(out)  # fails where something has come meanwhile, but for an empty directory
+        finally:
+            remove_tree(beside, REMOVAL_SECONDS)
+    except OSError as error:
+        raise UsageError(f"{shown}: can't be written: {error.strerror or error}") from error
+    return made
+
+
+def _write(home: ArenaHome, folder: Path, with_logs: bool) -> Backup:
+    with os.fdopen(_created(folder / MANIFEST), "wb") as file:
+        manifest = ManifestWriter(file, utc_now())
+        for name in _copy_databases(home, folder):
+            manifest.add(_measured(folder, name))
+        for tree in TREES:
+            if tree != LOGS or with_logs:
+                _copy_tree(home.directory, tree_files(home.directory, tree), folder, manifest)
+        digest = manifest.finish()
+        file.flush()
+        os.fsync(file.fileno())
+    return Backup(manifest.files, manifest.size_bytes, digest, tuple(other_entries(home.directory)))
+
+
+def _copy_databases(home: ArenaHome, folder: Path) -> list[str]:
+    """Copy the databases, and return their paths in the folder."""
+    copied = []
+    if has_people(home.directory):
+        _require_space_for(home.directory / PEOPLE, folder)
+        with open_people(home.directory) as people:
+            people.write_copy(_new_file(folder / PEOPLE))
+        copied.append(PEOPLE)
+    for name in hidden_databases(home.directory):
+        _require_space_for(home.directory / name, folder)
+        _make_directories(folder, (folder / name).parent)
+        if copy_file(home.directory / name, _new_file(folder / name)):
+            copied.append(name)
+    _require_space_for(home.directory / RESULTS, folder)
+    home.store.write_copy(_new_file(folder / RESULTS))
+    return [*copied, RESULTS]
+
+
+def _require_space_for(database: Path, folder: Path) -> None:
+    if database.exists():  # else it is on a server
+        require_space(folder, database.stat().st_size)
+
+
+def _new_file(path: Path) -> Path:
+    os.close(_created(path))
+    return path
+
+
+def _created(path: Path) -> int:
+    """Open a new file that only its owner can read."""
+    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+
+
+def _measured(folder: Path, name: str) -> KeptFile:
+    digest, size_bytes = sha256(), 0
+    with (folder / name).open("rb") as file:
+        while piece := file.read(PIECE_BYTES):
+            digest.update(piece)
+            size_bytes += len(piece)
+        os.fsync(file.fileno())
+    return KeptFile(path=name, bytes=size_bytes, sha256=digest.hexdigest(), is_program=False)
+
+
+def _copy_tree(home: Path, paths: Iterable[str], folder: Path, manifest: ManifestWriter) -> None:
+    made: set[Path] = set()
+    with Folder(home) as source:
+        for path in paths:
+            target = folder / path
+            if target.parent not in made:
+                _make_directories(folder, target.parent)
+                made = {target.parent}  # of one directory after the other
+            try:
+                manifest.add(_copied(source, path, target))
+            except FileNotFoundError:  # removed meanwhile
+                continue
+
+
+def _make_directories(folder: Path, directory: Path) -> None:
+    """Make a directory and those above it, for their owner alone."""
+    for part in reversed([directory, *directory.parents]):
+        if part.is_relative_to(folder):
+            part.mkdir(mode=0o700, exist_ok=True)
+
+
+def _copied(source: Folder, path: str, target: Path) -> KeptFile:
+    """Copy a file, as long as it is now: a log may grow meanwhile."""
+    digest = sha256()
+    with source.open(path) as file:
+        status = os.fstat(file.fileno())
+        require_space(target.parent, status.st_size)
+        left = status.st_size
+        with os.fdopen(_created(target), "wb") as copy:
+            while left > 0 and (piece := file.read(min(PIECE_BYTES, left))):
+                left -= copy.write(piece)
+                digest.update(piece)
+    is_program = bool(status.st_mode & 0o100)
+    return KeptFile(path=path, bytes=status.st_size - left, sha256=digest.hexdigest(), is_program=is_program)

@@ -1,0 +1,254 @@
+"""The arena's home: one directory with the submitted bots, the logs, the locks and the database, which may also be on a
+server that several machines use ($ARENA_STORE).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from arena.base.bot_text import EVERYBODY, OPERATOR, Audience
+from arena.base.errors import NoHomeError, StoreError, UsageError
+from arena.base.known_server import PEOPLE, RESULTS, identity_of, note_server, noted_server, reminder
+from arena.base.names import as_file_name
+from arena.base.programs.systemd import credential
+from arena.base.text import shortened_text
+
+if TYPE_CHECKING:
+    from arena.store.bot_registry import BotRegistry
+    from arena.store.people.people_store import PeopleStore
+    from arena.store.results.store import Store
+
+DEFAULT_HOME = ".arena"
+DATABASE_FILE = "arena.sqlite3"
+PEOPLE_FILE = "people.sqlite3"
+CONTESTS_DIRECTORY = "contests"
+"""Where the hidden homes of contests are."""
+RECEIVING, CHECKING = "receiving-", "checking-"
+"""How names of uploads begin that are there only for a while."""
+HOME_VARIABLE = "ARENA_HOME"
+STORE_VARIABLE = "ARENA_STORE"
+PEOPLE_VARIABLE = "ARENA_PEOPLE"
+STORE_CREDENTIAL = "arena.store-url"
+PEOPLE_CREDENTIAL = "arena.people-url"
+"""What systemd gives to services in place of these variables: a file that neither bots nor ``/proc`` show."""
+
+
+def home_path(directory: str | os.PathLike[str] | None = None) -> Path:
+    """Return where a home is: by default $ARENA_HOME, or ``.arena`` in the working directory."""
+    return Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
+
+
+def store_url() -> str | None:
+    """Return the URL of the database of results: $ARENA_STORE, or a credential; None for a file in the home.
+
+    Raises:
+        UsageError: if the credential can't be read.
+    """
+    return os.environ.get(STORE_VARIABLE) or credential(STORE_CREDENTIAL) or None
+
+
+def people_url() -> str | None:
+    """Return the URL of the database of people: $ARENA_PEOPLE, or a credential; None for a file in the home.
+
+    Raises:
+        UsageError: if the credential can't be read.
+    """
+    return os.environ.get(PEOPLE_VARIABLE) or credential(PEOPLE_CREDENTIAL) or None
+
+
+def open_people(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
+    """Open the database of people: a PostgreSQL database if ``people_url`` has its URL, or a file in a home.
+
+    Args:
+        directory: of the home.
+
+    Raises:
+        StoreError: if it can't be opened, or there is no such file and the people were on a server.
+    """
+    from arena.store.people.people_store import PeopleStore
+
+    place = home_path(directory).resolve()
+    url, file = people_url(), place / PEOPLE_FILE
+    if url is None and not file.exists() and (known := noted_server(place, PEOPLE)):
+        raise StoreError(reminder(place, PEOPLE, known))
+    people = PeopleStore(url or file)
+    if people.server is not None:
+        note_server(place, PEOPLE, people.server)
+    return people
+
+
+def own_databases(
+    directory: str | os.PathLike[str] | None = None, store: str | Path | None = None, is_adopted: bool = False
+) -> list[str]:
+    """Let the site of a home work on its databases that are on servers; return which these are.
+
+    Args:
+        directory: of the home.
+        store: of its results, as ``ArenaHome`` takes it.
+        is_adopted: they may have belonged to another home until now.
+
+    Raises:
+        StoreError: if one of them can't be opened, or belongs to another home.
+    """
+    from arena.store.results.database_home import Owner
+
+    place = home_path(directory).resolve()
+    with contextlib.ExitStack() as opened:
+        stores: list[Store | PeopleStore] = [opened.enter_context(ArenaHome(place, store=store)).store]
+        if has_people(place):
+            stores.append(opened.enter_context(open_people(place)))
+        on_servers = [one for one in stores if one.server is not None]
+        if on_servers:
+            home = Owner(identity_of(place), f"{place} on {socket.gethostname()}")
+        for one in on_servers:
+            one.belong_to(home, is_adopted)
+        return [one.server or "" for one in on_servers]
+
+
+def has_people(directory: str | os.PathLike[str] | None = None) -> bool:
+    """Return whether a home has people: without, ``open_people`` would make the database."""
+    place = home_path(directory)
+    return people_url() is not None or (place / PEOPLE_FILE).exists() or noted_server(place, PEOPLE) != ""
+
+
+def uploads_path(directory: str | os.PathLike[str] | None = None) -> Path:
+    """Return where a home keeps what authors have handed in."""
+    return home_path(directory).resolve() / "uploads"
+
+
+def standings_path(cache_directory: Path, tournament: str) -> Path:
+    """Return the file in which the standings of a tournament are cached."""
+    return cache_directory / f"{blake2b(tournament.encode(), digest_size=8).hexdigest()}.standings"
+
+
+class ArenaHome:
+    """The arena's directory. A context manager, or closed with ``close``.
+
+    Attributes:
+        directory: where it is.
+        store: its database.
+        other_server: where its results have been as well, if they are read from its file; "" if nowhere else.
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str] | None = None,
+        must_exist: bool = False,
+        *,
+        store: str | Path | None = None,
+        audience: Audience | None = None,
+    ) -> None:
+        """Open the directory; create it if it does not exist.
+
+        Args:
+            directory: by default $ARENA_HOME, or ``.arena`` in the working directory.
+            store: address of a PostgreSQL database, or the path of a file; by default as ``store_url`` says,
+                or a file in the directory.
+            must_exist: raise an error instead of creating it, for commands that only read.
+            audience: who reads its pages; by default as ``audience`` says.
+
+        Raises:
+            StoreError: if its database can't be opened, does not exist although it must, or has been on a server that
+                is not named.
+        """
+        from arena.store.results.store import Store
+
+        self._audience = audience
+        place = home_path(directory)
+        try:
+            self.directory = place.resolve()
+            path = self.directory / DATABASE_FILE
+            is_there = path.exists()
+        except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a ring of links
+            reason = getattr(error, "strerror", None) or "this is no path"
+            raise StoreError(f"home {shortened_text(str(place))!r}: {reason}") from error
+        server = store or store_url()
+        known = "" if server else noted_server(self.directory, RESULTS)
+        if known and not is_there:
+            raise StoreError(reminder(self.directory, RESULTS, known))
+        if must_exist and not server and not is_there:
+            raise NoHomeError(f"{self.directory}: there is no tournament yet; begin one with: arena run FILE")
+        self.other_server = known
+        self.store = Store(server or path)
+        if self.store.server is not None and not must_exist:  # who only looks need not be reminded
+            self._note(self.store.server)
+
+    def _note(self, server: str) -> None:
+        with contextlib.suppress(OSError):
+            self.directory.mkdir(parents=True, exist_ok=True)
+        note_server(self.directory, RESULTS, server)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Raise AttributeError; for what the store has, lead there."""
+        from arena.store.results.store import Store
+
+        hint = f"; its store has: home.store.{name}" if not name.startswith("_") and hasattr(Store, name) else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
+
+    @cached_property
+    def bots(self) -> BotRegistry:
+        """The bots it knows."""
+        from arena.store.bot_registry import BotRegistry  # which takes time to import
+
+        return BotRegistry(self.directory / "bots", self.store, self._hidden_stores)
+
+    def _hidden_stores(self) -> Iterator[Store]:
+        """Yield the databases of what contests play in secret, with the bots that are here."""
+        from arena.store.results.store import Store
+
+        for path in sorted(self.directory.glob(f"{CONTESTS_DIRECTORY}/*/{DATABASE_FILE}")):
+            with closing(Store(path)) as store:
+                yield store
+
+    @property
+    def audience(self) -> Audience:
+        """Who reads what bots have said on its pages: whoever has the home, but everybody once it has people."""
+        if self._audience is not None:
+            return self._audience
+        of_contest = self.directory.parent.name == CONTESTS_DIRECTORY
+        return EVERYBODY if of_contest or has_people(self.directory) else OPERATOR
+
+    def __enter__(self) -> ArenaHome:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        self.store.close()
+
+    def log_path(self, tournament: str) -> Path:
+        """Return where the log of a tournament is written."""
+        path = self.directory.joinpath("logs", *map(as_file_name, tournament.split("/")))
+        return path.with_name(f"{path.name}.log")
+
+    @property
+    def cache_directory(self) -> Path:
+        """The directory of the standings cache; everything in it can be computed again."""
+        return self.directory / "cache"
+
+    def keep_input(self, name: str, data: bytes) -> Path:
+        """Write what a bot was sent to a file, and return its path.
+
+        Raises:
+            UsageError: if it can't be written there.
+        """
+        path = self.directory / "repro" / f"{name}.stdin"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+                file.write(data)
+            Path(file.name).replace(path)  # a link in its place is replaced, not followed
+        except OSError as error:
+            raise UsageError(f"{path}: can't be written: {error.strerror}") from error
+        return path

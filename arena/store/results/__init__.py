@@ -1,0 +1,1 @@
+"""The only SQL, for SQLite and PostgreSQL: tournaments and records."""

@@ -1,0 +1,109 @@
+"""What is added to a database from another one: a whole tournament, or what a tournament lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Table
+
+from arena.base.definition import Definition
+from arena.base.enums import EventKind
+from arena.base.records import ScheduledMatch
+from arena.store.results.correction import Correction
+from arena.store.results.correction_log import Skipped, correction_row
+from arena.store.results.counters import Counters, add_to_counters
+from arena.store.results.events import about_matches, add_event
+from arena.store.results.recording import insert_records, without_faults
+from arena.store.results.rows import RecordRow, as_json
+from arena.store.results.schema import corrections, metadata, seasons, set_aside, skipped, tournaments, voids
+from arena.store.results.source import VoidTry
+from arena.store.results.statements import chunks, insert_lines
+
+RECORDS_AT_A_TIME = 20
+"""Records of another home may be large."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addition:
+    """What is added; its iterables are read while it is written.
+
+    Attributes:
+        tournament: the number of the tournament that it is added to; None for a new one.
+        definition: the tournament's, afterwards.
+        created_at: of a new tournament: UTC, ISO 8601.
+        finished_at: when the tournament was finished; None if it is not.
+        lines: of the schedule.
+        records: of its matches.
+        voids: tries without a result.
+        corrections: of a new tournament: its log.
+        set_aside: of a new tournament: the records that don't count, each with the number of its correction.
+        skipped: of a new tournament: the matches that are not played.
+        replaces: the whole tournament that it is added to, which keeps its number; as if it were a new one.
+    """
+
+    tournament: int | None
+    definition: Definition
+    created_at: str
+    finished_at: str | None
+    lines: Iterable[ScheduledMatch] = ()
+    records: Iterable[RecordRow] = ()
+    voids: Iterable[VoidTry] = ()
+    corrections: Sequence[Correction] = ()
+    set_aside: Iterable[tuple[int, RecordRow]] = ()
+    skipped: Iterable[Skipped] = ()
+    replaces: bool = False
+
+
+def insert_addition(connection: Connection, addition: Addition) -> None:
+    """Write what is added."""
+    number = _tournament(connection, addition)
+    insert_lines(connection, number, addition.lines)
+    recorded: list[int] = []
+    for some in chunks(addition.records, RECORDS_AT_A_TIME):
+        insert_records(connection, number, some)
+        recorded += (row.match for row in some)
+    key = {"tournament_id": number}
+    for tries in chunks(addition.voids):
+        connection.execute(voids.insert(), [{**key, **void._asdict()} for void in tries])
+    for logged in chunks(addition.corrections):
+        connection.execute(corrections.insert(), [{**key, **correction_row(line)} for line in logged])
+    for away in chunks(addition.set_aside, RECORDS_AT_A_TIME):
+        connection.execute(set_aside.insert(), [{**key, **_row_aside(*pair)} for pair in away])
+        add_to_counters(connection, number, Counters(record_bytes=sum(len(row.record) for _, row in away)))
+    for left_out in chunks(addition.skipped):
+        connection.execute(skipped.insert(), [{**key, **line._asdict()} for line in left_out])
+    add_event(connection, number, EventKind.IMPORTED, about_matches(recorded))
+
+
+def _tournament(connection: Connection, addition: Addition) -> int:
+    """Write a new tournament, or the changed one; return its number."""
+    definition = addition.definition
+    values: dict[str, Any] = {"definition": as_json(definition.to_json()), "finished_at": addition.finished_at}
+    if addition.tournament is None:
+        new = {"name": definition.name, "created_at": addition.created_at, "format": definition.format}
+        key = connection.execute(tournaments.insert(), {**values, **new}).inserted_primary_key
+        return int(key[0]) if key is not None else 0
+    if addition.replaces:
+        remove_contents(connection, addition.tournament, but=(seasons,))
+        values |= Counters()._asdict()
+    connection.execute(tournaments.update().where(tournaments.c.id == addition.tournament).values(**values))
+    return addition.tournament
+
+
+def remove_contents(connection: Connection, tournament: int, but: Collection[Table] = ()) -> None:
+    """Remove what belongs to a tournament: its schedule, records, corrections and all else but its own row.
+
+    Args:
+        connection: in a transaction.
+        tournament: its number.
+        but: tables that keep what they have of it.
+    """
+    for table in metadata.sorted_tables:
+        if "tournament_id" in table.c and table not in but:
+            connection.execute(table.delete().where(table.c.tournament_id == tournament))
+
+
+def _row_aside(correction: int, row: RecordRow) -> dict[str, Any]:
+    return {**without_faults(row), "correction": correction, "faults": as_json(row.faults)}

@@ -1,0 +1,290 @@
+"""The log of corrections: what they do to a tournament's schedule and records, each in one transaction.
+
+A record is never changed. One that does not count any more is moved to ``set_aside``, whole, and comes back when the
+correction is undone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, func, select
+
+from arena.base.definition import Definition
+from arena.base.enums import CorrectionKind, EventKind, FaultKind
+from arena.base.errors import StoreError
+from arena.base.records import ScheduledMatch
+from arena.base.stored import from_json_text, from_stored, is_text, is_whole, list_of
+from arena.base.text import shortened_text
+from arena.store.results.connection import Database
+from arena.store.results.correction import Correction, CorrectionDetails
+from arena.store.results.counters import Counters, add_to_counters
+from arena.store.results.events import about_matches, add_event
+from arena.store.results.rows import as_json
+from arena.store.results.schema import corrections, faults, matches, records, set_aside, skipped, tournaments
+from arena.store.results.seats import Sitting, insert_seats, remove_seats
+from arena.store.results.statements import CHUNK_ROWS, chunks, insert_lines, is_to_be_played
+from arena.store.results.values import StoredTournament, utc_now
+
+_RECORD_COLUMNS = tuple(column.key for column in records.c if column.key != "tournament_id")
+MAX_SEAT = 2**31 - 1
+_NO_DETAILS = asdict(CorrectionDetails())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A correction to be made, and what it does.
+
+    Attributes:
+        kind: what is done.
+        reason: the director's.
+        details: what it is about.
+        set_aside: matches whose records don't count any more.
+        skip: matches that are not played although they have no record.
+        unskip: matches that are to be played although earlier corrections have left them out.
+        definition: the tournament's definition afterwards; None if it stays the same.
+        lines: added to the schedule.
+        has_whole_schedule: whether no round follows when everything in the schedule has been played.
+    """
+
+    kind: CorrectionKind
+    reason: str
+    details: CorrectionDetails
+    set_aside: Sequence[int] = ()
+    skip: Sequence[int] = ()
+    unskip: Sequence[int] = ()
+    definition: Definition | None = None
+    lines: Sequence[ScheduledMatch] = ()
+    has_whole_schedule: bool = False
+
+
+class SetAside(NamedTuple):
+    """A record that does not count.
+
+    Attributes:
+        match: its number.
+        correction: the number of the correction that has set it aside.
+        text: the record, as it is stored.
+    """
+
+    match: int
+    correction: int
+    text: str
+
+
+class Skipped(NamedTuple):
+    """A match that is not played, and the number of the correction that says so."""
+
+    match: int
+    correction: int
+
+
+class CorrectionLog:
+    """The corrections of all tournaments in a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, tournament: StoredTournament, change: Change) -> Correction:
+        """Make a correction: all of it happens, or nothing."""
+        made_at = utc_now()
+
+        def make(connection: Connection) -> Correction:
+            return _make(connection, tournament, change, made_at)
+
+        def make_once(connection: Connection) -> Correction:
+            latest = corrections_of(connection, tournament.number)[-1:]
+            is_made = latest and (latest[0].made_at, latest[0].details) == (made_at, change.details)
+            return latest[0] if is_made else make(connection)
+
+        return self._database.write(make, again=make_once)
+
+    def set_aside(self, tournament: StoredTournament, correction: int | None = None) -> Iterator[SetAside]:
+        """Yield the records that were set aside, by match, reading them piece by piece.
+
+        Args:
+            tournament: where they were recorded.
+            correction: only those that this one has set aside; by default all.
+        """
+        query = select(set_aside.c.match, set_aside.c.correction, set_aside.c.record).order_by(
+            set_aside.c.match, set_aside.c.correction
+        )
+        last = (0, 0)
+        while rows := self._rows(_of(query, tournament, correction).where(_beyond(*last)).limit(CHUNK_ROWS)):
+            last = (rows[-1].match, rows[-1].correction)
+            yield from (SetAside(*row) for row in rows)
+
+    def set_aside_matches(self, tournament: StoredTournament, correction: int) -> list[int]:
+        """Return the matches whose records a correction has set aside, without reading these."""
+        query = _of(select(set_aside.c.match).order_by(set_aside.c.match), tournament, correction)
+        return [match for (match,) in self._rows(query)]
+
+    def set_aside_counts(self, tournament: StoredTournament) -> Counter[int]:
+        """Return how many records each correction has set aside, by its number."""
+        query = select(set_aside.c.correction, func.count()).group_by(set_aside.c.correction)
+        return Counter(dict(tuple(row) for row in self._rows(_of(query, tournament, None))))
+
+    def skipped(self, tournament: StoredTournament) -> list[Skipped]:
+        """Return the matches that are not played, by match."""
+        query = select(skipped.c.match, skipped.c.correction).where(skipped.c.tournament_id == tournament.number)
+        return [Skipped(*row) for row in self._rows(query.order_by(skipped.c.match, skipped.c.correction))]
+
+    def skipping(self, tournament: StoredTournament, match: int) -> int | None:
+        """Return the latest correction because of which a match is not played; None if it is in the schedule."""
+        query = select(skipped.c.correction).where(
+            skipped.c.tournament_id == tournament.number, skipped.c.match == match
+        )
+        return max((row.correction for row in self._rows(query)), default=None)
+
+    def _rows(self, query: Select[Any]) -> list[Any]:
+        return self._database.read(lambda connection: list(connection.execute(query)))
+
+
+def _of(query: Select[Any], tournament: StoredTournament, correction: int | None) -> Select[Any]:
+    query = query.where(set_aside.c.tournament_id == tournament.number)
+    return query if correction is None else query.where(set_aside.c.correction == correction)
+
+
+def _beyond(match: int, correction: int) -> Any:
+    return (set_aside.c.match > match) | ((set_aside.c.match == match) & (set_aside.c.correction > correction))
+
+
+def corrections_of(connection: Connection, tournament: int) -> tuple[Correction, ...]:
+    """Return the log of a tournament, the oldest first.
+
+    Raises:
+        StoreError: if a newer arena has written it, or it is malformed.
+    """
+    return tuple(all_corrections(connection, corrections.c.tournament_id == tournament)[tournament])
+
+
+def all_corrections(connection: Connection, condition: ColumnElement[bool]) -> defaultdict[int, list[Correction]]:
+    """Return the logs of the tournaments that fulfil a condition, the oldest correction first, by their number.
+
+    Raises:
+        StoreError: if a newer arena has written one, or it is malformed.
+    """
+    logs: defaultdict[int, list[Correction]] = defaultdict(list)
+    for row in connection.execute(select(corrections).where(condition).order_by(corrections.c.number)):
+        logs[row.tournament_id].append(_correction(row))
+    return logs
+
+
+def _correction(row: Any) -> Correction:
+    where = f"correction {row.number} of tournament {row.tournament_id} in the database: its details"
+    details = from_stored(CorrectionDetails, from_json_text(row.details, where), where)
+    return Correction(number=row.number, kind=row.kind, reason=row.reason, made_at=row.made_at, details=details)
+
+
+def _make(connection: Connection, tournament: StoredTournament, change: Change, made_at: str) -> Correction:
+    key = tournament.number
+    query = select(func.max(corrections.c.number, type_=Integer)).where(corrections.c.tournament_id == key)
+    number = (connection.execute(query).scalar() or 0) + 1
+    made = Correction(number=number, kind=change.kind, reason=change.reason, made_at=made_at, details=change.details)
+    connection.execute(corrections.insert(), {"tournament_id": key, **correction_row(made)})
+    _move_aside(connection, key, change.set_aside, number)
+    if change.details.undoes is not None:
+        _bring_back(connection, key, change.details.undoes, number)
+    _unskip(connection, key, change.unskip)
+    _skip(connection, key, change.skip, number)
+    insert_lines(connection, key, change.lines)
+    _update(connection, tournament, change)
+    add_event(connection, key, EventKind.CORRECTION, about_matches(change.set_aside, correction=number), made_at)
+    return made
+
+
+def correction_row(correction: Correction) -> dict[str, Any]:
+    """Return a correction as its row, without the tournament."""
+    row = {name: getattr(correction, name) for name in correction.__slots__}
+    details = asdict(correction.details)
+    row["details"] = as_json({name: value for name, value in details.items() if value != _NO_DETAILS[name]})
+    return row
+
+
+def _move_aside(connection: Connection, tournament: int, chosen: Iterable[int], correction: int) -> None:
+    """Move the records of matches to ``set_aside``; a match without a record has nothing to move."""
+    for chunk in chunks(chosen):
+        here = and_(records.c.tournament_id == tournament, records.c.match.in_(chunk))
+        faults_here = and_(faults.c.tournament_id == tournament, faults.c.match.in_(chunk))
+        faults_of: dict[int, list[list[Any]]] = {}
+        for row in connection.execute(select(faults).where(faults_here).order_by(faults.c.match, faults.c.seat)):
+            faults_of.setdefault(row.match, []).append([row.seat, row.bot, row.kind])
+        rows = [
+            {
+                **{key: getattr(row, key) for key in _RECORD_COLUMNS},
+                **{"tournament_id": tournament, "correction": correction},
+                "faults": as_json(faults_of.get(row.match, [])),
+            }
+            for row in connection.execute(_records_by_key().where(here))
+        ]
+        if rows:
+            connection.execute(set_aside.insert(), rows)
+            connection.execute(faults.delete().where(faults_here))
+            connection.execute(records.delete().where(here))
+            remove_seats(connection, tournament, map(_sitting, rows))
+            add_to_counters(connection, tournament, Counters(record_count=-len(rows)))
+
+
+def _sitting(row: dict[str, Any]) -> Sitting:
+    return Sitting(row["match"], row["game"], row["bots"], row["ranks"])
+
+
+def _records_by_key() -> Select[Any]:
+    return select(*(records.c[key].label(key) for key in _RECORD_COLUMNS))
+
+
+def _bring_back(connection: Connection, tournament: int, undone: int, correction: int) -> None:
+    """Bring back what a correction has set aside and skipped; what has been played in its place is set aside."""
+    where = and_(set_aside.c.tournament_id == tournament, set_aside.c.correction == undone)
+    chosen = [match for (match,) in connection.execute(select(set_aside.c.match).where(where))]
+    _move_aside(connection, tournament, chosen, correction)
+    for chunk in chunks(chosen):
+        for row in connection.execute(select(set_aside).where(where, set_aside.c.match.in_(chunk))).all():
+            values = {key: getattr(row, key) for key in _RECORD_COLUMNS}
+            connection.execute(records.insert(), {"tournament_id": tournament, **values})
+            insert_seats(connection, tournament, [_sitting(values)])
+            add_to_counters(connection, tournament, Counters(record_count=1))
+            _insert_faults(connection, tournament, row)
+    connection.execute(set_aside.delete().where(where))
+    connection.execute(skipped.delete().where(skipped.c.tournament_id == tournament, skipped.c.correction == undone))
+
+
+def _insert_faults(connection: Connection, tournament: int, row: Any) -> None:
+    where = f"match {row.match}, set aside: its faults"
+    for fault in list_of(from_json_text(row.faults, where), where):
+        if not _is_fault(fault):
+            text = shortened_text(repr(fault))
+            raise StoreError(f"{where} are malformed: expected a seat, a bot and a kind of fault each, got {text}")
+        seat, bot, kind = fault
+        values = {"match": row.match, "seat": seat, "game": row.game, "bot": bot, "kind": kind}
+        connection.execute(faults.insert(), {"tournament_id": tournament, **values})
+
+
+def _skip(connection: Connection, tournament: int, chosen: Sequence[int], correction: int) -> None:
+    for chunk in chunks(chosen):
+        key = {"tournament_id": tournament, "correction": correction}
+        connection.execute(skipped.insert(), [{**key, "match": match} for match in chunk])
+
+
+def _is_fault(stored: object) -> bool:
+    if not (isinstance(stored, list) and len(stored) == 3):
+        return False
+    return is_whole(stored[0], 0, MAX_SEAT) and is_text(stored[1]) and stored[2] in list(FaultKind)
+
+
+def _unskip(connection: Connection, tournament: int, chosen: Sequence[int]) -> None:
+    for chunk in chunks(chosen):
+        connection.execute(skipped.delete().where(skipped.c.tournament_id == tournament, skipped.c.match.in_(chunk)))
+
+
+def _update(connection: Connection, tournament: StoredTournament, change: Change) -> None:
+    """Store the definition, and whether the tournament is finished now."""
+    is_open = select(matches.c.match).where(matches.c.tournament_id == tournament.number, is_to_be_played()).limit(1)
+    is_finished = change.has_whole_schedule and connection.execute(is_open).first() is None
+    values: dict[str, Any] = {"finished_at": (tournament.finished_at or utc_now()) if is_finished else None}
+    if change.definition is not None:
+        values["definition"] = as_json(change.definition.to_json())
+    connection.execute(tournaments.update().where(tournaments.c.id == tournament.number).values(**values))

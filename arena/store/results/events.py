@@ -1,0 +1,116 @@
+"""The log of events: what has changed, by topic.
+
+Every change of a tournament adds an event to its topic in its own transaction. The number of an event is taken from the
+topic's row, which stays locked until the transaction ends: numbers have no gaps, and come in the order of the commits,
+also with several writers. Topics without events, such as that of seasons, only count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select, text
+
+from arena.base.enums import EventKind
+from arena.store.results.rows import as_json
+from arena.store.results.schema import events, topics
+from arena.store.results.values import utc_now
+
+MAX_EVENTS = 1000
+"""How many events a topic keeps; readers who are further behind read everything again."""
+PRUNE_EVERY = 100
+MAX_MATCHES = 500
+"""How many matches an event names."""
+
+BOTS, SEASONS, ERASED, OWNERS = "bots", "seasons", "erased", "owners"
+"""Topics that only count: of the submitted bots, of the seasons, what the topics of erased tournaments counted, and how
+often another person's name, or none, is to be shown with a bot."""
+
+_ADVANCE = text(
+    "INSERT INTO topics (topic, seq) VALUES (:topic, :by) ON CONFLICT (topic) DO UPDATE SET seq = topics.seq + :by"
+)
+_SEQ = select(topics.c.seq).where(topics.c.topic == bindparam("topic"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventDetails:
+    """What an event is about; which fields are set depends on its kind.
+
+    Attributes:
+        matches: the last matches that it concerns, at most ``MAX_MATCHES``.
+        match_count: how many matches it concerns.
+        round: the first round that was added to the schedule.
+        correction: the number of a correction.
+        name: the tournament's name from now on.
+    """
+
+    matches: tuple[int, ...] = ()
+    match_count: int = 0
+    round: int | None = None
+    correction: int | None = None
+    name: str | None = None
+
+
+_NO_DETAILS = asdict(EventDetails())
+
+
+def tournament_topic(tournament: int) -> str:
+    """Return the topic of a tournament."""
+    return f"tournament/{tournament}"
+
+
+def live_topic(tournament: int) -> str:
+    """Return the topic of the matches of a tournament that are watched while they are played."""
+    return f"live/{tournament}"
+
+
+def advance(connection: Connection, topic: str, by: int = 1) -> int:
+    """Count a change of a topic; return its number."""
+    connection.execute(_ADVANCE, {"topic": topic, "by": by})
+    return int(connection.execute(_SEQ, {"topic": topic}).scalar_one())
+
+
+def add_event(
+    connection: Connection, tournament: int, kind: EventKind, details: EventDetails | None = None, at: str | None = None
+) -> int:
+    """Add an event to the log of a tournament.
+
+    Args:
+        connection: in a transaction that makes the change.
+        tournament: its number.
+        kind: what has changed.
+        details: what it is about.
+        at: when (UTC, ISO 8601); by default now.
+
+    Returns:
+        The event's number in the topic.
+    """
+    topic = tournament_topic(tournament)
+    seq = advance(connection, topic)
+    row = {"topic": topic, "seq": seq, "kind": kind, "at": at or utc_now(), "body": body_of(details)}
+    connection.execute(events.insert(), row)
+    if seq % PRUNE_EVERY == 0:
+        connection.execute(events.delete().where(events.c.topic == topic, events.c.seq <= seq - MAX_EVENTS))
+    return seq
+
+
+def about_matches(matches: Sequence[int], **others: Any) -> EventDetails:
+    """Return the details of an event about some matches."""
+    return EventDetails(matches=tuple(matches[-MAX_MATCHES:]), match_count=len(matches), **others)
+
+
+def body_of(details: EventDetails | None) -> str:
+    """Return the details of an event in the form they are stored."""
+    values = asdict(details) if details is not None else {}
+    return as_json({name: value for name, value in values.items() if value != _NO_DETAILS[name]})
+
+
+def remove_topics(connection: Connection, tournament: int) -> None:
+    """Remove the topics of a tournament that is erased; the sum of all topics grows all the same."""
+    names = [tournament_topic(tournament), live_topic(tournament)]
+    counted = sum(connection.execute(select(topics.c.seq).where(topics.c.topic.in_(names))).scalars())
+    connection.execute(events.delete().where(events.c.topic.in_(names)))
+    connection.execute(topics.delete().where(topics.c.topic.in_(names)))
+    advance(connection, ERASED, counted + 1)

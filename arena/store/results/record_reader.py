@@ -1,0 +1,289 @@
+"""What has been played: results, faults and records."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+
+from sqlalchemy import Integer, and_, exists, func, select
+
+from arena.base.enums import FaultKind, Termination
+from arena.base.errors import StoreError
+from arena.base.records import MatchRecord
+from arena.base.results import StoredResult
+from arena.store.results.bot_matches import BotMatches
+from arena.store.results.labels import labels_of
+from arena.store.results.latest_matches import latest_matches
+from arena.store.results.match_line import MatchLine, match_lines
+from arena.store.results.match_lists import MatchLists
+from arena.store.results.match_records import Records, pieces_by_match, record_texts, rows_by_match
+from arena.store.results.result_columns import RESULT_COLUMNS, ResultColumns, result_columns
+from arena.store.results.schema import faults, matches, records, tournaments, voids
+from arena.store.results.scope import ALL_TOURNAMENTS, Scope
+from arena.store.results.statements import record_from, result_in_round, stored_bots_and_ranks
+from arena.store.results.tournament_reader import TournamentReader
+from arena.store.results.values import StoredFault, StoredTournament
+
+RESULTS_CHUNK_ROWS = 10_000
+Within = StoredTournament | Scope | str
+
+HASHES = (records.c.opening_hash, records.c.actions_hash)
+
+
+class RecordReader(TournamentReader):
+    """The tournaments in a database, and what has been played in them; a tournament is given as such or by its name."""
+
+    def results(
+        self, within: Within = ALL_TOURNAMENTS, game: str | None = None, last_encounter: int | None = None
+    ) -> Iterator[StoredResult]:
+        """Yield the result of every match, in the order of the schedule, reading them piece by piece.
+
+        Args:
+            within: of this tournament, or of those in this scope; by default of all.
+            game: only of this one; by default of all.
+            last_encounter: only up to this one of each tournament.
+
+        Raises:
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
+            StoreError: if a result is malformed.
+        """
+        columns = (records.c.encounter, records.c.game, records.c.bots, records.c.ranks)
+        chosen = select(records.c.tournament_id, records.c.match, *columns, *HASHES)
+        if last_encounter is not None:
+            chosen = chosen.where(records.c.encounter <= last_encounter)
+        bots_and_ranks = lru_cache(maxsize=None)(stored_bots_and_ranks)
+        for row in rows_by_match(self._database, chosen, self._numbers_within(within), game, RESULTS_CHUNK_ROWS):
+            number, match, encounter, name, labels, ranks, *hashes = row
+            try:
+                pair = bots_and_ranks(labels, ranks)
+            except StoreError as error:
+                raise StoreError(f"the result of match {match}: {error}") from error
+            yield StoredResult(number, encounter, name, *pair, *hashes)
+
+    def result_columns(
+        self,
+        within: Within = ALL_TOURNAMENTS,
+        game: str | None = None,
+        last_encounter: int | None = None,
+        after_match: int = 0,
+    ) -> Iterator[ResultColumns]:
+        """Yield what ``results`` yields by column, some thousand matches of a tournament at a time.
+
+        Args:
+            within: of this tournament, or of those in this scope; by default of all.
+            game: only of this one; by default of all.
+            last_encounter: only up to this one of each tournament.
+            after_match: only matches of each tournament with a larger number.
+
+        Raises:
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
+            StoreError: if a result is malformed.
+        """
+        chosen = select(*RESULT_COLUMNS)
+        if last_encounter is not None:
+            chosen = chosen.where(records.c.encounter <= last_encounter)
+        for number in self._numbers_within(within):
+            for rows in pieces_by_match(self._database, chosen, number, game, RESULTS_CHUNK_ROWS, after_match):
+                yield result_columns(number, rows)
+
+    def _numbers_within(self, within: Within) -> list[int]:
+        return self._numbers(within) if isinstance(within, Scope) else [self._number(within)]
+
+    def results_by_round(self, tournament: StoredTournament | str, after: int = 0) -> list[list[StoredResult]]:
+        """Return the results of each round of the schedule later than ``after``; a round may have none."""
+        tournament = self._stored(tournament)
+        same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
+        query = (
+            select(
+                *(matches.c.round, matches.c.encounter, matches.c.game, matches.c.seats),
+                *(records.c.ranks, *(column.label(column.key) for column in HASHES)),
+            )
+            .join(records, same)
+            .where(matches.c.tournament_id == tournament.number, matches.c.round > after)
+            .order_by(matches.c.match)
+        )
+        rounds: list[list[StoredResult]] = [[] for _ in range(after, self.last_round(tournament))]
+        definition = tournament.definition
+        with self._unless_changed(tournament):
+            for row in self._rows(query):
+                while row.round - after > len(rounds):  # it was added since the last round was read
+                    rounds.append([])
+                rounds[row.round - after - 1].append(result_in_round(row, tournament.number, definition))
+        return rounds
+
+    def count_results(self, tournament: StoredTournament, after_round: int) -> int:
+        """Count the results of the rounds later than ``after_round``."""
+        same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
+        later = (matches.c.tournament_id == tournament.number, matches.c.round > after_round)
+        query = select(func.count()).select_from(matches.join(records, same)).where(*later)
+        return next(int(count) for (count,) in self._rows(query))
+
+    def count_records(self, tournament: StoredTournament, last_match: int) -> int:
+        """Count the records of the matches up to this one."""
+        of_tournament = records.c.tournament_id == tournament.number
+        query = select(func.count()).where(of_tournament, records.c.match <= last_match)
+        return next(int(count) for (count,) in self._rows(query))
+
+    def last_encounter(self, tournament: StoredTournament | str) -> int:
+        """Return the number of the last encounter that has a record; 0 before the first."""
+        query = select(func.max(records.c.encounter, type_=Integer))
+        query = query.where(records.c.tournament_id == self._number(tournament))
+        return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
+
+    def fault_counts(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> dict[str, dict[str, int]]:
+        """Count faults by bot (``name@version``) and kind.
+
+        Args:
+            within: in this tournament, or in those of this scope; by default in all.
+            game: only of this one; by default of all.
+
+        Raises:
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
+        """
+        query = select(faults.c.bot, faults.c.kind, func.count()).group_by(faults.c.bot, faults.c.kind)
+        query = query.where(faults.c.tournament_id.in_(self._numbers_within(within)))
+        if game is not None:
+            query = query.where(faults.c.game == game)
+        counts: dict[str, dict[str, int]] = {}
+        for bot, kind, count in self._rows(query):
+            counts.setdefault(bot, {})[kind] = count
+        return counts
+
+    def matches_of(
+        self, bots: Collection[str], rivals: Collection[str] | None = None, within: Within = ALL_TOURNAMENTS
+    ) -> BotMatches:
+        """Return the recorded matches of some bots, read when they are asked for.
+
+        Args:
+            bots: ``name@version`` each.
+            rivals: only those against one of these; None for all.
+            within: of this tournament, or of those in this scope; by default of all.
+
+        Raises:
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
+        """
+        return BotMatches(self._database, self._numbers_within(within), bots, rivals)
+
+    def labels_of(self, bot: str) -> list[str]:
+        """Return the versions of a bot that have recorded matches (``name@version`` each).
+
+        Args:
+            bot: its name; a bot with its version is returned as it is.
+        """
+        return labels_of(self._database, bot)
+
+    @property
+    def match_lists(self) -> MatchLists:
+        """Lists of recorded matches, page by page."""
+        return MatchLists(self._database)
+
+    def fault_counts_of(self, bots: Collection[str], within: Within = ALL_TOURNAMENTS) -> dict[FaultKind, int]:
+        """Count the faults of some bots together, by kind.
+
+        Args:
+            bots: ``name@version`` each.
+            within: in this tournament, or in those of this scope; by default in all.
+
+        Raises:
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
+        """
+        columns = (faults.c.kind, faults.c.tournament_id, func.count(type_=Integer))
+        query = select(*columns).where(faults.c.bot.in_(bots)).group_by(*columns[:2])
+        numbers, counts = set(self._numbers_within(within)), dict.fromkeys(FaultKind, 0)
+        for kind, number, count in self._rows(query):
+            counts[kind] += count if number in numbers else 0
+        return {kind: count for kind, count in counts.items() if count}
+
+    def latest_matches(self, count: int) -> list[MatchLine]:
+        """Return the matches that were recorded or imported last, in tournaments that are not deleted, the last first.
+
+        Raises:
+            StoreError: if an event or a result is malformed.
+        """
+        keys = latest_matches(self._database, self._numbers(ALL_TOURNAMENTS), count)
+        return match_lines(self._database, keys)
+
+    def faults_of(self, bot: str, count: int | None = None) -> list[StoredFault]:
+        """Return the faults of a bot (``name@version``) in all tournaments, the latest first.
+
+        Args:
+            bot: the bot.
+            count: how many; None for all.
+        """
+        query = (
+            select(tournaments.c.name, faults.c.match, faults.c.seat, faults.c.game, faults.c.kind)
+            .join(tournaments, tournaments.c.id == faults.c.tournament_id)
+            .where(faults.c.bot == bot, tournaments.c.deleted_at.is_(None))
+            .order_by(faults.c.tournament_id.desc(), faults.c.match.desc(), faults.c.seat)
+            .limit(count)
+        )
+        return [StoredFault(*row) for row in self._rows(query)]
+
+    def records(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> Records:
+        """Return whole records by tournament and match, which are read piece by piece.
+
+        Args:
+            within: of this tournament, or of those in this scope; by default of all.
+            game: only of this one; by default of all.
+
+        Raises:
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
+            StoreError: while they are read, if a newer arena has stored one, or it is malformed.
+        """
+        return Records(self._database, self._numbers_within(within), game)
+
+    def record_texts(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> Iterator[tuple[int, str]]:
+        """Yield the number of each match and its record as it is stored, as ``records`` does.
+
+        Raises:
+            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
+        """
+        return record_texts(self._database, self._numbers_within(within), game)
+
+    def record_of(self, tournament: StoredTournament | str, match: int) -> MatchRecord:
+        """Return the record of one match.
+
+        Raises:
+            UnknownNameError: if there is no such tournament.
+            StoreError: if it does not exist, a newer arena has stored it, or it is malformed.
+        """
+        tournament = self._stored(tournament)
+        query = select(records.c.record).where(records.c.tournament_id == tournament.number, records.c.match == match)
+        last = self.last_match(tournament)
+        text = next((text for (text,) in self._rows(query)), None) if 1 <= match <= last else None
+        if text is None:
+            raise StoreError(
+                f"match {match} of tournament {tournament.name!r} has no record;"
+                f" it has matches 1 to {last}, {tournament.recorded} of them recorded"
+            )
+        return record_from(match, text)
+
+    def find_record(self, tournament: StoredTournament | str, match: int) -> MatchRecord | None:
+        """Return the record of one match; None if it has none.
+
+        Raises:
+            StoreError: if a newer arena has stored it, or it is malformed.
+        """
+        number = self._number(tournament)
+        query = select(records.c.record).where(records.c.tournament_id == number, records.c.match == match)
+        return next((record_from(match, text) for (text,) in self._rows(query)), None)
+
+    def count_adjudicated(self, tournament: StoredTournament) -> int:
+        """Return how many matches of a tournament ended at the limit of plies."""
+        query = select(func.count()).where(
+            records.c.tournament_id == tournament.number, records.c.termination == Termination.ADJUDICATION
+        )
+        return next(int(count) for (count,) in self._rows(query))
+
+    def reasons_without_result(self, tournament: StoredTournament) -> dict[int, str]:
+        """Return why each match that was tried and has no record was void, the last time."""
+        tried = select(voids.c.match, voids.c.reason).where(
+            voids.c.tournament_id == tournament.number,
+            ~exists().where(records.c.tournament_id == voids.c.tournament_id, records.c.match == voids.c.match),
+        )
+        return dict(self._rows(tried.order_by(voids.c.id)))
+
+    def void_tries(self, tournament: StoredTournament | str) -> list[tuple[int, str]]:
+        """Return ``(match, reason)`` of every void try."""
+        query = select(voids.c.match, voids.c.reason).where(voids.c.tournament_id == self._number(tournament))
+        return [(match, reason) for match, reason in self._rows(query.order_by(voids.c.id))]

@@ -1,0 +1,192 @@
+"""Rows of the tables, going in and coming out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+from sqlalchemy import ColumnElement, Connection, Table, exists
+
+from arena.base.definition import Definition
+from arena.base.errors import StoreError
+from arena.base.records import MatchRecord, ScheduledMatch
+from arena.base.results import StoredResult
+from arena.base.stored import from_json_text, is_plain, is_text, is_whole
+from arena.store.results.correction import Correction
+from arena.store.results.counters import Counters, add_to_counters
+from arena.store.results.owners import Owners
+from arena.store.results.rows import as_json
+from arena.store.results.schema import matches, records, skipped
+from arena.store.results.values import StoredTournament
+
+CHUNK_ROWS = 500
+
+Value = TypeVar("Value")
+
+_LINE_COLUMNS = tuple(matches.c.keys())
+
+
+def is_to_be_played() -> ColumnElement[bool]:
+    """Return the condition that a match has no record, and no correction has taken it out of the schedule."""
+    return (
+        ~exists().where(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
+        & ~is_skipped()
+    )
+
+
+def is_skipped() -> ColumnElement[bool]:
+    """Return the condition that a correction has taken a match out of the schedule."""
+    return exists().where(skipped.c.tournament_id == matches.c.tournament_id, skipped.c.match == matches.c.match)
+
+
+def insert_lines(connection: Connection, number: int, lines: Iterable[ScheduledMatch]) -> None:
+    """Write lines of a schedule, piece by piece."""
+    for chunk in chunks(lines):
+        connection.execute(matches.insert(), [_schedule_row(number, line) for line in chunk])
+        add_to_counters(connection, number, Counters(match_count=len(chunk)))
+
+
+def insert_many(connection: Connection, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert many rows of plain values: through the driver alone, which takes half the time.
+
+    Args:
+        connection: in a transaction that writes.
+        table: where.
+        names: the columns of the rows, in order.
+        rows: their values.
+    """
+    preparer = connection.dialect.identifier_preparer
+    columns = ", ".join(preparer.format_column(table.c[name]) for name in names)
+    mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
+    marks = ", ".join([mark] * len(names))
+    if rows:
+        connection.exec_driver_sql(f"INSERT INTO {table.name} ({columns}) VALUES ({marks})", list(rows))
+
+
+def _schedule_row(number: int, line: ScheduledMatch) -> dict[str, Any]:
+    """Return a line of a schedule as its row: a column for each field, and tuples as JSON."""
+    values = ((name, getattr(line, name)) for name in line.__slots__)
+    row = {name: as_json(value) if isinstance(value, tuple) else value for name, value in values}
+    return {"tournament_id": number, **row}
+
+
+def _tuples(actions: Sequence[Any]) -> Iterator[Any]:
+    """Yield actions in the form the games give them: JSON knows no tuples."""
+    return (tuple(action) if isinstance(action, list) else action for action in actions)
+
+
+def chunks(values: Iterable[Value], size: int = CHUNK_ROWS) -> Iterator[list[Value]]:
+    """Yield the values in lists that one statement can take."""
+    coming = iter(values)
+    while chunk := list(islice(coming, size)):
+        yield chunk
+
+
+def stored_tournament(row: Any, corrections: tuple[Correction, ...], owners: Owners) -> StoredTournament:
+    """Return a tournament from its row with the counts of its matches, its log of corrections, and whose bots are."""
+    return StoredTournament(
+        number=row.id,
+        name=row.name if row.deleted_name is None else row.deleted_name,
+        definition_text=row.definition,
+        created_at=row.created_at,
+        format=row.format,
+        scheduled=row.match_count - row.left_out,
+        recorded=row.record_count,
+        record_bytes=row.record_bytes,
+        finished_at=row.finished_at,
+        deleted_at=row.deleted_at,
+        corrections=corrections,
+        owners=owners,
+    )
+
+
+def record_from(match: int, text: str) -> MatchRecord:
+    """Return a record from its stored text.
+
+    Raises:
+        StoreError: if a newer arena has stored it, or it is malformed.
+    """
+    return MatchRecord.from_json(from_json_text(text, f"the record of match {match}"))
+
+
+def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
+    """Return a line of a schedule from its row.
+
+    Raises:
+        StoreError: if it does not fit the tournament's definition.
+    """
+    where = _line_of(line.match, definition)
+    opening_actions = from_json_text(line.opening_actions, where)
+    if not (isinstance(opening_actions, list) and is_plain(opening_actions)):
+        raise StoreError(f"{where} is malformed: expected an opening that is a list")
+    values = dict(zip(_LINE_COLUMNS, line, strict=True))
+    del values["tournament_id"]
+    values["seats"] = _seats(line.seats, line.game, definition, where)
+    values["opening_actions"] = tuple(_tuples(opening_actions))
+    return ScheduledMatch(**values)
+
+
+def _line_of(match: int, definition: Definition) -> str:
+    return f"match {match} of tournament {definition.name!r}: its line in the schedule"
+
+
+def seats_in_line(text: str, game: int, match: int, definition: Definition) -> tuple[int, ...]:
+    """Return the entrants in a line of a schedule.
+
+    Raises:
+        StoreError: if they do not fit the tournament's definition.
+    """
+    return _seats(text, game, definition, _line_of(match, definition))
+
+
+def result_in_round(row: Any, tournament: int, definition: Definition) -> StoredResult:
+    """Return the result of a match of a round from its row.
+
+    Raises:
+        StoreError: if it does not fit the tournament's definition.
+    """
+    where = f"a match of encounter {row.encounter} of tournament {definition.name!r}"
+    seats = _seats(row.seats, row.game, definition, where)
+    ranks = ranks_from(row.ranks, len(seats), where)
+    bots = tuple(definition.entrants[entrant].label for entrant in seats)
+    game = definition.games[row.game].game
+    return StoredResult(tournament, row.encounter, game, bots, ranks, row.opening_hash, row.actions_hash)
+
+
+def stored_bots_and_ranks(bots: str, ranks: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Return who sat in a match, and their places.
+
+    Raises:
+        StoreError: if these are no such lists.
+    """
+    labels = from_json_text(bots, "its bots")
+    if not (isinstance(labels, list) and labels and all(map(is_text, labels))):
+        raise StoreError("its bots are malformed: expected a list of names")
+    return tuple(labels), ranks_from(ranks, len(labels), "its ranks")
+
+
+def _seats(text: str, game: int, definition: Definition, where: str) -> tuple[int, ...]:
+    """Return the entrants of a match of one of the definition's games."""
+    seats = from_json_text(text, where)
+    if not 0 <= game < len(definition.games):
+        raise StoreError(f"{where} is malformed: game {game} is not one of the tournament's")
+    if not _are_whole(seats, definition.games[game].players, 0, len(definition.entrants) - 1):
+        raise StoreError(f"{where} is malformed: expected an entrant of the tournament for each seat")
+    return tuple(seats)
+
+
+def ranks_from(text: str, count: int, where: str) -> tuple[int, ...]:
+    """Return the ranks of a match.
+
+    Raises:
+        StoreError: if they are no list of a rank for each of ``count`` bots.
+    """
+    ranks = from_json_text(text, where)
+    if not _are_whole(ranks, count, 1, count):
+        raise StoreError(f"{where} is malformed: expected a place for each bot")
+    return tuple(ranks)
+
+
+def _are_whole(values: object, count: int, least: int, most: int) -> bool:
+    return isinstance(values, list) and len(values) == count and all(is_whole(value, least, most) for value in values)

@@ -1,0 +1,306 @@
+"""The store: what is written to it, besides the reading that it inherits. Plain Python values go in and come out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Executable, Integer, func, select
+
+from arena.base.definition import Definition
+from arena.base.enums import EventKind
+from arena.base.errors import StoreError
+from arena.base.records import ScheduledMatch
+from arena.store.results.addition import Addition, insert_addition, remove_contents
+from arena.store.results.annotations import Annotations
+from arena.store.results.connection import Database
+from arena.store.results.correction_log import CorrectionLog
+from arena.store.results.database_home import Owned
+from arena.store.results.events import BOTS, EventDetails, about_matches, add_event, advance, remove_topics
+from arena.store.results.live_state import LiveState, progress_times
+from arena.store.results.lock import (
+    DirectorLock,
+    ServerLock,
+    director_file_lock,
+    file_lock_holders,
+    server_lock_holders,
+)
+from arena.store.results.owner_rows import write_owner, write_owners
+from arena.store.results.owners import OwnedBot
+from arena.store.results.record_reader import RecordReader
+from arena.store.results.recording import insert_records
+from arena.store.results.rows import RecordRow, as_json
+from arena.store.results.schema import bots, matches, meta, metadata, records, tournaments, voids
+from arena.store.results.source import Source
+from arena.store.results.statements import insert_lines
+from arena.store.results.values import StoredBot, StoredTournament, utc_now
+from arena.store.results.version import bring_up_to_date
+from arena.store.results.whole_copy import Copyable
+
+
+class Store(RecordReader, Copyable, Owned):
+    """A database of tournaments. Methods that read one take a ``StoredTournament`` or its name."""
+
+    _metadata, _meta = metadata, meta
+
+    def __init__(self, place: Path | str) -> None:
+        """Open the database, creating its tables where there are none.
+
+        Args:
+            place: the path of an SQLite file, or the URL of a PostgreSQL database.
+
+        Raises:
+            StoreError: if it can't be opened or was made by a newer arena.
+        """
+        if isinstance(place, Path):
+            try:
+                place.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreError(f"{place.parent}: can't be written: {error.strerror}") from error
+        super().__init__(Database(place))
+        try:
+            bring_up_to_date(self._database)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def server(self) -> str | None:
+        """The URL of its server, without the password; None for a file."""
+        return self._database.shown if self._database.is_server else None
+
+    @property
+    def corrections(self) -> CorrectionLog:
+        """The log of corrections."""
+        return CorrectionLog(self._database)
+
+    @property
+    def annotations(self) -> Annotations:
+        """What the lab has found out about recorded matches."""
+        return Annotations(self._database)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+    def retry_for(self, seconds: float) -> None:
+        """Set how long every later call retries when the server can't be reached; initially 0."""
+        self._database.patience_seconds = seconds
+
+    @contextmanager
+    def without_patience(self) -> Iterator[None]:
+        """Have the calls within fail at once when the server can't be reached."""
+        before, self._database.patience_seconds = self._database.patience_seconds, 0.0
+        try:
+            yield
+        finally:
+            self._database.patience_seconds = before
+
+    def live_state(self, tournament: StoredTournament | int) -> LiveState:
+        """Return what is stored of a tournament, which may be named by its number, while it is played."""
+        return LiveState(self._database, tournament if isinstance(tournament, int) else tournament.number)
+
+    def progress_times(self) -> dict[int, str]:
+        """Return when the progress of each run was written, by the number of the tournament."""
+        return progress_times(self._database)
+
+    # tournaments and schedules
+
+    def lock(self, tournament: str) -> DirectorLock:
+        """Return the lock that the tournament's director holds."""
+        path = self._database.path
+        return (
+            ServerLock(self._database, tournament)
+            if path is None
+            else director_file_lock(path.with_name("locks"), tournament)
+        )
+
+    def directors(self) -> dict[str, str]:
+        """Return which tournaments are being run now, and by which process."""
+        path = self._database.path
+        if path is None:
+            return server_lock_holders(self._database, self._names())
+        return file_lock_holders(path.with_name("locks"), self._names())
+
+    def create_tournament(self, definition: Definition, schedule: Iterable[ScheduledMatch]) -> StoredTournament:
+        """Write a tournament with its schedule as far as it is known, or nothing."""
+
+        def create(connection: Connection) -> None:
+            values = {
+                "name": definition.name,
+                "definition": as_json(definition.to_json()),
+                "created_at": utc_now(),
+                "format": definition.format,
+            }
+            key = connection.execute(tournaments.insert(), values).inserted_primary_key
+            number = int(key[0]) if key is not None else 0
+            insert_lines(connection, number, schedule)
+            add_event(connection, number, EventKind.CREATED)
+
+        self._database.write(create)
+        return self.tournament(definition.name)
+
+    def extend_schedule(self, tournament: StoredTournament, lines: Sequence[ScheduledMatch]) -> None:
+        """Add a round to the schedule, or nothing."""
+        number = tournament.number
+
+        def extend(connection: Connection) -> None:
+            insert_lines(connection, number, lines)
+            details = EventDetails(round=lines[0].round, match_count=len(lines))
+            add_event(connection, number, EventKind.SCHEDULE, details)
+
+        def extend_once(connection: Connection) -> None:
+            query = select(func.max(matches.c.round, type_=Integer)).where(matches.c.tournament_id == number)
+            if (connection.execute(query).scalar() or 0) < lines[0].round:
+                extend(connection)
+
+        self._database.write(extend, again=extend_once)
+
+    def change_definition(self, tournament: StoredTournament, definition: Definition) -> None:
+        """Replace the definition of a ladder whose entrants change."""
+        values = {"definition": as_json(definition.to_json()), "finished_at": None}
+        self._update(tournament, values, EventKind.DEFINITION)
+
+    def set_finished(self, tournament: StoredTournament, is_finished: bool) -> None:
+        """Store whether no round follows."""
+        values = {"finished_at": utc_now() if is_finished else None}
+        was_finished = tournaments.c.finished_at.is_not(None)
+        if is_finished:
+            self._update(tournament, values, EventKind.FINISHED)
+        else:
+            self._update(tournament, values, EventKind.REOPENED, only_if=was_finished)
+
+    def _update(
+        self,
+        tournament: StoredTournament,
+        values: dict[str, Any],
+        kind: EventKind,
+        *,
+        name: str | None = None,
+        only_if: ColumnElement[bool] | None = None,
+    ) -> None:
+        """Change a tournament's row, and say so in its log, if a condition holds."""
+        change = tournaments.update().where(tournaments.c.id == tournament.number).values(**values)
+        if only_if is not None:
+            change = change.where(only_if)
+
+        def update(connection: Connection) -> None:
+            if connection.execute(change).rowcount:
+                add_event(connection, tournament.number, kind, EventDetails(name=name))
+
+        self._database.write(update)
+
+    # names, and the bin; the caller holds the locks of the names that change
+
+    def rename(self, tournament: StoredTournament, name: str) -> StoredTournament:
+        """Give a tournament another name; its records keep the name they were recorded under.
+
+        Raises:
+            StoreError: if another tournament has this name.
+        """
+        self._require_unused(name)
+        self._update(tournament, {"name": name}, EventKind.RENAMED, name=name)
+        return self.tournament(name)
+
+    def delete(self, tournament: StoredTournament) -> None:
+        """Put a tournament into the bin; it counts nowhere any more, and its name can be used again."""
+        values = {"name": tournament.bin_name, "deleted_name": tournament.name, "deleted_at": utc_now()}
+        self._update(tournament, values, EventKind.DELETED)
+
+    def restore(self, tournament: StoredTournament, name: str) -> StoredTournament:
+        """Take a tournament out of the bin, under this name.
+
+        Raises:
+            StoreError: if another tournament has this name.
+        """
+        self._require_unused(name)
+        values = {"name": name, "deleted_name": None, "deleted_at": None}
+        self._update(tournament, values, EventKind.RESTORED, name=name)
+        return self.tournament(name)
+
+    def erase(self, tournament: StoredTournament) -> None:
+        """Remove a tournament in the bin, with all that belongs to it, forever.
+
+        Raises:
+            StoreError: if it is not in the bin.
+        """
+        if tournament.deleted_at is None:
+            raise StoreError(f"tournament {tournament.name!r} is not in the bin; delete it first")
+
+        def erase(connection: Connection) -> None:
+            remove_contents(connection, tournament.number)
+            connection.execute(tournaments.delete().where(tournaments.c.id == tournament.number))
+            remove_topics(connection, tournament.number)
+
+        self._database.write(erase)
+
+    def _require_unused(self, name: str) -> None:
+        if self.find_tournament(name) is not None:
+            raise StoreError(f"there is a tournament {name!r} already; nothing was changed")
+
+    # other databases
+
+    def as_source(self) -> Source:
+        """Return what reads whole tournaments from this database."""
+        return Source(self._database)
+
+    def add(self, addition: Addition) -> None:
+        """Add a tournament of another database, or what is missing from one here: all of it, or nothing."""
+        self._database.write(lambda connection: insert_addition(connection, addition))
+
+    # records
+
+    def record(self, tournament: StoredTournament, rows: Sequence[RecordRow]) -> None:
+        """Record played matches, all or none; a match that has a record already is refused by its key."""
+        number = tournament.number
+
+        def record(connection: Connection, new: Sequence[RecordRow] = rows) -> None:
+            if new:
+                insert_records(connection, number, new)
+                add_event(connection, number, EventKind.RESULTS, about_matches([row.match for row in new]))
+
+        def record_the_rest(connection: Connection) -> None:
+            wanted = [row.match for row in rows]
+            query = select(records.c.match).where(records.c.tournament_id == number, records.c.match.in_(wanted))
+            known = {match for (match,) in connection.execute(query)}
+            record(connection, [row for row in rows if row.match not in known])
+
+        self._database.write(record, again=record_the_rest)
+
+    def note_void(self, tournament: StoredTournament, match: int, reason: str) -> None:
+        """Record a void try, which ended because the arena failed."""
+        shown = reason.replace("\0", "\\0")  # which PostgreSQL does not take
+        values = {"tournament_id": tournament.number, "match": match, "reason": shown, "at": utc_now()}
+        self._database.write(lambda connection: connection.execute(voids.insert(), values))
+
+    # submitted bots
+
+    def add_bot(self, bot: StoredBot) -> None:
+        """Add a submitted bot."""
+        self._change_bots(bots.insert().values(**bot._asdict()))
+
+    def remove_bot(self, bot: StoredBot) -> None:
+        """Remove a submitted bot."""
+        self._change_bots(bots.delete().where(bots.c.name == bot.name, bots.c.version == bot.version))
+
+    def _change_bots(self, change: Executable) -> None:
+        def make(connection: Connection) -> None:
+            connection.execute(change)
+            advance(connection, BOTS)
+
+        self._database.write(make)
+
+    def set_owner(self, one: OwnedBot) -> None:
+        """Say whose a bot is that nobody has seen yet."""
+        write_owner(self._database, one)
+
+    def set_owners(self, owned: Iterable[OwnedBot]) -> None:
+        """Make whose bots are what it should be, for all of them; pages that were built before are not shown again."""
+        write_owners(self._database, owned)
+
+    def submitted_bots(self) -> list[StoredBot]:
+        """Return the submitted bots, the oldest first."""
+        columns = (bots.c.name, bots.c.version, bots.c.digest, bots.c.entry, bots.c.submitted_at)
+        return [StoredBot(*row) for row in self._rows(select(*columns).order_by(bots.c.id))]

@@ -1,0 +1,324 @@
+"""Which tournaments there are, and their schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Integer, Select, exists, func, select
+
+from arena.base.errors import ChangedMeanwhileError, StoreError, UnknownNameError
+from arena.base.records import ScheduledMatch, Seating
+from arena.base.text import any_of
+from arena.store.results.columns import total_of
+from arena.store.results.commit_signal import CommitSignal
+from arena.store.results.connection import Database
+from arena.store.results.correction_log import all_corrections
+from arena.store.results.counters import counted
+from arena.store.results.event_log import EventLog
+from arena.store.results.owner_rows import read_owners
+from arena.store.results.owners import Owners
+from arena.store.results.rosters import Roster, roster_of
+from arena.store.results.schema import corrections, matches, records, skipped, tournaments
+from arena.store.results.scope import ALL_TOURNAMENTS, EXPERIMENTS, Scope
+from arena.store.results.seasons import Seasons
+from arena.store.results.statements import (
+    CHUNK_ROWS,
+    is_to_be_played,
+    scheduled_match,
+    seats_in_line,
+    stored_tournament,
+)
+from arena.store.results.values import StoredTournament
+
+SEATINGS_CHUNK_ROWS = 10_000
+
+
+class TournamentReader:
+    """The tournaments in a database. A method that takes one also takes its name.
+
+    A name that does not exist raises ``UnknownNameError``.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def _rows(self, query: Select[Any]) -> list[Any]:
+        return self._database.read(lambda connection: list(connection.execute(query)))
+
+    def tournaments(self, scope: Scope = ALL_TOURNAMENTS) -> list[StoredTournament]:
+        """Return the tournaments in a scope, by default all that are not deleted, the oldest first.
+
+        Raises:
+            UnknownNameError: if the scope names a tournament or a season that does not exist.
+            StoreError: if the season has no tournament any more.
+        """
+        return self._select_tournaments(select(tournaments).where(tournaments.c.id.in_(self._numbers(scope))))
+
+    def newest_tournaments(self, limit: int, before: int | None = None) -> list[StoredTournament]:
+        """Return the tournaments that were stored last, the newest first.
+
+        Args:
+            limit: how many at most.
+            before: only those with a smaller number; None for all.
+        """
+        query = select(tournaments.c.id).where(tournaments.c.deleted_at.is_(None))
+        query = query.where(tournaments.c.id < before) if before is not None else query
+        numbers = [number for (number,) in self._rows(query.order_by(tournaments.c.id.desc()).limit(limit))]
+        return self._select_tournaments(select(tournaments).where(tournaments.c.id.in_(numbers)))[::-1]
+
+    def totals(self) -> tuple[int, int]:
+        """Return the number of tournaments and of their records, without deleted ones."""
+        query = select(func.count(), total_of(tournaments.c.record_count))
+        ((count, recorded),) = self._rows(query.where(tournaments.c.deleted_at.is_(None)))
+        return int(count), int(recorded)
+
+    def deleted_tournaments(self) -> list[StoredTournament]:
+        """Return the tournaments in the bin, under the names they had, the oldest first."""
+        return self._select_tournaments(select(tournaments).where(tournaments.c.deleted_at.is_not(None)))
+
+    def deleted_tournament(self, name: str) -> StoredTournament:
+        """Return a tournament in the bin, by the name it had or the one it has there.
+
+        Raises:
+            UnknownNameError: if it does not exist.
+            StoreError: if it is not deleted, or several had this name.
+        """
+        deleted = self.deleted_tournaments()
+        found = [tournament for tournament in deleted if name in (tournament.name, tournament.bin_name)]
+        if not found and self.find_tournament(name) is not None:
+            raise StoreError(f"tournament {name!r} is not in the bin")
+        if not found:
+            raise UnknownNameError("deleted tournament", name, [tournament.name for tournament in deleted])
+        if len(found) > 1:
+            choice = any_of([tournament.bin_name for tournament in found])
+            raise StoreError(f"{len(found)} deleted tournaments had the name {name!r}; expected {choice}")
+        return found[0]
+
+    def _numbers(self, scope: Scope) -> list[int]:
+        """Return the numbers of the tournaments in a scope, in order."""
+        columns = (tournaments.c.id, tournaments.c.name, tournaments.c.format, tournaments.c.created_at)
+        rows = self._rows(select(*columns).where(tournaments.c.deleted_at.is_(None)).order_by(tournaments.c.id))
+        named = self._named(scope, [row.name for row in rows]) if scope.is_named else {row.name for row in rows}
+        return [row.id for row in rows if row.name in named and scope.includes(row.format, row.created_at)]
+
+    def _named(self, scope: Scope, known: Sequence[str]) -> set[str]:
+        """Return the names of the tournaments that a scope names, or its season has."""
+        for name in scope.tournaments:
+            if name not in known:
+                raise UnknownNameError("tournament", name, known)
+        if scope.season is None:
+            return set(scope.tournaments)
+        season = self.seasons.get(scope.season)
+        if not season.tournaments:
+            raise StoreError(f"season {season.name!r}: all its tournaments are deleted; arena restore brings one back")
+        return {*scope.tournaments, *season.tournaments}
+
+    @property
+    def events(self) -> EventLog:
+        """The log of events."""
+        return EventLog(self._database)
+
+    def commit_signal(self) -> CommitSignal:
+        """A new signal of commits, to be closed."""
+        return CommitSignal(self._database)
+
+    @property
+    def seasons(self) -> Seasons:
+        """The seasons."""
+        return Seasons(self._database)
+
+    def _select_tournaments(self, chosen: Select[Any]) -> list[StoredTournament]:
+        of_this = skipped.c.tournament_id == tournaments.c.id
+        has_record = exists().where(
+            records.c.tournament_id == skipped.c.tournament_id, records.c.match == skipped.c.match
+        )
+        left_out = select(func.count(skipped.c.match.distinct())).where(of_this, ~has_record).scalar_subquery()
+        query = chosen.add_columns(left_out.label("left_out")).order_by(tournaments.c.id)
+        numbers = chosen.with_only_columns(tournaments.c.id)
+
+        def read(connection: Connection) -> list[StoredTournament]:
+            logs = all_corrections(connection, corrections.c.tournament_id.in_(numbers))
+            owners = read_owners(connection)
+            return [stored_tournament(row, tuple(logs[row.id]), owners) for row in connection.execute(query)]
+
+        return self._database.read(read)
+
+    def owners(self) -> Owners:
+        """Return whose bots are."""
+        return self._database.read(read_owners)
+
+    def find_tournament(self, name: str) -> StoredTournament | None:
+        """Return a tournament by its name; None if it does not exist."""
+        chosen = select(tournaments).where(tournaments.c.name == name, tournaments.c.deleted_at.is_(None))
+        return next(iter(self._select_tournaments(chosen)), None)
+
+    def tournament(self, name: str) -> StoredTournament:
+        """Return a tournament by its name.
+
+        Raises:
+            UnknownNameError: if it does not exist.
+        """
+        found = self.find_tournament(name)
+        if found is None:
+            raise UnknownNameError("tournament", name, self._names())
+        return found
+
+    def _stored(self, tournament: StoredTournament | str) -> StoredTournament:
+        return self.tournament(tournament) if isinstance(tournament, str) else tournament
+
+    def _number(self, tournament: StoredTournament | str) -> int:
+        return self._stored(tournament).number
+
+    def _names(self) -> list[str]:
+        query = select(tournaments.c.name).where(tournaments.c.deleted_at.is_(None)).order_by(tournaments.c.id)
+        return [name for (name,) in self._rows(query)]
+
+    def tournament_numbers(self) -> dict[str, int]:
+        """Return the number of each tournament that is not deleted, by name."""
+        query = select(tournaments.c.name, tournaments.c.id).where(tournaments.c.deleted_at.is_(None))
+        return {name: number for name, number in self._rows(query)}  # noqa: C416 - rows are no pairs for mypy
+
+    def rosters(self, numbers: Collection[int] | None = None) -> dict[int, Roster]:
+        """Return the bots and games of tournaments, deleted ones too, by their numbers.
+
+        Args:
+            numbers: of the tournaments; None for all.
+        """
+        query = select(tournaments.c.id, tournaments.c.definition)
+        query = query if numbers is None else query.where(tournaments.c.id.in_(numbers))
+        return {number: roster_of(definition) for number, definition in self._rows(query)}
+
+    def is_to_be_played(self, tournament: int, match: int) -> bool | None:
+        """Return whether a match of the tournament with this number is to be played; None if it does not exist."""
+        query = select(is_to_be_played()).where(matches.c.tournament_id == tournament, matches.c.match == match)
+        return next((bool(answer) for (answer,) in self._rows(query)), None)
+
+    def counter_problems(self, tournament: StoredTournament) -> list[str]:
+        """Return a sentence for each counter of matches and records that differs from what is counted.
+
+        The size of the records is for people; a record that was edited is a problem by itself.
+        """
+        wanted = self._database.read(lambda connection: counted(connection, tournament.number))
+        names = ("match_count", "record_count")
+        query = select(*(tournaments.c[name] for name in names)).where(tournaments.c.id == tournament.number)
+        return [
+            f"the counter {name} is {value}, but should be {getattr(wanted, name)}"
+            for row in self._rows(query)
+            for name, value in zip(names, row, strict=True)
+            if value != getattr(wanted, name)
+        ]
+
+    def latest_tournament(self) -> StoredTournament:
+        """Return the tournament that was begun last, comparisons apart.
+
+        Raises:
+            StoreError: if there is no tournament yet, or comparisons only.
+        """
+        live = select(tournaments.c.name).where(tournaments.c.deleted_at.is_(None))
+        latest_first = live.order_by(tournaments.c.created_at.desc(), tournaments.c.id.desc()).limit(1)
+        for (name,) in self._rows(latest_first.where(tournaments.c.format.not_in(EXPERIMENTS))):
+            return self.tournament(name)
+        for (name,) in self._rows(latest_first):
+            raise StoreError(f"{self._database.shown}: there are only comparisons; name one, such as {name!r}")
+        raise StoreError(f"{self._database.shown}: there is no tournament yet; begin one with: arena run FILE")
+
+    def recorded_matches(self, tournament: StoredTournament | str) -> frozenset[int]:
+        """Return the numbers of the matches that have a record."""
+        query = select(records.c.match).where(records.c.tournament_id == self._number(tournament))
+        return frozenset(match for (match,) in self._rows(query))
+
+    def last_match(self, tournament: StoredTournament | str) -> int:
+        """Return the number of the last match in the schedule; 0 if it is empty."""
+        query = select(func.max(matches.c.match, type_=Integer))
+        query = query.where(matches.c.tournament_id == self._number(tournament))
+        return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
+
+    def scheduled_match(self, tournament: StoredTournament | str, match: int) -> ScheduledMatch:
+        """Return one line of the schedule.
+
+        Raises:
+            StoreError: if it does not exist, or does not fit the tournament's definition.
+        """
+        tournament = self._stored(tournament)
+        query = select(matches).where(matches.c.tournament_id == tournament.number, matches.c.match == match)
+        for line in self._rows(query):
+            return scheduled_match(line, tournament.definition)
+        raise StoreError(f"match {match} of tournament {tournament.name!r} is not in its schedule")
+
+    def last_round(self, tournament: StoredTournament | str) -> int:
+        """Return the number of the last round in the schedule; 0 if it is empty."""
+        query = select(func.max(matches.c.round, type_=Integer))
+        query = query.where(matches.c.tournament_id == self._number(tournament))
+        return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
+
+    def unplayed(self, tournament: StoredTournament | str, after_round: int = 0) -> Iterator[ScheduledMatch]:
+        """Yield the matches of later rounds that are still to be played, in order, reading them piece by piece."""
+        tournament = self._stored(tournament)
+        chosen = select(matches).where(matches.c.tournament_id == tournament.number, is_to_be_played())
+        return self._lines(tournament, chosen.where(matches.c.round > after_round) if after_round else chosen)
+
+    def schedule(self, tournament: StoredTournament | str, after_round: int = 0) -> Iterator[ScheduledMatch]:
+        """Yield all matches of the rounds later than ``after_round``, in order, reading them piece by piece."""
+        tournament = self._stored(tournament)
+        chosen = select(matches).where(matches.c.tournament_id == tournament.number)
+        return self._lines(tournament, chosen.where(matches.c.round > after_round) if after_round else chosen)
+
+    def seatings(self, tournament: StoredTournament | str) -> Iterator[Seating]:
+        """Yield who sits in each match of the schedule, in order: many times faster than whole lines.
+
+        Raises:
+            StoreError: if a line does not fit the tournament's definition.
+        """
+        tournament = self._stored(tournament)
+        columns = (matches.c.match, matches.c.encounter, matches.c.round, matches.c.game, matches.c.seats)
+        chosen = select(*columns).where(matches.c.tournament_id == tournament.number).order_by(matches.c.match)
+        definition, known, last = tournament.definition, dict[tuple[str, int], tuple[int, ...]](), 0
+        while rows := self._rows(chosen.where(matches.c.match > last).limit(SEATINGS_CHUNK_ROWS)):
+            for last, encounter, number, game, text in rows:
+                if (text, game) not in known:
+                    with self._unless_changed(tournament):
+                        known[text, game] = seats_in_line(text, game, last, definition)
+                yield Seating(last, encounter, number, known[text, game])
+
+    def seatings_counted(self, tournament: StoredTournament | str) -> dict[tuple[int, tuple[int, ...]], int]:
+        """Count the matches of the schedule by the number of their game and who sits in them.
+
+        Raises:
+            StoreError: if a line does not fit the tournament's definition.
+        """
+        tournament = self._stored(tournament)
+        columns = (matches.c.game, matches.c.seats)
+        query = select(*columns, func.count(), func.min(matches.c.match, type_=Integer)).group_by(*columns)
+        definition, counts = tournament.definition, dict[tuple[int, tuple[int, ...]], int]()
+        for game, text, count, first in self._rows(query.where(matches.c.tournament_id == tournament.number)):
+            with self._unless_changed(tournament):
+                key = game, seats_in_line(text, game, first, definition)
+            counts[key] = counts.get(key, 0) + count
+        return counts
+
+    def _lines(self, tournament: StoredTournament, chosen: Select[Any]) -> Iterator[ScheduledMatch]:
+        definition, last = tournament.definition, 0
+        while lines := self._rows(chosen.where(matches.c.match > last).order_by(matches.c.match).limit(CHUNK_ROWS)):
+            with self._unless_changed(tournament):
+                found = [scheduled_match(line, definition) for line in lines]
+            last = found[-1].match
+            yield from found
+
+    @contextmanager
+    def _unless_changed(self, tournament: StoredTournament) -> Iterator[None]:
+        """Check rows by the definition of a tournament; one that does not fit may be of somebody who has entered since.
+
+        Raises:
+            ChangedMeanwhileError: if the definition is another one by now.
+        """
+        try:
+            yield
+        except StoreError as error:
+            query = select(tournaments.c.definition).where(tournaments.c.id == tournament.number)
+            if [text for (text,) in self._rows(query)] == [tournament.definition_text]:
+                raise
+            raise ChangedMeanwhileError(
+                f"tournament {tournament.name!r} was changed while it was read; try again"
+            ) from error

@@ -1,0 +1,137 @@
+"""A whole database as an SQLite file, and back: of a file or a server, while others write to it.
+
+A file is copied page by page with SQLite's own backup, in one step, during which others can write. The rows of a server
+are read in one transaction, as they were when it began.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, select, text
+
+from arena.base.errors import StoreError
+from arena.store.results.connection import BUSY_TIMEOUT_SECONDS, FEW_ROWS, Database, create_tables, reason_of, shown_url
+from arena.store.results.database_home import OWNER
+
+META_TABLES = ("meta", "people_meta")
+_COUNTERS = "sqlite_sequence"
+"""Where SQLite keeps the last number of each table, so that it gives none a second time."""
+
+
+class Copyable:
+    """A store whose whole database can be copied."""
+
+    _database: Database
+    _metadata: ClassVar[MetaData]
+
+    def write_copy(self, path: Path) -> None:
+        """Write the whole database, as it is at one instant, as an SQLite file.
+
+        Args:
+            path: of the file; nothing may be there, or an empty file.
+
+        Raises:
+            StoreError: if the database can't be read, or the file can't be written.
+        """
+        if self._database.path is None:
+            self._fill(Database(path))
+        elif not copy_file(self._database.path, path):
+            raise StoreError(f"{self._database.path}: it is not there any more")
+
+    def fill(self, url: str) -> None:
+        """Fill an empty PostgreSQL database with all that is in this one, or with nothing.
+
+        Args:
+            url: of the empty one. This one has the version of this arena.
+
+        Raises:
+            StoreError: if the other is not empty, or a value does not belong there.
+        """
+        self._fill(Database(url))
+
+    def _fill(self, target: Database) -> None:
+        try:
+            target.use_write_ahead_log()
+            self._database.read_snapshot(
+                lambda rows: target.write(lambda into: _create_and_fill(rows, into, self._metadata))
+            )
+        finally:
+            target.close()
+
+
+def copy_file(path: Path, copy: Path) -> bool:
+    """Copy a database that is a file, while others write to it; return whether it was still there.
+
+    Args:
+        path: the database.
+        copy: the file; nothing may be there, or an empty file. Without a database there is nothing afterwards.
+
+    Raises:
+        StoreError: if it can't be read, or the copy can't be written.
+    """
+    try:
+        with (
+            closing(
+                sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=BUSY_TIMEOUT_SECONDS)
+            ) as source,
+            closing(sqlite3.connect(copy)) as target,
+        ):
+            source.backup(target)
+    except sqlite3.Error as error:
+        if not path.exists():
+            copy.unlink(missing_ok=True)
+            return False
+        raise StoreError(f"{path}: can't be copied: {reason_of(error)}") from error
+    return True
+
+
+def _create_and_fill(source: Connection, target: Connection, metadata: MetaData) -> None:
+    if inspect(target).get_table_names():
+        raise StoreError(f"{_shown(target)}: it has tables; expected an empty database, and nothing was changed")
+    create_tables(target, metadata)
+    for table in metadata.sorted_tables:
+        query = select(table).where(table.c.key != OWNER) if table.name in META_TABLES else select(table)
+        rows = source.execute(query.execution_options(yield_per=FEW_ROWS))
+        for part in rows.mappings().partitions():
+            target.execute(table.insert(), [dict(zip(table.c.keys(), row.values(), strict=True)) for row in part])
+        counter = table.autoincrement_column
+        if counter is not None:
+            _set_last_number(target, table, counter, _last_number(source, table, counter))
+
+
+def _shown(connection: Connection) -> str:
+    return shown_url(connection.engine.url)
+
+
+def _last_number(connection: Connection, table: Table, counter: Column[Any]) -> int:
+    """Return the last number that a table has given a row, which may not be there any more; 0 for none."""
+    largest: int = connection.execute(select(func.coalesce(func.max(counter), 0))).scalar_one()
+    if connection.dialect.name == "postgresql":
+        sequence = connection.execute(_sequence_of(table, counter)).scalar()
+        row = connection.exec_driver_sql(f"SELECT last_value, is_called FROM {sequence}").one()
+        return max(largest, row.last_value if row.is_called else 0)
+    if not table.dialect_options["sqlite"]["autoincrement"]:
+        return largest
+    query = text(f"SELECT seq FROM {_COUNTERS} WHERE name = :name")
+    last = connection.execute(query, {"name": table.name}).scalar()
+    return max(largest, last) if isinstance(last, int) else largest
+
+
+def _set_last_number(connection: Connection, table: Table, counter: Column[Any], last: int) -> None:
+    if not last:
+        return
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.setval(_sequence_of(table, counter).scalar_subquery(), last)))
+    elif table.dialect_options["sqlite"]["autoincrement"]:
+        values = {"name": table.name, "last": last}
+        connection.execute(text(f"DELETE FROM {_COUNTERS} WHERE name = :name"), values)
+        connection.execute(text(f"INSERT INTO {_COUNTERS} (name, seq) VALUES (:name, :last)"), values)
+
+
+def _sequence_of(table: Table, counter: Column[Any]) -> Any:
+    return select(func.pg_get_serial_sequence(table.name, counter.name))

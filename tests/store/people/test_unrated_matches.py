@@ -1,0 +1,366 @@
+"""Matches that people play in the browser, in the database: slots, wishes, claims."""
+
+import pytest
+
+from arena.base.errors import UsageError
+from arena.store.people.match_claim import CLAIM_SECONDS
+from arena.store.people.play_slots import IDLE_SECONDS, LONG_HELD_SECONDS, MENU_SECONDS, SLOTS_OF_A_PERSON
+from arena.store.people.roles import Role
+from arena.store.people.unrated_match import Choices, MatchState, Position, Wish
+from arena.store.people.unrated_matches import FINISHING_SECONDS, KEPT_DAYS, MAX_TRIES
+from tests.databases import on_both
+from tests.store.people.test_people_store import at_once
+
+CHOICES = Choices(game="differences", options='{"size": 4}', seat=0, bot="arena:greedy", per_action_milliseconds=500)
+SLOTS = 4
+OF_VISITORS = 2
+
+
+@pytest.fixture
+def matches(store):
+    store.unrated_matches.set_menu("{}", SLOTS)
+    return store.unrated_matches
+
+
+def later(matches, now, seconds):
+    """Let time pass, while a play host is at work."""
+    now.seconds += seconds
+    matches.set_menu("{}", SLOTS)
+
+
+def begin(matches, network="192.0.2.1", person=None):
+    return matches.begin(CHOICES, person, network)
+
+
+def position(state, plies=0, view="view", reason=""):
+    return Position(state=state, actions="[]", plies=plies, view=view, reason=reason)
+
+
+def ready(matches, plies=0, **who):
+    """Return a match in which the person is to act, and its claim."""
+    one = begin(matches, **who)
+    claim = matches.claim(one.number)
+    assert claim.write(position(MatchState.PERSON, plies), "digest")
+    return one, claim
+
+
+@on_both
+def test_a_match_keeps_what_was_chosen(matches, ada):
+    one = begin(matches, person=ada.number)
+    assert (one.choices, one.person, one.position.state) == (CHOICES, ada.number, MatchState.BEGINNING)
+    assert (one.has_slot, one.is_waiting) == (True, True)
+    assert matches.find(one.secret) == one
+    assert matches.find(one.secret[:-1]) is None
+    assert matches.of_person(ada.number) == [one]
+
+
+def test_without_a_play_host_nobody_begins(store, now):
+    with pytest.raises(UsageError, match="nobody can play here now"):
+        begin(store.unrated_matches)
+    store.unrated_matches.set_menu("body", SLOTS)
+    assert store.unrated_matches.menu() == "body"
+    now.seconds += MENU_SECONDS
+    assert store.unrated_matches.menu() is None
+    with pytest.raises(UsageError, match="nobody can play here now"):
+        begin(store.unrated_matches)
+
+
+def members(store, count):
+    """Return the numbers of people who have signed in."""
+    return [store.accounts.add(f"member{k}", Role.AUTHOR, "test").number for k in range(count)]
+
+
+def test_no_more_begin_than_there_are_slots(store, matches, now):
+    people = members(store, SLOTS + 2)
+    for person in people[:SLOTS]:
+        one = begin(matches, person=person)
+    with pytest.raises(UsageError, match="all 4 slots are taken now"):
+        begin(matches, person=people[-1])
+    with pytest.raises(UsageError, match="all 4 slots are taken now"):
+        begin(matches)
+    matches.end(one.number, "You resigned.")
+    begin(matches, person=people[-2])
+    with pytest.raises(UsageError, match="all 4 slots"):
+        begin(matches, person=people[-1])
+    later(matches, now, IDLE_SECONDS)
+    begin(matches, person=people[-1])
+
+
+def test_one_network_leaves_a_slot_to_others(store, matches):
+    begin(matches)
+    with pytest.raises(UsageError, match="visitors from one network have 1 slot at most; sign in"):
+        begin(matches)
+    begin(matches, "192.0.2.2")
+
+
+def test_visitors_of_many_networks_leave_half_of_the_slots_to_members(store, matches):
+    for network in range(OF_VISITORS):
+        begin(matches, f"192.0.2.{network}")
+    with pytest.raises(UsageError, match="all 2 of the 4 slots that visitors may take are taken now; sign in"):
+        begin(matches, "192.0.2.99")
+    for person in members(store, SLOTS - OF_VISITORS):
+        begin(matches, person=person)
+
+
+@pytest.mark.parametrize(("slots", "of_visitors"), [(1, 0), (2, 1), (3, 1), (4, 2), (8, 4), (9, 4)])
+def test_how_many_slots_visitors_have(store, slots, of_visitors):
+    store.unrated_matches.set_menu("{}", slots)
+    for network in range(of_visitors):
+        begin(store.unrated_matches, f"192.0.2.{network}")
+    with pytest.raises(UsageError, match=f"all {of_visitors} of the {slots} slots"):
+        begin(store.unrated_matches, "192.0.2.99")
+
+
+def held(matches, now, one, seconds):
+    """Let a visitor hold a slot for so long, doing something now and then."""
+    claim = matches.claim(one.number)
+    assert claim.write(position(MatchState.PERSON), "digest")
+    claim.release()
+    for _ in range(int(seconds // 200)):
+        later(matches, now, 200)
+        matches.wish(one.number, Wish.HINT, 0)
+        claim = matches.claim(one.number)
+        assert claim.answer("a1")
+        claim.release()
+
+
+def test_a_visitor_who_has_held_a_slot_for_long_gives_it_up_when_no_other_is_free(matches, now):
+    old = begin(matches, "192.0.2.1")
+    held(matches, now, old, LONG_HELD_SECONDS - 200)
+    young = begin(matches, "192.0.2.2")
+    with pytest.raises(UsageError, match="all 2 of the 4 slots"):
+        begin(matches, "192.0.2.3")
+    later(matches, now, 200)
+    assert matches.find(old.secret).has_slot  # nobody needs it
+    third = begin(matches, "192.0.2.3")
+    assert [matches.find(one.secret).has_slot for one in (old, young, third)] == [False, True, True]
+    with pytest.raises(UsageError, match="all 2 of the 4 slots"):
+        matches.wish(old.number, Wish.HINT, 0)
+    matches.end(young.number, "You resigned.")
+    matches.wish(old.number, Wish.HINT, 0)
+    assert matches.find(old.secret).has_slot
+
+
+def test_who_was_away_in_between_has_not_held_the_slot_meanwhile(matches, now):
+    one = begin(matches, "192.0.2.1")
+    held(matches, now, one, LONG_HELD_SECONDS - 600)
+    later(matches, now, 10 * IDLE_SECONDS)
+    other = begin(matches, "192.0.2.2")
+    matches.wish(one.number, Wish.HINT, 0)
+    assert matches.claim(one.number).answer("a1")
+    with pytest.raises(UsageError, match="all 2 of the 4 slots"):
+        begin(matches, "192.0.2.3")
+    assert matches.find(other.secret).has_slot
+
+
+def test_two_who_have_held_slots_for_long_do_not_take_them_from_each_other(matches, now):
+    first = begin(matches, "192.0.2.1")
+    held(matches, now, first, LONG_HELD_SECONDS)
+    second, third = begin(matches, "192.0.2.2"), begin(matches, "192.0.2.3")
+    assert not matches.find(first.secret).has_slot
+    matches.end(third.number, "You resigned.")
+    held(matches, now, second, LONG_HELD_SECONDS)
+    fourth = begin(matches, "192.0.2.4")
+    with pytest.raises(UsageError, match="all 2 of the 4 slots"):
+        matches.wish(first.number, Wish.HINT, 0)
+    assert all(matches.find(one.secret).has_slot for one in (second, fourth))
+
+
+def test_a_member_gets_the_slot_of_a_visitor_who_has_held_it_for_long_and_none_of_a_member(store, matches, now):
+    people = members(store, SLOTS)
+    old = begin(matches, "192.0.2.1")
+    held(matches, now, old, LONG_HELD_SECONDS)
+    for person in people[:3]:
+        begin(matches, person=person)
+    begin(matches, person=people[3])
+    assert not matches.find(old.secret).has_slot
+
+
+def test_a_person_who_begins_more_gives_up_the_place_of_the_match_left_longest(matches, ada, now):
+    begun = []
+    for _ in range(SLOTS_OF_A_PERSON + 1):
+        begun.append(begin(matches, person=ada.number))
+        now.seconds += 1
+    assert [matches.find(one.secret).has_slot for one in begun] == [False, True, True]
+
+
+@pytest.mark.slow(sample=("200-sqlite",))
+@on_both
+@pytest.mark.parametrize("parallel", [200])
+def test_of_many_at_once_exactly_as_many_begin_as_there_are_slots(place, now, matches, parallel):
+    results = at_once(place, now, parallel, lambda store, k: begin(store.unrated_matches, f"192.0.2.{k}"))
+    refused = [str(one) for one in results if isinstance(one, UsageError)]
+    assert len(results) - len(refused) == OF_VISITORS
+    assert all(sentence.startswith("all 2 of the 4 slots") for sentence in refused)
+
+
+@pytest.mark.slow
+@on_both
+@pytest.mark.parametrize("parallel", [100])
+def test_of_many_members_at_once_exactly_as_many_displace_a_visitor_as_there_are_slots(
+    store, place, now, matches, parallel
+):
+    old = begin(matches)
+    held(matches, now, old, LONG_HELD_SECONDS)
+    people = members(store, parallel)
+    results = at_once(place, now, parallel, lambda store, k: begin(store.unrated_matches, person=people[k]))
+    refused = [str(one) for one in results if isinstance(one, UsageError)]
+    assert len(results) - len(refused) == SLOTS
+    assert all(sentence.startswith("all 4 slots are taken now") for sentence in refused)
+    assert not matches.find(old.secret).has_slot
+
+
+def test_a_wish_is_for_the_match_as_it_was_seen(matches):
+    one = begin(matches)
+    with pytest.raises(UsageError, match="the bot is to act; wait for it"):
+        matches.wish(one.number, Wish.ACT, 0, "a1")
+    claim = matches.claim(one.number)
+    claim.write(position(MatchState.PERSON, 2), "")
+    with pytest.raises(UsageError, match="2 actions are played, and this was sent after 1"):
+        matches.wish(one.number, Wish.ACT, 1, "a1")
+    matches.wish(one.number, Wish.ACT, 2, "a1")
+    with pytest.raises(UsageError, match="still being looked at"):
+        matches.wish(one.number, Wish.UNDO, 2)
+    found = claim.read()
+    assert (found.wish, found.wished_action, found.is_waiting) == (Wish.ACT, "a1", True)
+    claim.write(position(MatchState.OVER, 3), "")
+    with pytest.raises(UsageError, match="the match is over"):
+        matches.wish(one.number, Wish.ACT, 3, "a1")
+
+
+@pytest.mark.slow(only=("postgresql",))
+@on_both
+def test_of_two_tabs_at_once_one_acts(place, now, matches):
+    one, _ = ready(matches)
+    results = at_once(place, now, 20, lambda store, k: store.unrated_matches.wish(one.number, Wish.ACT, 0, f"a{k}"))
+    assert sum(not isinstance(result, UsageError) for result in results) == 1
+
+
+@pytest.mark.slow(only=("sqlite",))
+def test_who_was_away_gets_a_place_again_if_there_is_one(matches, now):
+    one, _ = ready(matches)
+    later(matches, now, IDLE_SECONDS)
+    assert not matches.find(one.secret).has_slot
+    for network in range(OF_VISITORS):
+        last = begin(matches, f"198.51.100.{network}")
+    with pytest.raises(UsageError, match="all 2 of the 4 slots"):
+        matches.wish(one.number, Wish.HINT, 0)
+    assert matches.find(one.secret).wish is None
+    matches.end(last.number, "You resigned.")
+    matches.wish(one.number, Wish.HINT, 0)
+    assert matches.find(one.secret).has_slot
+
+
+def test_what_the_arena_owes_is_done_although_the_slot_is_gone(matches, now, ada):
+    """The play host was away for long, or the person has begun other matches."""
+    one, claim = ready(matches, person=ada.number)
+    assert claim.write(position(MatchState.BOT, 1), "digest")
+    claim.release()
+    for _ in range(SLOTS_OF_A_PERSON):
+        begin(matches, person=ada.number)
+    assert not matches.find(one.secret).has_slot
+    assert matches.waiting()[-1] == one.number
+    claim = matches.claim(one.number)
+    assert claim.read() is not None
+    assert claim.write(position(MatchState.PERSON, 2), "digest")
+    claim.release()
+    later(matches, now, FINISHING_SECONDS + 1)
+    assert not matches.find(one.secret).has_slot
+    matches.wish(one.number, Wish.HINT, 2)
+
+
+@on_both
+def test_one_program_at_a_time_plays_a_match_on_and_another_when_it_was_killed(matches, now):
+    one = begin(matches)
+    assert matches.waiting() == [one.number]
+    claim = matches.claim(one.number)
+    assert matches.waiting() == []
+    assert matches.claim(one.number) is None
+    now.seconds += CLAIM_SECONDS - 1
+    assert claim.keep()
+    now.seconds += CLAIM_SECONDS - 1
+    assert matches.claim(one.number) is None
+    now.seconds += 2
+    assert matches.waiting() == [one.number]
+    other = matches.claim(one.number)
+    assert other is not None
+    assert not claim.keep()
+    assert claim.read() is None
+    assert not claim.write(position(MatchState.OVER), "")
+    assert matches.find(one.secret).position.state is MatchState.BEGINNING
+
+
+@on_both
+def test_what_killed_programs_have_left_is_free_at_once(matches):
+    numbers = [begin(matches, f"192.0.2.{k}").number for k in range(2)]
+    claims = [matches.claim(number) for number in numbers]
+    matches.release_left(numbers[1])
+    assert matches.waiting() == [numbers[1]]
+    matches.release_left()
+    assert matches.waiting() == numbers
+    assert [claim.keep() for claim in claims] == [False] * 2
+
+
+def test_nobody_has_anything_to_do_while_the_person_thinks(matches):
+    one, claim = ready(matches)
+    claim.release()
+    assert matches.waiting() == []
+    matches.wish(one.number, Wish.HINT, 0)
+    assert matches.waiting() == [one.number]
+    claim = matches.claim(one.number)
+    assert claim.answer("greedy@1 would play a1.")
+    found = matches.find(one.secret)
+    assert (found.answer, found.wish, found.is_waiting) == ("greedy@1 would play a1.", None, False)
+
+
+def test_a_match_that_ends_its_programs_fails_and_can_be_tried_again(matches, now):
+    one = begin(matches)
+    for _ in range(MAX_TRIES):
+        assert matches.claim(one.number) is not None
+        later(matches, now, CLAIM_SECONDS + 1)
+    assert matches.claim(one.number) is None
+    found = matches.find(one.secret)
+    assert (found.position.state, found.has_slot) == (MatchState.FAILED, False)
+    assert "no fault of yours" in found.position.reason
+    matches.retry(one.number)
+    assert matches.waiting() == [one.number]
+    assert matches.claim(one.number) is not None
+    with pytest.raises(UsageError, match="nothing in this match has to be tried again"):
+        matches.retry(one.number)
+
+
+def test_what_gets_further_may_be_tried_as_often_again(matches, now):
+    one = begin(matches)
+    for plies in range(1, 2 * MAX_TRIES):
+        claim = matches.claim(one.number)
+        assert claim.write(position(MatchState.BOT, plies), "")
+        later(matches, now, CLAIM_SECONDS + 1)
+    assert matches.claim(one.number) is not None
+
+
+def test_who_resigns_ends_the_match_at_once(matches):
+    one = begin(matches)
+    claim = matches.claim(one.number)
+    matches.end(one.number, "You resigned.")
+    assert not claim.write(position(MatchState.PERSON, 1), "")
+    found = matches.find(one.secret)
+    assert (found.position.state, found.position.reason, found.has_slot) == (MatchState.OVER, "You resigned.", False)
+    with pytest.raises(UsageError, match="the match is over already"):
+        matches.end(one.number, "You resigned.")
+
+
+def test_matches_that_nobody_has_touched_for_long_are_deleted(matches, now):
+    one = begin(matches)
+    now.seconds += KEPT_DAYS * 86_400
+    matches.prune()
+    assert matches.find(one.secret) is not None
+    now.seconds += 1
+    matches.prune()
+    assert matches.find(one.secret) is None
+
+
+def test_who_leaves_leaves_no_match(store, matches, ada):
+    store.accounts.add("olga", Role.OPERATOR, "test")
+    one = begin(matches, person=ada.number)
+    store.accounts.erase(ada)
+    assert matches.find(one.secret) is None

@@ -1,0 +1,101 @@
+"""Annotations lie beside records: they are found while the record counts, and gone with the tournament."""
+
+from contextlib import closing
+
+import pytest
+import sqlalchemy as sa
+
+from arena.base.enums import CorrectionKind, EventKind
+from arena.store.results.annotations import AnnotationRow, StoredAccuracy
+from arena.store.results.correction import CorrectionDetails
+from arena.store.results.correction_log import Change
+from arena.store.results.schema import match_annotations
+from arena.store.results.store import Store
+from tests.databases import on_both
+from tests.store.results.samples import definition, line, record
+
+
+@pytest.fixture
+def tournament(store):
+    tournament = store.create_tournament(definition(), [line(match) for match in (1, 2, 3)])
+    store.record(tournament, [record(1), record(2, actions=[[0, (1, 2)], [1, (2, 1)]])])
+    return tournament
+
+
+def row(match, body="{}"):
+    return AnnotationRow(match=match, actions_hash=record(match).actions_hash, accuracy="[]", body=body)
+
+
+def left(store, tournament, **chosen):
+    return [one.match for _, one in store.annotations.to_annotate(tournament, **chosen)]
+
+
+def stored_rows(store):
+    return store._database.read(lambda c: c.execute(sa.select(sa.func.count()).select_from(match_annotations)).scalar())
+
+
+def void(store, tournament, match):
+    details = CorrectionDetails(matches=(match,))
+    change = Change(kind=CorrectionKind.VOID, reason="why", details=details, set_aside=(match,))
+    store.corrections.add(tournament, change)
+
+
+@on_both
+def test_an_annotation_takes_the_place_of_an_earlier_one(store, tournament):
+    assert (store.annotations.find(tournament, 1), store.annotations.count(tournament)) == (None, 0)
+    texts = dict(store.record_texts(tournament))
+    store.annotations.write(tournament, [row(1, "old")])
+    store.annotations.write(tournament, [row(1, "new")])
+    assert (store.annotations.find(tournament, 1), store.annotations.count(tournament)) == ("new", 1)
+    assert list(store.annotations.accuracy(tournament)) == [
+        StoredAccuracy(1, 1, "differences", ("a@1", "b@1"), "[]"),
+    ]
+    assert list(store.annotations.accuracy(tournament, "plaid")) == []
+    assert dict(store.record_texts(tournament)) == texts
+
+
+def test_what_has_no_annotation_is_to_be_annotated(store, tournament):
+    assert left(store, tournament) == [1, 2]
+    store.annotations.write(tournament, [row(1)])
+    assert left(store, tournament) == [2]
+    assert left(store, tournament, again=True) == [1, 2]
+    assert left(store, tournament, again=True, match=1) == [1]
+    assert left(store, tournament, game="plaid") == []
+    ((found, _),) = store.annotations.to_annotate(tournament)
+    assert found == record(2, actions=[[0, (1, 2)], [1, (2, 1)]]).actions_hash
+
+
+def test_that_of_a_record_that_does_not_count_any_more_is_not_seen(store, tournament):
+    store.annotations.write(tournament, [row(1)])
+    void(store, tournament, 1)
+    assert (store.annotations.find(tournament, 1), store.annotations.count(tournament)) == (None, 0)
+    store.record(tournament, [record(1, ranks=[1, 2])])
+    assert store.annotations.find(tournament, 1) is None
+    assert left(store, tournament) == [1, 2]
+
+
+def test_it_stays_with_a_tournament_that_is_renamed_or_in_the_bin_and_goes_when_it_is_erased(store, tournament):
+    store.annotations.write(tournament, [row(1)])
+    renamed = store.rename(tournament, "other")
+    assert store.annotations.find(renamed, 1) == "{}"
+    store.delete(renamed)
+    deleted = store.deleted_tournament("other")
+    back = store.restore(deleted, "other")
+    assert store.annotations.find(back, 1) == "{}"
+    store.delete(back)
+    store.erase(store.deleted_tournament("other"))
+    assert stored_rows(store) == 0
+
+
+def test_readers_of_events_hear_of_it(store, tournament):
+    store.annotations.write(tournament, [row(1)])
+    store.annotations.write(tournament, [])
+    (last,) = store.events.last(f"tournament/{tournament.number}", 1)
+    assert (last.kind, last.details.matches) == (EventKind.ANNOTATED, (1,))
+
+
+def test_a_copy_has_it(store, tournament, tmp_path):
+    store.annotations.write(tournament, [row(1, "here")])
+    store.write_copy(tmp_path / "copy.sqlite3")
+    with closing(Store(tmp_path / "copy.sqlite3")) as copy:
+        assert copy.annotations.find(copy.tournament("t"), 1) == "here"

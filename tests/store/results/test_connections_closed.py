@@ -1,0 +1,89 @@
+"""Connections to SQLite are closed: since Python 3.13 one that is forgotten warns, wherever it is collected."""
+
+import sqlite3
+
+import pytest
+from sqlalchemy import literal, select
+
+from arena.base.errors import StoreError
+from arena.store.results import connection as connection_module
+from arena.store.results.store import Store
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """Return the connections that are opened; each notes in ``is_closed`` whether it was closed."""
+    seen, create = [], connection_module.create_engine
+
+    class NotedConnection(sqlite3.Connection):
+        is_closed = False
+
+        def __init__(self, *args, **more):
+            super().__init__(*args, **more)
+            seen.append(self)
+
+        def close(self):
+            self.is_closed = True
+            super().close()
+
+    def noting(url, connect_args, **more):
+        return create(url, connect_args={**connect_args, "factory": NotedConnection}, **more)
+
+    monkeypatch.setattr(connection_module, "create_engine", noting)
+    return seen
+
+
+def test_a_connection_that_cannot_be_set_up_is_closed():
+    class Refusing:
+        is_closed = False
+
+        def execute(self, statement):
+            raise sqlite3.DatabaseError("file is not a database")
+
+        def close(self):
+            self.is_closed = True
+
+    raw = Refusing()
+    with pytest.raises(sqlite3.DatabaseError):
+        connection_module._set_up(raw, None)
+    assert raw.is_closed
+
+
+def test_a_signal_that_is_closed_after_its_store_leaves_nothing_open(tmp_path, opened):
+    store = Store(tmp_path / "arena.sqlite3")
+    signal = store.commit_signal()
+    signal.read()
+    store.close()
+    signal.close()
+    assert opened
+    assert all(connection.is_closed for connection in opened)
+
+
+def test_a_file_that_is_no_database_is_left_closed(tmp_path, opened):
+    (tmp_path / "arena.sqlite3").write_bytes(b"not a database" * 500)
+    with pytest.raises(StoreError, match="no arena database"):
+        Store(tmp_path / "arena.sqlite3")
+    assert opened
+    assert all(connection.is_closed for connection in opened)
+
+
+def test_rows_that_nobody_reads_to_their_end_leave_nothing_open(tmp_path, opened):
+    """As when an interrupt ends a merge, and its traceback keeps what was being read."""
+    database = connection_module.Database(tmp_path / "arena.sqlite3")
+    rows = database.each(select(literal(1)))
+    assert next(rows) == (1,)
+    database.close()
+    assert opened
+    assert all(connection.is_closed for connection in opened)
+    rows.close()
+
+
+def test_a_connection_that_is_used_while_its_database_is_closed_is_closed_thereafter(tmp_path, opened):
+    """As when a signal sees another file in the place of the one that a request is reading."""
+    database = connection_module.Database(tmp_path / "arena.sqlite3")
+    database.read(lambda _: database.close())
+    assert [connection.is_closed for connection in opened] == [True]
+    database.read(lambda _: None)
+    database.read(lambda _: None)
+    assert [connection.is_closed for connection in opened] == [True, False]
+    database.close()

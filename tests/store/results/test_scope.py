@@ -1,0 +1,204 @@
+"""Which tournaments count: seasons, dates, comparisons, and the bin."""
+
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy
+
+from arena.base.errors import StoreError, UnknownNameError, UsageError
+from arena.base.records import Fault
+from arena.store.results.scope import Scope
+from arena.store.results.store import Store
+from tests.databases import on_both
+from tests.store.results.samples import definition, line, record
+
+BEGUN = {"spring": "2026-03-01", "summer": "2026-07-01", "autumn": "2026-10-01", "test": "2026-11-01"}
+"""When the tournaments were begun; "test" is a comparison. The matches of each carry a number of their own."""
+
+
+@pytest.fixture
+def year(store, place):
+    """A store with three tournaments and a comparison, each with two matches and a fault."""
+    for count, name in enumerate(BEGUN, 1):
+        kind = "comparison" if name == "test" else "round-robin"
+        tournament = store.create_tournament(definition(name=name, format=kind), [line(1), line(2)])
+        fault = Fault(kind="exit", seat=1, ply=0, detail="")
+        store.record(tournament, [record(1, rng_seed=count), record(2, rng_seed=count, faults=[fault])])
+    change_dates(place)
+    return store
+
+
+def change_dates(place):
+    url = place if isinstance(place, str) else f"sqlite:///{place}"
+    engine = sqlalchemy.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        for name, date in BEGUN.items():
+            values = {"at": f"{date}T12:00:00+00:00", "name": name}
+            connection.execute(sqlalchemy.text("UPDATE tournaments SET created_at = :at WHERE name = :name"), values)
+    engine.dispose()
+
+
+def names(store, scope):
+    """Return the tournaments of a scope, by every question that takes one."""
+    order = list(BEGUN)
+    listed = [tournament.name for tournament in store.tournaments(scope)]
+    assert [order[record.rng_seed - 1] for record in store.records(scope)] == [n for n in listed for _ in range(2)]
+    assert [order[result.tournament - 1] for result in store.results(scope)] == [n for n in listed for _ in range(2)]
+    assert [match for match, _ in store.record_texts(scope)] == [1, 2] * len(listed)
+    assert sum(kinds["exit"] for kinds in store.fault_counts(scope).values()) == len(listed)
+    return listed
+
+
+def test_comparisons_count_on_request_only(year):
+    assert names(year, Scope()) == ["spring", "summer", "autumn"]
+    assert names(year, Scope(comparisons=True)) == ["spring", "summer", "autumn", "test"]
+    assert names(year, Scope(tournaments=("test", "spring"))) == ["spring", "test"]
+    assert len(list(year.results())) == len(list(year.records())) == 8
+    assert year.latest_tournament().name == "autumn"
+
+
+def test_a_scope_begins_at_a_time(year):
+    assert names(year, Scope(since=datetime(2026, 7, 1, 12, tzinfo=UTC))) == ["summer", "autumn"]
+    assert names(year, Scope(since=datetime(2026, 7, 1, 12, 0, 1))) == ["autumn"]
+    offset = datetime.fromisoformat("2026-07-01T13:59:59+02:00")
+    assert names(year, Scope(since=offset)) == ["summer", "autumn"]
+    assert names(year, Scope(since=datetime.now(UTC) + timedelta(days=1))) == []
+    assert names(year, Scope(tournaments=("spring", "autumn"), since=datetime(2026, 4, 1))) == ["autumn"]
+
+
+def test_a_season_is_a_set_of_tournaments(year):
+    chosen = [year.tournament(name) for name in ("spring", "test")]
+    year.seasons.add("odd", chosen)
+    year.seasons.add("odd", chosen[:1])
+    year.seasons.add("Even", [year.tournament("summer")])
+    assert year.seasons.all() == [("Even", ("summer",)), ("odd", ("spring", "test"))]
+    assert names(year, Scope(season="odd")) == ["spring", "test"]
+    assert names(year, Scope(season="odd", tournaments=("autumn",))) == ["spring", "autumn", "test"]
+    year.seasons.remove("odd", chosen[1:])
+    assert year.seasons.get("odd").tournaments == ("spring",)
+    with pytest.raises(UsageError, match="season 'odd': tournament 'test' is not in it"):
+        year.seasons.remove("odd", chosen)
+    year.seasons.remove("odd", chosen[:1])
+    year.seasons.delete("Even")
+    assert year.seasons.all() == []
+    assert len(year.tournaments()) == 4
+
+
+def test_unknown_names_are_refused_in_a_sentence(year):
+    for scope, message in (
+        (Scope(tournaments=("sumer",)), "unknown tournament 'sumer': did you mean 'summer'?"),
+        (Scope(season="2026"), "unknown season '2026': there are none yet"),
+    ):
+        for question in (year.tournaments, year.fault_counts, lambda s: list(year.results(s))):
+            with pytest.raises(UnknownNameError) as error:
+                question(scope)
+            assert str(error.value) == message
+    for change in (year.seasons.delete, lambda name: year.seasons.remove(name, [])):
+        with pytest.raises(UnknownNameError):
+            change("2026")
+    with pytest.raises(UsageError, match="season 'a/b': expected 1 to 64 visible characters"):
+        year.seasons.add("a/b", [year.tournament("spring")])
+    with pytest.raises(UsageError, match="season '2026': expected the tournaments to add"):
+        year.seasons.add("2026", [])
+
+
+def test_a_deleted_tournament_counts_nowhere(year):
+    year.seasons.add("all", year.tournaments())
+    year.seasons.add("one", [year.tournament("autumn")])
+    year.delete(year.tournament("autumn"))
+    assert names(year, Scope()) == ["spring", "summer"]
+    assert names(year, Scope(comparisons=True)) == names(year, Scope(season="all")) == ["spring", "summer", "test"]
+    assert year.seasons.get("one").tournaments == ()
+    with pytest.raises(StoreError, match="season 'one': all its tournaments are deleted"):
+        year.tournaments(Scope(season="one"))
+    with pytest.raises(UnknownNameError):
+        year.tournament("autumn")
+    with pytest.raises(UnknownNameError):
+        year.tournaments(Scope(tournaments=("deleted/3",)))
+    assert year.find_tournament("autumn") is year.find_tournament("deleted/3") is None
+    assert year.latest_tournament().name == "summer"
+    assert [fault.tournament for fault in year.faults_of("b@1")] == ["test", "summer", "spring"]
+    assert len(list(year.results())) == len(list(year.records())) == sum(year.fault_counts()["b@1"].values()) * 2 == 6
+
+
+@on_both
+def test_a_deleted_tournament_comes_back_as_it_was(year):
+    before = year.tournament("summer")
+    texts = list(year.record_texts(before))
+    year.seasons.add("warm", [before])
+    year.delete(before)
+    (deleted,) = year.deleted_tournaments()
+    assert (deleted.name, deleted.bin_name) == ("summer", "deleted/2")
+    assert deleted.deleted_at is not None
+    again = year.create_tournament(definition(name="summer"), [line(1)])
+    with pytest.raises(StoreError, match="there is a tournament 'summer' already"):
+        year.restore(deleted, "summer")
+    restored = year.restore(deleted, "summer 2026")
+    assert list(year.record_texts(restored)) == texts
+    assert (restored.deleted_at, restored.definition.entrants) == (None, before.definition.entrants)
+    assert year.seasons.get("warm").tournaments == ("summer 2026",)
+    year.delete(restored)
+    year.delete(again)
+    assert [deleted.name for deleted in year.deleted_tournaments()] == ["summer 2026", "summer"]
+
+
+def test_two_in_the_bin_may_have_had_the_same_name(year):
+    year.delete(year.tournament("summer"))
+    year.delete(year.create_tournament(definition(name="summer"), [line(1)]))
+    with pytest.raises(StoreError) as error:
+        year.deleted_tournament("summer")
+    assert str(error.value) == "2 deleted tournaments had the name 'summer'; expected 'deleted/2' or 'deleted/5'"
+    assert year.deleted_tournament("deleted/5").scheduled == 1
+    with pytest.raises(StoreError, match="tournament 'spring' is not in the bin"):
+        year.deleted_tournament("spring")
+    with pytest.raises(UnknownNameError, match="unknown deleted tournament 'winter'"):
+        year.deleted_tournament("winter")
+
+
+@on_both
+def test_what_is_erased_leaves_no_row(year, place):
+    with pytest.raises(StoreError, match="tournament 'summer' is not in the bin"):
+        year.erase(year.tournament("summer"))
+    year.seasons.add("warm", [year.tournament("summer"), year.tournament("autumn")])
+    year.note_void(year.tournament("summer"), 1, "no memory")
+    year.delete(year.tournament("summer"))
+    (deleted,) = year.deleted_tournaments()
+    year.erase(deleted)
+    assert year.deleted_tournaments() == []
+    assert names(year, Scope(comparisons=True)) == ["spring", "autumn", "test"]
+    url = place if isinstance(place, str) else f"sqlite:///{place}"
+    engine = sqlalchemy.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.connect() as connection:
+        tables = sqlalchemy.inspect(connection).get_table_names()
+        keys = {"tournaments": "id = 2", **dict.fromkeys(["topics", "events"], "topic LIKE '%/2'")}
+        for table in set(tables) - {"meta", "bots", "owners"}:
+            query = sqlalchemy.text(f"SELECT count(*) FROM {table} WHERE {keys.get(table, 'tournament_id = 2')}")
+            assert connection.execute(query).scalar() == 0, table
+    engine.dispose()
+
+
+def test_a_renamed_tournament_keeps_its_records(year):
+    before = list(year.record_texts(year.tournament("spring")))
+    with pytest.raises(StoreError, match="there is a tournament 'summer' already; nothing was changed"):
+        year.rename(year.tournament("spring"), "summer")
+    renamed = year.rename(year.tournament("spring"), "spring cup")
+    assert list(year.record_texts(renamed)) == before
+    assert [record.tournament for record in year.records(renamed)] == ["t", "t"]
+    assert renamed.definition.name == "spring cup"
+    assert [found.name for found in year.tournaments()] == ["spring cup", "summer", "autumn", "test"]
+
+
+@on_both
+def test_directors_are_known_without_disturbing_them(year, place):
+    assert year.directors() == {}
+    with year.lock("spring"), year.lock("another"), closing(Store(place)) as other:
+        (holder,) = other.directors().items()
+        assert holder[0] == "spring"
+        assert holder[1].startswith("process ")
+        with pytest.raises(StoreError, match="being run by another director"), other.lock("spring"):
+            pass
+        assert list(other.directors()) == ["spring"]
+    assert year.directors() == {}
+    with year.lock("spring"):
+        pass

@@ -1,0 +1,131 @@
+"""What a home that somebody else has made can't do to whoever opens it."""
+
+import json
+import logging
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from arena.base.errors import StoreError, UsageError
+from arena.executors.log_file import JoinedLog
+from arena.match.players.manifest import load_bot
+from arena.store.home import ArenaHome
+from arena.store.results.lock import director_file_lock
+from arena.store.results.values import StoredTournament
+
+
+@pytest.fixture
+def home(tmp_path):
+    with ArenaHome(tmp_path / "home") as made:
+        yield made
+
+
+@pytest.fixture
+def precious(tmp_path):
+    path = tmp_path / "precious"
+    path.write_text("precious")
+    return path
+
+
+def stored(directory, digest="?", build=(), **place):
+    entrant = {"name": "bot", "version": "1", "content": digest, "build": list(build)}
+    recorded = {"directory": str(directory), "command": ["./bot"], "own_files": [], **place}
+    definition = {
+        "games": [{"game": "plaid", "options": {}, "players": 2}],
+        "entrants": [entrant],
+        "places": {"bot@1": recorded},
+    }
+    return StoredTournament(
+        number=1,
+        name="t",
+        definition_text=json.dumps(definition),
+        created_at="2026-01-01",
+        format="round-robin",
+        scheduled=1,
+        recorded=1,
+    )
+
+
+def test_nothing_is_built_where_the_recorded_files_are_not(home, tmp_path):
+    """A build replaces ``build/``, so a record must not choose the directory."""
+    project = tmp_path / "project"
+    (project / "build").mkdir(parents=True)
+    (project / "build" / "precious").write_text("")
+    (project / "bot").write_text("")
+    (project / "bot.toml").write_text("")
+    with pytest.raises(UsageError, match="have changed since, and building it would write there; use --bot-path PATH"):
+        home.bots.recorded(stored(project, build=["make"]), "bot@1", None)
+    _, _, changed = home.bots.recorded(stored(project), "bot@1", None)
+    assert changed
+
+
+def test_a_recorded_build_is_done_again_where_the_files_are_the_same(home, tmp_path):
+    directory = tmp_path / "bot"
+    directory.mkdir()
+    (directory / "bot.toml").write_text('name = "bot"\ncommand = ["./bot"]\nbuild = ["make"]\n')
+    (directory / "bot").write_text("")
+    (directory / "bot").chmod(0o755)
+    digest = load_bot(directory).digest
+    bot, _, changed = home.bots.recorded(stored(directory, digest, build=["make"]), "bot@1", None)
+    assert not changed
+    assert bot.build == ("make",)
+
+
+@pytest.mark.parametrize("own", ["{precious}", "../precious", "link"])
+def test_a_record_opens_no_file_outside_of_the_bots_directory(home, tmp_path, precious, own):
+    directory = tmp_path / "bot"
+    directory.mkdir()
+    (directory / "link").symlink_to(precious)
+    file = directory / own.format(precious=precious)
+    with pytest.raises(UsageError, match="the record names files outside of"):
+        home.bots.recorded(stored(directory, own_files=[str(file)]), "bot@1", None)
+
+
+def test_a_record_opens_no_directory_that_is_not_a_bots(home, tmp_path):
+    (tmp_path / ".ssh").mkdir()
+    with pytest.raises(UsageError, match=r"there is no bot\.toml in .*\.ssh; use --bot-path PATH"):
+        home.bots.recorded(stored(tmp_path / ".ssh"), "bot@1", None)
+
+
+def test_a_record_opens_no_file_that_is_not_the_bots_program(home, precious):
+    record = stored(precious.parent, own_files=[str(precious)], command=["cat", "precious"])
+    with pytest.raises(UsageError, match="the record names files that are not its program"):
+        home.bots.recorded(record, "bot@1", None)
+
+
+def test_a_record_of_a_bot_that_did_not_enter_is_refused(home, tmp_path):
+    with pytest.raises(StoreError, match="bot 'stranger@1': it has a record in tournament 't', but did not enter it"):
+        home.bots.recorded(stored(tmp_path), "stranger@1", None)
+
+
+def test_what_is_kept_for_an_author_follows_no_link(home, precious):
+    (home.directory / "repro").mkdir()
+    (home.directory / "repro" / "t-1-seat-0.stdin").symlink_to(precious)
+    assert home.keep_input("t-1-seat-0", b"frames").read_bytes() == b"frames"
+    assert precious.read_text() == "precious"
+
+
+def test_what_can_not_be_kept_is_said(home):
+    (home.directory / "repro").write_text("a file in the way")
+    with pytest.raises(UsageError, match="can't be written: "):
+        home.keep_input("t-1-seat-0", b"frames")
+
+
+def test_the_lock_of_a_director_follows_no_link(home, precious):
+    (home.directory / "t.lock").symlink_to(precious)
+    with pytest.raises(StoreError, match="can't be written"), director_file_lock(home.directory, "t"):
+        pass
+    assert precious.read_text() == "precious"
+
+
+def test_the_log_follows_no_link(home, precious):
+    path = Path(home.log_path("t"))
+    path.parent.mkdir()
+    path.symlink_to(precious)
+    with (
+        pytest.raises(StoreError, match="it is a link; remove it"),
+        JoinedLog(path, multiprocessing.get_context("spawn")),
+    ):
+        logging.getLogger("arena").warning("never written")
+    assert precious.read_text() == "precious"

@@ -1,0 +1,273 @@
+"""Tournaments are renamed, deleted and restored with all that belongs to them, in old homes as well."""
+
+import contextlib
+import shutil
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.analysis.standings_cache import standings_of
+from arena.analysis.verification import verify
+from arena.base.errors import DefinitionError, StoreError, UnknownNameError, UsageError
+from arena.contests.hidden_home import open_hidden_home
+from arena.store.home import ArenaHome
+from arena.store.housekeeping import delete_tournament, erase_tournament, rename_tournament, restore_tournament
+from arena.store.results.scope import Scope
+from arena.store.results.store import Store
+from arena.store.results.values import StoredBot
+from tests.store.results.samples import definition, line, record
+
+DATA = Path(__file__).parent / "data"
+HOMES = sorted(path.name for path in (DATA / "stored" / "homes").iterdir())
+
+
+@pytest.fixture
+def home(tmp_path):
+    with ArenaHome(tmp_path / "home") as home:
+        tournament = home.store.create_tournament(definition(), [line(1), line(2)])
+        home.store.record(tournament, [record(1)])
+        home.store.create_tournament(definition(name="other"), [line(1)])
+        write_log(home, "t", "log of t")
+        yield home
+
+
+def write_log(home, name, text):
+    home.log_path(name).parent.mkdir(parents=True, exist_ok=True)
+    home.log_path(name).write_text(text)
+
+
+def logs(home):
+    return {str(path.relative_to(home.directory / "logs")): path.read_text() for path in home.directory.rglob("*.log")}
+
+
+def test_a_renamed_tournament_takes_its_log_along(home):
+    assert rename_tournament(home, "t", "spring cup").name == "spring cup"
+    assert logs(home) == {"spring cup.log": "log of t"}
+    assert [found.name for found in home.store.tournaments()] == ["spring cup", "other"]
+    assert [found.tournament for found in home.store.records(home.store.tournament("spring cup"))] == ["t"]
+    home.store.create_tournament(definition(), [line(1)])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error", "message"),
+    [
+        ("t", "a/b", DefinitionError, "new name = 'a/b': expected 1 to 64 letters"),
+        ("t", "other", StoreError, "there is a tournament 'other' already; nothing was changed"),
+        ("t", "t", UsageError, "tournament 't' has this name already"),
+        ("spring", "cup", UnknownNameError, "unknown tournament 'spring': expected one of: t, other"),
+    ],
+)
+def test_a_wrong_name_changes_nothing(home, old, new, error, message):
+    with pytest.raises(error) as raised:
+        rename_tournament(home, old, new)
+    assert str(raised.value).startswith(message)
+    assert [found.name for found in home.store.tournaments()] == ["t", "other"]
+    assert logs(home) == {"t.log": "log of t"}
+
+
+@pytest.mark.parametrize("locked", ["t", "new"])
+def test_what_a_director_runs_is_neither_renamed_nor_deleted(home, locked):
+    with home.store.lock(locked):
+        with pytest.raises(StoreError, match=f"tournament '{locked}' is being run by another director"):
+            rename_tournament(home, "t", "new")
+        if locked == "t":
+            with pytest.raises(StoreError, match="tournament 't' is being run by another director"):
+                delete_tournament(home, "t")
+    assert [found.name for found in home.store.tournaments()] == ["t", "other"]
+    assert rename_tournament(home, "t", "new").name == "new"
+
+
+def test_a_deleted_tournament_is_restored_with_its_log_and_seasons(home):
+    home.store.seasons.add("2026", [home.store.tournament("t")])
+    deleted = delete_tournament(home, "t")
+    assert (deleted.name, deleted.bin_name) == ("t", "deleted/1")
+    assert logs(home) == {"deleted/1.log": "log of t"}
+    assert list(home.store.results()) == []
+    with pytest.raises(UnknownNameError):
+        delete_tournament(home, "t")
+    home.store.create_tournament(definition(), [line(1)])
+    write_log(home, "t", "log of another t")
+    with pytest.raises(StoreError, match="there is a tournament 't' already"):
+        restore_tournament(home, "t")
+    with pytest.raises(DefinitionError, match="new name = 'a/b'"):
+        restore_tournament(home, "t", "a/b")
+    assert restore_tournament(home, "t", "t again").name == "t again"
+    assert logs(home) == {"t.log": "log of another t", "t again.log": "log of t"}
+    assert [found.name for found in home.store.tournaments(Scope(season="2026"))] == ["t again"]
+    assert len(list(home.store.results())) == 1
+    with pytest.raises(StoreError, match="tournament 't' is not in the bin"):
+        restore_tournament(home, "t")
+    with pytest.raises(UnknownNameError, match="unknown deleted tournament 'x': there are none yet"):
+        restore_tournament(home, "x")
+
+
+def test_only_what_is_in_the_bin_is_erased(home):
+    with pytest.raises(StoreError, match="tournament 't' is not in the bin"):
+        erase_tournament(home, "t")
+    delete_tournament(home, "t")
+    erase_tournament(home, "deleted/1")
+    assert home.store.deleted_tournaments() == []
+    assert logs(home) == {}
+
+
+def test_a_log_is_never_overwritten(home):
+    write_log(home, "new", "old text, ")
+    rename_tournament(home, "t", "new")
+    assert logs(home) == {"new.log": "old text, log of t"}
+
+
+def test_standings_are_not_taken_from_the_cache_of_another_tournament(home, monkeypatch):
+    monkeypatch.setattr("arena.analysis.standings_cache.WORTH_CACHING_SECONDS", 0)
+    home.store.set_finished(home.store.tournament("t"), True)
+    standings_of(home.store, "t", cache_directory=home.cache_directory)
+    assert list(home.cache_directory.iterdir())
+    rename_tournament(home, "t", "new")
+    assert not list(home.cache_directory.iterdir())
+    assert standings_of(home.store, "new", cache_directory=home.cache_directory).matches == 1
+
+
+@pytest.fixture(params=["version 1", *HOMES])
+def old_home(request, tmp_path):
+    """A home of an earlier version; the names of two tournaments in it."""
+    directory = tmp_path / "old"
+    if request.param != "version 1":
+        shutil.copytree(DATA / "stored" / "homes" / request.param, directory)
+    else:
+        directory.mkdir()
+        with contextlib.closing(sqlite3.connect(directory / "arena.sqlite3")) as connection:
+            connection.executescript((DATA / "schema_1.sql").read_text())
+    with ArenaHome(directory, must_exist=True) as home:
+        yield home
+
+
+def test_an_old_home_can_be_tidied_too(old_home):
+    store = old_home.store
+    first, second, *_ = [found.name for found in store.tournaments()]
+    texts = list(store.record_texts(store.tournament(first)))
+    total = len(list(store.results()))
+    rename_tournament(old_home, first, "renamed")
+    store.seasons.add("old", [store.tournament("renamed"), store.tournament(second)])
+    delete_tournament(old_home, "renamed")
+    assert len(list(store.results())) == total - len(texts)
+    assert [found.name for found in store.tournaments(Scope(season="old"))] == [second]
+    restore_tournament(old_home, "renamed", first)
+    assert list(store.record_texts(store.tournament(first))) == texts
+    assert store.seasons.get("old").tournaments == (first, second)
+    delete_tournament(old_home, second)
+    erase_tournament(old_home, second)
+    assert store.seasons.get("old").tournaments == (first,)
+
+
+@pytest.mark.parametrize("version", HOMES)
+def test_a_renamed_tournament_of_an_old_home_is_verified(version, tmp_path):
+    shutil.copytree(DATA / "stored" / "homes" / version, tmp_path / "old")
+    with ArenaHome(tmp_path / "old") as home:
+        recorded = home.store.tournament("swiss").recorded
+        renamed = rename_tournament(home, "swiss", "renamed")
+        assert verify(home, renamed) == (recorded, [])
+
+
+# submitted bots
+
+
+def submitted(home, digest="0" * 24, name="bot", version="1"):
+    directory = home.directory / "bots" / digest
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "bot.py").write_text("")
+    home.store.add_bot(StoredBot(name, version, digest, "bot.py", "2026-01-01"))
+    return directory
+
+
+def enter(home, directory, **fields):
+    entrant = replace(definition().entrants[0], directory=str(directory))
+    entrants = (entrant, definition().entrants[1])
+    return home.store.create_tournament(definition(name="cup", entrants=entrants, **fields), [line(1)])
+
+
+def test_a_removed_bot_leaves_the_list_and_its_files_go(home):
+    directory = submitted(home)
+    tournament = enter(home, directory)
+    home.store.record(tournament, [record(1)])
+    home.store.set_finished(tournament, True)
+    home.bots.remove("bot@1")
+    assert home.store.submitted_bots() == []
+    assert not directory.exists()
+    assert verify(home, home.store.tournament("cup")) == (1, [])
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_the_files_that_a_tournament_needs_stay(home, is_deleted):
+    directory = submitted(home)
+    enter(home, directory)
+    if is_deleted:
+        delete_tournament(home, "cup")
+    with pytest.raises(UsageError) as error:
+        home.bots.remove("bot@1")
+    where = " (in the bin)" if is_deleted else ""
+    assert str(error.value) == (
+        f"bot 'bot@1': tournament 'cup'{where} is not finished and needs its files; nothing was changed"
+    )
+    assert directory.exists()
+    assert len(home.store.submitted_bots()) == 1
+
+
+def test_the_files_stay_of_a_bot_that_is_not_paired_any_more_while_a_match_of_it_is_scheduled(home):
+    tournament = enter(home, submitted(home))
+    home.store.set_finished(tournament, True)  # as a ladder is that continues later
+    with pytest.raises(UsageError, match="tournament 'cup' is not finished and needs its files"):
+        home.bots.remove("bot@1")
+    home.store.record(tournament, [record(1)])
+    home.bots.remove("bot@1")
+
+
+def test_the_files_stay_that_a_hidden_tournament_of_a_contest_needs(home):
+    directory = submitted(home)
+    with open_hidden_home(home.directory, "spring") as hidden:
+        tournament = enter(hidden, directory)
+        with pytest.raises(UsageError, match="tournament 'cup' is not finished and needs its files"):
+            home.bots.remove("bot@1")
+        hidden.store.record(tournament, [record(1)])
+        hidden.store.set_finished(tournament, True)
+    home.bots.remove("bot@1")
+    assert not directory.exists()
+
+
+def test_a_bot_that_is_paired_while_it_is_removed_is_put_back(home, monkeypatch):
+    directory = submitted(home)
+    remove_bot = Store.remove_bot
+
+    def removed_and_paired(store, bot):
+        remove_bot(store, bot)
+        enter(home, directory)
+
+    monkeypatch.setattr(Store, "remove_bot", removed_and_paired)
+    with pytest.raises(UsageError, match="nothing was changed"):
+        home.bots.remove("bot@1")
+    assert directory.exists()
+    assert [bot.label for bot in home.store.submitted_bots()] == ["bot@1"]
+
+
+def test_files_that_two_submissions_share_stay_until_the_last_goes(home):
+    directory = submitted(home)
+    submitted(home, name="copy")
+    enter(home, directory)
+    home.bots.remove("copy@1")
+    assert directory.exists()
+    with pytest.raises(UsageError, match="tournament 'cup' is not finished"):
+        home.bots.remove("bot@1")
+
+
+def test_nothing_outside_of_the_home_is_removed(home, tmp_path):
+    (tmp_path / "precious").write_text("")
+    home.store.add_bot(StoredBot("bot", "1", "../../precious", "bot.py", "2026-01-01"))
+    with pytest.raises(StoreError, match=r"its digest in the database, '../../precious', is malformed"):
+        home.bots.remove("bot@1")
+    assert (tmp_path / "precious").exists()
+
+
+def test_an_unknown_bot_is_not_removed(home):
+    submitted(home)
+    with pytest.raises(UnknownNameError, match="unknown bot 'bot': did you mean 'bot@1'"):
+        home.bots.remove("bot")
