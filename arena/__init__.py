@@ -80,19 +80,6 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.base.results import StoredResult as StoredResult
     from arena.conformance.submission import Submission as Submission
     from arena.conformance.submission import submit as submit
-    from arena.corrections.absence import disqualify as disqualify
-    from arena.corrections.absence import withdraw as withdraw
-    from arena.corrections.bots import enter_late as enter_late
-    from arena.corrections.bots import replace_bot as replace_bot
-    from arena.corrections.undoing import undo_correction as undo_correction
-    from arena.corrections.void_matches import void_matches as void_matches
-    from arena.executors.executor import Executor as Executor
-    from arena.executors.executor import Job as Job
-    from arena.executors.executor import Played as Played
-    from arena.executors.executor import Playing as Playing
-    from arena.executors.executor import Void as Void
-    from arena.executors.table import open_executor as open_executor
-    from arena.executors.work_queue import WorkQueue as WorkQueue
     from arena.games import Game as Game
     from arena.games import make_game as make_game
     from arena.match.players.bot_files import Bounds as Bounds
@@ -158,18 +145,31 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.results.values import StoredTournament as StoredTournament
     from arena.tournament.control import Order as Order
     from arena.tournament.control import RunControl as RunControl
+    from arena.tournament.corrections.absence import disqualify as disqualify
+    from arena.tournament.corrections.absence import withdraw as withdraw
+    from arena.tournament.corrections.bots import enter_late as enter_late
+    from arena.tournament.corrections.bots import replace_bot as replace_bot
+    from arena.tournament.corrections.undoing import undo_correction as undo_correction
+    from arena.tournament.corrections.void_matches import void_matches as void_matches
     from arena.tournament.definition import KnownBots as KnownBots
     from arena.tournament.definition import load_definition as load_definition
     from arena.tournament.definition import make_definition as make_definition
     from arena.tournament.director import run_tournament as run_tournament
+    from arena.tournament.executors.executor import Executor as Executor
+    from arena.tournament.executors.executor import Job as Job
+    from arena.tournament.executors.executor import Played as Played
+    from arena.tournament.executors.executor import Playing as Playing
+    from arena.tournament.executors.executor import Void as Void
+    from arena.tournament.executors.table import open_executor as open_executor
+    from arena.tournament.executors.work_queue import WorkQueue as WorkQueue
     from arena.tournament.formats.format import StopLimits as StopLimits
     from arena.tournament.progress import Progress as Progress
+    from arena.tournament.transfer.export_writer import whole_export as whole_export
+    from arena.tournament.transfer.importing import import_records as import_records
+    from arena.tournament.transfer.merging import merge_home as merge_home
+    from arena.tournament.transfer.results import MergedTournament as MergedTournament
     from arena.tournament.turns import SitsOut as SitsOut
     from arena.tournament.turns import Turns as Turns
-    from arena.transfer.export_writer import whole_export as whole_export
-    from arena.transfer.importing import import_records as import_records
-    from arena.transfer.merging import merge_home as merge_home
-    from arena.transfer.results import MergedTournament as MergedTournament
 
 _MODULE_OF = {
     name: module
@@ -183,18 +183,18 @@ _MODULE_OF = {
         "arena.store.bot_registry": "BotRegistry RecordedBot",
         "arena.base.bot_text": "Audience BotText",
         "arena.conformance.submission": "Submission submit",
-        "arena.corrections.absence": "disqualify withdraw",
-        "arena.corrections.bots": "enter_late replace_bot",
-        "arena.corrections.undoing": "undo_correction",
-        "arena.corrections.void_matches": "void_matches",
+        "arena.tournament.corrections.absence": "disqualify withdraw",
+        "arena.tournament.corrections.bots": "enter_late replace_bot",
+        "arena.tournament.corrections.undoing": "undo_correction",
+        "arena.tournament.corrections.void_matches": "void_matches",
         "arena.base.definition": "Absence Definition GameChoice GameOpenings",
         "arena.base.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn OpeningChoice Termination"
         " TournamentState",
         "arena.base.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"
         " UnknownNameError UploadError UsageError VoidMatchError",
-        "arena.executors.executor": "Executor Job Played Playing Void",
-        "arena.executors.table": "open_executor",
-        "arena.executors.work_queue": "WorkQueue",
+        "arena.tournament.executors.executor": "Executor Job Played Playing Void",
+        "arena.tournament.executors.table": "open_executor",
+        "arena.tournament.executors.work_queue": "WorkQueue",
         "arena.games": "Game make_game",
         "arena.store.home": "ArenaHome",
         "arena.store.housekeeping": "delete_tournament erase_tournament rename_tournament restore_tournament",
@@ -232,13 +232,13 @@ _MODULE_OF = {
         "arena.tournament.control": "Order RunControl",
         "arena.tournament.definition": "KnownBots load_definition make_definition",
         "arena.tournament.director": "run_tournament",
-        "arena.transfer.importing": "import_records",
+        "arena.tournament.transfer.importing": "import_records",
         "arena.tournament.formats.format": "StopLimits",
         "arena.tournament.progress": "Progress",
         "arena.tournament.turns": "SitsOut Turns",
-        "arena.transfer.merging": "merge_home",
-        "arena.transfer.results": "MergedTournament",
-        "arena.transfer.export_writer": "whole_export",
+        "arena.tournament.transfer.merging": "merge_home",
+        "arena.tournament.transfer.results": "MergedTournament",
+        "arena.tournament.transfer.export_writer": "whole_export",
     }.items()
     for name in names.split()
 }

@@ -20,8 +20,6 @@ from typing import Any, NamedTuple
 
 from arena.base.definition import Definition, GameChoice
 from arena.base.records import Bot, MatchRecord, MatchSpec, SeatReport
-from arena.executors.executor import Executor, JobResult, Played, Playing
-from arena.executors.work_queue import WorkQueue
 from arena.games import make_game
 from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
@@ -30,6 +28,8 @@ from arena.store.results.rows import row_of
 from arena.store.results.store import Store
 from arena.tournament.control import Order, RunControl
 from arena.tournament.director import run_tournament
+from arena.tournament.executors.executor import Executor, JobResult, Played, Playing
+from arena.tournament.executors.work_queue import WorkQueue
 from arena.tournament.turns import Turns
 
 QUICK_SECONDS = 1.0

@@ -18,7 +18,6 @@ from arena.analysis.standings_cache import standings_of
 from arena.base.definition import Definition, GameChoice
 from arena.base.records import Bot, Limits, TimeControl
 from arena.base.seeds import pick_below
-from arena.executors.executor import Executor, Played
 from arena.games import make_game
 from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
@@ -26,6 +25,7 @@ from arena.protocol.messages import Wants
 from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of
 from arena.tournament.director import run_tournament
+from arena.tournament.executors.executor import Executor, Played
 from benchmarks.common import machine
 
 BATCH = 200

@@ -18,8 +18,16 @@ ALLOWED_FOR = {
     "botkit": {"botkit", "protocol", "games", "base"},
     "games": {"games", "base"},
     "interop": {"interop", "games", "base", "botkit"},
-    "executors": {
-        *("executors", "base", "base.programs", "sandbox.isolation", "match", "match.players", "store.results"),
+    "tournament.executors": {
+        *(
+            "tournament.executors",
+            "base",
+            "base.programs",
+            "sandbox.isolation",
+            "match",
+            "match.players",
+            "store.results",
+        ),
     },
 }
 """Rooms that may import even less than their layer allows."""

@@ -21,7 +21,7 @@ ANALYSES = {
     *("arena.analysis.result_pieces", "arena.analysis.result_table", "arena.analysis.rounds_played"),
     *("arena.analysis.standings", "arena.analysis.verification", "arena.report.tables"),
 }
-PLAYS = {"arena.match.referee", "arena.match.players.connection", "arena.executors.worker"}
+PLAYS = {"arena.match.referee", "arena.match.players.connection", "arena.tournament.executors.worker"}
 STARTS = {"subprocess", "multiprocessing"}
 EVERYTHING = RATES | STORES | READS_FILES | SERVES | PRINTS | ANALYSES | PLAYS
 
@@ -57,7 +57,7 @@ PROCESSES = {
         "import arena.analysis.standings_file", READS_FILES | SERVES | {"click", "rich", "arena.cli.group"}
     ),
     "worker": Process(
-        "import arena.executors.worker",
+        "import arena.tournament.executors.worker",
         EVERYTHING - PLAYS | {"arena.store.people.values", "arena.store.people"},
         {"msgpack"},
     ),

@@ -24,7 +24,7 @@ from arena.cli.options import json_option
 @json_option
 def command(tournament: str, bot: str, rule: str, reason: str, as_json: bool) -> None:
     """Take BOT out of TOURNAMENT: it is not paired any more, and has no line in the table."""
-    from arena.corrections.absence import disqualify
+    from arena.tournament.corrections.absence import disqualify
 
     with open_home(must_exist=True) as arena_home:
         made = disqualify(arena_home.store, tournament, bot, reason=reason, matches=DisqualifiedMatches(rule))

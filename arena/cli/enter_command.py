@@ -25,7 +25,7 @@ def command(
     BOT has to pass its check. The next arena run plays its matches, from the same openings as everybody's. The
     tournament file may stay as it is.
     """
-    from arena.corrections.bots import enter_late
+    from arena.tournament.corrections.bots import enter_late
 
     with open_home(must_exist=True) as arena_home:
         entrant = bot_to_enter(arena_home, bot, args, name)

@@ -27,7 +27,7 @@ def command(tournament: str | None, whole: bool, set_aside: bool) -> None:
     if whole and set_aside:
         raise UsageError("--whole and --set-aside: expected one of them; a whole export has what was set aside as well")
     from arena.store.results.scope import ALL_TOURNAMENTS, Scope
-    from arena.transfer.export_writer import whole_export
+    from arena.tournament.transfer.export_writer import whole_export
 
     with open_home(must_exist=True) as arena_home:
         within = arena_home.store.tournament(tournament) if tournament is not None else ALL_TOURNAMENTS

@@ -24,8 +24,8 @@ def command(file: BinaryIO, name: str | None, external_games: tuple[str, ...], a
     home lacks. Every record is compared with the schedule and replayed by the rules first; where a match has a record
     here, that stays. A file that was cut off or edited changes nothing. It does no harm to import again.
     """
-    from arena.transfer.export_lines import LineError
-    from arena.transfer.importing import import_records
+    from arena.tournament.transfer.export_lines import LineError
+    from arena.tournament.transfer.importing import import_records
 
     with open_home() as arena_home:
         try:

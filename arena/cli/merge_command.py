@@ -22,7 +22,7 @@ def command(other_home: str, tournaments: tuple[str, ...], external_games: tuple
     be in use, and may have been made by an earlier version. Bots' programs are not taken. It does no harm to merge
     again.
     """
-    from arena.transfer.merging import merge_home
+    from arena.tournament.transfer.merging import merge_home
 
     with open_home() as arena_home:
         return print_merged(merge_home(arena_home, other_home, tournaments, external_games=external_games), as_json)

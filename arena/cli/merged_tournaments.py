@@ -14,7 +14,7 @@ from arena.cli.streams import OK, WRONG_USE
 from arena.report.tables import printable
 
 if TYPE_CHECKING:
-    from arena.transfer.results import MergedTournament
+    from arena.tournament.transfer.results import MergedTournament
 
 MAX_SHOWN_BOTS = 3
 

@@ -22,7 +22,7 @@ def command(tournament: str, bot: str, new: str, args: str, reason: str, as_json
     NEW has to pass its check. The records of BOT's matches are set aside, and the next arena run plays these again;
     all other results stay. The tournament file may stay as it is.
     """
-    from arena.corrections.bots import replace_bot
+    from arena.tournament.corrections.bots import replace_bot
 
     with open_home(must_exist=True) as arena_home:
         made = replace_bot(arena_home.store, tournament, bot, bot_to_enter(arena_home, new, args), reason=reason)

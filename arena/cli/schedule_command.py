@@ -75,9 +75,9 @@ def command(
     """
     from arena.analysis.duration import recorded_times
     from arena.analysis.schedule_balance import schedule_balance, seatings_of
-    from arena.executors.cores import available_cores
     from arena.report.statistics_tables import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
+    from arena.tournament.executors.cores import available_cores
     from arena.tournament.opening_information import with_openings
     from arena.tournament.resumption import with_stored_openings
     from arena.tournament.rounds import needs_results

@@ -19,7 +19,7 @@ def command(tournament: str, number: int | None, reason: str, as_json: bool) -> 
 
     The records that it has set aside count again, and what has been played in their place is set aside.
     """
-    from arena.corrections.undoing import undo_correction
+    from arena.tournament.corrections.undoing import undo_correction
 
     with open_home(must_exist=True) as arena_home:
         made = undo_correction(arena_home.store, tournament, number, reason=reason)

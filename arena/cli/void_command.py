@@ -19,7 +19,7 @@ def command(tournament: str, matches: tuple[int, ...], reason: str, as_json: boo
 
     It has the same opening and seats. The record that does not count any more is kept: arena export --set-aside.
     """
-    from arena.corrections.void_matches import void_matches
+    from arena.tournament.corrections.void_matches import void_matches
 
     with open_home(must_exist=True) as arena_home:
         made = void_matches(arena_home.store, tournament, matches, reason=reason)

@@ -19,7 +19,7 @@ def command(tournament: str, bot: str, reason: str, as_json: bool) -> None:
 
     In a Swiss its rivals get the point of a bye; in a knockout its rival advances.
     """
-    from arena.corrections.absence import withdraw
+    from arena.tournament.corrections.absence import withdraw
 
     with open_home(must_exist=True) as arena_home:
         made = withdraw(arena_home.store, tournament, bot, reason=reason)

@@ -24,9 +24,9 @@ from arena.base.programs.trouble_note import TroubleNote
 from arena.contests.hidden_home import remove_hidden_home_of
 from arena.contests.played_contest import PlayedContest
 from arena.contests.work import has_work
-from arena.directors.leaving import Leaving
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, phase_of
+from arena.tournament.directors.leaving import Leaving
 
 PAUSE_SECONDS = 1.0
 LEAVING_SECONDS = 4.0

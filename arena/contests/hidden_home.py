@@ -15,7 +15,7 @@ from arena.store.home import DATABASE_FILE, ArenaHome
 from arena.store.housekeeping import move_log
 from arena.store.people.contest import Contest, StoredContest
 from arena.store.results.values import StoredTournament
-from arena.transfer.new_tournament import NewTournament
+from arena.tournament.transfer.new_tournament import NewTournament
 
 MODE = 0o700
 

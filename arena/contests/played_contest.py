@@ -17,11 +17,11 @@ from arena.contests.stage_control import are_entries_known
 from arena.contests.stage_runs import StageRuns
 from arena.contests.stages import definition_of, first_of, is_ladder, ladder_until
 from arena.contests.work import has_work, is_reveal_due
-from arena.directors.leaving import Leaving
 from arena.store.home import ArenaHome
 from arena.store.people.contest import ContestStage, StageRules, StoredContest
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.control import RunControl
+from arena.tournament.directors.leaving import Leaving
 
 WAIT_SECONDS = 1.0
 REST_SECONDS = 10.0

@@ -9,15 +9,15 @@ from arena.base.errors import UsageError
 from arena.contests.contest_homes import ContestHomes
 from arena.contests.stage_control import StageControl, told_by
 from arena.contests.visibility import ContestHome
-from arena.directors.kept import KeptTournament
-from arena.directors.leaving import Leaving
-from arena.executors.cores import available_cores
 from arena.store.home import ArenaHome
 from arena.store.people.contest import StoredContest
 from arena.store.people.directing import DirectorState, Wish
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.control import RunControl
 from arena.tournament.director import run_tournament
+from arena.tournament.directors.kept import KeptTournament
+from arena.tournament.directors.leaving import Leaving
+from arena.tournament.executors.cores import available_cores
 from arena.tournament.run import Refresh
 
 PROGRAM = "contest"

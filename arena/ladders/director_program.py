@@ -11,13 +11,13 @@ import sys
 from arena.base.errors import UsageError
 from arena.base.programs.service_program import Idleness, end_now, keep_trying, run_service
 from arena.base.programs.trouble_note import TroubleNote
-from arena.directors.kept import KeptTournament
-from arena.directors.leaving import Leaving
 from arena.ladders.kept_ladder import LOOK_SECONDS, KeptLadder
 from arena.ladders.open_ladder import OpenLadder
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import LADDER, DirectorState
 from arena.store.results.commit_signal import Commits
+from arena.tournament.directors.kept import KeptTournament
+from arena.tournament.directors.leaving import Leaving
 
 NICENESS = 2
 """The site comes first."""

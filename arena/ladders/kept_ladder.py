@@ -9,9 +9,6 @@ from collections.abc import Callable
 from arena.base.definition import Definition
 from arena.base.programs.service_program import Idleness
 from arena.base.text import all_of, counted, duration_text
-from arena.directors.kept import KeptTournament
-from arena.directors.leaving import Leaving
-from arena.executors.cores import available_cores
 from arena.ladders.open_ladder import OpenLadder
 from arena.ladders.resting import RestingBots
 from arena.store.home import ArenaHome
@@ -19,6 +16,9 @@ from arena.store.people.directing import DirectorState, Wish
 from arena.store.results.commit_signal import Commits
 from arena.store.results.values import StoredTournament
 from arena.tournament.director import run_tournament
+from arena.tournament.directors.kept import KeptTournament
+from arena.tournament.directors.leaving import Leaving
+from arena.tournament.executors.cores import available_cores
 from arena.tournament.progress import Progress
 
 ASK_SECONDS = 0.5

@@ -14,11 +14,11 @@ import time
 
 from arena.base.programs.service_program import Idleness, end_now, keep_trying, run_service
 from arena.base.programs.trouble_note import TroubleNote
-from arena.executors.cores import available_cores
 from arena.playing.host import Host
 from arena.playing.menu import MenuMaker
 from arena.store.home import ArenaHome, open_people
 from arena.store.results.commit_signal import Commits
+from arena.tournament.executors.cores import available_cores
 from arena.uploads.containment import can_contain_uploads
 
 PAUSE_SECONDS = 0.05

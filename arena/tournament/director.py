@@ -12,12 +12,12 @@ from pathlib import Path
 from arena.base.definition import Definition
 from arena.base.errors import StoreError, UsageError
 from arena.base.records import Bot
-from arena.executors.executor import Executor, Job
-from arena.executors.table import open_executor
-from arena.executors.worker_start import end_if_importing
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 from arena.tournament.control import RunControl
+from arena.tournament.executors.executor import Executor, Job
+from arena.tournament.executors.table import open_executor
+from arena.tournament.executors.worker_start import end_if_importing
 from arena.tournament.formats.table import format_class
 from arena.tournament.progress import Progress
 from arena.tournament.resumption import brought_up_to_date, create_or_resume

@@ -15,10 +15,10 @@ from types import TracebackType
 from typing import Self
 
 from arena.base.errors import StoreError
-from arena.executors.executor import Executor
 from arena.store.results.live_state import PlayedNow, RunProgress
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
+from arena.tournament.executors.executor import Executor
 from arena.tournament.progress import Progress, time_left
 
 PROGRESS_SECONDS = 1.0

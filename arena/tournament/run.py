@@ -10,11 +10,11 @@ from itertools import chain
 from arena.base.definition import Definition
 from arena.base.errors import UsageError
 from arena.base.records import MatchSpec, ScheduledMatch
-from arena.executors.executor import Executor, JobResult, Played, Void
-from arena.executors.work_queue import WorkQueue
 from arena.store.results.rows import RecordRow
 from arena.store.results.store import Store
 from arena.tournament.control import Order, RunControl
+from arena.tournament.executors.executor import Executor, JobResult, Played, Void
+from arena.tournament.executors.work_queue import WorkQueue
 from arena.tournament.formats.table import format_class
 from arena.tournament.live_writer import LiveWriter
 from arena.tournament.progress import Progress

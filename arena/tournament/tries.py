@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from arena.base.records import MatchSpec
-from arena.executors.executor import Void
+from arena.tournament.executors.executor import Void
 from arena.tournament.progress import Progress
 from arena.tournament.turns import Turns
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from arena.base.stored import from_json_text
-from arena.executors.executor import Executor, JobResult, Played, Void
 from arena.store.results.rows import RecordRow, as_json
+from arena.tournament.executors.executor import Executor, JobResult, Played, Void
 from arena.tournament.time_shares import EndedMatch, TimeShares
 from arena.tournament.void_rests import VoidRests
 

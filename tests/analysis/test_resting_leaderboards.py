@@ -11,8 +11,8 @@ from arena.analysis.resting_leaderboards import (
     RestingLeaderboards,
     let_leaderboards_rest,
 )
-from arena.corrections.void_matches import void_matches
 from arena.store.results.store import Store
+from arena.tournament.corrections.void_matches import void_matches
 from tests.store.results.samples import definition, line, record
 
 

@@ -8,10 +8,10 @@ import pytest
 from arena.analysis import results_so_far
 from arena.analysis.result_table import read_results
 from arena.analysis.schedule_balance import seatings_of
-from arena.corrections.undoing import undo_correction
-from arena.corrections.void_matches import void_matches
 from arena.store.home import ArenaHome
 from arena.store.results.record_reader import RecordReader
+from arena.tournament.corrections.undoing import undo_correction
+from arena.tournament.corrections.void_matches import void_matches
 from tests.site.duels import bot
 from tests.store.results.samples import definition, line, record
 

@@ -4,10 +4,10 @@ import pytest
 
 from arena.analysis.rounds_played import rounds_played
 from arena.base.enums import DisqualifiedMatches
-from arena.corrections.absence import disqualify, withdraw
 from arena.store.home import ArenaHome
+from arena.tournament.corrections.absence import disqualify, withdraw
 from arena.tournament.rounds import ranking_of
-from tests.corrections.contest import contest, play, write_bots
+from tests.tournament.corrections.contest import contest, play, write_bots
 
 SIX = ("ann", "bob", "cid", "dan", "eve", "fay")
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from arena.cli.group import run
-from arena.corrections.absence import disqualify
+from arena.tournament.corrections.absence import disqualify
 from tests.cli.calls import calling, refusal
-from tests.transfer.played import begin, definition_of, play
+from tests.tournament.transfer.played import begin, definition_of, play
 
 CUP = definition_of(encounters=2)
 

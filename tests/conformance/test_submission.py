@@ -11,13 +11,13 @@ import pytest
 
 from arena.base.errors import BotDefinitionError, UsageError
 from arena.conformance.submission import submit
-from arena.executors.bot_archive import pack_bot
 from arena.match.players.bot_files import SUBMITTED, bot_files, copy_files
 from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation.removal import remove_tree
 from arena.store import bot_registry
 from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
+from arena.tournament.executors.bot_archive import pack_bot
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = 'name = "b"\ncommand = ["python3", "bot.py"]\ngames = ["differences"]\n'

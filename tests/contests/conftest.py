@@ -1,7 +1,7 @@
 import pytest
 
 from arena.contests import stage_control
-from arena.directors import kept
+from arena.tournament.directors import kept
 from tests.contests.world import World
 from tests.store.people.conftest import FakeClock
 

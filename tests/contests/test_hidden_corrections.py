@@ -8,10 +8,10 @@ from arena.contests.contest_homes import ContestHomes
 from arena.contests.stage_runs import StageRuns
 from arena.contests.stages import definition_of
 from arena.contests.visibility import ContestHome
-from arena.directors.leaving import Leaving
 from arena.match.players.manifest import load_bot
 from arena.store.people.contest import ContestStage
 from arena.store.people.directing import DirectorState, RequestState
+from arena.tournament.directors.leaving import Leaving
 from tests.contests.samples import SEALED
 from tests.contests.world import DEADLINE
 from tests.tournament.test_control import Scripted

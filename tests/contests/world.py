@@ -9,13 +9,13 @@ from secrets import token_hex
 
 from arena.conformance.submission import submit
 from arena.contests.played_contest import PlayedContest
-from arena.directors.leaving import Leaving
 from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.roles import Role
 from arena.store.people.submission import SubmissionState
 from arena.submissions.owners import tell_owners
 from arena.tournament.control import Order, RunControl
+from arena.tournament.directors.leaving import Leaving
 from tests.contests.samples import contest_of
 
 BOT = """import secrets

@@ -13,15 +13,15 @@ import pytest
 from arena.base.enums import CorrectionKind
 from arena.base.programs.service_program import keep_trying
 from arena.base.programs.trouble_note import TroubleNote
-from arena.corrections.void_matches import void_matches
-from arena.directors.kept import KeptTournament
-from arena.directors.leaving import Leaving
 from arena.ladders import director_program
 from arena.ladders.kept_ladder import KeptLadder
 from arena.ladders.open_ladder import OpenLadder
 from arena.operating.troubles import troubles
 from arena.store.home import open_people
 from arena.store.people.directing import DirectorState, RequestState, Wish
+from arena.tournament.corrections.void_matches import void_matches
+from arena.tournament.directors.kept import KeptTournament
+from arena.tournament.directors.leaving import Leaving
 from tests.ladders.conftest import LADDER
 
 DEADLINE_SECONDS = 60.0

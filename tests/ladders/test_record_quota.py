@@ -4,11 +4,11 @@ from functools import partial
 
 import pytest
 
-from arena.directors import kept as directing
 from arena.ladders import kept_ladder, resting
 from arena.store.people import record_quota
 from arena.store.people.directing import Wish
 from arena.tournament.director import run_tournament
+from arena.tournament.directors import kept as directing
 from tests.contests.world import World
 from tests.ladders.test_resting import ladder_of
 from tests.store.people.conftest import FakeClock

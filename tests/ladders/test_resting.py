@@ -5,15 +5,15 @@ from functools import partial
 
 import pytest
 
-from arena.directors import kept as directing
-from arena.directors.kept import KeptTournament
-from arena.directors.leaving import Leaving
 from arena.ladders import kept_ladder, resting
 from arena.ladders.kept_ladder import KeptLadder
 from arena.ladders.open_ladder import OpenLadder
 from arena.operating.troubles import troubles
 from arena.store.people.directing import DirectorState, Wish
 from arena.tournament.director import run_tournament
+from arena.tournament.directors import kept as directing
+from arena.tournament.directors.kept import KeptTournament
+from arena.tournament.directors.leaving import Leaving
 from tests.contests.samples import SEALED
 from tests.contests.world import FREEZE, OPENS, World
 from tests.ladders.conftest import LADDER

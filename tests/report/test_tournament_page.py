@@ -13,11 +13,11 @@ import pytest
 from arena.analysis.standings_cache import standings_of
 from arena.base.bot_text import OPERATOR
 from arena.base.names import is_name
-from arena.corrections.void_matches import void_matches
 from arena.report import markup
 from arena.report.verdict import verdict
 from arena.site.publish.one_file import report_file
 from arena.store.home import ArenaHome
+from arena.tournament.corrections.void_matches import void_matches
 from tests.report.test_tables import HOSTILE
 from tests.report.tournaments import play
 from tests.site.parsed import Parsed

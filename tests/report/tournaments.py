@@ -5,13 +5,13 @@ from arena.base.enums import FaultKind
 from arena.base.errors import BotError
 from arena.base.records import Bot
 from arena.base.seeds import pick_below
-from arena.executors.executor import Executor, Played
 from arena.games import make_game
 from arena.match.players.player import Answer
 from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.store.results.rows import row_of
 from arena.tournament.director import run_tournament
+from arena.tournament.executors.executor import Executor, Played
 
 
 def chooser(seed, fails, note):

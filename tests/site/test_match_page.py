@@ -11,13 +11,13 @@ from arena.base.bot_text import OPERATOR
 from arena.base.errors import UnknownNameError
 from arena.base.live_match import LiveMatch
 from arena.base.seeds import pick_below
-from arena.corrections.absence import disqualify
 from arena.games import make_game
 from arena.site.build.match import build_match
 from arena.site.build.viewed_match import viewed_match
 from arena.site.models.match import MatchPage, MatchParameters
 from arena.store.home import ArenaHome
 from arena.store.results.live_state import PlayedNow, RunProgress
+from arena.tournament.corrections.absence import disqualify
 from tests.report.tournaments import play
 from tests.site.matches import FULL, fault, record
 from tests.site.parsed import rendered, text_in, tree

@@ -12,7 +12,7 @@ import pytest
 from arena.site.publish.verification import verify_folder
 from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
-from arena.transfer.export_writer import DigestChain
+from arena.tournament.transfer.export_writer import DigestChain
 from tests.cli.calls import calling
 from tests.contests.samples import contest_of
 from tests.report.tournaments import play

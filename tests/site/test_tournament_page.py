@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from arena.base.errors import UnknownNameError
-from arena.corrections.void_matches import void_matches
+from arena.tournament.corrections.void_matches import void_matches
 from tests.report.test_tables import HOSTILE
 from tests.report.tournaments import play
 from tests.site.parsed import Parsed, html_of, model_of

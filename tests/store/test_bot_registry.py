@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from arena.base.errors import StoreError, UsageError
-from arena.executors.log_file import JoinedLog
 from arena.match.players.manifest import load_bot
 from arena.store.home import ArenaHome
 from arena.store.results.lock import director_file_lock
 from arena.store.results.values import StoredTournament
+from arena.tournament.executors.log_file import JoinedLog
 
 
 @pytest.fixture

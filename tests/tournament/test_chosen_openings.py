@@ -28,8 +28,8 @@ from arena.tournament.opening_lines import ListedOpenings, read_lines
 from arena.tournament.openings import openings
 from arena.tournament.resumption import create_or_resume
 from arena.tournament.schedule import schedule
-from arena.transfer.definition_checks import checked_lines
-from tests.transfer.played import play
+from arena.tournament.transfer.definition_checks import checked_lines
+from tests.tournament.transfer.played import play
 
 FOUR = GameChoice(game="differences", options=dict(make_game("differences", size=4).options), players=2)
 BOTS = tuple(Bot(name=name, version="1", command=("x",), directory="/", digest=name) for name in ("a", "b"))

@@ -15,16 +15,16 @@ import pytest
 
 from arena.analysis.standings_cache import standings_of
 from arena.base.errors import DefinitionError, LateError, StoreError
-from arena.executors.cores import cores_for_workers
-from arena.executors.executor import Executor, Job, Played, Void, void_after
-from arena.executors.local import LocalExecutor
-from arena.executors.work_queue import WorkQueue
 from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of
 from arena.tournament.definition import load_definition, with_name
 from arena.tournament.director import run_tournament
+from arena.tournament.executors.cores import cores_for_workers
+from arena.tournament.executors.executor import Executor, Job, Played, Void, void_after
+from arena.tournament.executors.local import LocalExecutor
+from arena.tournament.executors.work_queue import WorkQueue
 from arena.tournament.schedule import schedule, spec_of
 from benchmarks.zoo_bots import bad_bot
 from tests.stepped_run import stepped_run, wait_until_stopped

@@ -12,7 +12,6 @@ from arena.base.errors import StoreError
 from arena.base.live_match import LiveMatch
 from arena.base.records import Bot
 from arena.base.results import EntrantRating
-from arena.executors.executor import Executor, Played, Playing, Void
 from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.protocol.messages import Wants
@@ -21,6 +20,7 @@ from arena.store.results.live_state import LiveState
 from arena.store.results.rows import row_of
 from arena.tournament import live_writer
 from arena.tournament.director import run_tournament
+from arena.tournament.executors.executor import Executor, Played, Playing, Void
 from arena.tournament.live_writer import CHARACTERS_PER_SECOND, MAX_TURN_SECONDS, LiveWriter
 from arena.tournament.progress import Progress
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.base.results import StoredResult
-from arena.executors.executor import Void
 from arena.ratings.components import connected_components
 from arena.store.results.store import Store
 from arena.tournament.control import Order, RunControl
 from arena.tournament.director import run_tournament
+from arena.tournament.executors.executor import Void
 from arena.tournament.formats.format import Field, Meeting
 from arena.tournament.formats.ladder import MAX_ROUNDS_WAITING, Ladder, LadderSettings
 from arena.tournament.time_shares import EndedMatch, TimeShares

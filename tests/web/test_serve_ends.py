@@ -18,7 +18,7 @@ from arena.store.people.submission import SubmissionState
 from arena.store.people.unrated_match import Choices, MatchState
 from arena.submissions.upload_directory import UploadDirectory
 from tests import needs
-from tests.executors.test_conformance import wait_for_the_end_of
+from tests.tournament.executors.test_conformance import wait_for_the_end_of
 
 NEVER_ANSWERS = """from arena.botkit import run
 import time

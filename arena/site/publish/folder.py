@@ -19,7 +19,7 @@ from arena.site.publish.file_names import file_names
 from arena.site.render import Setting, asset, asset_digests, render
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredTournament
-from arena.transfer.export_writer import whole_export
+from arena.tournament.transfer.export_writer import whole_export
 
 NOT_IN_FOLDERS = ("asking.js", "live.js", "parts.js", "filter.js", "pending.js")
 """Scripts that only pages of a server have, or only reports."""

@@ -12,12 +12,12 @@ import sys
 import pytest
 
 from arena.base.errors import BotDefinitionError
-from arena.executors.bot_archive import pack_bot, unpack_bot
 from arena.match.players import build_output, building
 from arena.match.players.building import build_bots, is_built
 from arena.match.players.manifest import load_bot
 from arena.match.single_match import play_match
 from arena.sandbox.isolation.levels import choose_isolation
+from arena.tournament.executors.bot_archive import pack_bot, unpack_bot
 from tests import needs
 
 ARENA = [sys.executable, "-m", "arena"]

@@ -10,7 +10,6 @@ import pytest
 from arena.base.enums import FaultKind
 from arena.base.errors import BotDefinitionError, DefinitionError
 from arena.conformance.submission import submit
-from arena.executors.bot_archive import pack_bot, unpack_bot
 from arena.match.players.building import build_bots
 from arena.match.players.manifest import as_submitted, load_bot
 from arena.match.single_match import play_match
@@ -20,6 +19,7 @@ from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredBot
 from arena.tournament.definition import load_definition
+from arena.tournament.executors.bot_archive import pack_bot, unpack_bot
 from tests import needs
 from tests.cli.calls import calling
 

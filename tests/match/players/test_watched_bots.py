@@ -9,9 +9,6 @@ import pytest
 
 from arena.base.enums import FaultKind, IsolationLevel
 from arena.base.records import MEBIBYTE, Limits, TimeControl
-from arena.executors.executor import Job, Played
-from arena.executors.table import open_executor
-from arena.executors.work_queue import WorkQueue
 from arena.match.bot_pool import BotPool
 from arena.match.players import off_turn
 from arena.match.players.human import HUMAN, HumanPlayer
@@ -20,6 +17,9 @@ from arena.match.players.off_turn import MAX_WATCH_SECONDS, RunningBots
 from arena.sandbox.isolation import procfs
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation
+from arena.tournament.executors.executor import Job, Played
+from arena.tournament.executors.table import open_executor
+from arena.tournament.executors.work_queue import WorkQueue
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import bot_processes
 from tests.leftovers import no_process_left

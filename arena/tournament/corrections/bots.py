@@ -1,0 +1,178 @@
+"""Other bots than those a tournament began with: an entrant with new files, and a late entrant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from arena.base.definition import Definition, bot_identity, bot_to_json
+from arena.base.enums import CorrectionKind
+from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
+from arena.base.records import Bot, ScheduledMatch
+from arena.match.check.check import check_bot
+from arena.match.players.manifest import claims_problem
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.store.results.correction import Correction, CorrectionDetails, taken_out
+from arena.store.results.store import Store
+from arena.tournament.corrections.corrected_tournament import (
+    CorrectedTournament,
+    corrected_tournament,
+    with_entrants,
+)
+from arena.tournament.formats.table import format_of
+from arena.tournament.schedule import Scheduler
+
+MAX_CHECK_SECONDS = 5.0
+"""For each action of a check, where only the whole match has a limit."""
+
+
+def replace_bot(store: Store, tournament: str, bot: str, new: Bot, *, reason: str) -> Correction:
+    """Give an entrant new files: its matches are set aside and played again, all others stay.
+
+    The entrant keeps its name, and takes the version of the new bot.
+
+    Args:
+        store: where the tournament is.
+        tournament: its name.
+        bot: the entrant, as ``name`` or ``name@version``.
+        new: the bot that plays from now on, where it stays.
+        reason: for everybody to read.
+
+    Raises:
+        BotDefinitionError: if the new bot does not play the games, or does not pass its check.
+        UsageError: if it is the same bot, the entrant does not take part any more, or in a knockout later duels follow
+            from its matches.
+        StoreError: if the tournament is being run.
+    """
+    definition = store.tournament(tournament).definition
+    check_entrant(new, definition)
+    with corrected_tournament(store, tournament, reason) as corrected:
+        corrected.require_closed_entry()
+        corrected.require_loose_field()
+        entrant = corrected.entrant(bot)
+        corrected.require_takes_part(entrant)
+        before = corrected.definition.entrants[entrant]
+        new = replace(new, name=before.name)
+        if bot_identity(new) == bot_identity(before):
+            raise UsageError(f"bot {new.label!r}: these are the files it has played with; there is nothing to replace")
+        own = [line for line in corrected.matches_of(entrant) if line.match in corrected.recorded]
+        corrected.require_current_stage(own)
+        replays = corrected.replays(own)
+        entrants = list(corrected.definition.entrants)
+        entrants[entrant] = new
+        changed = with_entrants(corrected.definition, tuple(entrants), advice="give the new files another version")
+        details = CorrectionDetails(
+            entrant=entrant,
+            bot=before.label,
+            replaced=bot_to_json(before),
+            settings=_earlier_settings(corrected, changed),
+            missed=replays.missed,
+        )
+        return corrected.make(
+            CorrectionKind.REPLACE,
+            details,
+            set_aside=[line.match for line in own],
+            skip=replays.skip,
+            definition=changed,
+        )
+
+
+def enter_late(store: Store, tournament: str, bot: Bot, *, reason: str, is_challenger: bool = False) -> Correction:
+    """Let a bot enter a round robin or a gauntlet that has begun: it meets everybody it would have met.
+
+    Args:
+        store: where the tournament is.
+        tournament: its name.
+        bot: the late entrant, where it stays.
+        reason: for everybody to read.
+        is_challenger: whether it enters a gauntlet as a challenger, and not in the field.
+
+    Raises:
+        BotDefinitionError: if the bot does not play the games, or does not pass its check.
+        UsageError: if the format takes no late entrants, or an entrant has the bot's name and version.
+        StoreError: if the tournament is being run.
+    """
+    stored = store.tournament(tournament)
+    _plan(CorrectedTournament(store, stored, reason), bot, is_challenger)
+    check_entrant(bot, stored.definition)
+    with corrected_tournament(store, tournament, reason) as corrected:
+        changed = _plan(corrected, bot, is_challenger)
+        number = _number(corrected, bot)
+        details = CorrectionDetails(entrant=number, bot=bot.label, settings=_earlier_settings(corrected, changed))
+        lines = list(_late_lines(corrected, changed, number))
+        absent = corrected.absent - {number}
+        skip = [line.match for line in lines if not absent.isdisjoint(line.seats)]
+        return corrected.make(CorrectionKind.ENTER, details, definition=changed, lines=lines, skip=skip)
+
+
+def _plan(corrected: CorrectedTournament, bot: Bot, is_challenger: bool) -> Definition:
+    """Return the definition with a late entrant; raise UsageError if it can't enter."""
+    name = corrected.stored.name
+    corrected.require_closed_entry()
+    challengers = corrected.definition.settings.get("challengers")
+    if is_challenger and challengers is None:
+        raise UsageError(f"tournament {name!r}: only a gauntlet has challengers")
+    number = _number(corrected, bot)
+    entrants = corrected.definition.entrants
+    changed = with_entrants(
+        corrected.definition, (*entrants[:number], bot, *entrants[number + 1 :]), advice="enter it under another name"
+    )
+    if challengers is not None:
+        names = [*changed.settings["challengers"]]
+        own = changed.shown_names[bot.label]
+        names = [shown for shown in names if shown != own] + [own] * is_challenger
+        changed = replace(changed, settings={**changed.settings, "challengers": names})
+    try:
+        for game in range(len(changed.games)):
+            format_of(changed, game).late_pairings(number)
+    except DefinitionError as error:
+        raise UsageError(f"tournament {name!r}: {error}") from error
+    return changed
+
+
+def _number(corrected: CorrectedTournament, bot: Bot) -> int:
+    """Return the number of a late entrant: the one it had before, if it was taken out again; else the next."""
+    entrants = corrected.definition.entrants
+    out = taken_out(corrected.stored.corrections)
+    return next((k for k in out if entrants[k].label == bot.label), len(entrants))
+
+
+def _late_lines(corrected: CorrectedTournament, changed: Definition, number: int) -> Iterator[ScheduledMatch]:
+    """Yield the matches of a late entrant, from the same openings as everybody's; also those with who may come back."""
+    scheduler = Scheduler(changed)
+    scheduler.continue_after(corrected.lines)
+    out = taken_out(corrected.stored.corrections) - {number}
+    for opening in range(changed.encounters):
+        for game in range(len(changed.games)):
+            pairings = format_of(changed, game).late_pairings(number)
+            yield from scheduler.lines((p for p in pairings if out.isdisjoint(p)), game, opening)
+            scheduler.round += 1
+
+
+def _earlier_settings(corrected: CorrectedTournament, changed: Definition) -> dict[str, object] | None:
+    """Return the settings of the format before a correction; None if it does not change them."""
+    before = corrected.definition.settings
+    return None if before == changed.settings else dict(before)
+
+
+def check_entrant(bot: Bot, definition: Definition) -> None:
+    """Try a bot in the games of a tournament; a Python function, which no process runs, is not tried.
+
+    Raises:
+        BotDefinitionError: if it does not claim one of the games, or does not pass its check.
+    """
+    games = tuple(dict.fromkeys(choice.game for choice in definition.games))
+    for game in games:
+        problem = claims_problem(bot, game)
+        if problem is not None:
+            raise BotDefinitionError(f"bot {bot.label!r} {problem}")
+    if bot.is_function:
+        return
+    isolation = choose_isolation(definition.isolation)
+    seconds = definition.time_control.per_action_seconds or MAX_CHECK_SECONDS
+    for step in check_bot(bot, isolation, seconds, games, definition.limits):
+        if not step.is_passed:
+            raise BotDefinitionError(
+                f"bot {bot.label!r} does not pass its check ({step.name}): {step.detail}; nothing was changed;"
+                " see: arena check"
+            )

@@ -1,0 +1,150 @@
+"""A tournament that a program keeps going: what is wanted of it, and what the program says of itself."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from arena.base.errors import DatabaseError
+from arena.store.home import ArenaHome
+from arena.store.people.directing import DirectorState, RunFigures, SittingOut, Wish
+from arena.store.people.people_store import PeopleStore
+from arena.tournament.control import Order, RunControl
+from arena.tournament.directors.leaving import Leaving
+from arena.tournament.directors.requested import carry_out_requests
+from arena.tournament.progress import Progress, time_left
+from arena.tournament.turns import SitsOut, Turns
+
+ASK_SECONDS = 0.5
+"""Between two times that the database is asked what is wanted."""
+SAY_SECONDS = 5.0
+"""Between two times that the program says how far it is."""
+SAY_AGAIN_SECONDS = 10.0
+"""Between two times that it says that it still waits: whatever is written wakes the other programs."""
+
+_ORDERS = {Wish.PLAY: Order.PLAY, Wish.PAUSE: Order.STOP, Wish.DRAIN: Order.DRAIN}
+LISTED = 50
+"""Entrants who sit out, of whom the page says so."""
+LEAST_SECONDS = 1.0
+"""How long they still sit out, at least, for the page to say so."""
+
+_log = logging.getLogger("arena.director")
+
+
+class KeptTournament(RunControl):
+    """A tournament that is kept going; the control of its runs, and the listener.
+
+    Between two runs the program calls ``carry_out_requests`` and looks at ``wish``.
+
+    Attributes:
+        tournament: its name.
+        people: where directors write what they want.
+        turns: which bots are suspended from rounds.
+        remark: a sentence that its status always includes; "" for none.
+    """
+
+    def __init__(
+        self,
+        tournament: str,
+        program: str,
+        home: ArenaHome,
+        people: PeopleStore,
+        leaving: Leaving,
+        now: Callable[[], float] = lambda: time.monotonic(),
+    ) -> None:
+        """Prepare.
+
+        Args:
+            tournament: its name.
+            program: which program keeps it going: "ladder" or "contest".
+            home: where it is.
+            people: where directors write what they want.
+            leaving: whether the program is to end.
+            now: the clock.
+        """
+        self.tournament, self._program, self.people = tournament, program, people
+        self._home, self._leaving, self._now = home, leaving, now
+        self._order, self._asked_at = Order.PLAY, float("-inf")
+        self._said: tuple[DirectorState, str] | None = None
+        self._said_at = self._began_at = now()
+        report = people.directors.report(tournament)  # what it said last holds until there is something newer
+        self._figures = replace(report.figures, playing=0, sitting_out=()) if report is not None else RunFigures()
+        self.turns: Turns = Turns(now)
+        self.remark = ""
+
+    @property
+    def wish(self) -> Wish:
+        """What is wanted of it now."""
+        found = self.people.directors.wish(self.tournament)
+        return found.wish if found is not None else Wish.PLAY
+
+    def order(self) -> Order:
+        """Return what a run is to do; if the database can't be asked, what it was to do before."""
+        if self._leaving.is_asked:
+            return Order.STOP
+        if self._now() - self._asked_at >= ASK_SECONDS:
+            self._asked_at = self._now()
+            try:
+                has_request = self.people.requests.next(self.tournament) is not None
+                self._order = Order.STOP if has_request else _ORDERS[self.wish]
+            except DatabaseError as error:
+                _log.warning("%s: what is wanted can't be read: %s", self.tournament, error)
+        return self._order
+
+    def carry_out_requests(self) -> int:
+        """Do what was asked of it, while no run plays it; return how much was decided."""
+        if self.people.requests.next(self.tournament) is None:
+            return 0
+        self.say(DirectorState.CORRECTING)
+        return carry_out_requests(self._home, self.people, self.tournament)
+
+    def begin(self) -> None:
+        """Begin a run."""
+        self._began_at = self._now()
+        self._asked_at = float("-inf")
+        self.say(DirectorState.PLAYING)
+
+    def listen(self, progress: Progress) -> None:
+        """Say how far a run is."""
+        limits = progress.stop_limits
+        left = time_left(progress, self._now() - self._began_at)
+        self._figures = RunFigures(
+            recorded=progress.recorded,
+            scheduled=progress.scheduled,
+            playing=progress.playing,
+            status=progress.status,
+            margin_95=limits.widest_margin if limits is not None else None,
+            wanted_margin_95=limits.margin_95 if limits is not None else None,
+            seconds_left=round(left.seconds, 1) if left is not None else None,
+            void_in_row=self.turns.void_in_row,
+            sitting_out=_listed(self.turns.sitting_out()),
+        )
+        self.say(DirectorState.PLAYING)
+
+    def say(self, state: DirectorState, sentence: str = "") -> None:
+        """Say what the program is doing, if that has changed or was not said for long."""
+        if state is not DirectorState.UNABLE:
+            sentence = "; ".join(filter(None, (sentence, self.remark)))
+        pause_seconds = SAY_SECONDS if state is DirectorState.PLAYING else SAY_AGAIN_SECONDS
+        if (state, sentence) == self._said and self._now() - self._said_at < pause_seconds:
+            return
+        self._said, self._said_at = (state, sentence), self._now()
+        try:
+            self.people.directors.say(self.tournament, self._program, state, sentence, self._figures)
+        except DatabaseError as error:
+            _log.warning("%s: how it is can't be written: %s", self.tournament, error)
+
+
+def _listed(sitting_out: Sequence[SitsOut]) -> tuple[SittingOut, ...]:
+    """Return who is said to sit out: a rest that ends while it is read is no news."""
+    lasting = [one for one in sitting_out if one.seconds >= LEAST_SECONDS]
+    return tuple(map(_sitting_out, lasting[:LISTED]))
+
+
+def _sitting_out(one: SitsOut) -> SittingOut:
+    reason = (
+        "its matches take so long that it has had its share of the time" if one.is_slow else "its matches were void"
+    )
+    return SittingOut(bot=one.bot, reason=reason, seconds=round(one.seconds, 1))

@@ -1,0 +1,99 @@
+"""The states of watched matches, sent by a worker beside its results.
+
+A thread sends them, so that a match costs the same whether or not it could be watched, and so that a position is seen
+while a bot thinks. While nothing is watched, the thread waits at a pipe.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from multiprocessing.connection import Connection
+from typing import Any
+
+from arena.match.bot_pool import BotPool
+from arena.tournament.executors.live_weight import LiveWeight
+
+LIVE_SECONDS = 0.25
+"""Between two states of a match, at least."""
+
+TIMES_THE_WORK = 50
+"""The wait between two states is at least this many times as long as it took to send one."""
+
+log = logging.getLogger("arena.worker")
+
+
+class WindDown:
+    """The message to a worker that no match is to begin any more."""
+
+
+class LiveReports:
+    """Sends what a worker says, from its main thread and about watched matches.
+
+    Attributes:
+        is_winding_down: whether no match is to begin any more.
+    """
+
+    def __init__(self, pool: BotPool, pipe: Connection[Any, Any], watched: Connection[Any, Any]) -> None:
+        """Prepare to send.
+
+        Args:
+            pool: what the worker plays with.
+            pipe: for what the worker says.
+            watched: where the numbers of watched matches arrive, as a frozen set, whenever they change; or that no
+                match is to begin any more.
+        """
+        self.is_winding_down = False
+        self._pool = pool
+        self._pipe = pipe
+        self._watched = watched
+        self._sending = threading.Lock()
+        self._last: tuple[object, ...] = ()
+        self._weight = LiveWeight()
+
+    def start(self) -> None:
+        """Start the thread, which ends with the process."""
+        threading.Thread(target=self._run, name="live-reports", daemon=True).start()
+
+    def send(self, message: object) -> None:
+        """Send a message of the main thread.
+
+        Raises:
+            ConnectionError: if the director has ended.
+        """
+        with self._sending:
+            self._pipe.send(message)
+
+    def _run(self) -> None:
+        matches: frozenset[int] = frozenset()
+        try:
+            with contextlib.suppress(EOFError, OSError):  # the director has ended
+                while True:
+                    while not matches or self._watched.poll():
+                        message = self._watched.recv()
+                        if isinstance(message, WindDown):
+                            self.is_winding_down = True
+                        else:
+                            matches = message
+                    began = time.perf_counter()
+                    self._report(matches)
+                    time.sleep(max(LIVE_SECONDS, TIMES_THE_WORK * (time.perf_counter() - began)))
+        except Exception:  # whoever watches sees less, and the match is played on
+            log.exception("the states of watched matches are no longer sent")
+
+    def _report(self, matches: frozenset[int]) -> None:
+        """Send the state of the match that is being played, if it is watched and something has changed."""
+        referee = self._pool.referee
+        if referee is None or referee.match not in matches:
+            return
+        live = referee.live()
+        state = (live.match, live.started_at, len(live.actions), live.seat, len(live.faults))
+        if state == self._last:
+            return
+        live = self._weight.bounded(live)
+        with self._sending:
+            if self._pool.referee is referee:  # else its result may have been sent
+                self._pipe.send(live)
+                self._last = state

@@ -1,0 +1,269 @@
+"""Plays matches in worker processes on this machine, each with a pipe of its own.
+
+When a worker dies, exactly one match is lost, the one it was playing; the match that waited in its pipe is requeued,
+and a new worker is started in its place. (``concurrent.futures`` would fail every unfinished match instead, and
+``multiprocessing.Pool`` would wait forever for the lost one.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from multiprocessing.connection import wait
+from types import TracebackType
+from typing import ClassVar, Self
+
+from arena.base.errors import UsageError
+from arena.base.live_match import LiveMatch
+from arena.base.programs.service_program import starting_process
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.reaper import end_tracers
+from arena.tournament.executors.cores import CoreLocks, available_cores
+from arena.tournament.executors.executor import Executor, Job, JobResult, Playing, Void
+from arena.tournament.executors.log_file import JoinedLog
+from arena.tournament.executors.work_queue import WorkQueue
+from arena.tournament.executors.worker import NotBegun, Ready, WorkerSettings, run_worker
+from arena.tournament.executors.worker_process import MIN_SPECS, WorkerProcess
+from arena.tournament.executors.worker_start import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
+
+MAX_SPECS = 8
+"""Matches a worker has at most. While matches are quick, it has one more than it played since it was last given any."""
+
+LEAVING_SECONDS = 5.0
+"""How long workers may take to end their bots and exit."""
+
+REFRESH_SECONDS = 0.25
+
+START_AGAIN_SECONDS = 0.5
+"""How long to wait when the machine has no room for one more process."""
+
+PAUSE_SECONDS = 0.003
+"""Between two looks for results while matches are quick, so that the director takes little of the cores."""
+
+GATHER_SECONDS = 0.05
+"""How long results are gathered, so that one transaction records several; what is lost with them is played again."""
+
+
+log = logging.getLogger("arena.director")
+
+
+class LocalExecutor(Executor):
+    """Plays matches on several cores, in a worker process for each."""
+
+    shows_matches: ClassVar[bool] = True
+
+    def __init__(self, job: Job) -> None:
+        """Prepare an executor; workers are started when there are matches for them."""
+        isolation = choose_isolation(job.isolation)
+        self._context = multiprocessing.get_context("spawn")
+        self._log = JoinedLog(job.log_path, self._context)
+        workers = job.workers or len(available_cores())
+        self._settings = [WorkerSettings(isolation, job.limits, job.fresh_bots)] * workers
+        self._cores = CoreLocks()
+        self._workers: list[WorkerProcess] = []
+        self._starts = StartedWorkers()
+        self._watched: frozenset[int] = frozenset()
+        self._live: dict[int, LiveMatch] = {}
+        self._continued_at = time.monotonic()
+
+    def __enter__(self) -> Self:
+        """Open the log, and take cores."""
+        end_if_importing()
+        self._log.__enter__()
+        pinned = self._cores.take(len(self._settings))
+        self.notice = self._cores.notice
+        if self.notice:
+            log.warning("%s", self.notice)
+        self._settings = [
+            replace(one, cores=cores, shares_cores=bool(self.notice))
+            for one, cores in zip(self._settings, pinned, strict=True)
+        ]
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for worker in self._workers:
+            worker.close()
+            if error is not None:
+                worker.process.terminate()
+        deadline = time.monotonic() + LEAVING_SECONDS
+        for worker in self._workers:
+            worker.process.join(max(0.0, deadline - time.monotonic()))
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+            worker.process.close()
+        self._cores.close()
+        self._log.__exit__(kind, error, at)
+
+    def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
+        """Play matches; each worker has the match it plays and the next ones.
+
+        Raises:
+            UsageError: if workers can't be started.
+        """
+        results: list[JobResult] = []
+        yielded_at = time.monotonic()
+        while not queue.is_finished():
+            self._hand_out(queue)
+            if self._is_busy():
+                if results:
+                    time.sleep(PAUSE_SECONDS)
+                results += self._collect(queue, GATHER_SECONDS if results else REFRESH_SECONDS)
+            if not results or not self._is_busy() or time.monotonic() - yielded_at >= GATHER_SECONDS:
+                yield results
+                results, yielded_at = [], time.monotonic()
+
+    def playing(self) -> list[Playing]:
+        """Return the matches that are being played now."""
+        ready = (worker for worker in self._workers if worker.is_ready and worker.given)
+        return [Playing(worker.given[0].match, worker.since) for worker in ready]
+
+    def watch(self, matches: frozenset[int]) -> None:
+        """Have the workers send the states of these matches."""
+        self._watched = matches
+
+    def live_matches(self) -> list[LiveMatch]:
+        """Return the latest state of each watched match that has changed."""
+        live, self._live = list(self._live.values()), {}
+        return live
+
+    def _is_busy(self) -> bool:
+        return any(worker.given for worker in self._workers)
+
+    def _collect(self, queue: WorkQueue, timeout_seconds: float) -> list[JobResult]:
+        """Wait until workers answer or die, for a moment at most; return the results."""
+        by_pipe = {worker.pipe: worker for worker in self._workers}
+        results: list[JobResult] = []
+        ready = wait(list(by_pipe), timeout=timeout_seconds)
+        if time.monotonic() - self._continued_at >= REFRESH_SECONDS:
+            self._continue_stopped()
+        for pipe in ready:
+            worker = by_pipe[pipe]  # type: ignore[index]
+            answers: list[JobResult] = []
+            try:
+                for message in worker.receive():
+                    if isinstance(message, NotBegun):
+                        queue.requeue(worker.given.popleft())
+                    else:
+                        self._take(message, worker, answers)
+            except (EOFError, ConnectionError):
+                answers += self._replace(queue, worker)
+            if answers:
+                worker.wanted = min(max(MIN_SPECS, len(answers) + 1), MAX_SPECS)
+                worker.since = time.time()
+            results += answers
+        return results
+
+    def _take(self, message: JobResult | LiveMatch | Ready, worker: WorkerProcess, answers: list[JobResult]) -> None:
+        """Deal with a message of a worker; add it to its answers if it is one."""
+        if isinstance(message, LiveMatch):
+            self._live[message.match] = message
+        elif isinstance(message, Ready):
+            worker.is_ready = True
+            worker.since = time.time()
+            self._starts.note_ready()
+        else:
+            answers.append(message)
+            worker.given.popleft()
+            self._live.pop(message.match, None)
+
+    def _continue_stopped(self) -> None:
+        """Let the workers go on: a bot that runs under our own uid can stop or trace one."""
+        pids = {worker.process.pid or os.getpid() for worker in self._workers}
+        end_tracers(pids)
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGCONT)
+        self._continued_at = time.monotonic()
+
+    def _hand_out(self, queue: WorkQueue) -> None:
+        """Take matches from the queue and send them to the workers."""
+        self._take_matches(queue)
+        for worker in self._workers:
+            worker.send()
+            worker.watch(self._watched)
+            if queue.is_closed:
+                worker.wind_down()
+
+    def _take_matches(self, queue: WorkQueue) -> None:
+        """Give every worker one match before any has two; start workers as long as there are matches for them."""
+        for depth in range(1, MAX_SPECS + 1):
+            for number in range(len(self._settings)):
+                worker = self._workers[number] if number < len(self._workers) else None
+                if worker is not None and len(worker.given) >= min(depth, worker.wanted):
+                    continue
+                spec = queue.take()
+                if spec is None:
+                    return
+                if number == len(self._workers):
+                    self._start(number)
+                self._workers[number].give(spec)
+
+    def _start(self, number: int) -> None:
+        """Start a worker, as a new one or in place of a dead one.
+
+        Raises:
+            UsageError: if the machine has no room for it.
+        """
+        for _ in range(MAX_FAILED_STARTS):
+            try:
+                self._start_once(number)
+                return
+            except OSError as error:
+                reason = error.strerror
+                time.sleep(START_AGAIN_SECONDS)
+        raise UsageError(f"no worker can be started: {reason}")
+
+    def _start_once(self, number: int) -> None:
+        ours, theirs = self._context.Pipe()
+        watched, watching = self._context.Pipe(duplex=False)
+        process = self._context.Process(
+            target=run_worker,
+            args=(theirs, watched, self._settings[number], self._log.queue),
+            name=f"worker-{number}",
+            daemon=True,
+        )
+        with starting_process():
+            try:
+                process.start()
+            except OSError:
+                ours.close()
+                watching.close()
+                raise
+            finally:
+                theirs.close()
+                watched.close()
+            self._workers[number : number + 1] = [WorkerProcess(process, ours, watching)]
+
+    def _replace(self, queue: WorkQueue, worker: WorkerProcess) -> list[JobResult]:
+        """Start a new worker in place of a dead one; the match it was playing is void, the next one is requeued.
+
+        Raises:
+            UsageError: if workers can't be started.
+        """
+        worker.process.join()
+        code = worker.process.exitcode or 0
+        worker.close()
+        given = list(worker.given)
+        lost = [Void(spec, f"the worker ended ({_exit_text(code)})") for spec in given[:1]]
+        if not worker.is_ready:
+            self._starts.note_end(code)
+            lost = lost if code < 0 else []  # it failed before it could begin; a killed one may have begun
+        for spec in given[len(lost) :]:
+            queue.requeue(spec)
+        for spec in given:
+            self._live.pop(spec.match, None)
+        self._log.renew()
+        number = self._workers.index(worker)
+        self._start(number)
+        return [*lost]
+
+
+def _exit_text(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit status {code}"

@@ -1,0 +1,144 @@
+"""A worker process: receives match specs through a pipe, plays them in turn, and returns rows for the store."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import logging.handlers
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from arena.base.errors import ArenaError, GameError
+from arena.base.programs.service_program import end_now, ignore_ctrl_c
+from arena.base.records import Limits, MatchSpec
+from arena.match.bot_pool import BotPool
+from arena.match.players.off_turn import WATCH_SECONDS
+from arena.sandbox.isolation.launcher_client import close_launcher, open_launcher
+from arena.sandbox.isolation.sandbox_policy import Isolation
+from arena.store.results.rows import row_of
+from arena.tournament.executors.executor import JobResult, Played, Void, void_after
+from arena.tournament.executors.live_reports import LiveReports
+
+log = logging.getLogger("arena.worker")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """The settings of a worker process.
+
+    Attributes:
+        isolation: the level of its bots.
+        limits: what a bot may use.
+        fresh_bots: launch every bot again for every match.
+        cores: which it and its bots are pinned to; None to leave them to the scheduler.
+        shares_cores: another arena on this machine plays on the same cores.
+    """
+
+    isolation: Isolation
+    limits: Limits
+    fresh_bots: bool
+    cores: frozenset[int] | None = None
+    shares_cores: bool = False
+
+
+class Ready:
+    """The message of a worker that is ready for its first match."""
+
+
+class NotBegun:
+    """The message of a worker that has been given a match and does not play it, for none is to begin any more."""
+
+
+def run_worker(
+    pipe: Connection[Any, Any], watched: Connection[Any, Any], settings: WorkerSettings, log_queue: Any
+) -> None:
+    """Play the matches that arrive through the pipe until it is closed. The target of a worker process."""
+    ignore_ctrl_c()  # the director handles it
+    with contextlib.suppress(KeyboardInterrupt):
+        try:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # KeyboardInterrupt, for which no game is blamed
+            _die_with_director()
+            _log_through(log_queue)
+            if settings.cores is not None:
+                with contextlib.suppress(OSError):
+                    os.sched_setaffinity(0, settings.cores)
+            open_launcher(launches_only_bots=True)
+            _play_what_arrives(pipe, watched, settings)
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is ending anyway, and nothing is left to interrupt
+    close_launcher()
+    log.info("worker %d ends", os.getpid())
+    end_now(0)
+
+
+def _play_what_arrives(pipe: Connection[Any, Any], watched: Connection[Any, Any], settings: WorkerSettings) -> None:
+    with BotPool(settings.isolation, settings.limits, settings.fresh_bots, settings.shares_cores) as pool:
+        reports = LiveReports(pool, pipe, watched)
+        reports.start()
+        with contextlib.suppress(ConnectionError):  # the director may have ended in the meantime
+            reports.send(Ready())
+        log.info("worker %d is ready", os.getpid())
+        while True:
+            try:
+                specs = _next_specs(pipe, pool)
+            except (EOFError, ConnectionError):
+                break
+            for spec in specs:
+                reports.send(NotBegun() if reports.is_winding_down else play_spec(pool, spec))
+
+
+def _next_specs(pipe: Connection[Any, Any], pool: BotPool) -> list[MatchSpec]:
+    """Wait for matches; meanwhile bots are frozen, and watched if it takes a while."""
+    if not pipe.poll():
+        pool.freeze_kept()
+        if not pipe.poll(WATCH_SECONDS):
+            with pool.watched():
+                return list(pipe.recv())
+    return list(pipe.recv())
+
+
+def play_spec(pool: BotPool, spec: MatchSpec, before_asking: Callable[[], None] | None = None) -> JobResult:
+    """Play a match; any failure of our own makes it void, and so does a mistake of the game."""
+    try:
+        record = pool.play(spec, before_asking=before_asking)
+    except GameError as error:
+        log.warning("match %d has no result: %s", spec.match, error)
+        return Void(spec, str(error), error)
+    except (ArenaError, OSError, MemoryError) as error:
+        log.warning("match %d is void: %s", spec.match, error)
+        return void_after(spec, error, f"{type(error).__name__}: {error}")
+    except Exception as error:  # a defect of ours must neither end the tournament nor count as a bot's fault
+        log.exception("match %d is void", spec.match)
+        return Void(spec, f"defect in the arena: {type(error).__name__}: {error}")
+    for fault in record.faults:
+        log.info("match %d: %s: %s: %s", spec.match, record.bots[fault.seat], fault.kind, fault.detail.for_operator())
+    return Played(row_of(record))
+
+
+def _die_with_director() -> None:
+    """End this process when the director ends, even by kill -9; the launcher then ends the bots."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, name="watch-director", daemon=True).start()
+
+
+def _log_through(log_queue: Any) -> None:
+    """Send this process's log records to the director, which writes them into one file."""
+    if log_queue is None:
+        return
+    root = logging.getLogger("arena")
+    root.handlers = [logging.handlers.QueueHandler(log_queue)]
+    root.setLevel(logging.INFO)
+    root.propagate = False

@@ -1,0 +1,166 @@
+"""The tournaments of an export: whole ones, and records of those that exist here."""
+
+from __future__ import annotations
+
+from arena.base.definition import Definition
+from arena.base.errors import StoreError, UsageError
+from arena.base.stored import is_text, is_whole
+from arena.base.text import shortened_text
+from arena.store.results.store import Store
+from arena.tournament.transfer.export_lines import ExportLine, LineError
+from arena.tournament.transfer.export_writer import LINES_PER_DIGESTS, VERSION, DigestChain
+from arena.tournament.transfer.staged_tournament import StagedTournament
+
+
+class ExportReader:
+    """Takes the lines of an export one by one.
+
+    Attributes:
+        tournaments: those that were read, by name.
+    """
+
+    def __init__(self, staging: Store, home: Store, name: str | None) -> None:
+        """Begin.
+
+        Args:
+            staging: an empty database, which gets the tournaments.
+            home: the one that is imported into.
+            name: the name under which the export's only tournament is imported; None for its own.
+        """
+        self.tournaments: dict[str, StagedTournament] = {}
+        self._staging, self._home, self._name = staging, home, name
+        self._exported_name: str | None = None
+        self._whole: _WholeTournament | None = None  # whose end has not been read
+
+    def take(self, line: ExportLine) -> None:
+        """Take a line.
+
+        Raises:
+            LineError: if it is refused.
+        """
+        try:
+            self._take(line)
+        except LineError:
+            raise
+        except UsageError as error:
+            raise LineError(line.number, str(error)) from error
+
+    def finish(self, last_line: int) -> None:
+        """Take the end of the export.
+
+        Raises:
+            LineError: if it is not complete.
+        """
+        if self._whole is not None:
+            raise LineError(last_line, "the export ends here, before its last line; copy it again")
+        for tournament in self.tournaments.values():
+            tournament.write()
+
+    def _take(self, line: ExportLine) -> None:
+        if "arena_export" in line.value:
+            if self._whole is not None:
+                raise StoreError("another tournament begins here, before the end of the one before it")
+            self._whole = _WholeTournament(self._begin_whole(line))
+        if self._whole is None:
+            self._known_tournament(line).take_record(line.value, line.number, len(line.data))
+        elif self._whole.take(line):
+            self._whole = None
+
+    def _begin_whole(self, line: ExportLine) -> StagedTournament:
+        header = line.value
+        if header["arena_export"] != VERSION:
+            raise StoreError(
+                f"arena_export = {shortened_text(repr(header['arena_export']))}: this arena reads version {VERSION};"
+                " a newer arena is needed"
+            )
+        name, created_at, finished_at = (header.get(key) for key in ("tournament", "created_at", "finished_at"))
+        if not (is_text(name) and is_text(created_at) and (finished_at is None or is_text(finished_at))):
+            raise StoreError("expected the name of a tournament, and when it began and was finished")
+        definition = Definition.from_json(self._name_for(str(name)), header.get("definition"))
+        if definition.name in self.tournaments:
+            raise StoreError(f"tournament {shortened_text(definition.name)!r} appears twice")
+        staged = StagedTournament(self._staging, definition, str(created_at), finished_at)
+        self.tournaments[definition.name] = staged
+        return staged
+
+    def _known_tournament(self, line: ExportLine) -> StagedTournament:
+        """Return the tournament of a record in an export that has nothing else: it exists here."""
+        if not is_text(line.value.get("tournament")):
+            raise StoreError("expected a record as `arena export` prints it, with its tournament")
+        name = self._name_for(line.value["tournament"])
+        if name not in self.tournaments:
+            here = self._home.find_tournament(name)
+            if here is None:
+                raise StoreError(
+                    f"tournament {shortened_text(name)!r} is not here, and this export does not define it; begin it"
+                    " with arena run, or export it with arena export --whole"
+                )
+            matches = self._home.last_match(here)
+            staged = StagedTournament(self._staging, here.definition, here.created_at, None, matches=matches)
+            staged.take_corrections(here.corrections)
+            self.tournaments[name] = staged
+        return self.tournaments[name]
+
+    def _name_for(self, exported: str) -> str:
+        """Return the name under which a tournament is imported."""
+        if self._name is None:
+            return exported
+        if self._exported_name not in (None, exported):
+            raise StoreError(f"the export has several tournaments; one of them can be imported as {self._name!r}")
+        self._exported_name = exported
+        return self._name
+
+
+class _WholeTournament:
+    """A tournament of a whole export, and the digests of its lines."""
+
+    def __init__(self, staged: StagedTournament) -> None:
+        self._staged = staged
+        self._chain = DigestChain()
+        self._unproved: list[tuple[int, str]] = []  # the lines since the last digests, and what they hold
+
+    def take(self, line: ExportLine) -> bool:
+        """Take a line, and return whether it is the last one."""
+        kind = next(iter(line.value), "")
+        if kind == "digests":
+            self._prove(line.value[kind])
+            return False
+        if kind == "end":
+            if self._unproved or line.value[kind] != self._chain.lines:
+                raise StoreError("lines before it were removed or added after they were exported")
+            return True
+        if len(self._unproved) == LINES_PER_DIGESTS:
+            raise StoreError("expected a line of digests")
+        self._chain.add(line.data)
+        match = line.value.get("match")
+        self._unproved.append((line.number, f"match {match}" if is_whole(match) else "it"))
+        self._stage(kind, line)
+        return False
+
+    def _stage(self, kind: str, line: ExportLine) -> None:
+        staged, value = self._staged, line.value
+        if kind == "schedule":
+            staged.take_schedule(value[kind])
+        elif kind == "correction":
+            staged.take_correction(value[kind])
+        elif kind == "skipped":
+            staged.take_skipped(value[kind])
+        elif kind == "void":
+            staged.take_void(value[kind])
+        elif kind == "set_aside":
+            staged.take_set_aside(value[kind], value.get("record"), len(line.data))
+        elif kind != "arena_export":
+            staged.take_record(value, line.number, len(line.data))
+
+    def _prove(self, exported: object) -> None:
+        """Compare the digests of the lines that were read with those that were exported."""
+        if not isinstance(exported, list):
+            raise StoreError("expected a list of digests")
+        is_complete = len(exported) == len(self._unproved)
+        for (number, what), digest, expected in zip(self._unproved, self._chain.digests, exported, strict=False):
+            if digest != expected:
+                change = f"{what} was changed" if is_complete else "a line was removed or added here"
+                raise LineError(number, f"{change} after it was exported")
+        if not is_complete:
+            raise StoreError("lines before it were removed or added after they were exported")
+        self._chain.digests, self._unproved = [], []

@@ -1,0 +1,172 @@
+"""Taking a tournament from elsewhere that does not exist here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from arena.base.bot_text import OPERATOR, Audience
+from arena.base.errors import StoreError
+from arena.base.records import ScheduledMatch
+from arena.store.results.addition import Addition
+from arena.store.results.correction import explaining
+from arena.store.results.correction_log import SetAside
+from arena.store.results.rows import RecordRow
+from arena.store.results.source import Source, VoidTry
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
+from arena.tournament.transfer.definition_checks import (
+    check_corrections,
+    check_definition,
+    check_time,
+    checked_lines,
+    corrections_without_locations,
+    without_locations,
+)
+from arena.tournament.transfer.matches import TextsByMatch, absent_bots, checked_voids, finished_at
+from arena.tournament.transfer.record_checks import RefusedRecordError, checked_row
+from arena.tournament.transfer.results import MergedTournament
+
+ARENA_FAILED = "the arena failed"
+
+
+class NewTournament:
+    """A tournament that does not exist here: it is read once to be checked, and again to be taken."""
+
+    def __init__(self, source: Source, there: StoredTournament) -> None:
+        """Prepare.
+
+        Args:
+            source: where it comes from.
+            there: the tournament in the source.
+        """
+        self._source, self._there = source, there
+        self._audience = OPERATOR
+        self._definition = without_locations(there.definition)
+        self._explaining = explaining(there.corrections)
+
+    def take(self, store: Store, external_games: Collection[str]) -> MergedTournament:
+        """Check the tournament and take it.
+
+        Raises:
+            UsageError: if anything in it is refused; nothing was changed then.
+        """
+        there, definition = self._there, self._definition
+        check_definition(definition, external_games)
+        check_corrections(there.corrections, definition)
+        scheduled = sum(1 for _ in self._checked_lines())
+        left_out = self._left_out(scheduled)
+        recorded = 0
+        for row in self._records(replays=True):
+            recorded += 1
+            left_out.discard(row.match)  # its record was set aside when it was left out, and came back
+        for _ in self._set_aside(replays=True):
+            pass
+        left = scheduled - len(left_out) - recorded
+        finished = finished_at(definition, left, there.finished_at)
+        self._add(store, check_time(there.created_at, "created_at"), finished)
+        return MergedTournament(
+            name=there.name,
+            is_new=True,
+            taken=recorded,
+            lines_taken=scheduled,
+            left=left,
+            is_finished=finished is not None,
+            absent_bots=absent_bots(store, definition),
+        )
+
+    def copy(self, store: Store, audience: Audience = OPERATOR) -> None:
+        """Take the tournament as it is: the source is ours, and nothing is replayed.
+
+        Args:
+            store: where it is taken to.
+            audience: what of bots' words it may not read is left out.
+
+        Raises:
+            StoreError: if a record is not that of its match.
+        """
+        self._audience = audience
+        self._add(store, self._there.created_at, self._there.finished_at)
+
+    def put_in_place_of(self, here: StoredTournament, store: Store) -> None:
+        """Take the tournament as it is, in one transaction with the removal of what a tournament has here.
+
+        Raises:
+            StoreError: if a record is not that of its match.
+        """
+        self._add(store, self._there.created_at, self._there.finished_at, here)
+
+    def _add(
+        self, store: Store, created_at: str, finished: str | None, replaced: StoredTournament | None = None
+    ) -> None:
+        there = self._there
+        store.add(
+            Addition(
+                tournament=None if replaced is None else replaced.number,
+                replaces=replaced is not None,
+                definition=self._definition,
+                created_at=created_at,
+                finished_at=finished,
+                lines=self._source.lines(there),
+                records=self._records(replays=False),
+                voids=self._voids(),
+                corrections=corrections_without_locations(there.corrections),
+                set_aside=self._set_aside(replays=False),
+                skipped=self._source.skipped(there),
+            )
+        )
+
+    def _checked_lines(self) -> Iterator[ScheduledMatch]:
+        return checked_lines(self._source.lines(self._there), self._definition, bool(self._there.corrections))
+
+    def _records(self, *, replays: bool) -> Iterator[RecordRow]:
+        texts = TextsByMatch(self._source.record_texts(self._there))
+        for line in self._source.lines(self._there):
+            text = texts.take(line.match)
+            if text is not None:
+                yield checked_row(text, line, self._definition, replays=replays, audience=self._audience)
+        texts.check_end()
+
+    def _voids(self) -> Iterator[VoidTry]:
+        """Yield the void tries; why the arena failed names paths and bots, and is not for everybody."""
+        tries = checked_voids(self._source, self._there)
+        return tries if self._audience.reads_all else (one._replace(reason=ARENA_FAILED) for one in tries)
+
+    def _set_aside(self, *, replays: bool) -> Iterator[tuple[int, RecordRow]]:
+        """Yield the records that corrections have set aside, each after the number of its correction."""
+        coming = self._source.set_aside(self._there)
+        following: SetAside | None = next(coming, None)
+        for line in self._source.lines(self._there):
+            while following is not None and following.match == line.match:
+                self._require_correction(following.correction, following.match)
+                yield following.correction, self._row_aside(following, line, replays)
+                following = next(coming, None)
+        if following is not None:
+            raise StoreError(f"match {following.match} has a record that was set aside, but is not in its schedule")
+
+    def _left_out(self, scheduled: int) -> set[int]:
+        """Return the matches that corrections have taken out of the schedule."""
+        found = set()
+        for match, correction in self._source.skipped(self._there):
+            self._require_correction(correction, match)
+            if not 1 <= match <= scheduled:
+                raise StoreError(f"match {match} is left out by correction {correction}, but is not in its schedule")
+            found.add(match)
+        return found
+
+    def _require_correction(self, number: int, match: int) -> None:
+        if number not in self._explaining:
+            raise StoreError(f"match {match} names correction {number}, but no such correction stands")
+
+    def _row_aside(self, aside: SetAside, line: ScheduledMatch, replays: bool) -> RecordRow:
+        try:
+            return checked_row(
+                aside.text,
+                line,
+                self._definition,
+                replays=replays,
+                has_other_bots=True,
+                audience=self._audience,
+            )
+        except RefusedRecordError as error:
+            where = f"the record of match {aside.match} that correction {aside.correction} has set aside"
+            raise StoreError(f"{where}: {error.reason}") from error

@@ -1,0 +1,183 @@
+"""What a correction does in the store: to the matches it names, of its own tournament, once."""
+
+import sqlite3
+
+import pytest
+
+from arena.analysis.verification import verify
+from arena.base.enums import FaultKind
+from arena.cli.group import run
+from arena.tournament.corrections.absence import disqualify, withdraw
+from arena.tournament.corrections.undoing import undo_correction
+from arena.tournament.corrections.void_matches import void_matches
+from tests.databases import change
+from tests.tournament.corrections.contest import contest, play, records, write_bots
+
+BOTS = ("ann", "bob", "illegal")
+TABLES = ("records", "faults", "matches", "skipped", "set_aside", "corrections")
+
+
+@pytest.fixture
+def bots(tmp_path):
+    """The third one loses by illegal actions."""
+    return write_bots(tmp_path / "bots", BOTS)
+
+
+def rows_of(home, name):
+    key = home.store.tournament(name).number
+    connection = sqlite3.connect(home.directory / "arena.sqlite3")
+    rows = {}
+    for table in TABLES:
+        query = f"SELECT * FROM {table} WHERE tournament_id = ? ORDER BY 2, 3"
+        rows[table] = connection.execute(query, (key,)).fetchall()
+    connection.close()
+    return rows
+
+
+def test_corrections_of_the_same_numbers_in_another_tournament_make_no_difference(home, bots):
+    for name in ("t", "other"):
+        play(home, contest(bots, name=name, encounters=2), max_matches=9)
+        withdraw(home.store, name, "ann", reason="x")
+        disqualify(home.store, name, "illegal", reason="x")
+        void_matches(home.store, name, sorted(records(home, name))[:1], reason="x")
+    before, stored = rows_of(home, "other"), home.store.tournament("other")
+    assert all(before[table] for table in ("set_aside", "skipped", "corrections"))
+    for _ in range(3):
+        undo_correction(home.store, "t", reason="x")
+    assert play(home, contest(bots, encounters=2)).is_complete
+    assert rows_of(home, "other") == before
+    assert home.store.tournament("other") == stored
+
+
+def test_what_was_played_again_is_set_aside_when_the_void_matches_count_again(home, bots):
+    play(home, contest(bots))
+    before = records(home)
+    void_matches(home.store, "t", [1, 2], reason="the power failed")
+    play(home, contest(bots))
+    undo_correction(home.store, "t", reason="it had not")
+    stored = home.store.tournament("t")
+    assert records(home) == before
+    assert [(match, number) for match, number, _ in home.store.corrections.set_aside(stored)] == [(1, 2), (2, 2)]
+    assert verify(home, stored) == (6, [])
+
+
+def test_the_faults_of_matches_that_do_not_count_do_not_count_either(home, bots):
+    play(home, contest(bots))
+    faults, before = home.store.fault_counts(home.store.tournament("t")), rows_of(home, "t")["faults"]
+    assert {kind for counts in faults.values() for kind in counts} == {FaultKind.ILLEGAL}
+    disqualify(home.store, "t", "illegal", reason="x")
+    assert home.store.fault_counts(home.store.tournament("t")) == {}
+    assert rows_of(home, "t")["faults"] == []
+    undo_correction(home.store, "t", reason="x")
+    assert home.store.fault_counts(home.store.tournament("t")) == faults
+    assert rows_of(home, "t")["faults"] == before
+
+
+def test_a_correction_whose_commit_is_in_doubt_is_made_once(home, bots, monkeypatch):
+    """A server went away after the commit, and before it answered."""
+    play(home, contest(bots))
+    database = home.store.corrections._database
+    write = database.write
+
+    def write_twice(work, again):
+        write(work)
+        return write(again)
+
+    monkeypatch.setattr(database, "write", write_twice)
+    made = void_matches(home.store, "t", [1, 2], reason="x")
+    assert home.store.tournament("t").corrections == (made,)
+    assert verify(home, home.store.tournament("t")).problems == []
+
+
+def test_a_finished_tournament_that_stays_finished_keeps_its_end(home, bots, monkeypatch):
+    play(home, contest(bots))
+    before = home.store.tournament("t").finished_at
+    assert before is not None
+    monkeypatch.setattr("arena.store.results.correction_log.utc_now", lambda: "2199-01-01T00:00:00+00:00")
+    disqualify(home.store, "t", "ann", reason="x")
+    assert home.store.tournament("t").finished_at == before
+
+
+# corrections that were edited by hand: one sentence, exit code 2, and nothing changes
+
+
+@pytest.fixture
+def void(home, tmp_path, no_check):
+    """A finished round robin of three, of which matches 1 and 2 are void."""
+    play(home, contest(write_bots(tmp_path / "bots", ["ann", "bob", "cid"])))
+    void_matches(home.store, "t", [1, 2], reason="the power failed")
+    return home
+
+
+def edit(home, statement, *values):
+    change(home.directory / "arena.sqlite3", statement, *values)
+
+
+def arena(home, capsys, *arguments):
+    """Return the exit code and what is printed on stderr."""
+    capsys.readouterr()
+    code = run(["--home", str(home.directory), *arguments])
+    return code, capsys.readouterr().err
+
+
+FAULTS = {
+    "no list": "{}",
+    "no JSON": "",
+    "a number": "[1]",
+    "too short": "[[1]]",
+    "an unknown kind": '[[0,"ann@1","nuke"]]',
+    "a kind that is a mapping": '[[0,"ann@1",{"crash":1}]]',
+    "a seat that is a text": '[["x","ann@1","crash"]]',
+    "a huge seat": '[[99999999999999999999,"ann@1","crash"]]',
+    "a bot that is a number": '[[0,1,"crash"]]',
+    "nested too deeply": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_malformed_faults_of_a_record_that_was_set_aside_do_not_come_back(void, case, capsys):
+    edit(void, "UPDATE set_aside SET faults = ?", FAULTS[case])
+    code, err = arena(void, capsys, "undo", "t", "--reason", "x")
+    assert code == 2
+    assert err.startswith("arena: match 1, set aside: its faults")
+    assert len(err.splitlines()) == 1
+    assert len(void.store.recorded_matches(void.store.tournament("t"))) == 4
+    assert [c.number for c in void.store.tournament("t").corrections] == [1]
+
+
+UNKNOWN_MATCHES = {
+    "it is left out, but it is not in the schedule": "INSERT INTO skipped VALUES (1, 77, 1)",
+    "it is set aside, but it is not in the schedule": "UPDATE set_aside SET match = 77 WHERE match = 2",
+    "it has a record, but it is not in the schedule": "UPDATE records SET match = 77 WHERE match = 6",
+}
+
+
+@pytest.mark.parametrize("problem", UNKNOWN_MATCHES)
+def test_verify_names_matches_that_are_not_in_the_schedule(void, problem):
+    assert verify(void, void.store.tournament("t")).problems == []
+    edit(void, UNKNOWN_MATCHES[problem])
+    assert f"match 77: {problem}" in verify(void, void.store.tournament("t")).problems
+
+
+DETAILS = {
+    "unknown": ('{"colour":1}', "has a field 'colour' that this arena does not know; a newer arena is needed"),
+    "no mapping": ("[]", "is malformed: expected a mapping, got list"),
+    "no JSON": ("{", "is not JSON"),
+    "deep": ("[" * 100_000, "is malformed: it is nested too deeply"),
+    "huge": ('{"entrant":1' + "0" * 30 + "}", "is malformed: entrant = "),
+    "no whole number": ('{"matches":[1.5]}', "is malformed: matches = [1.5]"),
+    "no such rule": ('{"disqualified_matches":"burn"}', "disqualified_matches = 'burn'"),
+    "an absence of nobody": ('{"missed":[{"first_round":1}]}', "missed has no field 'entrant'"),
+}
+COMMANDS = [["standings"], ["corrections"], ["verify"], ["export"], ["undo", "--reason", "x"], ["stats"]]
+
+
+@pytest.mark.parametrize("case", DETAILS)
+def test_malformed_details_are_one_sentence_in_every_command(void, case, capsys):
+    text, sentence = DETAILS[case]
+    edit(void, "UPDATE corrections SET details = ?", text)
+    for name, *options in COMMANDS:
+        code, err = arena(void, capsys, name, "t", *options)
+        assert (code, len(err.splitlines())) == (2, 1), (name, err)
+        assert "correction 1 of tournament 1 in the database: its details" in err
+        assert sentence in err

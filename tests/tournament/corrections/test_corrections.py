@@ -1,0 +1,679 @@
+"""Each kind of correction, its undoing, and what is refused."""
+
+import json
+import re
+import shutil
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arena import ArenaHome, load_definition
+from arena.analysis.standings_cache import standings_of
+from arena.analysis.verification import verify
+from arena.base.enums import CorrectionKind, DisqualifiedMatches
+from arena.base.errors import DefinitionError, StoreError, UsageError
+from arena.match.players.manifest import load_bot
+from arena.ratings.sequential import Hypotheses
+from arena.tournament.comparison import comparison_definition
+from arena.tournament.corrected import with_corrections
+from arena.tournament.corrections.absence import disqualify, withdraw
+from arena.tournament.corrections.bots import enter_late, replace_bot
+from arena.tournament.corrections.undoing import undo_correction
+from arena.tournament.corrections.void_matches import void_matches
+from arena.tournament.director import run_tournament
+from arena.tournament.formats.swiss import Swiss
+from arena.tournament.formats.tie_breaks import CardLine
+from arena.tournament.rounds import played_format, ranking_of
+from arena.tournament.transfer.definition_checks import without_locations
+from tests.databases import change
+from tests.tournament.corrections.contest import Scripts, contest, play, reckoned, records, tabled, write_bots
+
+STORED = Path(__file__).parents[2] / "data" / "stored"
+FOUR = ("ann", "bob", "cid", "dan")
+
+
+@pytest.fixture
+def bots(tmp_path, no_check):
+    return write_bots(tmp_path / "bots", FOUR)
+
+
+@pytest.fixture
+def played(home, bots):
+    """A finished round robin of four: 12 matches."""
+    play(home, contest(bots))
+    return home
+
+
+@pytest.fixture
+def newcomer(tmp_path):
+    return write_bots(tmp_path / "new", ["eve"])[0]
+
+
+@pytest.fixture
+def mended(tmp_path):
+    """Another bob."""
+    return write_bots(tmp_path / "mended", ["bob"], "mended")[0]
+
+
+def whole(home):
+    """Return every row that says what counts."""
+    connection = sqlite3.connect(home.directory / "arena.sqlite3")
+    tables = ("records", "faults", "matches", "skipped", "set_aside")
+    rows = {table: connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3").fetchall() for table in tables}
+    connection.close()
+    return rows
+
+
+def matches_with(home, *numbers):
+    return {line.match for line in home.store.schedule(home.store.tournament("t")) if set(numbers) & set(line.seats)}
+
+
+# each kind
+
+
+def test_a_withdrawn_bot_is_not_paired_any_more_and_its_results_stay(home, bots):
+    play(home, contest(bots, encounters=3), max_matches=14)
+    before = records(home)
+    made = withdraw(home.store, "t", "bob", reason="moved away")
+    assert (made.number, made.kind, made.reason) == (1, CorrectionKind.WITHDRAW, "moved away")
+    progress = play(home, contest(bots, encounters=3))
+    after = records(home)
+    assert before.items() <= after.items()
+    assert set(after) == set(before) | ({*range(1, 37)} - matches_with(home, 1))
+    assert progress.is_complete
+    assert home.store.tournament("t").scheduled == len(after)
+    assert tabled(home) == reckoned(after.values())
+
+
+def test_a_tournament_is_finished_when_the_last_bot_to_play_withdraws(home, bots):
+    play(home, contest(bots, encounters=2), max_matches=23)
+    last = next(home.store.unplayed(home.store.tournament("t")))
+    assert home.store.tournament("t").finished_at is None
+    withdraw(home.store, "t", FOUR[last.seats[0]], reason="x")
+    assert home.store.tournament("t").finished_at is not None
+
+
+def test_annulled_matches_count_for_nobody_and_the_bot_leaves_the_table(played):
+    before = records(played)
+    disqualify(played.store, "t", "bob", reason="copied")
+    after = records(played)
+    assert after == {match: text for match, text in before.items() if match not in matches_with(played, 1)}
+    assert [line.label for line in standings_of(played.store, "t").lines if line.bot == "bob"] == []
+    assert len(standings_of(played.store, "t").lines) == 3
+    assert tabled(played) == reckoned(after.values())
+    assert played.store.fault_counts(played.store.tournament("t")) == {}
+
+
+def test_kept_matches_count_for_the_rivals_of_a_disqualified_bot(played):
+    whole_table = reckoned(records(played).values())
+    disqualify(played.store, "t", "bob@1", reason="copied", matches=DisqualifiedMatches.KEEP)
+    assert len(records(played)) == 12
+    expected = {label: line for label, line in whole_table.items() if label != "bob@1"}
+    assert tabled(played) == expected
+    assert standings_of(played.store, "t").lines[0].rank == 1
+
+
+def test_a_replaced_bot_plays_its_matches_again_and_all_others_stay(played, bots, mended):
+    before = records(played)
+    replace_bot(played.store, "t", "bob", mended, reason="a bug")
+    own = matches_with(played, 1)
+    assert len(own) == 6
+    assert records(played) == {match: text for match, text in before.items() if match not in own}
+    play(played, contest(bots))  # the file is as it was
+    after = records(played)
+    assert set(after) == set(before)
+    assert {match for match in after if after[match] == before[match]} == set(before) - own
+    assert played.store.tournament("t").definition.entrants[1].digest == mended.digest
+    assert verify(played, played.store.tournament("t")) == (12, [])
+
+
+def test_the_file_may_have_the_new_bot_as_well(played, bots, mended):
+    replace_bot(played.store, "t", "bob", mended, reason="a bug")
+    assert play(played, contest((bots[0], mended, *bots[2:]))).is_complete
+
+
+def test_a_file_with_another_bot_than_the_replaced_and_the_new_one_is_refused(played, bots, mended, tmp_path):
+    replace_bot(played.store, "t", "bob", mended, reason="a bug")
+    other = write_bots(tmp_path / "other", ["bob"], "something else")[0]
+    with pytest.raises(DefinitionError, match=r"differs in the bot 'bob@1'; .*arena replace"):
+        play(played, contest((bots[0], other, *bots[2:])))
+
+
+def test_a_new_bot_that_has_changed_since_is_named(played, bots, mended):
+    replace_bot(played.store, "t", "bob", mended, reason="a bug")
+    Path(mended.own_files[0]).write_text("# something else\n")
+    with pytest.raises(UsageError, match="bot 'bob@1', which came by a correction, has changed in"):
+        play(played, contest(bots))
+    Path(mended.own_files[0]).unlink()
+    with pytest.raises(UsageError, match="bot 'bob@1', which came by a correction, is not at"):
+        play(played, contest(bots))
+
+
+def test_of_a_stored_bot_only_its_place_and_its_arguments_are_believed(played, bots, mended):
+    """The interpreter may have moved, and a home that comes from somebody else may name any program."""
+    replace_bot(played.store, "t", "bob", replace(mended, command=(*mended.command, "--fast")), reason="a bug")
+    program = mended.command[0]
+    statement = "UPDATE tournaments SET definition = replace(definition, ?, '/bin/false')"
+    change(played.directory / "arena.sqlite3", statement, program)
+    stored = played.store.tournament("t")
+    assert stored.definition.entrants[1].command == ("/bin/false", mended.own_files[0], "--fast")
+    bob = with_corrections(contest(bots), stored).entrants[1]
+    assert bob.command == (program, mended.own_files[0], "--fast")
+
+
+def test_a_corrected_bot_of_another_machine_is_looked_for_in_the_file(played, bots, mended):
+    replace_bot(played.store, "t", "bob", mended, reason="a bug")
+    stored = played.store.tournament("t")
+    played.store.change_definition(stored, without_locations(stored.definition))  # as after a merge
+    with pytest.raises(UsageError, match="'bob@1', which came by a correction, was on another machine; name its files"):
+        play(played, contest(bots))
+    assert play(played, contest((bots[0], mended, *bots[2:]))).is_complete
+
+
+def test_void_matches_are_played_again_with_the_same_seats_and_opening(played, bots):
+    before, faults = records(played), whole(played)["faults"]
+    made = void_matches(played.store, "t", [5, 3, 5], reason="the power failed")
+    assert made.details.matches == (3, 5)
+    assert set(before) - set(records(played)) == {3, 5}
+    assert played.store.corrections.set_aside_matches(played.store.tournament("t"), 1) == [3, 5]
+    play(played, contest(bots))
+    assert set(records(played)) == set(before)
+    then, now = json.loads(before[3]), json.loads(records(played)[3])
+    for name in ("bots", "opening_plies", "actions", "rng_seed", "ranks"):  # the same scripts play the same again
+        assert then[name] == now[name]
+    assert whole(played)["faults"] == faults
+
+
+def test_a_late_entrant_of_a_round_robin_meets_everybody_from_their_openings(played, bots, newcomer):
+    enter_late(played.store, "t", newcomer, reason="was ill")
+    stored = played.store.tournament("t")
+    new = [line for line in played.store.schedule(stored) if 4 in line.seats]
+    assert sorted(line.seats for line in new) == sorted([(k, 4) for k in range(4)] + [(4, k) for k in range(4)])
+    openings = {line.opening_actions for line in played.store.schedule(stored) if 4 not in line.seats}
+    assert {line.opening_actions for line in new} == openings
+    assert stored.finished_at is None
+    assert play(played, contest(bots)).is_complete
+    assert tabled(played)["eve@1"][0] == 8
+    assert play(played, contest((*bots, newcomer))).is_complete  # the file may have it by now
+
+
+def test_a_late_entrant_may_be_anywhere_in_the_file(played, bots, newcomer, tmp_path):
+    with pytest.raises(DefinitionError, match=r"differs in the new entrant 'eve@1'; .*\(arena enter\)"):
+        play(played, contest((bots[0], newcomer, *bots[1:])))
+    enter_late(played.store, "t", newcomer, reason="was ill")
+    (later,) = write_bots(tmp_path / "later", ["abe"])
+    enter_late(played.store, "t", later, reason="was ill, too")
+    assert play(played, contest((bots[0], newcomer, *bots[1:]))).is_complete  # without the second
+    assert play(played, contest((later, newcomer, *bots))).is_complete
+    labels = [bot.label for bot in played.store.tournament("t").definition.entrants]
+    assert labels == [*(bot.label for bot in bots), "eve@1", "abe@1"]
+
+
+def test_a_late_entrant_that_was_replaced_may_have_its_old_or_new_files_in_the_file(played, bots, newcomer, tmp_path):
+    enter_late(played.store, "t", newcomer, reason="was ill")
+    newer = replace(write_bots(tmp_path / "newer", ["eve"], "mended")[0], version="2")
+    replace_bot(played.store, "t", "eve", newer, reason="a bug")
+    for present in (newcomer, newer):
+        assert play(played, contest((present, *bots))).is_complete
+
+
+@pytest.mark.parametrize(
+    ("entrants", "differing"),
+    [
+        ((0, 1, 2), "the missing entrant 'dan@1'; .*, or put the files of the entrant back"),
+        ((1, 0, 2, 3), r"the order of entrants; give this one another name \(--name NAME\)"),
+    ],
+)
+def test_a_file_with_other_entrants_is_refused_with_their_names(played, bots, entrants, differing):
+    with pytest.raises(DefinitionError, match=f"differs in {differing}$"):
+        play(played, contest(tuple(bots[k] for k in entrants)))
+
+
+def test_who_enters_late_does_not_meet_who_has_withdrawn(home, bots, newcomer):
+    play(home, contest(bots, encounters=2), max_matches=20)
+    withdraw(home.store, "t", "ann", reason="x")
+    enter_late(home.store, "t", newcomer, reason="x")
+    rivals = {k for line in home.store.unplayed(home.store.tournament("t")) if 4 in line.seats for k in line.seats}
+    assert rivals == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize(("is_challenger", "rivals"), [(False, {0}), (True, {1, 2, 3})])
+def test_a_gauntlet_takes_late_entrants_in_the_field_and_as_challengers(home, bots, newcomer, is_challenger, rivals):
+    definition = contest(bots, format="gauntlet", settings={"challengers": ["ann"]})
+    play(home, definition)
+    enter_late(home.store, "t", newcomer, reason="x", is_challenger=is_challenger)
+    lines = list(home.store.schedule(home.store.tournament("t")))
+    assert {k for line in lines if 4 in line.seats for k in line.seats} == rivals | {4}
+    assert play(home, definition).is_complete
+    assert verify(home, home.store.tournament("t")).problems == []
+
+
+def test_late_entrants_of_a_game_for_three_meet_every_pair(home, bots, newcomer):
+    definition = contest(bots, players=3)
+    play(home, definition)
+    enter_late(home.store, "t", newcomer, reason="x")
+    groups = {frozenset(line.seats) for line in home.store.schedule(home.store.tournament("t")) if 4 in line.seats}
+    assert len(groups) == 6  # as many as pairs of the four
+    assert play(home, definition).is_complete
+
+
+def test_other_tournaments_make_no_difference(home, bots):
+    """Their matches have the same numbers."""
+    play(home, contest(bots, name="other", encounters=2))
+    play(home, contest(bots, encounters=2), max_matches=10)
+    withdraw(home.store, "t", "bob", reason="x")
+    play(home, contest(bots, encounters=2))
+    stored = home.store.tournament("t")
+    assert stored.scheduled == stored.recorded == len(records(home)) < 24
+    other = home.store.tournament("other")
+    assert (other.scheduled, other.recorded, other.corrections) == (24, 24, ())
+
+
+# formats whose rounds depend on results
+
+
+def swiss(bots, rounds=3):
+    return contest(bots, format="swiss", settings={"rounds": rounds})
+
+
+def test_in_a_swiss_the_rival_of_a_withdrawn_bot_has_the_point_of_a_bye(home, tmp_path, no_check):
+    bots = write_bots(tmp_path / "bots", [*FOUR, "eve", "fay"])
+    play(home, swiss(bots), max_matches=7)  # the first round, and a match of the second
+    second = [line for line in home.store.schedule(home.store.tournament("t")) if line.round == 2]
+    pairs = [set(line.seats) for line in second]
+    leaver, rival = sorted(pairs[-1])
+    before = dict(ranking_of(home.store, home.store.tournament("t")))
+    names = [bot.name for bot in bots]
+    withdraw(home.store, "t", names[leaver], reason="x")
+    play(home, swiss(bots))
+    stored = home.store.tournament("t")
+    assert stored.finished_at is not None
+    third = [line for line in home.store.schedule(stored) if line.round == 3]
+    assert leaver not in {k for line in third for k in line.seats}
+    assert len(third) == 4  # two pairs in two matches; the fifth has the bye
+    table = dict(ranking_of(home.store, stored))
+    assert table[names[leaver]].values["score"] == before[names[leaver]].values["score"]
+    had_bye = rival not in {k for line in third for k in line.seats}
+    gained = table[names[rival]].values["score"] - before[names[rival]].values["score"]
+    assert gained in ({2} if had_bye else {1, 1.5, 2})
+    assert (
+        sum(placing.values["score"] for placing in table.values()) == 9
+    )  # in each round a point for each pair, or bye
+    assert verify(home, stored).problems == []
+
+
+def test_in_a_knockout_the_rival_of_a_withdrawn_bot_advances(home, bots):
+    definition = contest(bots, format="knockout", settings={"seeding": "entrants"})
+    play(home, definition, max_matches=1)
+    withdraw(home.store, "t", "dan", reason="x")  # the rival of ann in the draw 1-4, 2-3
+    play(home, definition)
+    stored = home.store.tournament("t")
+    lines = list(home.store.schedule(stored))
+    assert {0, 3} not in [set(line.seats) for line in lines if line.match in records(home) and line.round > 1]
+    assert 0 in {k for line in lines if line.round > 1 for k in line.seats}
+    assert dict(ranking_of(home.store, stored))["dan"].rank == 3
+    assert stored.finished_at is not None
+
+
+def test_a_knockout_keeps_what_later_duels_rest_on(home, bots, mended):
+    definition = contest(bots, format="knockout", settings={"seeding": "entrants"})
+    play(home, definition)
+    with pytest.raises(UsageError, match="match 1 of tournament 't': in a knockout, later duels have been paired"):
+        void_matches(home.store, "t", [1], reason="x")
+    with pytest.raises(UsageError, match="expected the rule 'keep'"):
+        disqualify(home.store, "t", "ann", reason="x")
+    final = max(records(home))
+    void_matches(home.store, "t", [final], reason="x")
+    assert play(home, definition).is_complete
+    champion = next(name for name, placing in ranking_of(home.store, home.store.tournament("t")) if placing.rank == 1)
+    disqualify(home.store, "t", champion, reason="x", matches=DisqualifiedMatches.KEEP)
+    ranking = ranking_of(home.store, home.store.tournament("t"))
+    assert champion not in dict(ranking)
+    assert [placing.rank for _, placing in ranking] == [1, 2, 2]
+
+
+def test_a_ladder_goes_on_without_who_has_withdrawn(home, bots):
+    definition = contest(bots, format="ladder", settings={"matches": 40})
+    play(home, definition, max_matches=10)
+    withdraw(home.store, "t", "cid", reason="x")
+    known = matches_with(home, 2)
+    play(home, definition)
+    assert matches_with(home, 2) == known
+    assert home.store.tournament("t").finished_at is not None
+    with pytest.raises(UsageError, match="new versions enter a ladder through the tournament file"):
+        replace_bot(home.store, "t", "bob", bots[0], reason="x")
+
+
+def test_a_swiss_ends_when_nobody_is_left_to_meet(home, bots):
+    play(home, swiss(bots), max_matches=2)
+    for name in FOUR[:3]:
+        withdraw(home.store, "t", name, reason="x")
+    assert play(home, swiss(bots)).is_complete
+
+
+# undoing
+
+
+def story(home, draw, bots, mended, newcomer):
+    """Correct a tournament at random, with runs in between; return the corrections that were made."""
+    made = []
+    for _ in range(draw(st.integers(1, 6))):
+        which = draw(st.sampled_from(["withdraw", "annul", "keep", "replace", "void", "enter", "play"]))
+        name = draw(st.sampled_from(FOUR))
+        try:
+            if which == "withdraw":
+                made.append(withdraw(home.store, "t", name, reason="x"))
+            elif which in ("annul", "keep"):
+                made.append(disqualify(home.store, "t", name, reason="x", matches=DisqualifiedMatches(which)))
+            elif which == "replace":
+                made.append(replace_bot(home.store, "t", "bob", mended, reason="x"))
+            elif which == "enter":
+                made.append(enter_late(home.store, "t", newcomer, reason="x"))
+            elif which == "void" and records(home):
+                numbers = draw(st.lists(st.sampled_from(sorted(records(home))), min_size=1, max_size=4))
+                made.append(void_matches(home.store, "t", numbers, reason="x"))
+            elif which == "play":
+                play(home, contest(bots, encounters=2), max_matches=draw(st.integers(0, 12)))
+        except UsageError:
+            pass
+    return made
+
+
+@pytest.mark.slow
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_undoing_everything_brings_every_record_back(tmp_path_factory, no_check, data):
+    directory = tmp_path_factory.mktemp("story")
+    bots = write_bots(directory / "bots", FOUR)
+    (mended,), (newcomer,) = write_bots(directory / "m", ["bob"], "mended"), write_bots(directory / "n", ["eve"])
+    with ArenaHome(directory / "home") as home:
+        play(home, contest(bots, encounters=2), max_matches=data.draw(st.integers(0, 24)))
+        before = records(home)
+        made = story(home, data.draw, bots, mended, newcomer)
+        assert verify(home, home.store.tournament("t")).problems == []
+        for _ in made:
+            undo_correction(home.store, "t", reason="x")
+            assert verify(home, home.store.tournament("t")).problems == []
+        after = records(home)
+        assert before.items() <= after.items()
+        assert home.store.tournament("t").definition.entrants[:4] == bots
+        assert play(home, contest(bots, encounters=2)).is_complete
+        assert len(records(home)) == 24
+        assert verify(home, home.store.tournament("t")) == (24, [])
+        assert tabled(home) == reckoned(records(home).values())
+
+
+@pytest.mark.parametrize(
+    "correct",
+    [
+        lambda store, mended: disqualify(store, "t", "bob", reason="x"),
+        lambda store, mended: disqualify(store, "t", "bob", reason="x", matches=DisqualifiedMatches.KEEP),
+        lambda store, mended: replace_bot(store, "t", "bob", mended, reason="x"),
+        lambda store, mended: void_matches(store, "t", [1, 2, 12], reason="x"),
+    ],
+    ids=["annul", "keep", "replace", "void"],
+)
+def test_an_undone_correction_leaves_nothing_but_its_lines_in_the_log(played, mended, correct):
+    before = whole(played)
+    correct(played.store, mended)
+    undo_correction(played.store, "t", reason="x")
+    assert whole(played) == before
+    assert played.store.tournament("t").finished_at is not None
+    assert [c.kind for c in played.store.tournament("t").corrections][1:] == [CorrectionKind.UNDO]
+
+
+def test_what_was_played_in_between_is_set_aside_when_a_correction_is_undone(played, bots, mended):
+    before = records(played)
+    replace_bot(played.store, "t", "bob", mended, reason="x")
+    play(played, contest(bots))
+    own = sorted(matches_with(played, 1))
+    by_the_new_one = [records(played)[match] for match in own]
+    undo_correction(played.store, "t", reason="x")
+    assert records(played) == before
+    stored = played.store.tournament("t")
+    assert [
+        text for _, correction, text in played.store.corrections.set_aside(stored) if correction == 2
+    ] == by_the_new_one
+    assert verify(played, stored) == (12, [])
+
+
+def test_a_correction_that_later_ones_build_on_is_not_undone(played, bots, mended):
+    void_matches(played.store, "t", sorted(matches_with(played, 1))[:1], reason="x")
+    replace_bot(played.store, "t", "bob", mended, reason="x")
+    with pytest.raises(UsageError, match=r"correction 1 of tournament 't': correction 2 \(replacement\) came later"):
+        undo_correction(played.store, "t", 1, reason="x")
+    play(played, contest(bots))
+    disqualify(played.store, "t", "ann", reason="of another bot", matches=DisqualifiedMatches.KEEP)
+    undo_correction(played.store, "t", 2, reason="x")
+    undo_correction(played.store, "t", 1, reason="x")
+    assert [c.number for c in played.store.tournament("t").corrections] == [1, 2, 3, 4, 5]
+
+
+def test_in_a_swiss_a_bot_that_comes_back_has_nothing_for_the_rounds_it_missed(home, tmp_path, no_check):
+    bots = write_bots(tmp_path / "bots", [*FOUR, "eve", "fay"])
+    play(home, swiss(bots, rounds=4), max_matches=6)  # the first round
+    withdraw(home.store, "t", "ann", reason="x")
+    play(home, swiss(bots, rounds=4), max_matches=4)  # of the second, the two pairs that are left
+    undo_correction(home.store, "t", reason="x")
+    stored = home.store.tournament("t")
+    assert {line.round for line in home.store.unplayed(stored) if 0 in line.seats} == {2}
+    assert play(home, swiss(bots, rounds=4)).is_complete
+    in_round = {number: set() for number in range(1, 5)}
+    for line in home.store.schedule(stored):
+        in_round[line.round] |= set(line.seats)
+    assert [0 in in_round[number] for number in range(1, 5)] == [True, True, False, True]
+    played = played_format(home.store, stored)
+    assert isinstance(played, Swiss)
+    assert played.cards()[0][2] == CardLine(None, 0.0)
+    assert verify(home, stored).problems == []
+
+
+def test_in_a_knockout_a_bot_does_not_come_back_after_the_next_round(home, bots):
+    definition = contest(bots, format="knockout", settings={"seeding": "entrants"})
+    play(home, definition, max_matches=1)
+    withdraw(home.store, "t", "dan", reason="x")
+    play(home, definition)
+    with pytest.raises(UsageError, match="later duels have been paired without dan@1, so it can't come back"):
+        undo_correction(home.store, "t", reason="x")
+
+
+# what is refused
+
+
+REFUSED = {
+    "an unknown tournament": (lambda store: withdraw(store, "u", "bob", reason="x"), "unknown tournament 'u'"),
+    "an unknown bot": (lambda store: withdraw(store, "t", "bobb", reason="x"), "unknown entrant 'bobb'"),
+    "no reason": (lambda store: void_matches(store, "t", [1], reason=" "), "reason ' ': expected 1 to 500 visible"),
+    "a reason of two lines": (
+        lambda store: void_matches(store, "t", [1], reason="a\nb"),
+        "visible characters on one line",
+    ),
+    "a long reason": (lambda store: void_matches(store, "t", [1], reason="a" * 501), "expected 1 to 500 visible"),
+    "no match": (lambda store: void_matches(store, "t", [], reason="x"), "expected the number of at least one match"),
+    "a match that is not there": (
+        lambda store: void_matches(store, "t", [1, 13, 99], reason="x"),
+        "tournament 't': no record of match 13, 99; 12 of its 12 matches have one",
+    ),
+    "nothing left to withdraw from": (
+        lambda store: withdraw(store, "t", "bob", reason="x"),
+        "tournament 't' is finished: bob@1 has no match left to withdraw from",
+    ),
+    "no correction": (lambda store: undo_correction(store, "t", reason="x"), "has no correction that could be undone"),
+    "no challengers": (
+        lambda store: enter_late(
+            store, "t", store.tournament("t").definition.entrants[0], reason="x", is_challenger=True
+        ),
+        "only a gauntlet has challengers",
+    ),
+    "a bot that is there": (
+        lambda store: enter_late(store, "t", store.tournament("t").definition.entrants[0], reason="x"),
+        "bot 'ann@1': another entrant has this name and version; enter it under another name",
+    ),
+    "the same files": (
+        lambda store: replace_bot(store, "t", "ann", store.tournament("t").definition.entrants[0], reason="x"),
+        "bot 'ann@1': these are the files it has played with; there is nothing to replace",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_can_not_be_corrected_is_said_and_nothing_changes(played, case):
+    correct, sentence = REFUSED[case]
+    before = whole(played)
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        correct(played.store)
+    assert whole(played) == before
+    assert played.store.tournament("t").corrections == ()
+
+
+def test_nothing_is_corrected_twice(home, bots):
+    play(home, contest(bots, encounters=2), max_matches=12)
+    withdraw(home.store, "t", "bob", reason="x")
+    with pytest.raises(
+        UsageError, match=r"bob@1 has withdrawn from tournament 't' \(correction 1\); nothing was changed"
+    ):
+        withdraw(home.store, "t", "bob", reason="x")
+    disqualify(home.store, "t", "bob", reason="x")
+    with pytest.raises(UsageError, match=r"bob@1 is disqualified in tournament 't' already \(correction 2\)"):
+        disqualify(home.store, "t", "bob", reason="x")
+    undo_correction(home.store, "t", 2, reason="x")
+    with pytest.raises(UsageError, match="correction 2 of tournament 't' is undone already"):
+        undo_correction(home.store, "t", 2, reason="x")
+    with pytest.raises(UsageError, match="expected one that can be undone: 1"):
+        undo_correction(home.store, "t", 77, reason="x")
+
+
+def test_a_running_tournament_is_not_corrected(played):
+    with played.store.lock("t"), pytest.raises(StoreError, match="is being run by another director"):
+        void_matches(played.store, "t", [1], reason="x")
+    assert len(records(played)) == 12
+
+
+def test_a_correction_while_a_run_builds_its_bots_ends_that_run(played, bots, mended, monkeypatch):
+    """The run holds no lock yet, and has not built the new bot."""
+
+    def open_executor(url, job):
+        monkeypatch.setattr("arena.tournament.director.open_executor", lambda url, job: Scripts())
+        replace_bot(played.store, "t", "bob", mended, reason="x")
+        return Scripts()
+
+    void_matches(played.store, "t", [1], reason="x")
+    monkeypatch.setattr("arena.tournament.director.open_executor", open_executor)
+    with pytest.raises(StoreError, match="'t' was corrected while its bots were built; nothing was played"):
+        run_tournament(contest(bots), played.store)
+    assert run_tournament(contest(bots), played.store).is_complete
+
+
+def test_a_run_of_a_ladder_builds_who_is_in_its_file_and_has_not_withdrawn(home, bots, newcomer, monkeypatch):
+    """Entrants of the store and of the file have different numbers once somebody has left the file."""
+    jobs = []
+
+    def open_executor(url, job):
+        jobs.append([bot.name for bot in job.bots])
+        return Scripts()
+
+    monkeypatch.setattr("arena.tournament.director.open_executor", open_executor)
+    ladder = {"format": "ladder", "settings": {"matches": 40}}
+    play(home, contest(bots, **ladder), max_matches=10)
+    withdraw(home.store, "t", "cid", reason="x")
+    run_tournament(contest((*bots[1:], newcomer), **ladder), home.store)  # ann has left the file, eve has come
+    assert jobs == [["bob", "dan", "eve"]]
+    assert verify(home, home.store.tournament("t")).problems == []
+
+
+def test_a_comparison_is_not_corrected_but_for_void_matches(home, bots):
+    definition = comparison_definition(bots[0], bots[1], "differences", {"size": 4}, Hypotheses(), name="t", limit=32)
+    play(home, definition)
+    for correct in (withdraw, disqualify):
+        with pytest.raises(UsageError, match="a comparison needs all of its bots"):
+            correct(home.store, "t", "ann", reason="x")
+    void_matches(home.store, "t", [1, 2], reason="x")
+    assert play(home, definition).is_complete
+
+
+def test_a_bot_that_does_not_pass_its_check_does_not_enter(home, tmp_path):
+    bots = write_bots(tmp_path / "bots", FOUR)
+    play(home, contest(bots))
+    before = whole(home)
+    broken = write_bots(tmp_path / "broken", ["bob"], "broken")[0]  # a comment is no bot
+    with pytest.raises(UsageError, match=r"bot 'bob@1' does not pass its check \(starts .*; nothing was changed"):
+        replace_bot(home.store, "t", "bob", broken, reason="x")
+    with pytest.raises(UsageError, match="does not pass its check"):
+        enter_late(home.store, "t", write_bots(tmp_path / "n", ["eve"])[0], reason="x")
+    assert whole(home) == before
+
+
+# what earlier versions have stored
+@pytest.mark.slow
+@pytest.mark.parametrize("version", sorted(path.name for path in (STORED / "homes").iterdir()))
+def test_a_tournament_of_an_earlier_version_takes_every_correction(version, tmp_path):
+    shutil.copytree(STORED / "homes" / version, tmp_path / "home")
+    text = (STORED / "round_robin.toml").read_text().replace('"bots/', f'"{STORED}/bots/')
+    (tmp_path / "t.toml").write_text(text)
+    shutil.copytree(STORED / "bots", tmp_path / "bots")
+    with ArenaHome(tmp_path / "home") as home:
+        name = "round robin"
+        stored = home.store.tournament(name)
+        labels = [bot.label for bot in stored.definition.entrants]
+        void_matches(home.store, name, [1], reason="x")
+        withdraw(home.store, name, labels[0], reason="x")
+        disqualify(home.store, name, labels[1], reason="x")
+        mended = tmp_path / "bots" / "middle.py"
+        mended.write_text(f"{mended.read_text()}\n# mended\n")
+        replace_bot(home.store, name, labels[3], load_bot(mended), reason="x")
+        enter_late(home.store, name, load_bot(tmp_path / "bots" / "last.py"), reason="x")
+        run_tournament(load_definition(tmp_path / "t.toml", home.bots), home.store, workers=2)
+        assert {"middle@1", "last@1"} <= set(tabled(home, name))
+        assert verify(home, home.store.tournament(name)).problems == []
+        assert tabled(home, name) == reckoned(records(home, name).values())
+        for _ in range(5):
+            undo_correction(home.store, name, reason="x")
+        run_tournament(load_definition(tmp_path / "t.toml", home.bots), home.store, workers=2)
+        assert verify(home, home.store.tournament(name)).problems == []
+
+
+def test_a_log_that_names_an_unknown_entrant_is_refused(played):
+    disqualify(played.store, "t", "bob", reason="x")
+    statement = "UPDATE corrections SET details = replace(details, '\"entrant\":1', '\"entrant\":9')"
+    change(played.directory / "arena.sqlite3", statement)
+    with pytest.raises(StoreError, match="its log of corrections names an entrant that it does not have"):
+        standings_of(played.store, "t")
+
+
+TAMPERED = {
+    "a record comes back": (
+        "INSERT INTO records SELECT tournament_id, match, encounter, game, bots, ranks, termination, opening_hash,"
+        " actions_hash, record FROM set_aside WHERE match = (SELECT min(match) FROM set_aside)",
+        r"match \d+: bob@1 is disqualified \(correction 1\), but its record counts",
+    ),
+    "the log is shortened": ("DELETE FROM corrections", "no such correction stands"),
+    "the log is numbered otherwise": (
+        "UPDATE corrections SET number = 2",
+        r"the log of corrections has the numbers \[2\]",
+    ),
+    "a match is left out by no correction": (
+        "INSERT INTO skipped (tournament_id, match, correction) SELECT id, 1, 7 FROM tournaments",
+        "match 1: it is left out by correction 7, but no such correction stands",
+    ),
+    "a record is lost": (
+        "DELETE FROM records WHERE match = (SELECT min(match) FROM records)",
+        r"match \d+: it has no record, although the tournament is finished",
+    ),
+    "a set aside record is changed": (
+        "UPDATE set_aside SET record = replace(record, '\"ranks\":[', '\"ranks\":[7,')",
+        r"match \d+, set aside by correction 1: ",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TAMPERED)
+def test_verify_names_what_the_log_does_not_explain(played, case):
+    statement, problem = TAMPERED[case]
+    disqualify(played.store, "t", "bob", reason="x")
+    change(played.directory / "arena.sqlite3", statement)
+    problems = verify(played, played.store.tournament("t")).problems
+    assert any(re.search(problem, text) for text in problems), problems

@@ -1,0 +1,194 @@
+"""Several entrants who leave, at the same time or one after another, and who come back."""
+
+import pytest
+
+from arena.analysis.verification import verify
+from arena.base.enums import DisqualifiedMatches
+from arena.base.errors import UsageError
+from arena.tournament.corrections.absence import disqualify, withdraw
+from arena.tournament.corrections.bots import enter_late, replace_bot
+from arena.tournament.corrections.undoing import undo_correction
+from arena.tournament.corrections.void_matches import void_matches
+from arena.tournament.formats.tie_breaks import CardLine
+from arena.tournament.rounds import played_format, ranking_of
+from tests.tournament.corrections.contest import contest, play, records, write_bots
+
+SIX = ("ann", "bob", "cid", "dan", "eve", "fay")
+
+
+@pytest.fixture
+def six(tmp_path, no_check):
+    return write_bots(tmp_path / "bots", SIX)
+
+
+def swiss(bots, rounds=4):
+    return contest(bots, format="swiss", settings={"rounds": rounds})
+
+
+def lines_of(home, number=None):
+    return [line for line in home.store.schedule(home.store.tournament("t")) if number in (None, line.round)]
+
+
+def scores(home):
+    ranking = ranking_of(home.store, home.store.tournament("t"))
+    return {name: placing.values["score"] for name, placing in ranking}
+
+
+def cards(home):
+    """Return each entrant's card over the complete rounds."""
+    return played_format(home.store, home.store.tournament("t")).cards()
+
+
+def play_round(home, definition, number):
+    """Play until the round after this one has been paired."""
+    play(home, definition, max_matches=0)
+    while home.store.last_round(home.store.tournament("t")) <= number:
+        play(home, definition, max_matches=1)
+
+
+def test_in_a_swiss_who_leaves_keeps_the_bye_of_an_earlier_departure(home, six):
+    definition = swiss(six)
+    play(home, definition, max_matches=0)
+    leaver, rival = lines_of(home, 1)[0].seats
+    withdraw(home.store, "t", SIX[leaver], reason="moved away")
+    play_round(home, definition, 1)
+    assert scores(home)[SIX[rival]] == 1.0
+    play_round(home, definition, 2)
+    before = scores(home)
+    withdraw(home.store, "t", SIX[rival], reason="moved away as well")
+    assert scores(home) == before
+    assert play(home, definition).is_complete
+    assert scores(home)[SIX[rival]] == before[SIX[rival]]
+
+
+@pytest.mark.parametrize("leave", [withdraw, disqualify], ids=["withdraw", "disqualify"])
+def test_in_a_swiss_who_leaves_before_a_void_match_is_played_again_keeps_its_other_rounds(home, six, leave):
+    definition = swiss(six)
+    play_round(home, definition, 3)
+    void = next(line for line in lines_of(home, 1) if 0 in line.seats)
+    before = cards(home)
+    void_matches(home.store, "t", [void.match], reason="the power failed")
+    keep = {} if leave is withdraw else {"matches": DisqualifiedMatches.KEEP}
+    leave(home.store, "t", "ann", reason="moved away", **keep)
+    play(home, definition, max_matches=0)
+    after = cards(home)
+    assert [card[1:3] for card in after] == [card[1:3] for card in before]
+    assert after[0][0] == CardLine(None, 0.0)
+    assert after[sum(void.seats)][0] == CardLine(None, 1.0)  # the rival of entrant 0
+
+
+def test_in_a_knockout_who_leaves_after_a_walkover_stays_in_the_stages_it_has_won(home, six):
+    definition = contest(six[:4], format="knockout", settings={"seeding": "entrants"})
+    play(home, definition, max_matches=0)
+    withdraw(home.store, "t", "ann", reason="x")  # dan, the worse seed, advances
+    while {3} - {k for line in lines_of(home) if line.round > 1 for k in line.seats}:
+        play(home, definition, max_matches=1)
+    stages = [(line.round, set(line.seats)) for line in lines_of(home)]
+    withdraw(home.store, "t", "dan", reason="x")
+    assert play(home, definition).is_complete
+    assert [(line.round, set(line.seats)) for line in lines_of(home)] == stages
+    ranks = {name: placing.rank for name, placing in ranking_of(home.store, home.store.tournament("t"))}
+    assert ranks.pop("dan") == 2
+    assert ranks.pop("ann") == 3
+    assert sorted(ranks.values()) == [1, 3]
+
+
+def test_in_a_swiss_a_pair_that_left_one_after_the_other_has_one_point_at_most(home, six):
+    definition = swiss(six)
+    play(home, definition, max_matches=0)
+    leaver, rival = lines_of(home, 1)[0].seats
+    withdraw(home.store, "t", SIX[leaver], reason="x")
+    play_round(home, definition, 1)
+    withdraw(home.store, "t", SIX[rival], reason="x")
+    undo_correction(home.store, "t", 1, reason="x")  # their match can't be played, now because of the rival
+    of_the_first_round = scores(home)
+    assert (of_the_first_round[SIX[leaver]], of_the_first_round[SIX[rival]]) == (1.0, 0.0)
+    undo_correction(home.store, "t", 2, reason="x")
+    missing = {frozenset(line.seats) for line in home.store.unplayed(home.store.tournament("t")) if line.round == 1}
+    assert missing == {frozenset({leaver, rival})}
+    assert play(home, definition).is_complete
+    assert verify(home, home.store.tournament("t")).problems == []
+
+
+def test_in_a_swiss_who_leaves_in_the_round_in_which_its_rival_left_has_no_point_for_it(home, six):
+    definition = swiss(six)
+    play(home, definition, max_matches=0)
+    leaver, rival = lines_of(home, 1)[0].seats
+    withdraw(home.store, "t", SIX[leaver], reason="x")
+    withdraw(home.store, "t", SIX[rival], reason="x")
+    assert play(home, definition).is_complete
+    assert (scores(home)[SIX[leaver]], scores(home)[SIX[rival]]) == (0.0, 0.0)
+
+
+def test_in_a_swiss_who_comes_back_has_the_result_of_a_match_that_was_void_meanwhile(home, six):
+    definition = swiss(six)
+    play_round(home, definition, 2)
+    before = cards(home)
+    withdraw(home.store, "t", "ann", reason="x")
+    void = next(line.match for line in lines_of(home, 1) if 0 in line.seats)
+    void_matches(home.store, "t", [void], reason="the power failed")
+    undo_correction(home.store, "t", 1, reason="came back")
+    assert void in {line.match for line in home.store.unplayed(home.store.tournament("t"))}
+    play(home, definition, max_matches=1)  # the same scripts play the same again
+    assert [card[:2] for card in cards(home)] == [card[:2] for card in before]
+
+
+def test_in_a_swiss_a_void_match_does_not_count_again_before_the_later_withdrawal_is_undone(home, six):
+    play_round(home, swiss(six), 2)
+    before, of_all = records(home), cards(home)
+    void = next(line.match for line in lines_of(home, 1) if 0 in line.seats)
+    void_matches(home.store, "t", [void], reason="the power failed")
+    withdraw(home.store, "t", "ann", reason="x")
+    with pytest.raises(UsageError, match=r"correction 2 \(withdrawal\) came later and builds on it"):
+        undo_correction(home.store, "t", 1, reason="x")
+    undo_correction(home.store, "t", 2, reason="x")
+    undo_correction(home.store, "t", 1, reason="x")
+    assert records(home) == before
+    assert cards(home) == of_all
+
+
+def everything_is_played(home, definition):
+    assert play(home, definition).is_complete
+    assert set(records(home)) == {line.match for line in lines_of(home)}
+    assert verify(home, home.store.tournament("t")).problems == []
+
+
+def test_a_match_that_was_void_during_an_absence_is_played_after_it(home, six):
+    definition = contest(six[:3], encounters=2)
+    play(home, definition, max_matches=8)
+    withdraw(home.store, "t", "ann", reason="x")
+    own = [line.match for line in lines_of(home) if 0 in line.seats and line.match in records(home)]
+    void_matches(home.store, "t", own[:1], reason="the power failed")
+    undo_correction(home.store, "t", 1, reason="x")
+    everything_is_played(home, definition)
+
+
+def test_a_match_of_a_replaced_bot_is_played_after_an_absence(home, six, tmp_path):
+    definition = contest(six[:3], encounters=2)
+    (mended,) = write_bots(tmp_path / "mended", ["bob"], "mended")
+    play(home, definition, max_matches=8)
+    withdraw(home.store, "t", "ann", reason="x")
+    replace_bot(home.store, "t", "bob", mended, reason="x")
+    undo_correction(home.store, "t", 1, reason="x")
+    everything_is_played(home, definition)
+
+
+def test_a_late_entrant_meets_who_comes_back(home, six):
+    definition = contest(six[:3], encounters=2)
+    play(home, definition, max_matches=8)
+    withdraw(home.store, "t", "ann", reason="x")
+    enter_late(home.store, "t", six[3], reason="was ill")
+    assert {k for line in home.store.unplayed(home.store.tournament("t")) for k in line.seats} == {1, 2, 3}
+    undo_correction(home.store, "t", 1, reason="x")
+    everything_is_played(home, definition)
+    assert sum({0, 3} == set(line.seats) for line in lines_of(home)) == 4
+
+
+def test_records_of_another_tournament_are_no_records_of_a_match_that_is_left_out(home, six):
+    play(home, contest(six, name="another"))
+    definition = swiss(six)
+    play_round(home, definition, 1)
+    withdraw(home.store, "t", "ann", reason="x")
+    stored = home.store.tournament("t")
+    assert stored.scheduled == 6 + 4  # a whole round, and the next one without ann's two matches
+    assert play(home, definition).is_complete

@@ -1,0 +1,121 @@
+"""Random stories of a contest, compared with a model that is written from the documentation alone."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arena import ArenaHome
+from arena.analysis.verification import verify
+from arena.base.enums import DisqualifiedMatches
+from arena.base.errors import UsageError
+from arena.tournament.corrections.absence import disqualify, withdraw
+from arena.tournament.corrections.bots import enter_late
+from arena.tournament.corrections.undoing import undo_correction
+from arena.tournament.corrections.void_matches import void_matches
+from tests.tournament.corrections.contest import contest, play, reckoned, records, tabled, write_bots
+
+NAMES = ("ann", "bob", "cid", "eve")
+ABSENCES = ("withdraw", "annul", "keep")
+
+
+class Model:
+    """Which matches count, and which are still to be played."""
+
+    def __init__(self, home, definition, late):
+        self.home, self.definition, self.late = home, definition, late
+        self.counting = {}  # the text of each record that counts
+        self.log = {}  # of each correction that stands, by number: kind, entrant, and the texts it has set aside
+        self.entry_of = {}  # the correction by which a match has come into the schedule
+
+    def lines(self):
+        return list(self.home.store.schedule(self.home.store.tournament("t")))
+
+    def to_be_played(self):
+        absent = {entrant for kind, entrant, _ in self.log.values() if kind in ABSENCES}
+        standing = {None, *self.log}
+        return [
+            line.match
+            for line in self.lines()
+            if line.match not in self.counting and absent.isdisjoint(line.seats)
+            if self.entry_of.get(line.match) in standing
+        ]
+
+    def run(self, most):
+        expected = {*self.counting, *self.to_be_played()[:most]}
+        play(self.home, self.definition, max_matches=most)
+        found = records(self.home)
+        assert set(found) == expected
+        self.counting = found
+
+    def correct(self, kind, entrant, numbers):
+        store, name = self.home.store, NAMES[entrant]
+        aside = []
+        if kind == "withdraw":
+            made = withdraw(store, "t", name, reason="x")
+        elif kind == "enter":
+            known = {line.match for line in self.lines()}
+            made = enter_late(store, "t", self.late, reason="x")
+            entrant = 3
+            self.entry_of |= {line.match: made.number for line in self.lines() if line.match not in known}
+        elif kind == "void":
+            aside = sorted(self.counting)[numbers[0] % (len(self.counting) or 1) :][: numbers[1]]
+            made = void_matches(store, "t", aside, reason="x")
+            entrant = None
+        else:
+            made = disqualify(store, "t", name, reason="x", matches=DisqualifiedMatches(kind))
+            aside = [line.match for line in self.lines() if kind == "annul" and entrant in line.seats]
+        self.log[made.number] = (kind, entrant, {m: self.counting.pop(m) for m in aside if m in self.counting})
+
+    def undo(self, number):
+        undo_correction(self.home.store, "t", number, reason="x")
+        kind, _, aside = self.log.pop(number)
+        self.counting |= aside
+        if kind == "enter":
+            self.counting = {m: text for m, text in self.counting.items() if self.entry_of.get(m) != number}
+
+    def check(self):
+        store = self.home.store
+        stored = store.tournament("t")
+        to_be_played = self.to_be_played()
+        assert records(self.home) == self.counting
+        assert [line.match for line in store.unplayed(stored)] == to_be_played
+        assert (stored.recorded, stored.scheduled) == (len(self.counting), len(self.counting) + len(to_be_played))
+        assert (stored.finished_at is None) == bool(to_be_played)
+        assert verify(self.home, stored).problems == []
+        out = {f"{NAMES[entrant]}@1" for kind, entrant, _ in self.log.values() if kind in ("annul", "keep")}
+        assert tabled(self.home) == {k: v for k, v in reckoned(self.counting.values()).items() if k not in out}
+
+
+STEPS = st.tuples(
+    st.sampled_from([*ABSENCES, "void", "void", "enter", "undo", "undo", "undo", "run"]),
+    st.integers(0, 3),
+    st.tuples(st.integers(0, 30), st.integers(1, 3)),
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(first=st.integers(0, 12), steps=st.lists(STEPS, min_size=2, max_size=9))
+def test_what_counts_is_what_the_documentation_says(tmp_path_factory, no_check, first, steps):
+    directory = tmp_path_factory.mktemp("story")
+    *bots, late = write_bots(directory / "bots", NAMES)
+    with ArenaHome(directory / "home") as home:
+        model = Model(home, contest(tuple(bots), encounters=2), late)
+        play(home, model.definition, max_matches=0)
+        model.run(first)
+        for kind, entrant, numbers in steps:
+            try:
+                if kind == "run":
+                    model.run(numbers[0])
+                elif kind != "undo":
+                    model.correct(kind, entrant, numbers)
+                elif model.log:
+                    model.undo(sorted(model.log)[-1 - numbers[0] % len(model.log)])
+            except UsageError:
+                pass  # nothing has changed, as is checked now
+            model.check()
+        while model.log:
+            model.undo(max(model.log))  # which is never refused
+            model.check()
+        model.run(100)
+        assert len(model.counting) == 12

@@ -1,0 +1,163 @@
+"""What directors have asked for is done once, between runs, also when the program is killed in the middle."""
+
+import pytest
+
+from arena.base.enums import CorrectionKind
+from arena.base.errors import StoreError
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.directing import DirectorState, RequestState, Wish
+from arena.tournament.control import Order
+from arena.tournament.corrections.void_matches import void_matches
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
+from arena.tournament.directors.kept import KeptTournament, _listed
+from arena.tournament.directors.leaving import Leaving
+from arena.tournament.directors.requested import carry_out_requests
+from arena.tournament.turns import SitsOut
+from tests.store.people.conftest import FakeClock
+from tests.tournament.test_control import Scripted
+
+
+@pytest.fixture
+def home(tmp_path, write_definition):
+    """A home with a tournament "t" of three bots that has been played."""
+    with ArenaHome(tmp_path / "home") as opened:
+        definition = load_definition(write_definition(bots=("minimal", "random_legal", "greedy")))
+        run_tournament(definition, opened.store, executor=Scripted())
+        yield opened
+
+
+@pytest.fixture
+def people(home):
+    with open_people(home.directory) as opened:
+        opened.directors.say("t", "contest", DirectorState.IDLE)
+        yield opened
+
+
+def ask(people, kind, reason="Because.", **arguments):
+    return people.requests.add("t", kind, arguments, subject="", reason=reason, by="dora")
+
+
+def made(home):
+    return [(one.kind, one.reason) for one in home.store.tournament("t").corrections]
+
+
+def decided(people):
+    return [(one.kind, one.state) for one in reversed(people.requests.of("t"))]
+
+
+def test_each_kind_is_a_correction_with_its_reason(home, people):
+    ask(people, "void", reason="The power went.", numbers=[1, 2])
+    ask(people, "withdraw", reason="Its author left.", bot="greedy")
+    ask(people, "undo", reason="Its author came back.", correction=2)
+    ask(people, "disqualify", reason="It cheats.", bot="random_legal@1", rule="annul")
+    assert carry_out_requests(home, people, "t") == 4
+    assert made(home) == [
+        (CorrectionKind.VOID, "The power went."),
+        (CorrectionKind.WITHDRAW, "Its author left."),
+        (CorrectionKind.UNDO, "Its author came back."),
+        (CorrectionKind.DISQUALIFY, "It cheats."),
+    ]
+    assert {state for _, state in decided(people)} == {RequestState.DONE}
+    assert carry_out_requests(home, people, "t") == 0
+
+
+@pytest.mark.slow(sample=True)
+def test_an_entrant_gets_the_files_of_a_bot_of_the_arena(home, people, tmp_path):
+    from tests.ladders.test_open_ladder import hand_in
+
+    hand_in(home, tmp_path, "better", "2")
+    ask(people, "replace", bot="greedy", new="better@2")
+    carry_out_requests(home, people, "t")
+    assert decided(people) == [("replace", RequestState.DONE)], people.requests.of("t")[0].outcome
+    assert "greedy@2" in [bot.label for bot in home.store.tournament("t").definition.entrants]
+
+
+def test_what_cannot_be_done_is_refused_with_the_reason_and_the_next_is_done(home, people):
+    ask(people, "disqualify", bot="nobody", rule="annul")
+    ask(people, "void", numbers=[999])
+    ask(people, "void")
+    ask(people, "disqualify", bot="greedy", rule="burn")
+    ask(people, "explode")
+    ask(people, "withdraw", bot=7)
+    ask(people, "void", numbers=[1])
+    assert carry_out_requests(home, people, "t") == 7
+    assert [state for _, state in decided(people)] == [RequestState.REFUSED] * 6 + [RequestState.DONE]
+    outcomes = [one.outcome for one in reversed(people.requests.of("t"))]
+    assert "entrant 'nobody'" in outcomes[0]
+    assert "no record of match 999" in outcomes[1]
+    assert "expected withdraw" in outcomes[4]
+    assert len(made(home)) == 1
+
+
+def test_what_is_asked_of_a_tournament_that_another_director_runs_waits(home, people):
+    ask(people, "void", numbers=[1])
+    with home.store.lock("t"), pytest.raises(StoreError, match="another director"):
+        carry_out_requests(home, people, "t")
+    assert decided(people) == [("void", RequestState.WAITING)]
+    assert made(home) == []
+
+
+@pytest.mark.parametrize("is_made", [False, True])
+def test_a_program_that_was_killed_in_the_middle_does_it_once(home, people, is_made):
+    """Killed before the correction, or after it and before it was said: the two are in different databases."""
+    void_matches(home.store, "t", [2], reason="Because.")  # an earlier one that looks the same
+    request = ask(people, "void", numbers=[1])
+    people.requests.begin(request.number, 1)
+    if is_made:
+        void_matches(home.store, "t", [1], reason="Because.")
+    carry_out_requests(home, people, "t")
+    assert made(home) == [(CorrectionKind.VOID, "Because.")] * 2
+    assert decided(people) == [("void", RequestState.DONE)]
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
+
+
+@pytest.fixture
+def kept(home, people, clock):
+    return KeptTournament("t", "contest", home, people, Leaving(), clock)
+
+
+@pytest.mark.parametrize(("wish", "order"), [(Wish.PAUSE, Order.STOP), (Wish.DRAIN, Order.DRAIN)])
+def test_a_run_is_ordered_what_is_wanted_within_a_second(kept, people, clock, wish, order):
+    assert kept.order() is Order.PLAY
+    people.directors.want("t", wish, reason="Because.", by="dora")
+    clock.seconds += 1
+    assert kept.order() is order
+    people.directors.want("t", Wish.PLAY, reason="Because.", by="dora")
+    clock.seconds += 1
+    assert kept.order() is Order.PLAY
+
+
+def test_a_run_stops_for_a_request_and_continues_when_it_is_done(kept, people, clock):
+    ask(people, "void", numbers=[1])
+    assert kept.order() is Order.STOP
+    assert kept.carry_out_requests() == 1
+    clock.seconds += 1
+    assert kept.order() is Order.PLAY
+
+
+def test_a_program_that_is_to_end_stops_its_run(home, people):
+    leaving = Leaving()
+    kept = KeptTournament("t", "contest", home, people, leaving)
+    assert kept.order() is Order.PLAY
+    leaving.is_asked = True
+    assert kept.order() is Order.STOP
+
+
+def test_what_is_wanted_is_asked_for_at_most_twice_a_second(kept, people, clock, monkeypatch):
+    asked = []
+    found = people.requests.next
+    monkeypatch.setattr(people.requests, "next", lambda name: (asked.append(name), found(name))[1])
+    for _ in range(100):
+        clock.seconds += 0.01
+        kept.order()
+    assert 2 <= len(asked) <= 3
+
+
+def test_a_rest_that_ends_at_once_is_not_listed():
+    listed = _listed([SitsOut("quick@1", True, 0.04), SitsOut("slow@1", True, 60.0)])
+    assert [one.bot for one in listed] == ["slow@1"]

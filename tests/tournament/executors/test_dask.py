@@ -1,0 +1,138 @@
+"""A tournament on a cluster: the same records and table as on one machine, even when workers or the scheduler fail."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from arena.analysis.standings_cache import standings_of
+from arena.base.bot_text import OPERATOR
+from arena.base.errors import ClusterError, UsageError
+from arena.store.home import ArenaHome
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
+from arena.tournament.executors.executor import Job
+
+pytest.importorskip("distributed", reason="needs distributed")
+
+from arena.tournament.executors.dask import DaskExecutor
+from arena.tournament.executors.dask_worker import DaskWorker, DaskWorkerSettings
+
+# the package leaves sockets and event loops to the garbage collector when workers are killed
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
+]
+NAMES = ("minimal", "random_legal", "greedy")
+
+
+def job_of(definition):
+    return Job(bots=definition.entrants, isolation=definition.isolation, limits=definition.limits)
+
+
+def without_clocks(home, name="t"):
+    lines = [record.to_json(OPERATOR) for record in home.store.records(home.store.tournament(name))]
+    for line in lines:
+        for key in ("wall_seconds", "cpu_seconds", "seats", "started_at", "isolation"):
+            del line[key]
+    return lines
+
+
+def table_of(home):
+    return [(line.bot, line.rating, line.points, line.matches) for line in standings_of(home.store, "t").lines]
+
+
+def played_locally(definition, tmp_path):
+    with ArenaHome(tmp_path / "calm") as home:
+        run_tournament(definition, home.store, workers=2)
+        return without_clocks(home), table_of(home)
+
+
+@pytest.mark.soak
+def test_killed_and_frozen_workers_cost_no_match_and_change_nothing(write_definition, tmp_path):
+    """Four worker processes; two are killed and one is frozen in mid-tournament."""
+    definition = load_definition(write_definition(bots=NAMES, encounters=120))
+    executor = DaskExecutor(job_of(definition), processes=4, frozen_seconds=3)
+    events = [(100, signal.SIGKILL), (250, signal.SIGSTOP), (400, signal.SIGKILL)]
+    pids = []
+
+    def strike(progress):
+        if not pids:
+            pids.extend(executor._client.run(os.getpid).values())
+        if events and progress.recorded >= events[0][0]:
+            os.kill(pids[len(events)], events.pop(0)[1])
+
+    with ArenaHome(tmp_path / "stormy") as home:
+        progress = run_tournament(definition, home.store, executor=executor, listener=strike)
+        assert not events
+        assert progress.is_complete
+        assert progress.given_up == {}
+        stormy = without_clocks(home), table_of(home)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pids[2], signal.SIGKILL)
+    assert [line["match"] for line in stormy[0]] == list(range(1, 721))
+    assert stormy == played_locally(definition, tmp_path)
+
+
+@contextlib.contextmanager
+def cluster(port):
+    """A scheduler and a worker as their users start them; yields its address and the scheduler's process."""
+    address = f"tcp://127.0.0.1:{port}"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", str(port), "--no-dashboard"], **quiet
+    )
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"], **quiet
+    )
+    try:
+        yield address, scheduler
+    finally:
+        for process in (worker, scheduler):
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=60)
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.soak
+def test_a_lost_scheduler_ends_the_run_and_the_tournament_is_resumed_elsewhere(
+    write_definition, tmp_path, port, monkeypatch
+):
+    monkeypatch.setattr("arena.tournament.executors.dask.RECONNECT_SECONDS", 2.0)
+    definition = load_definition(write_definition(bots=NAMES, encounters=200))
+    with cluster(port) as (address, scheduler), ArenaHome(tmp_path / "h") as home:
+
+        def strike(progress):
+            if progress.recorded >= 60 and scheduler.poll() is None:
+                scheduler.kill()
+                scheduler.wait()
+
+        url = address.replace("tcp://", "dask://")
+        with pytest.raises(ClusterError, match="its scheduler is lost; the same command resumes the run"):
+            run_tournament(definition, home.store, executor=url, listener=strike)
+        assert 60 <= home.store.tournament("t").recorded < 1200
+        assert run_tournament(definition, home.store, workers=2).is_complete
+        assert (without_clocks(home), table_of(home)) == played_locally(definition, tmp_path)
+
+
+def test_an_unreachable_cluster_is_reported_in_one_sentence(write_definition, tmp_path, monkeypatch):
+    monkeypatch.setattr("arena.tournament.executors.dask.CONNECT_SECONDS", 1)
+    job = job_of(load_definition(write_definition()))
+    for address, says in (
+        ("tcp://127.0.0.1:9", "can't be reached"),
+        ("nonsense://x", "expected the address of a Dask"),
+        ("tls://127.0.0.1:9", "can't be reached .TLS expects"),
+    ):
+        with pytest.raises(ClusterError, match=says), DaskExecutor(job, address):
+            pass
+
+
+def test_a_worker_of_another_version_is_refused():
+    with pytest.raises(UsageError, match=r"the cluster has arena .*, and 9.9 is needed"):
+        DaskWorker(DaskWorkerSettings((), "none", None, False, version="9.9"))

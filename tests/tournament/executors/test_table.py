@@ -1,0 +1,106 @@
+"""The one door to executors: which URLs are accepted, and what is refused in which words."""
+
+import subprocess
+import sys
+
+import pytest
+
+from arena.base.errors import UsageError
+from arena.tournament.executors.executor import Job
+from arena.tournament.executors.in_process import InProcessExecutor
+from arena.tournament.executors.local import LocalExecutor
+from arena.tournament.executors.table import EXECUTORS, open_executor
+
+JOB = Job(isolation="none", workers=1)
+FORMS = ("local", "in-process", "dask://HOST:PORT", "dask://local?processes=N")
+
+
+@pytest.mark.parametrize(("url", "kind"), [("local", LocalExecutor), ("in-process", InProcessExecutor)])
+def test_a_url_names_an_executor(url, kind):
+    assert type(open_executor(url, JOB)) is kind
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("dask://10.0.0.1:8786", "tcp://10.0.0.1:8786"),
+        ("dask+tls://host.example:8786", "tls://host.example:8786"),
+        ("dask+tcp://[::1]:8786", "tcp://[::1]:8786"),
+        ("dask://local", None),
+        ("dask://local?processes=3", None),
+    ],
+)
+def test_a_dask_url_names_a_scheduler_or_this_machine(url, address):
+    pytest.importorskip("distributed", reason="needs distributed")
+    executor = open_executor(url, JOB)
+    assert executor._address == address
+    if "=" in url:
+        assert executor._processes == 3
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "Local",
+        "local:2",
+        "local?workers=2",
+        "in-process://x",
+        "slurm://host",
+        "dask",
+        "dask://",
+        "dask:host:8786",
+        "dask://host:0",
+        "dask://host:-1",
+        "dask://host:99999",
+        "dask://host:8786\n",
+        "dask://[::1",
+        "dask://:8786",
+        "dask://local?processes=0",
+        "dask://local?processes=two",
+        "dask://local?workers=2",
+        "dask://host:8786?processes=2",
+    ],
+)
+def test_another_url_is_refused_with_what_is_accepted(url):
+    with pytest.raises(UsageError) as refusal:
+        open_executor(url, JOB)
+    start, _, expected = str(refusal.value).partition(" expected ")
+    assert start == f"executor {url!r}:"
+    assert set(FORMS) <= set(expected.replace(" or ", ", ").split(", "))
+
+
+def test_every_form_that_is_accepted_begins_with_its_kind():
+    for name, kind in EXECUTORS.items():
+        for url in (*kind.urls, kind.example):
+            assert url.startswith(name)
+
+
+def arena_run(path, tmp_path, *options):
+    command = [sys.executable, "-m", "arena", "run", str(path), "--home", str(tmp_path / "h"), "-q", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow(sample=True)
+def test_the_command_line_refuses_an_unknown_executor(write_definition, tmp_path):
+    done = arena_run(write_definition(), tmp_path, "--executor", "slurm://host")
+    assert done.returncode == 2
+    assert done.stderr.startswith("arena: executor 'slurm://host': expected local, in-process, ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_the_command_line_takes_one_executor(write_definition, tmp_path):
+    for options, given in (
+        (["--cluster", "tcp://x:1", "--local-cluster", "2"], "--cluster tcp://x:1 and --local-cluster 2"),
+        (["--executor", "local", "--cluster", "tcp://x:1"], "--executor local and --cluster tcp://x:1"),
+    ):
+        done = arena_run(write_definition(), tmp_path, *options)
+        assert (done.returncode, done.stderr) == (2, f"arena: {given}: expected one of them\n")
+
+
+@pytest.mark.slow
+def test_the_command_line_plays_with_the_executor_named(write_definition, tmp_path):
+    done = arena_run(write_definition(), tmp_path, "--executor", "in-process")
+    assert done.returncode == 0, done.stderr
+    assert "worker" not in (tmp_path / "h" / "logs" / "t.log").read_text()

@@ -1,0 +1,160 @@
+"""Workers that can't be started: a reason to stop, with one sentence."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.base.errors import UsageError
+from arena.store.home import ArenaHome
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
+from arena.tournament.executors.executor import Job
+from arena.tournament.executors.local import LocalExecutor
+from arena.tournament.executors.work_queue import WorkQueue
+from arena.tournament.executors.worker_start import MAX_KILLED_STARTS, NO_GUARD_STATUS, StartedWorkers
+from arena.tournament.schedule import schedule, spec_of
+
+RUN = """
+import sys
+{at_once}
+from arena.base.errors import UsageError
+from arena.store.home import ArenaHome
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
+{guard}
+    with ArenaHome(sys.argv[2]) as home:
+        try:
+            definition = load_definition(sys.argv[1])
+            print(run_tournament(definition, home.store, workers=2{executor}).recorded)
+        except UsageError as error:
+            print("UsageError:", error)
+"""
+
+
+def run_script(tmp_path, definition, guard="if True:", at_once="", executor=""):
+    script = tmp_path / "script.py"
+    script.write_text(RUN.format(guard=guard, at_once=at_once, executor=executor))
+    command = [sys.executable, str(script), str(definition), str(tmp_path / "home")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout, done.stderr
+
+
+def sentence(script):
+    return (
+        f"UsageError: no worker can be started: each imports {script} first, which starts the run again; put what"
+        ' starts the run under: if __name__ == "__main__":\n'
+    )
+
+
+@pytest.mark.slow
+def test_a_script_without_the_guard_is_reported(write_definition, tmp_path):
+    out, errors = run_script(tmp_path, write_definition(encounters=2))
+    assert out == sentence(tmp_path / "script.py")
+    assert errors == ""
+
+
+@pytest.mark.slow
+def test_a_script_with_the_guard_plays(write_definition, tmp_path):
+    out, _ = run_script(tmp_path, write_definition(encounters=2), 'if __name__ == "__main__":')
+    assert out == "4\n"
+
+
+@pytest.mark.slow
+def test_a_script_without_the_guard_is_reported_on_a_cluster_too(write_definition, tmp_path):
+    pytest.importorskip("distributed", reason="needs distributed")
+    executor = ", executor='dask://local?processes=1'"
+    out, errors = run_script(tmp_path, write_definition(encounters=2), executor=executor)
+    assert out == sentence(tmp_path / "script.py")
+    assert errors == ""
+
+
+@pytest.mark.slow(sample=True)
+def test_a_script_that_can_not_be_imported_again_stops_the_run(write_definition, tmp_path):
+    at_once = "if __name__ != '__main__': raise ImportError('of no use here')"
+    out, errors = run_script(tmp_path, write_definition(encounters=2), 'if __name__ == "__main__":', at_once)
+    assert out.startswith("UsageError: no worker can be started: 3 in a row ended before they were ready, with")
+    assert f"(each imports {tmp_path / 'script.py'} first)" in out
+    assert errors.count("of no use here") >= 3
+
+
+@pytest.mark.slow
+def test_what_was_recorded_before_stays(write_definition, tmp_path):
+    definition = load_definition(write_definition(encounters=2))
+    with ArenaHome(tmp_path / "home") as home:
+        run_tournament(definition, home.store, workers=1)
+    out, _ = run_script(tmp_path, tmp_path / "t.toml")
+    assert out == "4\n", "nothing is left to play, so no worker is needed"
+
+
+def specs_of(path):
+    definition = load_definition(path)
+    return [spec_of(line, definition) for line in schedule(definition)]
+
+
+def test_a_machine_without_room_for_a_process_stops_the_run(write_definition, monkeypatch):
+    monkeypatch.setattr("arena.tournament.executors.local.START_AGAIN_SECONDS", 0.0)
+
+    def no_room(*_):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    with LocalExecutor(Job(workers=1, isolation="limits")) as executor:
+        monkeypatch.setattr(executor, "_start_once", no_room)
+        with pytest.raises(UsageError, match="no worker can be started: Resource temporarily unavailable"):
+            list(executor.run(WorkQueue(specs_of(write_definition()))))
+
+
+def test_a_machine_that_has_room_again_is_used(write_definition, monkeypatch):
+    monkeypatch.setattr("arena.tournament.executors.local.START_AGAIN_SECONDS", 0.0)
+    with LocalExecutor(Job(workers=1, isolation="limits")) as executor:
+        start, failures = executor._start_once, [BlockingIOError(11, "full"), BlockingIOError(11, "full")]
+
+        def start_later(number):
+            if failures:
+                raise failures.pop()
+            return start(number)
+
+        monkeypatch.setattr(executor, "_start_once", start_later)
+        specs = specs_of(write_definition(encounters=1))
+        queue, played = WorkQueue(specs), []
+        for results in executor.run(queue):
+            played += [result.match for result in results]
+            for result in results:
+                queue.done(result.match)
+        assert sorted(played) == [spec.match for spec in specs]
+
+
+def test_starts_are_counted_in_a_row():
+    starts = StartedWorkers()
+    for _ in range(5):
+        starts.note_end(1)
+        starts.note_end(1)
+        starts.note_ready()
+    starts.note_end(1)
+    starts.note_end(1)
+    with pytest.raises(UsageError, match=r"3 in a row ended before they were ready, with exit status 1"):
+        starts.note_end(1)
+
+
+def test_workers_may_be_killed_while_they_start_but_not_for_ever():
+    starts = StartedWorkers()
+    for _ in range(MAX_KILLED_STARTS - 1):
+        starts.note_end(-signal.SIGKILL)
+    with pytest.raises(UsageError, match=r"20 in a row were killed .* \(signal 9\); is there too little memory"):
+        starts.note_end(-signal.SIGKILL)
+
+
+def test_the_status_of_a_worker_without_a_guard_is_nobody_elses():
+    assert NO_GUARD_STATUS not in {getattr(os, name) for name in dir(os) if name.startswith("EX_")} | {0, 1, 2}
+
+
+@pytest.mark.slow
+def test_a_run_inside_a_program_without_a_file_needs_no_guard(write_definition, tmp_path):
+    code = RUN.format(guard="if True:", at_once="", executor="")
+    command = [sys.executable, "-c", code, str(write_definition(encounters=1)), str(tmp_path / "home")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "2\n"
+    assert Path(tmp_path / "home").is_dir()

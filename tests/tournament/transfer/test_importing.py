@@ -1,0 +1,363 @@
+"""Exports that are imported: whole, in parts, edited, cut off, and made to do harm."""
+
+import io
+import json
+import random
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import arena.tournament.corrections.bots
+from arena.analysis.verification import verify
+from arena.base.errors import StoreError
+from arena.store.home import ArenaHome
+from arena.tournament.corrections.absence import disqualify, withdraw
+from arena.tournament.corrections.bots import replace_bot
+from arena.tournament.corrections.undoing import undo_correction
+from arena.tournament.corrections.void_matches import void_matches
+from arena.tournament.transfer.export_writer import DigestChain, whole_export
+from arena.tournament.transfer.importing import import_records
+from arena.tournament.transfer.merging import merge_home
+from tests.tournament.transfer.played import begin, bot, definition_of, exported, play, play_rounds
+
+CUP = definition_of(encounters=2)
+SWISS = definition_of("swiss", "abcd", format="swiss", settings={"rounds": 3})
+
+
+@pytest.fixture
+def unchecked_bots(monkeypatch):
+    """Let programs that don't exist take part."""
+    monkeypatch.setattr(arena.tournament.corrections.bots, "check_entrant", lambda bot, definition: None)
+
+
+def plain(home, name="cup"):
+    """Return what ``arena export NAME`` prints."""
+    return [json.dumps(json.loads(text)) for text in exported(home.store, name)]
+
+
+def whole(home, name="cup"):
+    """Return what ``arena export --whole NAME`` prints."""
+    return list(whole_export(home.store.as_source(), home.store.tournament(name)))
+
+
+def imported(home, lines, **options):
+    """Import lines with one tournament and return what was taken."""
+    (result,) = import_records(home, [f"{line}\n".encode() for line in lines], **options)
+    return result
+
+
+def refusal(home, lines):
+    """Import lines and return the sentence with which they are refused, if they are."""
+    try:
+        text = imported(home, lines).refusal
+    except StoreError as error:
+        text = str(error)
+    assert text is None or "\n" not in text
+    return text
+
+
+def stored(home, name="cup"):
+    """Return all that is stored of a tournament, except where its bots are."""
+    source = home.store.as_source()
+    tournament = source.tournament(name)
+    identity = tournament.definition.identity()
+    tables = (source.lines, source.record_texts, source.voids, source.set_aside, source.skipped)
+    names = ("name", "created_at", "finished_at", "scheduled", "recorded")
+    return identity, [getattr(tournament, name) for name in names], [list(table(tournament)) for table in tables]
+
+
+# records
+
+
+def test_a_plain_export_fills_in_what_is_missing(here, there):
+    play(there.store, CUP)
+    play(here.store, CUP, lambda match: match <= 5)
+    result = imported(here, plain(there))
+    assert (result.taken, result.already_here, result.is_finished) == (19, 5, True)
+    assert exported(here.store, "cup") == exported(there.store, "cup")
+    assert verify(here, here.store.tournament("cup")) == (24, [])
+    assert imported(here, plain(there)).has_changed is False
+
+
+def test_a_plain_export_of_several_tournaments_goes_to_each(here, there):
+    plate = replace(CUP, name="plate")
+    for definition in (CUP, plate):
+        play(there.store, definition)
+        begin(here.store, definition)
+    lines = [f"{line}\n".encode() for line in plain(there) + plain(there, "plate")]
+    assert [(result.name, result.taken) for result in import_records(here, lines)] == [("cup", 24), ("plate", 24)]
+
+
+def test_records_go_to_a_tournament_that_has_another_name_here(here, there):
+    play(there.store, CUP)
+    begin(here.store, replace(CUP, name="renamed"))
+    assert imported(here, plain(there), name="renamed").taken == 24
+    play(there.store, replace(CUP, name="plate"))
+    with pytest.raises(StoreError, match="line 25: the export has several tournaments; one of them"):
+        imported(here, plain(there) + plain(there, "plate"), name="renamed")
+
+
+def test_a_tournament_that_is_not_here_needs_a_whole_export(here, there):
+    play(there.store, CUP)
+    with pytest.raises(StoreError, match=r"line 1: tournament 'cup' is not here, .*arena export --whole"):
+        imported(here, plain(there))
+    assert here.store.tournaments() == []
+
+
+def test_records_that_were_set_aside_here_do_not_come_back(here, there):
+    play(there.store, CUP)
+    lines = plain(there)
+    imported(here, whole(there))
+    void_matches(here.store, "cup", [3, 5], reason="the lights went out")
+    disqualify(here.store, "cup", "d@1", reason="a book of openings")
+    before = stored(here)
+    result = imported(here, lines)
+    assert (result.has_changed, result.already_here) == (False, 24)
+    assert stored(here) == before
+
+
+# whole exports
+
+
+def test_a_whole_export_brings_its_tournament(here, there):
+    play(there.store, CUP, lambda match: match % 3)
+    there.store.note_void(there.store.tournament("cup"), 3, "the worker was killed")
+    result = imported(here, whole(there))
+    assert (result.is_new, result.taken, result.left) == (True, 16, 8)
+    assert stored(here) == stored(there)
+    assert exported(here.store, "cup") == exported(there.store, "cup")
+    assert whole(here) == whole(there)
+    assert imported(here, whole(there)).has_changed is False
+
+
+def test_a_whole_export_brings_later_rounds(here, there):
+    play_rounds(here.store, SWISS, 1)
+    play_rounds(there.store, SWISS, 3)
+    with pytest.raises(StoreError, match=r"line 5: match = 5: the schedule has matches 1 to 4; .*--whole"):
+        imported(here, plain(there, "swiss"))
+    assert imported(here, whole(there, "swiss")).taken == 8
+    assert exported(here.store, "swiss") == exported(there.store, "swiss")
+
+
+def test_a_whole_export_is_imported_under_another_name(here, there):
+    play(there.store, CUP)
+    assert imported(here, whole(there), name="plate").name == "plate"
+    assert verify(here, here.store.tournament("plate")) == (24, [])
+
+
+@pytest.mark.usefixtures("unchecked_bots")
+def test_corrections_come_along(here, there):
+    play(there.store, CUP, lambda match: match <= 12)
+    void_matches(there.store, "cup", [3, 5], reason="the lights went out")
+    play(there.store, CUP, lambda match: match <= 12, by="again")
+    disqualify(there.store, "cup", "d@1", reason="a book of openings")
+    undo_correction(there.store, "cup", 2, reason="it was allowed")
+    withdraw(there.store, "cup", "c@1", reason="broken")
+    replace_bot(there.store, "cup", "b@1", replace(bot("b"), digest="new"), reason="new files")
+    assert imported(here, whole(there)).refusal is None
+    assert stored(here) == stored(there)
+    assert merge_home(here, there.directory)[0].has_changed is False
+    assert imported(there, whole(here)).has_changed is False
+    undo_correction(here.store, "cup", reason="the old ones were better")
+    says = "it has 6 corrections here, 5 there, and they are not the same"
+    assert says in merge_home(here, there.directory)[0].refusal
+
+
+@pytest.mark.usefixtures("unchecked_bots")
+def test_nothing_of_the_machine_is_exported(there):
+    play(there.store, CUP)
+    replace_bot(there.store, "cup", "b@1", replace(bot("b"), digest="new"), reason="new files")
+    assert "/bots/" not in "\n".join(whole(there))
+
+
+def test_exports_may_follow_each_other(here, there):
+    play(there.store, CUP)
+    play(there.store, replace(CUP, name="plate"))
+    both = [f"{line}\n".encode() for line in whole(there) + whole(there, "plate")]
+    assert [result.taken for result in import_records(here, both)] == [24, 24]
+    with pytest.raises(StoreError, match="tournament 'cup' appears twice"):
+        imported(here, whole(there) * 2)
+
+
+@pytest.mark.slow(sample=True)
+def test_long_exports_have_digests_in_between(here, there):
+    long = definition_of(encounters=50)
+    play(there.store, long)
+    lines = whole(there)
+    assert sum('"digests"' in line for line in lines) == 3  # 1 + 600 + 600 lines
+    assert imported(here, lines).taken == 600
+
+
+# edited by hand
+
+
+def with_line(lines, number, **changes):
+    """Return lines with values changed in one."""
+    value = json.loads(lines[number - 1])
+    return [*lines[: number - 1], json.dumps({**value, **changes}), *lines[number:]]
+
+
+def with_space(lines, number):
+    """Return lines with one space more in one."""
+    return [*lines[: number - 1], lines[number - 1].replace(":", ": ", 1), *lines[number:]]
+
+
+def forged(lines, rng):
+    """Return a whole export in which a value was replaced, with digests that agree."""
+    lines, number = list(lines), rng.randrange(len(lines) - 2)
+    value = json.loads(lines[number])
+    part, key = value, rng.choice(list(value))
+    while isinstance(part[key], dict | list) and part[key] and rng.random() < 0.8:
+        part = part[key]
+        key = rng.choice(list(part)) if isinstance(part, dict) else rng.randrange(len(part))
+    part[key] = rng.choice([None, True, -1, 0, 1, 2**63, 10**400, 1.5, "", "\0", "\ud800", [], [[]], {}, [1, 2]])
+    lines[number] = json.dumps(value)
+    chain = DigestChain()
+    for line in lines[:-2]:
+        chain.add(line.encode())
+    return [*lines[:-2], json.dumps({"digests": chain.digests}), lines[-1]]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_forged_export_is_refused_in_one_sentence_or_still_verified(seed, here, there):
+    play(there.store, definition_of())
+    lines = forged(whole(there), random.Random(seed))
+    sentence = refusal(here, lines)
+    for tournament in here.store.tournaments():
+        assert sentence is None
+        assert verify(here, tournament) == (tournament.recorded, [])
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        (lambda lines: with_line(lines, 41, notes=[[2, "I resign"]]), "line 41: match 16 was changed after it was"),
+        (lambda lines: with_line(lines, 41, started_at=""), "line 41: match 16 was changed after it was exported"),
+        (lambda lines: with_line(lines, 41, wall_seconds=None), "line 41: match 16 was changed after it was exported"),
+        (lambda lines: with_line(lines, 41, isolation="bubblewrap"), "line 41: match 16 was changed after it was"),
+        (lambda lines: with_space(lines, 1), "line 1: it was changed after it was exported"),
+        (lambda lines: with_space(lines, 2), "line 2: it was changed after it was exported"),
+        (lambda lines: with_space(lines, 26), "line 26: match 1 was changed after it was exported"),
+        (lambda lines: with_space(lines, 49), "line 49: match 24 was changed after it was exported"),
+        (lambda lines: lines[:29] + lines[30:], "line 30: a line was removed or added here after it was exported"),
+        (lambda lines: [*lines[:49], *lines[50:]], "lines before it were removed or added"),
+        (lambda lines: lines[:30], "line 30: the export ends here, before its last line; copy it again"),
+        (lambda lines: lines[:-1], "line 50: the export ends here, before its last line"),
+        (lambda lines: [*lines[:26], lines[25], *lines[26:]], "line 27: match 1 appears twice, first in line 26"),
+        (lambda lines: [*lines[:2], *lines[3:]], "line 3: expected match 2 of the schedule"),
+        (lambda lines: [*lines[:5], lines[0], *lines[5:]], "line 6: another tournament begins here"),
+        (lambda lines: with_line(lines, 1, arena_export=2), "line 1: arena_export = 2: this arena reads version 1"),
+        (lambda lines: with_line(lines, 1, tournament=7), "line 1: expected the name of a tournament"),
+        (lambda lines: with_line(lines, 1, definition=7), "expected a mapping, got int"),
+        (lambda lines: with_line(lines, 2, schedule={"match": 1}), "line 2: a match of the schedule has no field"),
+        (lambda lines: with_line(lines, 50, digests=7), "line 50: expected a list of digests"),
+        (lambda lines: with_line(lines, 50, digests=[]), "line 50: lines before it were removed or added"),
+        (lambda lines: with_line(lines, 51, end=7), "line 51: lines before it were removed or added"),
+        (lambda lines: [lines[0], '{"void": {"match": 9}}'], "line 2: expected the reason and the time of a void try"),
+        (lambda lines: [lines[0], '{"skipped": {"match": 1, "correction": 1}}'], "line 2: match = 1: the schedule has"),
+        (lambda lines: [lines[0], '{"correction": {"number": 1, "kind": "bribe"}}'], "2: a correction is malformed"),
+    ],
+)
+def test_an_edited_or_cut_export_changes_nothing(edit, says, here, there):
+    play(there.store, CUP)
+    assert says in refusal(here, edit(whole(there)))
+    assert here.store.tournaments() == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"ranks": [1, 1]}, "ranks are recorded as [1, 1], but by the rules they are"),
+        ({"rng_seed": 1}, "rng_seed = 1, but the schedule has"),
+        ({"bots": ["z@1", "a@1"]}, "bots = ['z@1', 'a@1'], but the schedule has"),
+        ({"actions": "all"}, "actions = 'all'; expected a list"),
+        ({"tournament": "plate"}, "line 16: tournament 'plate' is not here"),
+        ({"match": 15}, "line 16: match 15 appears twice, first in line 15"),
+        ({"match": 99}, "line 16: match = 99: the schedule has matches 1 to 24"),
+        ({"match": -1}, "line 16: match = -1: the schedule has"),
+        ({"match": True}, "line 16: match = True: the schedule has"),
+        ({"match": 1e300}, "line 16: match = 1e+300: the schedule has"),
+        ({"tournament": ["cup"]}, "line 16: expected a record as `arena export` prints it"),
+    ],
+)
+def test_an_edited_record_is_named_by_its_line(changes, says, here, there):
+    play(there.store, CUP)
+    begin(here.store, CUP)
+    sentence = refusal(here, with_line(plain(there), 16, **changes))
+    assert says in sentence
+    assert "line 16: " in sentence
+    assert exported(here.store, "cup") == []
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"\xff\xfe\n", "line 1: it is not UTF-8 (byte 1)"),
+        (b"\x1f\x8b\x08\0\0", "line 1: the export is compressed; unpack it first"),
+        (b'{"match": 1\n', "line 1: it is not JSON"),
+        (b'{"match": 1', "the file ends in the middle of it"),
+        (b"\0\0\0\0\n", "line 1: it is not JSON"),
+        (b"[1, 2]\n", "line 1: expected a JSON object, got [1, 2]"),
+        (b"\n\n7\n", "line 3: expected a JSON object, got 7"),
+        (b'{"match": 1, "match": 2}\n', "line 1: the key 'match' appears twice in it"),
+        (b"[" * 200_000, "line 1: it is nested too deeply"),
+        (b'{"a":' * 200_000, "line 1: it is nested too deeply"),
+        (b'{"match": ' + b"9" * 5000 + b"}\n", "line 1: it is not JSON"),
+        (b"{}\n", "line 1: expected a record as `arena export` prints it"),
+        (b'{"tournament": "\\ud800"}\n', "line 1: expected a record"),
+        (b'{"arena_export": {}}\n', "line 1: arena_export = {}"),
+        (b'{"digests": []}\n', "line 1: expected a record"),
+    ],
+)
+def test_what_is_no_export_is_refused_in_one_sentence(data, says, here):
+    with pytest.raises(StoreError) as refused:
+        import_records(here, io.BytesIO(data))
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_line_without_end_is_read_no_further_than_the_bound(here):
+    class Endless(io.RawIOBase):
+        given = 0
+
+        def readline(self, size=-1):
+            assert 0 < size < 2**25
+            self.given += size
+            return b"x" * size
+
+    endless = Endless()
+    with pytest.raises(StoreError, match="line 1: it is longer than 16 MiB"):
+        import_records(here, endless)
+    assert endless.given < 2**25
+
+
+def test_an_empty_export_brings_nothing_and_line_breaks_of_another_system_are_no_edit(here, there):
+    assert import_records(here, io.BytesIO(b"\n")) == ()
+    play(there.store, CUP)
+    assert imported(here, [f"{line}\r" for line in whole(there)]).taken == 24
+
+
+def test_an_export_is_imported_into_a_database_on_a_server(postgres_url, there, tmp_path):
+    play(there.store, CUP)
+    there.store.note_void(there.store.tournament("cup"), 3, "the worker\0was killed")
+    void_matches(there.store, "cup", [3, 5], reason="the lights went out")
+    with ArenaHome(tmp_path / "here", store=postgres_url) as here:
+        assert imported(here, whole(there)).refusal is None
+        assert stored(here) == stored(there)
+        (void,) = here.store.as_source().voids(here.store.tournament("cup"))
+        assert (void.match, void.reason) == (3, "the worker\\0was killed")
+        assert whole(here) == whole(there)
+
+
+@pytest.mark.usefixtures("unchecked_bots")
+def test_the_form_of_a_whole_export_is_on_the_page_for_directors(there):
+    play(there.store, CUP)
+    void_matches(there.store, "cup", [3], reason="the lights went out")
+    disqualify(there.store, "cup", "d@1", reason="a book of openings")
+    there.store.note_void(there.store.tournament("cup"), 3, "the worker was killed")
+    page = (Path(__file__).parents[3] / "docs" / "tournaments.md").read_text(encoding="utf-8")
+    table = page[page.index("| first key |") : page.index("A digest is the first")]
+    documented = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert list(dict.fromkeys(next(iter(json.loads(line))) for line in whole(there))) == documented
