@@ -31,17 +31,18 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena import games as games
     from arena import interop as interop
     from arena import ratings as ratings
-    from arena.analysis.crosstable import Crosstable as Crosstable
-    from arena.analysis.crosstable import Score as Score
-    from arena.analysis.crosstable import crosstable_of as crosstable_of
-    from arena.analysis.overview import LatestResult as LatestResult
-    from arena.analysis.overview import Overview as Overview
-    from arena.analysis.overview import overview as overview
-    from arena.analysis.standings import Standing as Standing
-    from arena.analysis.standings import Standings as Standings
-    from arena.analysis.standings_cache import standings_of as standings_of
-    from arena.analysis.verification import Verification as Verification
-    from arena.analysis.verification import verify as verify
+    from arena.analysis.measures.crosstable import Crosstable as Crosstable
+    from arena.analysis.measures.crosstable import Score as Score
+    from arena.analysis.measures.crosstable import crosstable_of as crosstable_of
+    from arena.analysis.measures.overview import LatestResult as LatestResult
+    from arena.analysis.measures.overview import Overview as Overview
+    from arena.analysis.measures.overview import overview as overview
+    from arena.analysis.measures.standings import Standing as Standing
+    from arena.analysis.measures.standings import Standings as Standings
+    from arena.analysis.measures.standings_cache import standings_of as standings_of
+    from arena.analysis.measures.verification import Verification as Verification
+    from arena.analysis.measures.verification import verify as verify
+    from arena.analysis.text.board import Board as Board
     from arena.base.bot_text import Audience as Audience
     from arena.base.bot_text import BotText as BotText
     from arena.base.definition import Absence as Absence
@@ -101,7 +102,6 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.ratings import rate_results as rate_results
     from arena.ratings.consistency import Consistency as Consistency
     from arena.ratings.field_fit import FittedEncounters as FittedEncounters
-    from arena.report.board import Board as Board
     from arena.store.bot_registry import BotRegistry as BotRegistry
     from arena.store.bot_registry import RecordedBot as RecordedBot
     from arena.store.home import ArenaHome as ArenaHome
@@ -174,12 +174,12 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
 _MODULE_OF = {
     name: module
     for module, names in {
-        "arena.analysis.crosstable": "Crosstable Score crosstable_of",
-        "arena.analysis.overview": "LatestResult Overview overview",
-        "arena.analysis.standings": "Standing Standings",
-        "arena.analysis.standings_cache": "standings_of",
+        "arena.analysis.measures.crosstable": "Crosstable Score crosstable_of",
+        "arena.analysis.measures.overview": "LatestResult Overview overview",
+        "arena.analysis.measures.standings": "Standing Standings",
+        "arena.analysis.measures.standings_cache": "standings_of",
         "arena.store.results.leaders": "Leaders",
-        "arena.analysis.verification": "Verification verify",
+        "arena.analysis.measures.verification": "Verification verify",
         "arena.store.bot_registry": "BotRegistry RecordedBot",
         "arena.base.bot_text": "Audience BotText",
         "arena.conformance.submission": "Submission submit",
@@ -212,7 +212,7 @@ _MODULE_OF = {
         "arena.ratings.consistency": "Consistency",
         "arena.ratings.field_fit": "FittedEncounters",
         "arena.base.records": "Bot Fault Limits MatchRecord MatchSpec ScheduledMatch SeatReport TimeControl",
-        "arena.report.board": "Board",
+        "arena.analysis.text.board": "Board",
         "arena.base.results": "EntrantRating StoredResult",
         "arena.store.results.addition": "Addition",
         "arena.store.results.annotations": "AnnotationRow Annotations StoredAccuracy",
@@ -243,7 +243,7 @@ _MODULE_OF = {
     for name in names.split()
 }
 
-present_with(lambda: import_module("arena.report.notebook"))
+present_with(lambda: import_module("arena.analysis.text.notebook"))
 
 _PACKAGES = ("botkit", "games", "interop", "ratings")
 

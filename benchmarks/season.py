@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from arena.analysis.standings_cache import standings_of
+from arena.analysis.measures.standings_cache import standings_of
 from arena.base.definition import Definition, GameChoice
 from arena.base.records import Bot, Limits, TimeControl
 from arena.base.seeds import pick_below
@@ -130,7 +130,7 @@ def season(size):
 
 
 def draw(rows, path):
-    from arena.report.plots import history_plot, rendered
+    from arena.analysis.text.plots import history_plot, rendered
 
     names = {
         "players_seconds": "playing (players included)",

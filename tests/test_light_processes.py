@@ -18,8 +18,12 @@ READS_FILES = {"pydantic", "arena.match.players.manifest", "arena.tournament.tou
 SERVES = {"starlette", "uvicorn", "jinja2", "arena.web.app", "arena.site.render"}
 PRINTS = {"click", "rich", "tabulate", "arena.cli.group"}
 ANALYSES = {
-    *("arena.analysis.result_pieces", "arena.analysis.result_table", "arena.analysis.rounds_played"),
-    *("arena.analysis.standings", "arena.analysis.verification", "arena.report.tables"),
+    *(
+        "arena.analysis.measures.result_pieces",
+        "arena.analysis.measures.result_table",
+        "arena.analysis.measures.rounds_played",
+    ),
+    *("arena.analysis.measures.standings", "arena.analysis.measures.verification", "arena.analysis.text.tables"),
 }
 PLAYS = {"arena.match.referee", "arena.match.players.connection", "arena.tournament.executors.worker"}
 STARTS = {"subprocess", "multiprocessing"}
@@ -45,7 +49,7 @@ except SystemExit as end:
 
 WEB = Process(
     "import arena.web.server, arena.web.people.opened_people",
-    RATES | ANALYSES - {"arena.report.tables"} | PLAYS | {"rich", "sqlalchemy.dialects.postgresql"},
+    RATES | ANALYSES - {"arena.analysis.text.tables"} | PLAYS | {"rich", "sqlalchemy.dialects.postgresql"},
 )
 """A test of the server asks it for every page."""
 
@@ -54,7 +58,7 @@ PROCESSES = {
     "a bot": Process("import arena.botkit", EVERYTHING | STARTS, {"msgpack"}),
     "arena --help": Process(HELP, EVERYTHING - PRINTS | STARTS | {"rich", "tabulate"}, {"click"}),
     "kept standings": Process(
-        "import arena.analysis.standings_file", READS_FILES | SERVES | {"click", "rich", "arena.cli.group"}
+        "import arena.analysis.measures.standings_file", READS_FILES | SERVES | {"click", "rich", "arena.cli.group"}
     ),
     "worker": Process(
         "import arena.tournament.executors.worker",

@@ -1,6 +1,6 @@
 """Values that show themselves in notebooks, and tables that become data frames.
 
-How they look is the business of ``arena.report``, a higher layer, which ``arena/__init__.py`` registers here.
+How they look is the business of ``arena.analysis.text``, a higher layer, which ``arena/__init__.py`` registers here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 
 class Presenter(Protocol):
-    """What shows values: ``arena.report.notebook``."""
+    """What shows values: ``arena.analysis.text.notebook``."""
 
     def html(self, value: Any) -> str:
         """Return a value as a fragment of HTML."""

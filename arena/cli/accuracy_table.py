@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.tables import Column, Row, printable
 from arena.base.text import all_of
-from arena.report.tables import Column, Row, printable
 
 if TYPE_CHECKING:
     from arena.lab.accuracy import BotAccuracy, TournamentAccuracy

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.base.text import counted, short_size_text
 from arena.cli.common import open_home, print_json
@@ -14,7 +15,6 @@ from arena.cli.global_options import global_option
 from arena.cli.options import json_option
 from arena.cli.streams import FAILED, OK
 from arena.cli.subcommands import Subcommands
-from arena.report.tables import printable
 
 DIGEST = re.compile("[0-9a-f]{64}")
 

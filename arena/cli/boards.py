@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
+from arena.analysis.text.tables import printable
+from arena.analysis.text.text_layout import cell_count, shortened
 from arena.base.errors import GameError
 from arena.cli.streams import has_colours, terminal_width
 from arena.games.squares import as_square, column_number, seat_letter
-from arena.report.tables import printable
-from arena.report.text_layout import cell_count, shortened
 
 MIN_ROWS = 5
 GAP = "   "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from arena.analysis.text.tables import Column, printable
 from arena.cli.common import open_home, print_json, print_table
 from arena.cli.confirmation import confirm, yes_option
 from arena.cli.options import format_options
-from arena.report.tables import Column, printable
 
 COLUMNS = [
     Column("name", "bot", is_number=False),

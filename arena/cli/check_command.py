@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import click
 
+from arena.analysis.text.tables import Column, printable
+from arena.analysis.text.transcript import exchange_lines
 from arena.base.errors import UsageError
 from arena.base.records import Bot
 from arena.cli.common import alarming, count_passed, find_bots, print_table, print_wrapped
@@ -20,8 +22,6 @@ from arena.match.check.check import Step, check_bot
 from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.manifest import as_submitted
 from arena.match.players.tracebacks import own_traceback
-from arena.report.tables import Column, printable
-from arena.report.transcript import exchange_lines
 from arena.sandbox.isolation.bot_places import is_submitted
 from arena.uploads.opened import opened_bot
 

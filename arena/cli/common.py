@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import Column, Row, fitted_table, printable, render_table
+from arena.analysis.text.text_layout import wrapped
 from arena.base.enums import IsolationLevel
 from arena.base.errors import GameError, UsageError
 from arena.base.text import counted
 from arena.cli.global_options import global_option
 from arena.cli.options import is_wide
 from arena.cli.streams import has_colours, terminal_width
-from arena.report.tables import Column, Row, fitted_table, printable, render_table
-from arena.report.text_layout import wrapped
 
 if TYPE_CHECKING:
-    from arena.analysis.standings import Standings
+    from arena.analysis.measures.standings import Standings
     from arena.base.records import MatchRecord
     from arena.store.home import ArenaHome
     from arena.store.results.values import StoredTournament
@@ -69,7 +69,7 @@ def named_or_latest(arena_home: ArenaHome, tournament: str | None) -> StoredTour
 
 def load_standings(arena_home: ArenaHome, tournament: str, game: str | None = None) -> Standings:
     """Return the standings of a tournament, of one game or of all, from the cache if it has them."""
-    from arena.analysis.standings_cache import standings_of
+    from arena.analysis.measures.standings_cache import standings_of
 
     return standings_of(arena_home.store, tournament, game, cache_directory=arena_home.cache_directory)
 
@@ -220,8 +220,8 @@ def _table_width() -> int:
 
 def print_ranking(ranking: Sequence[tuple[str, Placing]], is_finished: bool, table_format: str) -> None:
     """Print the table of a format that ranks by itself, as text below what it says in a sentence."""
-    from arena.report.standings_table import ranking_table
-    from arena.report.verdict import ranking_verdict
+    from arena.analysis.text.standings_table import ranking_table
+    from arena.analysis.text.verdict import ranking_verdict
 
     if table_format == "text" and ranking:
         click.echo(f"{sentences_text(ranking_verdict(ranking, is_finished))}\n")
@@ -230,9 +230,9 @@ def print_ranking(ranking: Sequence[tuple[str, Placing]], is_finished: bool, tab
 
 def print_standings(table: Standings, table_format: str) -> None:
     """Print standings, as text between what they say in a sentence and what they rest on."""
-    from arena.report.standings_footer import standings_footer
-    from arena.report.standings_table import flat_standings_table, standings_table
-    from arena.report.verdict import verdict
+    from arena.analysis.text.standings_footer import standings_footer
+    from arena.analysis.text.standings_table import flat_standings_table, standings_table
+    from arena.analysis.text.verdict import verdict
 
     if table_format == "text":
         click.echo(sentences_text(verdict(table)) + ("\n" if table.lines else ""))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.enums import Decision
 from arena.base.text import counted
 from arena.cli.common import find_bots, open_home, print_json, warn_of_given_up, warn_of_weak_isolation
 from arena.cli.experiment import Experiment, check_programs, experiment_options, played, say_stopped
 from arena.cli.options import RenamedOption, WholeNumber, json_option, quiet_option
 from arena.cli.streams import INTERRUPTED
-from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.tournament.comparison import ComparisonResult
@@ -107,8 +107,8 @@ def command(
 
 
 def _as_text(result: ComparisonResult, names: tuple[str, ...]) -> str:
+    from arena.analysis.text.standings_columns import percent_text
     from arena.ratings.sequential import MIN_ENCOUNTERS
-    from arena.report.standings_columns import percent_text
 
     evidence, hypotheses = result.verdict.evidence, result.hypotheses
     low, high = hypotheses.bounds

@@ -6,8 +6,8 @@ import sys
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
-from arena.report.tables import printable
 
 yes_option = click.option("--yes", "is_confirmed", is_flag=True, help="Do it without asking.")
 

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
+from arena.analysis.text.tables import Column, printable
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.common import print_table
@@ -19,7 +20,6 @@ from arena.cli.options import format_options, wide_option
 from arena.cli.people_database import COMMAND_LINE, opened_people, required_reason_option
 from arena.cli.streams import FAILED, OK
 from arena.cli.subcommands import Subcommands
-from arena.report.tables import Column, printable
 from arena.store.people.contest import ContestEntrants, ContestPhase, ContestResults, StoredContest, phase_of
 from arena.store.people.contest_change import differences
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.enums import CorrectionKind
 from arena.base.text import counted
 from arena.cli.common import print_json, split_arguments
-from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.base.records import Bot
@@ -41,7 +41,7 @@ def bot_to_enter(arena_home: ArenaHome, text: str, args: str, name: str | None =
 
 def print_correction(store: Store, tournament: str, made: Correction, as_json: bool) -> None:
     """Print what was corrected, and what is left to play."""
-    from arena.report.corrections_table import correction_text
+    from arena.analysis.text.corrections_table import correction_text
 
     stored = store.tournament(tournament)
     if as_json:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.text import counted, minute_text
 from arena.cli.common import named_or_latest, open_home, print_table, print_wrapped
 from arena.cli.options import format_options
-from arena.report.tables import printable
 
 
 @click.command("corrections")
@@ -15,7 +15,7 @@ from arena.report.tables import printable
 @format_options
 def command(tournament: str | None, table_format: str) -> None:
     """List what has been corrected in TOURNAMENT (by default the latest), and why, the oldest first."""
-    from arena.report.corrections_table import corrections_table
+    from arena.analysis.text.corrections_table import corrections_table
 
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)

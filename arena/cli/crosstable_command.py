@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from arena.analysis.text.tables import fitted_table
 from arena.base.text import counted
 from arena.cli.common import can_be_printed, named_or_latest, open_home, print_table, text_width
 from arena.cli.options import format_options, game_option
-from arena.report.tables import fitted_table
 
 
 @click.command("crosstable")
@@ -20,8 +20,8 @@ def command(tournament: str | None, game: str | None, table_format: str) -> None
     A win is a point, a tie half. Where the terminal is too narrow, and all have met equally often, only the points are
     shown.
     """
-    from arena.analysis.crosstable import crosstable_of
-    from arena.report.standings_table import crosstable_table
+    from arena.analysis.measures.crosstable import crosstable_of
+    from arena.analysis.text.standings_table import crosstable_table
 
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)

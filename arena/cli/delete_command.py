@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.text import counted
 from arena.cli.common import open_home, print_json
 from arena.cli.confirmation import confirm, yes_option
 from arena.cli.options import json_option
-from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.store.home import ArenaHome

@@ -10,6 +10,7 @@ from dataclasses import asdict
 import click
 from click.core import ParameterSource
 
+from arena.analysis.text.tables import Column, printable
 from arena.base.enums import IsolationLevel
 from arena.base.errors import UsageError
 from arena.base.text import counted
@@ -18,7 +19,6 @@ from arena.cli.global_options import global_option
 from arena.cli.options import WholeNumber, json_option
 from arena.cli.serve_options import host_option, port_option
 from arena.cli.streams import FAILED, OK
-from arena.report.tables import Column, printable
 from arena.sandbox.isolation.levels import PREFERRED, ProbeResult, probe_level
 from arena.sandbox.isolation.sandbox_policy import has_own_file_systems
 from arena.store.home import home_path, store_url

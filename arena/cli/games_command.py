@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
+from arena.analysis.text.tables import Column, printable, printable_lines
 from arena.cli.common import print_json, print_table
 from arena.cli.options import format_options
 from arena.games import GAMES, Game, find_game, make_game
 from arena.games.checked_game import checked_game
-from arena.report.tables import Column, printable, printable_lines
 
 WIDTH = 80
 

@@ -179,7 +179,7 @@ def _look_for_games_here() -> None:
 
 
 def _complain(sentence: str, code: int) -> int:
-    from arena.report.tables import printable_lines
+    from arena.analysis.text.tables import printable_lines
 
     click.echo(f"arena: {printable_lines(sentence)}", err=True)
     return code

@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
+from arena.analysis.text.tables import printable, printable_lines
 from arena.base.errors import ArenaError, IllegalActionError
 from arena.base.text import counted
 from arena.cli.boards import listed, note_text, position_lines, score_lines
 from arena.cli.streams import terminal_width
 from arena.match.human_actions import kept_after_undo, read_action
-from arena.report.tables import printable, printable_lines
 
 HELP = """\
 an action   {example}

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.cli.common import line_width, match_of, open_home, print_json
 from arena.cli.duration import within_option
 from arena.cli.options import MAX_COUNT, WholeNumber, json_option, options_option
 from arena.cli.waiting import waiting
-from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.lab.analysing import AnalysedAction, Analysis

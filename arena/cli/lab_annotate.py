@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import Column, Row, printable
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.accuracy_table import accuracy_table, say_left_out
@@ -15,7 +16,6 @@ from arena.cli.duration import within_option
 from arena.cli.lab_analyse import worth_json
 from arena.cli.options import game_option, json_option, quiet_option, wide_option
 from arena.cli.streams import FAILED, OK
-from arena.report.tables import Column, Row, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

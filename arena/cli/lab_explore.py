@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import Column, printable
 from arena.base.errors import UsageError
 from arena.base.text import all_of, counted
 from arena.cli.common import open_home, print_table
@@ -16,7 +17,6 @@ from arena.cli.options import WholeNumber, json_option, options_option, quiet_op
 from arena.cli.output_file import check_directories, write_file
 from arena.cli.streams import OK
 from arena.cli.waiting import waiting
-from arena.report.tables import Column, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

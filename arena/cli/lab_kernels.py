@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 
 import click
 
+from arena.analysis.text.tables import Column
 from arena.base.errors import KernelError
 from arena.cli.common import print_json, print_table, print_wrapped
 from arena.cli.options import json_option
@@ -18,7 +19,6 @@ from arena.games.kernels.loading import KernelStatus, kernel_status, load
 from arena.games.kernels.sameness import USUAL, Compared
 from arena.games.kernels.self_test import compare_all
 from arena.games.kernels.speed import playouts_per_second
-from arena.report.tables import Column
 
 _MEASURED_SECONDS = 0.3
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import Column, printable
 from arena.base.text import counted
 from arena.cli.common import open_home, print_json, print_table, sentences_text
 from arena.cli.duration import within_option
 from arena.cli.options import MAX_COUNT, WholeNumber, json_option, quiet_option, wide_option
 from arena.cli.output_file import check_directories, write_file
-from arena.report.tables import Column, printable
 
 if TYPE_CHECKING:
     from arena.base.definition import GameChoice

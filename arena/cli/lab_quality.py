@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.cli.duration import within_option
 from arena.cli.options import WholeNumber, options_option, quiet_option, rng_seed_option
 from arena.cli.output_file import check_directories, write_file
 from arena.cli.streams import OK
-from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

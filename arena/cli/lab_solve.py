@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.errors import OptionError, UsageError
 from arena.base.text import all_of, counted, duration_text, short_size_text
 from arena.cli.duration import within_option
 from arena.cli.options import json_option, options_option, quiet_option
 from arena.cli.streams import OK
-from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.games import Game

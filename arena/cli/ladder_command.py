@@ -6,13 +6,13 @@ import time
 
 import click
 
+from arena.analysis.text.tables import Column, printable
 from arena.base.text import counted
 from arena.cli.common import print_table
 from arena.cli.options import WholeNumber, format_options, wide_option
 from arena.cli.people_database import COMMAND_LINE, opened_people, required_reason_option
 from arena.cli.streams import FAILED, OK
 from arena.cli.subcommands import Subcommands
-from arena.report.tables import Column, printable
 from arena.store.people.directing import LADDER, DirectorState, Wish
 
 LOOK_SECONDS = 0.2

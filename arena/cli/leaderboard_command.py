@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.tables import Column
 from arena.base.text import minute_text
 from arena.cli.common import open_home, print_standings, print_table
 from arena.cli.options import comparisons_option, format_options, is_wide
 from arena.cli.since import read_since
-from arena.report.tables import Column
 
 if TYPE_CHECKING:
-    from arena.analysis.rating_history import RatingSnapshot
+    from arena.analysis.measures.rating_history import RatingSnapshot
 
 SHOWN_BOTS = 8
 
@@ -50,8 +50,8 @@ def command(
     earlier. Comparisons count if they are named, belong to the season, or with --comparisons. Deleted tournaments never
     count.
     """
-    from arena.analysis.rating_history import history_over_tournaments
-    from arena.analysis.standings_cache import standings_of
+    from arena.analysis.measures.rating_history import history_over_tournaments
+    from arena.analysis.measures.standings_cache import standings_of
     from arena.games import find_game
     from arena.store.results.scope import Scope
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.tables import Column, Row, printable
 from arena.base.errors import SiteAwayError, SiteError, UsageError
 from arena.cli.common import print_table, sentences_text
 from arena.cli.options import format_options
 from arena.cli.site_options import plain_http_option
 from arena.cli.streams import FAILED, OK
-from arena.report.tables import Column, Row, printable
 from arena.store.people.secret import is_token
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.errors import SiteAwayError, SiteError, UsageError
 from arena.cli.common import print_json
 from arena.cli.options import json_option
 from arena.cli.streams import FAILED, OK
-from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.client.credentials import Credentials

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import Column
 from arena.base.bot_text import OPERATOR
 from arena.cli.common import named_or_latest, no_result_sentences, open_home, print_table, sentences_text
 from arena.cli.options import MAX_COUNT, WholeNumber, format_options
-from arena.report.tables import Column
 
 if TYPE_CHECKING:
     from arena.base.records import MatchRecord
@@ -58,7 +58,7 @@ def command(
     table_format: str,
 ) -> None:
     """List the recorded matches of TOURNAMENT (by default the latest)."""
-    from arena.analysis.bot_times import bot_times
+    from arena.analysis.measures.bot_times import bot_times
     from arena.base.errors import UnknownNameError
 
     with open_home(must_exist=True) as arena_home:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.text import counted
 from arena.cli.common import print_json
 from arena.cli.streams import OK, WRONG_USE
-from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.tournament.transfer.results import MergedTournament

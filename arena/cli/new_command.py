@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.cli.common import print_json
 from arena.cli.options import games_option, json_option
 from arena.cli.streams import OK
 from arena.kits.languages import LANGUAGES, find_language
-from arena.report.tables import printable
 
 
 @click.command("new")

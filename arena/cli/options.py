@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from arena.report.tables import FORMATS
+from arena.analysis.text.tables import FORMATS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import Column, printable
 from arena.base.text import counted, minute_text
 from arena.cli.common import line_width, open_home, sentences_text, table_text
-from arena.report.tables import Column, printable
 
 if TYPE_CHECKING:
-    from arena.analysis.overview import LatestResult, Overview
+    from arena.analysis.measures.overview import LatestResult, Overview
     from arena.store.results.leaders import Leaders
 
 COLUMNS = [
@@ -36,7 +36,7 @@ def print_overview() -> None:
     Raises:
         NoHomeError: if it does not exist yet.
     """
-    from arena.analysis.overview import overview
+    from arena.analysis.measures.overview import overview
 
     with open_home(must_exist=True) as arena_home:
         found = overview(arena_home)

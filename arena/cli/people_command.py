@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.tables import Column, printable
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.common import print_table
@@ -15,7 +16,6 @@ from arena.cli.options import WholeNumber, format_options, wide_option
 from arena.cli.people_database import COMMAND_LINE, opened_people
 from arena.cli.streams import FAILED, OK
 from arena.cli.subcommands import Subcommands
-from arena.report.tables import Column, printable
 from arena.store.people.roles import MEMBER_ROLES, Role
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.bot_text import OPERATOR
 from arena.base.errors import UsageError
 from arena.cli.boards import position_lines
@@ -22,7 +23,6 @@ from arena.cli.options import (
     seconds_option,
 )
 from arena.cli.streams import FAILED, OK
-from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.base.records import Bot, MatchRecord

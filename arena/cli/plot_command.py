@@ -25,8 +25,8 @@ def command(tournament: str | None, kind: str | None, output: Path | None, game:
 
     `--output` is a .png or .svg file with `--kind`, and otherwise a directory. Needs the extra `plots` (matplotlib).
     """
-    from arena.report.plots import rendered
-    from arena.report.tournament_plots import tournament_plot
+    from arena.analysis.text.plots import rendered
+    from arena.analysis.text.tournament_plots import tournament_plot
 
     if kind is not None and output is not None and output.suffix not in (".png", ".svg"):
         raise UsageError(f"--output {str(output)!r}: expected names that end in .png or .svg")

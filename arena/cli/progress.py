@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from arena.analysis.text.tables import Column, fitted_table, printable
+from arena.analysis.text.text_layout import cell_count, shortened, wrapped
 from arena.cli.run_progress import SEPARATOR, in_lines, run_parts, share_done
 from arena.cli.streams import USUAL_WIDTH
-from arena.report.tables import Column, fitted_table, printable
-from arena.report.text_layout import cell_count, shortened, wrapped
 from arena.tournament.progress import time_left, total_matches
 
 if TYPE_CHECKING:
-    from arena.analysis.standings import Standing
+    from arena.analysis.measures.standings import Standing
     from arena.base.definition import Definition
     from arena.tournament.progress import Progress
 
@@ -147,8 +147,8 @@ class Live:
     def _rate(self) -> None:
         import json
 
-        from arena.analysis.encounters import CountedEncounter, CountedMatch
-        from arena.analysis.standings import standings
+        from arena.analysis.measures.encounters import CountedEncounter, CountedMatch
+        from arena.analysis.measures.standings import standings
 
         counted = [
             CountedEncounter(game, (CountedMatch(tuple(json.loads(bots)), tuple(json.loads(ranks))),), count)

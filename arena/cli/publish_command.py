@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.bot_text import EVERYBODY, OPERATOR
 from arena.base.errors import UsageError
 from arena.base.text import counted, short_size_text
@@ -17,7 +18,6 @@ from arena.cli.common import open_home, print_json
 from arena.cli.global_options import global_option
 from arena.cli.options import WholeNumber, json_option, with_logs_option
 from arena.cli.people_database import opened_people
-from arena.report.tables import printable
 from arena.store.home import has_people
 
 if TYPE_CHECKING:

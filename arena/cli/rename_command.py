@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.cli.common import open_home, print_json
 from arena.cli.options import json_option
-from arena.report.tables import printable
 
 
 @click.command("rename")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from arena.analysis.text.tables import printable
+from arena.analysis.text.text_layout import shortened
 from arena.cli.boards import (
     beside,
     board,
@@ -21,8 +23,6 @@ from arena.cli.common import match_of, open_home, print_json, show_result
 from arena.cli.lab_analyse import worth_json
 from arena.cli.options import json_option
 from arena.cli.streams import USUAL_WIDTH, terminal_height, terminal_width
-from arena.report.tables import printable
-from arena.report.text_layout import shortened
 
 if TYPE_CHECKING:
     from arena.base.records import MatchRecord

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.tables import printable
+from arena.analysis.text.transcript import exchange_lines
 from arena.base.names import as_file_name
 from arena.base.text import counted
 from arena.cli.common import match_of, open_home, print_json
 from arena.cli.options import MAX_COUNT, RenamedOption, WholeNumber, isolation_option, json_option
 from arena.cli.streams import FAILED, OK
-from arena.report.tables import printable
-from arena.report.transcript import exchange_lines
 from arena.sandbox.isolation.interpreters import arena_interpreter
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.text import counted
 from arena.cli.common import open_home, print_json
 from arena.cli.options import json_option
-from arena.report.tables import printable
 
 
 @click.command("restore")

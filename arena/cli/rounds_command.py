@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.tables import Column, Row
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.common import (
@@ -19,10 +20,9 @@ from arena.cli.common import (
     text_width,
 )
 from arena.cli.options import MAX_COUNT, WholeNumber, format_options
-from arena.report.tables import Column, Row
 
 if TYPE_CHECKING:
-    from arena.analysis.rounds_played import RoundsPlayed
+    from arena.analysis.measures.rounds_played import RoundsPlayed
     from arena.store.results.values import StoredTournament
 
 SHOWN_ROUNDS = 10
@@ -47,7 +47,7 @@ def command(tournament: str | None, number: int | None, table_format: str) -> No
     Of a knockout that is the bracket, of a Swiss the round cards: the rival's number and the score of each round, with
     the total below. Of other formats it is the latest rounds. JSON and CSV have all rounds.
     """
-    from arena.analysis.rounds_played import rounds_played
+    from arena.analysis.measures.rounds_played import rounds_played
     from arena.store.results.again import read_whole
 
     with open_home(must_exist=True) as arena_home:
@@ -87,8 +87,8 @@ def _rows(found: RoundsPlayed) -> list[Row]:
 
 
 def _text(stored: StoredTournament, found: RoundsPlayed, number: int | None) -> str:
-    from arena.report.bracket_text import bracket_text
-    from arena.report.rounds_text import Style, round_cards_text, rounds_text
+    from arena.analysis.text.bracket_text import bracket_text
+    from arena.analysis.text.rounds_text import Style, round_cards_text, rounds_text
 
     style = Style(width=text_width(), is_ascii=not can_be_printed("┐├½…–"))
     has_several_games = len(stored.games) > 1

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.cli.common import alarming, count_passed, print_wrapped, show_stderr
 from arena.cli.streams import FAILED, OK
-from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.match.check.rules_process import RulesStep

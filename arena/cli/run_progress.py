@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from arena.analysis.text.text_layout import cell_count
 from arena.base.text import counted, duration_text
-from arena.report.text_layout import cell_count
 from arena.tournament.progress import total_matches
 
 if TYPE_CHECKING:

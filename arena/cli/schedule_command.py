@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import Column, printable
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.common import open_home, print_table, sentences_text, warn_of_weak_isolation
 from arena.cli.duration import within_option
 from arena.cli.options import format_options, workers_option
 from arena.cli.streams import FAILED, OK
-from arena.report.tables import Column, printable
 
 if TYPE_CHECKING:
-    from arena.analysis.duration import GameTimes
+    from arena.analysis.measures.duration import GameTimes
     from arena.base.definition import Definition
     from arena.base.records import ScheduledMatch
 
@@ -73,9 +73,9 @@ def command(
     --measure, a few matches are played now, with the same isolation and as many at a time as the tournament would
     have; none of them is stored.
     """
-    from arena.analysis.duration import recorded_times
-    from arena.analysis.schedule_balance import schedule_balance, seatings_of
-    from arena.report.statistics_tables import BALANCE_COLUMNS
+    from arena.analysis.measures.duration import recorded_times
+    from arena.analysis.measures.schedule_balance import schedule_balance, seatings_of
+    from arena.analysis.text.statistics_tables import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
     from arena.tournament.executors.cores import available_cores
     from arena.tournament.opening_information import with_openings
@@ -113,8 +113,8 @@ def command(
 
 def _measure(definition: Definition, counts: _Counts, slots: int, table_format: str) -> int:
     """Play a few matches and print how long the tournament will take; fail if a match had no result or a fault."""
-    from arena.analysis.duration import times_of
-    from arena.report.duration_text import (
+    from arena.analysis.measures.duration import times_of
+    from arena.analysis.text.duration_text import (
         MEASURED_COLUMNS,
         failure_sentences,
         measured_rows,
@@ -238,7 +238,7 @@ def _opening_sentences(definition: Definition, counts: _Counts, within_seconds: 
 
 
 def _time(definition: Definition, counts: _Counts, times: Sequence[GameTimes], slots: int) -> str:
-    from arena.report.duration_text import time_sentences, unknown_time
+    from arena.analysis.text.duration_text import time_sentences, unknown_time
 
     reason = unknown_time(times, is_measured=False)
     played = f"{counted(sum(len(own.seconds) for own in times), 'recorded match')}"

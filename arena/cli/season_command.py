@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.common import open_home, print_json, print_table
 from arena.cli.options import format_options
 from arena.cli.tournament_table import tournament_table
-from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.store.results.store import Store

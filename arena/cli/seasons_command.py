@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from arena.analysis.text.tables import Column
 from arena.cli.common import open_home, print_table
 from arena.cli.options import format_options
-from arena.report.tables import Column
 
 COLUMNS = [
     Column("season", "season", is_number=False),

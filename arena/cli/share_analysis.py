@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.cli.common import line_width, print_json
-from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.lab.limits import Limits

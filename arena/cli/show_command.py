@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import Column, printable
 from arena.base.text import minute_text
 from arena.cli.common import open_home, print_json, sentences_text, table_text
 from arena.cli.options import comparisons_option, json_option, wide_option
-from arena.report.tables import Column, printable
 
 if TYPE_CHECKING:
-    from arena.analysis.bot_profile import BotProfile
+    from arena.analysis.measures.bot_profile import BotProfile
 
 SHOWN_RIVALS = 5
 
@@ -57,7 +57,7 @@ def command(bot: str, comparisons: bool, as_json: bool) -> None:
     latest faults, each with the command that reproduces it. Comparisons count for ratings and rivals on request, and
     for faults always.
     """
-    from arena.analysis.bot_profile import bot_profile, find_labels, known_bots
+    from arena.analysis.measures.bot_profile import bot_profile, find_labels, known_bots
     from arena.store.results.scope import Scope
 
     with open_home(must_exist=True) as arena_home:
@@ -123,7 +123,7 @@ def _as_json(profile: BotProfile) -> dict[str, Any]:
 
 
 def _as_text(profile: BotProfile) -> str:
-    from arena.report.corrections_table import correction_text
+    from arena.analysis.text.corrections_table import correction_text
 
     without_history = NOT_LISTED if profile.corrections else NO_HISTORY
     history = table_text(HISTORY_COLUMNS, _history_rows(profile)) if profile.history else without_history

@@ -19,7 +19,7 @@ from arena.cli.common import (
 from arena.cli.options import format_options, game_option
 
 if TYPE_CHECKING:
-    from arena.analysis.standings import Standings
+    from arena.analysis.measures.standings import Standings
     from arena.store.results.values import StoredTournament
     from arena.tournament.formats.format import Placing
 

@@ -21,7 +21,7 @@ from arena.cli.common import (
 from arena.cli.options import format_options, game_option
 
 if TYPE_CHECKING:
-    from arena.report.tables import Column, Row
+    from arena.analysis.text.tables import Column, Row
 
 TABLES = ("games", "seats", "groups", "better", "nash", "accuracy", "times", "faults")
 
@@ -39,11 +39,11 @@ def command(tournament: str | None, game: str | None, table: str | None, table_f
     with the cycles and Nash averaging if it does not; agreement with Bradley-Terry; faults and time used; and how
     accurately each bot plays, in matches that arena lab annotate has annotated.
     """
-    from arena.analysis.bot_times import bot_times
-    from arena.analysis.encounters import count_encounters
-    from arena.analysis.game_statistics import cross_check, game_statistics
+    from arena.analysis.measures.bot_times import bot_times
+    from arena.analysis.measures.encounters import count_encounters
+    from arena.analysis.measures.game_statistics import cross_check, game_statistics
+    from arena.analysis.text.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
     from arena.lab.accuracy import accuracy_of_tournament
-    from arena.report.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
 
     if table is None and table_format not in ("text", "json"):
         raise UsageError(f"--format {table_format}: one table at a time; choose one with --table {'|'.join(TABLES)}")

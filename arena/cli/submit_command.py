@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.base.text import size_text
 from arena.cli.common import open_home, print_json, show_stderr
 from arena.cli.options import games_option, json_option
 from arena.cli.site_options import plain_http_option
 from arena.cli.streams import FAILED, OK
-from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.conformance.submission import Submission

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from arena.analysis.text.tables import Column
 from arena.base.text import minute_text, short_size_text
-from arena.report.tables import Column
 
 if TYPE_CHECKING:
     from arena.store.results.states import ListedTournament

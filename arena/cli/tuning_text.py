@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.common import print_wrapped
 from arena.cli.output_file import check_directories
-from arena.report.tables import printable
 
 if TYPE_CHECKING:
     from arena.tournament.tuning import TuningPlan, TuningResult, TuningRound, Values
@@ -101,8 +101,8 @@ def tuning_json(name: str, result: TuningResult) -> dict[str, Any]:
 
 def draw_tuning(path: Path, name: str, result: TuningResult) -> None:
     """Write the plot; UsageError if it can't be written."""
-    from arena.report.plots import rendered
-    from arena.report.tuning_plot import tuning_plot
+    from arena.analysis.text.plots import rendered
+    from arena.analysis.text.tuning_plot import tuning_plot
 
     data = rendered(tuning_plot(name, result), path.suffix[1:])
     try:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
+from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.common import open_home, print_json
 from arena.cli.merged_tournaments import external_game_option
 from arena.cli.options import json_option
 from arena.cli.streams import FAILED, OK
-from arena.report.tables import printable
 
 UNSETTLED = "all records hold; the ratings are not compared, because matches were recorded meanwhile"
 MANIFEST = "manifest.json"
@@ -45,7 +45,7 @@ def command(tournament: str | None, external_games: tuple[str, ...], key: str | 
 
 
 def _verify_home(tournament: str | None, as_json: bool) -> int:
-    from arena.analysis.verification import is_settled, verify
+    from arena.analysis.measures.verification import is_settled, verify
 
     with open_home(must_exist=True) as arena_home:
         chosen = [arena_home.store.tournament(tournament)] if tournament else arena_home.store.tournaments()

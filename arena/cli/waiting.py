@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import click
 
-from arena.report.tables import printable
+from arena.analysis.text.tables import printable
 
 ERASE_LINE = "\r\x1b[K"
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import comb
 from typing import Any
 
-from arena.analysis.standings_cache import standings_of
+from arena.analysis.measures.standings_cache import standings_of
 from arena.base.definition import Definition, GameChoice, GameOpenings, gone
 from arena.base.errors import UsageError
 from arena.base.records import Bot

@@ -7,8 +7,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from arena.report.markup import text
-from arena.report.match_view import DRAWING_ORDER, SEAT_SHAPES, SEAT_STYLES
+from arena.analysis.text.markup import text
+from arena.analysis.text.match_view import DRAWING_ORDER, SEAT_SHAPES, SEAT_STYLES
 from arena.site.models.games import LegalAction
 from arena.site.models.match import Board, Clock, Position, ViewedMatch
 from arena.site.models.playing import Place

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from xml.etree import ElementTree
 
+from arena.analysis.text.tables import printable
 from arena.base.text import all_of, score_text
-from arena.report.tables import printable
 from arena.site.links import address_of
 from arena.site.models.feed import Feed
 from arena.site.models.results import ListedResult

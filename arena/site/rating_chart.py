@@ -11,8 +11,8 @@ from math import ceil, floor
 
 from markupsafe import Markup
 
+from arena.analysis.text.tables import printable
 from arena.base.text import minute_text
-from arena.report.tables import printable
 from arena.site.models.rating_point import MAX_CHARTED, RatingPoint
 
 MAX_BANDS = 3

@@ -17,10 +17,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from arena.analysis.text.column_meanings import meaning_of
+from arena.analysis.text.standings_columns import percent_text
+from arena.analysis.text.tables import printable, printable_lines
 from arena.base.text import counted, duration_text, halves_text, minute_text, rate_text, score_text
-from arena.report.column_meanings import meaning_of
-from arena.report.standings_columns import percent_text
-from arena.report.tables import printable, printable_lines
 from arena.site import charts
 from arena.site.boards import (
     board_svg,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from markupsafe import Markup, escape
 
-from arena.report.tables import printable
+from arena.analysis.text.tables import printable
 
 _PARAGRAPH = re.compile(r"\n[ \t]*\n|\n(?=\d+\. )")
 _RULE = re.compile(r"(\d{1,4})\. (.*)")

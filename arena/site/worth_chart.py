@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from arena.report.match_view import SEAT_STYLES
+from arena.analysis.text.match_view import SEAT_STYLES
 from arena.site.boards import CHART_HEIGHT, CHART_WIDTH, across, down
 from arena.site.models.match import ViewedMatch
 

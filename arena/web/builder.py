@@ -19,7 +19,7 @@ import traceback
 from pathlib import Path
 from typing import BinaryIO
 
-from arena.analysis.resting_leaderboards import RestingLeaderboards, let_leaderboards_rest
+from arena.analysis.measures.resting_leaderboards import RestingLeaderboards, let_leaderboards_rest
 from arena.base.errors import text_of
 from arena.base.programs.service_program import end_with
 from arena.site.page_table import PAGE_BY_NAME

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from starlette.requests import Request
 from starlette.responses import Response
 
-from arena.report.tables import printable
+from arena.analysis.text.tables import printable
 from arena.web.bounded_body import content_type_of, not_taken, read_body
 
 MAX_REPORT_BYTES = 8 * 1024

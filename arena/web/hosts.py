@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from arena.report.tables import printable
+from arena.analysis.text.tables import printable
 from arena.web.problems import Problem
 
 LOCAL = ("localhost", "127.0.0.1", "::1")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
+from arena.analysis.text.tables import printable
 from arena.base.errors import (
     ArenaError,
     ChangedMeanwhileError,
@@ -22,7 +23,6 @@ from arena.base.errors import (
     text_of,
 )
 from arena.base.text import shortened_text
-from arena.report.tables import printable
 from arena.site.models.model import Model
 
 MAX_SENTENCE_CHARACTERS = 1000

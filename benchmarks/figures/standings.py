@@ -46,7 +46,7 @@ def _computed(home):
 
 
 def main():
-    from arena.analysis.standings_cache import standings_of
+    from arena.analysis.measures.standings_cache import standings_of
 
     with ArenaHome(sys.argv[1]) as home:
         home.store.tournament(NAME)

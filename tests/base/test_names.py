@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.analysis.standings_cache import standings_of
+from arena.analysis.measures.standings_cache import standings_of
 from arena.base import names
 from arena.base.errors import BotDefinitionError, UsageError
 from arena.base.names import as_file_name, check_tournament_name, is_name, is_version

@@ -15,8 +15,8 @@ from arena.lab.annotated_tournament import TournamentAnnotator
 from arena.lab.kept_puzzles import keep_puzzles
 from arena.lab.limits import Limits
 from arena.store.home import ArenaHome
+from tests.analysis.text.tournaments import play
 from tests.lab.made_puzzles import made_puzzle
-from tests.report.tournaments import play
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 

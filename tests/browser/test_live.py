@@ -8,8 +8,8 @@ import time
 import pytest
 
 from arena.store.home import ArenaHome
+from tests.analysis.text.tournaments import ScriptedExecutor, play
 from tests.browser.conftest import PATIENT_MS, built, expect, fresh_parts, shown_parts, wait_until
-from tests.report.tournaments import ScriptedExecutor, play
 
 pytestmark = pytest.mark.slow
 

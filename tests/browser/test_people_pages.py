@@ -25,9 +25,9 @@ from arena.store.people.submission import SubmissionState
 from arena.store.people.times import DAY_SECONDS
 from arena.store.people.unrated_match import Choices, MatchState, Position
 from arena.web.people.table import OPERATIONS
+from tests.analysis.text.tournaments import play
 from tests.browser.conftest import SMALL_LADDER, expect, served
 from tests.browser.visit import SCHEMES, Visit, barriers
-from tests.report.tournaments import play
 
 pytestmark = pytest.mark.slow
 

@@ -295,7 +295,7 @@ def test_plots_are_pictures_of_the_tournament(arena, tmp_path):
 
 def test_a_name_that_looks_like_mathematics_is_drawn_as_it_is(tmp_path):
     pytest.importorskip("matplotlib", reason="needs matplotlib")
-    from arena.report.plots import ratings_plot, rendered
+    from arena.analysis.text.plots import ratings_plot, rendered
 
     assert b"$x^2$_\\frac" in rendered(ratings_plot("$y^2$", ["$x^2$_\\frac"], [25.0], [1.0]), "svg")
 

@@ -11,8 +11,8 @@ from arena.games.kernels.sameness import Effort
 from arena.store.home import ArenaHome
 from arena.tournament.definition import make_definition
 from tests import needs
+from tests.analysis.text.tournaments import play
 from tests.cli.calls import calling, refusal
-from tests.report.tournaments import play
 
 QUALITY = ("quality", "differences", "-o", "size=2", "--encounters", "10", "--doublings", "0")
 """The command at its quickest."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
+from arena.analysis.text.text_layout import cell_count
 from arena.base.records import MatchRecord
 from arena.cli.boards import beside, board, listed, painted, score_lines
 from arena.cli.group import run
@@ -18,7 +19,6 @@ from arena.lab.annotation import NOTHING_KNOWN, AnnotatedAction, Annotation
 from arena.match.players.manifest import load_bot
 from arena.match.replay import states_of
 from arena.match.single_match import ask_bot, play_match
-from arena.report.text_layout import cell_count
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import called
 from tests.cli.terminal import Terminal, shown_at_a_terminal

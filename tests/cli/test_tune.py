@@ -7,9 +7,9 @@ import pytest
 from arena.store.home import ArenaHome
 from arena.tournament.director import run_tournament
 from tests import needs
+from tests.analysis.text.tournaments import ScriptedExecutor
 from tests.cli.calls import calling, refusal
 from tests.conftest import BOTS
-from tests.report.tournaments import ScriptedExecutor
 
 MCTS = str(BOTS / "mcts")
 QUICK = ["--game", "differences", "-o", "size=4", "--param", "rollouts=1..3@1", "--encounters", "4", "--rounds", "1"]

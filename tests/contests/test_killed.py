@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from arena.analysis.verification import verify
+from arena.analysis.measures.verification import verify
 from arena.contests.hidden_home import has_hidden_home, open_hidden_home
 from arena.store.people.contest import ContestPhase, phase_of
 from arena.store.results.connection import Database

@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from arena.analysis.verification import verify
+from arena.analysis.measures.verification import verify
 from arena.contests.hidden_home import open_hidden_home
 from arena.contests.hidden_place import hidden_home_path
 from arena.store.people.contest import ContestPhase, ContestStage, phase_of

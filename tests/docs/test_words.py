@@ -57,7 +57,7 @@ ALLOWED = {
     "cli/plot_command.py": "course",
     "cli/show_command.py": "course",
     "report/tournament_page.py": "course",
-    "report/tournament_plots.py": "course",
+    "analysis/text/tournament_plots.py": "course",
     "definition.py": "outside_game",
     "match/check/check.py": "leaves when it is told to quit",
     "docs/debugging.md": "leaves when it is told to quit",

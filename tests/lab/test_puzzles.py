@@ -14,10 +14,10 @@ from arena.lab.limits import Limits
 from arena.lab.puzzle_search import MIN_CHOICES, find_puzzles, lines_log2
 from arena.lab.worth import Outcome
 from arena.store.home import ArenaHome
+from tests.analysis.text.tournaments import play
 from tests.lab.games import after
 from tests.lab.made_puzzles import made_puzzle
 from tests.lab.matches import outcome_of, random_record
-from tests.report.tournaments import play
 
 GAMES = [
     ("plusminus", {"size": 4}),

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from arena.site.publish.publishing import publish
-from tests.report.tournaments import play
+from tests.analysis.text.tournaments import play
 
 BOTS = ["alpha", "Beta", "gamma delta", "猫"]
 

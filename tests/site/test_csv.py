@@ -5,8 +5,8 @@ import io
 
 import pytest
 
+from arena.analysis.text.tables import Column
 from arena.base.errors import UnknownNameError
-from arena.report.tables import Column
 from arena.site.models.model import Model, Table
 
 BOT = Column("bot", "bot", is_number=False)

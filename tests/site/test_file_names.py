@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.site.publish.file_names import file_names
-from tests.report.test_tables import HOSTILE
+from tests.analysis.text.test_tables import HOSTILE
 
 FORBIDDEN = set('"*/:<>?\\|%#') | {chr(code) for code in range(32)}
 """What exFAT and Windows refuse, and what has a meaning in addresses."""

@@ -16,7 +16,7 @@ from arena.site.build.games import build_games
 from arena.site.models.games import GameParameters, GamesParameters
 from arena.site.rulebook import rulebook_html
 from arena.store.home import ArenaHome
-from tests.report.tournaments import play
+from tests.analysis.text.tournaments import play
 from tests.site.parsed import rendered, text_in, tree
 
 SVG = "{http://www.w3.org/2000/svg}"

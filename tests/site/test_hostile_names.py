@@ -4,8 +4,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
+from arena.analysis.text.tables import printable
 from arena.base.names import is_name
-from arena.report.tables import printable
 from arena.store.home import ArenaHome
 from tests.site.duels import bot, duels, tell
 from tests.site.parsed import Parsed, html_of, model_of

@@ -18,7 +18,7 @@ from arena.site.models.match import MatchPage, MatchParameters
 from arena.store.home import ArenaHome
 from arena.store.results.live_state import PlayedNow, RunProgress
 from arena.tournament.corrections.absence import disqualify
-from tests.report.tournaments import play
+from tests.analysis.text.tournaments import play
 from tests.site.matches import FULL, fault, record
 from tests.site.parsed import rendered, text_in, tree
 

@@ -11,7 +11,7 @@ from arena.base.errors import UnknownNameError
 from arena.site.build.matches import build_matches
 from arena.site.models.matches import MatchesParameters
 from arena.store.home import ArenaHome
-from tests.report.tournaments import play
+from tests.analysis.text.tournaments import play
 from tests.site.parsed import rendered, text_in, tree
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202e]]>"

@@ -2,8 +2,8 @@
 
 from arena.base.records import Bot
 from arena.store.results.live_state import PlayedNow, RunProgress
-from tests.report.test_tables import HOSTILE
-from tests.report.tournaments import play
+from tests.analysis.text.test_tables import HOSTILE
+from tests.analysis.text.tournaments import play
 from tests.site.parsed import Parsed, html_of, model_of
 from tests.site.stories import STORY, tell
 from tests.store.results.samples import definition, line

@@ -13,7 +13,7 @@ import pytest
 from arena.base.errors import StoreError, UnknownNameError, UsageError
 from arena.site.publish.publishing import publish
 from arena.store.home import ArenaHome
-from tests.report.tournaments import play
+from tests.analysis.text.tournaments import play
 from tests.site.folders import Links, content, published, targets, two_tournaments
 from tests.site.hostile import TEXTS, fill
 

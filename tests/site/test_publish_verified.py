@@ -13,9 +13,9 @@ from arena.site.publish.verification import verify_folder
 from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.transfer.export_writer import DigestChain
+from tests.analysis.text.tournaments import play
 from tests.cli.calls import calling
 from tests.contests.samples import contest_of
-from tests.report.tournaments import play
 from tests.site.folders import content, published, signed_again, two_tournaments
 
 

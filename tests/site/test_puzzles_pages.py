@@ -12,8 +12,8 @@ from arena.site.models.puzzles import PuzzleParameters, PuzzlesParameters
 from arena.site.models.tournament import TournamentParameters
 from arena.site.publish.puzzles_file import puzzles_file
 from arena.store.home import ArenaHome
+from tests.analysis.text.tournaments import play
 from tests.lab.made_puzzles import made_puzzle
-from tests.report.tournaments import play
 from tests.site.parsed import rendered, tree
 
 HOSTILE = "<script>alert(1)</script>"

@@ -11,9 +11,9 @@ from arena.base.errors import StoreError, UsageError
 from arena.site.publish.signature import KEY_FILE, PUBLIC_KEY, SIGNATURE, public_key, signing_key
 from arena.site.publish.verification import verify_folder
 from arena.store.home import ArenaHome
+from tests.analysis.text.tournaments import play
 from tests.cli.calls import calling
 from tests.needs import program
-from tests.report.tournaments import play
 from tests.site.folders import content, published, signed_again
 
 OF_RFC_8032 = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"

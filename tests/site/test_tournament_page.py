@@ -9,8 +9,8 @@ import pytest
 
 from arena.base.errors import UnknownNameError
 from arena.tournament.corrections.void_matches import void_matches
-from tests.report.test_tables import HOSTILE
-from tests.report.tournaments import play
+from tests.analysis.text.test_tables import HOSTILE
+from tests.analysis.text.tournaments import play
 from tests.site.parsed import Parsed, html_of, model_of
 from tests.site.stories import STORY, tell
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.analysis.standings_cache import standings_of
-from arena.analysis.verification import verify
+from arena.analysis.measures.standings_cache import standings_of
+from arena.analysis.measures.verification import verify
 from arena.base.errors import DefinitionError, StoreError, UnknownNameError, UsageError
 from arena.contests.hidden_home import open_hidden_home
 from arena.store.home import ArenaHome
@@ -119,7 +119,7 @@ def test_a_log_is_never_overwritten(home):
 
 
 def test_standings_are_not_taken_from_the_cache_of_another_tournament(home, monkeypatch):
-    monkeypatch.setattr("arena.analysis.standings_cache.WORTH_CACHING_SECONDS", 0)
+    monkeypatch.setattr("arena.analysis.measures.standings_cache.WORTH_CACHING_SECONDS", 0)
     home.store.set_finished(home.store.tournament("t"), True)
     standings_of(home.store, "t", cache_directory=home.cache_directory)
     assert list(home.cache_directory.iterdir())

@@ -6,7 +6,7 @@ from itertools import islice, permutations
 
 import pytest
 
-from arena.analysis.verification import verify
+from arena.analysis.measures.verification import verify
 from arena.base.definition import Definition, GameChoice, GameOpenings
 from arena.base.enums import OpeningChoice
 from arena.base.errors import DefinitionError, KernelError, StoreError

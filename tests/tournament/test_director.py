@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.analysis.standings_cache import standings_of
+from arena.analysis.measures.standings_cache import standings_of
 from arena.base.errors import DefinitionError, LateError, StoreError
 from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from arena import ArenaHome, load_definition, run_tournament
-from arena.analysis.standings_cache import standings_of
-from arena.analysis.verification import verify
+from arena.analysis.measures.standings_cache import standings_of
+from arena.analysis.measures.verification import verify
 from tests.databases import change
 
 STORED = Path(__file__).parents[1] / "data" / "stored"

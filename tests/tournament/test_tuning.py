@@ -26,7 +26,7 @@ from arena.tournament.tuning_parameter import (
     parse_parameter,
 )
 from arena.tournament.tuning_rounds import base_definition, check_start, named_variant, scores_of, trials_definition
-from tests.report.tournaments import ScriptedExecutor
+from tests.analysis.text.tournaments import ScriptedExecutor
 
 
 def tuned(strength, *params, seed=1, **plan):

@@ -12,7 +12,7 @@ from arena.site.page_table import PAGES
 from arena.store.home import ArenaHome
 from arena.web.openapi import document
 from tests import needs
-from tests.report.tournaments import play
+from tests.analysis.text.tournaments import play
 from tests.web.conftest import add_tournament, client_of
 from tests.web.test_serve import served
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from arena.analysis.text.match_view import checked_drawing, outline_of
 from arena.games import Drawing, Game
-from arena.report.match_view import checked_drawing, outline_of
 from arena.site.models.match import Shape
 
 MAX_SHAPES = 100_000

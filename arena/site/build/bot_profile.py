@@ -6,13 +6,13 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from arena.analysis.bot_profile import BotProfile, bot_profile, find_labels
-from arena.analysis.bot_times import bot_times
-from arena.analysis.leaderboard_cache import leaderboard
+from arena.analysis.measures.bot_profile import BotProfile, bot_profile, find_labels
+from arena.analysis.measures.bot_times import bot_times
+from arena.analysis.measures.leaderboard_cache import leaderboard
+from arena.analysis.text.corrections_table import correction_text
 from arena.base.enums import FaultKind
 from arena.base.records import Bot, MatchRecord
 from arena.base.text import all_of, counted
-from arena.report.corrections_table import correction_text
 from arena.site.build.first_ratings import with_first_ratings
 from arena.site.build.rated import rated_tournament
 from arena.site.build.rating_points import MAX_HISTORY_MATCHES, rating_point

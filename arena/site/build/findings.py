@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from arena.analysis.standings import Standings
+from arena.analysis.measures.standings import Standings
+from arena.analysis.text.standings_columns import percent_text
+from arena.analysis.text.standings_footer import cycle_text, untested_text
 from arena.base.text import all_of, counted
-from arena.report.standings_columns import percent_text
-from arena.report.standings_footer import cycle_text, untested_text
 
 MAX_CYCLES = 5
 MAX_NAMES = 8

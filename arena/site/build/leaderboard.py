@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from arena.analysis.leaderboard_cache import Leaderboard, keep_leaderboard
-from arena.analysis.rating_history import history_over_tournaments
-from arena.analysis.standings_cache import standings_of
+from arena.analysis.measures.leaderboard_cache import Leaderboard, keep_leaderboard
+from arena.analysis.measures.rating_history import history_over_tournaments
+from arena.analysis.measures.standings_cache import standings_of
 from arena.base.errors import UnknownNameError
 from arena.games import GAMES
 from arena.site.build.findings import findings

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from arena.base.errors import GameError
-from arena.base.records import MatchRecord
-from arena.games import Drawing, Game
-from arena.report.match_view import (
+from arena.analysis.text.match_view import (
     board_box,
     checked_drawing,
     drawing_or_reason,
@@ -17,6 +14,9 @@ from arena.report.match_view import (
     outline_of,
     owned_shapes,
 )
+from arena.base.errors import GameError
+from arena.base.records import MatchRecord
+from arena.games import Drawing, Game
 from arena.site.models.match import Board, Frame
 
 MAX_POSITIONS = 1000

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from functools import cached_property
 
-from arena.analysis.game_statistics import GameStatistics, statistics_of_results
-from arena.analysis.result_table import ResultTable, read_results
-from arena.analysis.standings import Standings
-from arena.analysis.standings_cache import tournament_standings
+from arena.analysis.measures.game_statistics import GameStatistics, statistics_of_results
+from arena.analysis.measures.result_table import ResultTable, read_results
+from arena.analysis.measures.standings import Standings
+from arena.analysis.measures.standings_cache import tournament_standings
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredTournament
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.analysis.standings import Standing
+from arena.analysis.measures.standings import Standing
 from arena.site.models.rating_point import RatingPoint
 
 MAX_HISTORY_MATCHES = 400_000

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from arena.analysis.text.tables import printable
 from arena.base.errors import DatabaseError, NoHomeError, StoreError, text_of
-from arena.report.tables import printable
 from arena.store.home import ArenaHome
 from arena.store.results.scope import ALL_TOURNAMENTS, Scope
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 
 if TYPE_CHECKING:
-    from arena.analysis.leaderboard_cache import Leaderboard
+    from arena.analysis.measures.leaderboard_cache import Leaderboard
 
 MAX_SENTENCES = 10
 MAX_SENTENCE_CHARACTERS = 500
@@ -69,7 +69,9 @@ class Reading:
 
     def leaderboard(self, home: ArenaHome, tournaments: Sequence[StoredTournament], game: str) -> Leaderboard:
         """Return the leaderboard of a game, without the tournaments whose results can't be read."""
-        from arena.analysis.leaderboard_cache import Leaderboard  # the web process, which reads rows, rates nothing
+        from arena.analysis.measures.leaderboard_cache import (
+            Leaderboard,  # the web process, which reads rows, rates nothing
+        )
 
         board = self._leaderboard(home, tournaments, game)
         if board is not None:
@@ -78,7 +80,7 @@ class Reading:
         return self._leaderboard(home, readable, game) or Leaderboard(matches=0, lines=())
 
     def _leaderboard(self, home: ArenaHome, tournaments: Sequence[StoredTournament], game: str) -> Leaderboard | None:
-        from arena.analysis.leaderboard_cache import leaderboard
+        from arena.analysis.measures.leaderboard_cache import leaderboard
 
         return self.attempt(lambda: leaderboard(home.store, tournaments, game, home.cache_directory))
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 
-from arena.analysis.crosstable import Score, pair_scores
-from arena.analysis.result_table import ResultTable
-from arena.analysis.standings import SURE, Standing, Standings
+from arena.analysis.measures.crosstable import Score, pair_scores
+from arena.analysis.measures.result_table import ResultTable
+from arena.analysis.measures.standings import SURE, Standing, Standings
+from arena.analysis.text.standings_table import ranking_table
+from arena.analysis.text.verdict import ranking_verdict, verdict
 from arena.base.enums import FaultKind
 from arena.ratings.environment import ppf
-from arena.report.standings_table import ranking_table
-from arena.report.verdict import ranking_verdict, verdict
 from arena.site.build.sentences import marked, sentence
 from arena.site.models.crosstable import Crosstable, CrosstableCell
 from arena.site.models.sentence import Sentence

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from arena.analysis.game_statistics import GameStatistics, Share
-from arena.analysis.schedule_balance import schedule_balance
-from arena.analysis.standings import Standings
+from arena.analysis.measures.game_statistics import GameStatistics, Share
+from arena.analysis.measures.schedule_balance import schedule_balance
+from arena.analysis.measures.standings import Standings
+from arena.analysis.text.corrections_table import corrections_table
 from arena.base.definition import Definition
 from arena.lab.accuracy import accuracy_of_tournament
 from arena.lab.kept_puzzles import may_have_puzzles
-from arena.report.corrections_table import corrections_table
 from arena.site.build.findings import findings
 from arena.site.build.progress import progress_of
 from arena.site.build.rated import rated_tournament

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from arena.analysis.standings import Standing, Standings
-from arena.analysis.why_ranked import against_rivals, rated_matches_of, rivals_in, surprises
+from arena.analysis.measures.standings import Standing, Standings
+from arena.analysis.measures.why_ranked import against_rivals, rated_matches_of, rivals_in, surprises
+from arena.analysis.text.standings_columns import interval_text
 from arena.base.errors import UnknownNameError
-from arena.report.standings_columns import interval_text
 from arena.site.build.rated import rated_tournament
 from arena.site.build.sentences import marked, sentence
 from arena.site.build.standings import standing_line

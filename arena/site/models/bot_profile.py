@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from arena.analysis.text.tables import Column, Row
 from arena.base.enums import FaultKind
-from arena.report.tables import Column, Row
 from arena.site.models.first_rating import FirstRating
 from arena.site.models.model import Model, ModelOfBots, Name, Parameters, Table
 from arena.site.models.rating_point import RatingPoint

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from annotated_types import Len
 
-from arena.report.tables import Column, Row
+from arena.analysis.text.tables import Column, Row
 from arena.site.models.model import Model, Name, Parameters, Table
 
 

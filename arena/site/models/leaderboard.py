@@ -7,7 +7,7 @@ from typing import Annotated
 
 from annotated_types import Ge, Le
 
-from arena.report.tables import Column, Row
+from arena.analysis.text.tables import Column, Row
 from arena.site.models.model import AsWritten, Model, ModelOfBots, Name, Parameters, Table
 from arena.site.models.rating_point import RatingPoint
 from arena.site.models.sentence import Sentence

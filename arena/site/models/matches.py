@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from annotated_types import Ge, Le, Len
 from pydantic import field_validator
 
+from arena.analysis.text.tables import Column
 from arena.base.enums import FaultKind, Termination
-from arena.report.tables import Column
 from arena.site.models.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Table
 from arena.site.models.results import ListedFault
 

@@ -10,8 +10,8 @@ from annotated_types import Len
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 
+from arena.analysis.text.tables import Column, Row, render_table
 from arena.base.errors import UnknownNameError
-from arena.report.tables import Column, Row, render_table
 
 MAX_NAME_CHARACTERS = 200
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from arena.analysis.text.tables import Column
 from arena.base.enums import TournamentState
-from arena.report.tables import Column
 from arena.site.models.model import AsWritten, Model, ModelOfBots, Parameters, Table
 from arena.site.models.progress import Progress
 from arena.site.models.results import ListedResult

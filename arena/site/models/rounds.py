@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.report.tables import Column
+from arena.analysis.text.tables import Column
 from arena.site.models.model import Model, Table
 
 

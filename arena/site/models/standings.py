@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from arena.analysis.text.standings_columns import standings_columns
+from arena.analysis.text.tables import Column
 from arena.base.enums import FaultKind
-from arena.report.standings_columns import standings_columns
-from arena.report.tables import Column
 from arena.site.models.model import Model, Table
 
 

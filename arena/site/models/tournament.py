@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from arena.analysis.text.tables import Column
 from arena.base.enums import ClockKind, CorrectionKind, TournamentState
-from arena.report.tables import Column
 from arena.site.models.crosstable import Crosstable
 from arena.site.models.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Table
 from arena.site.models.progress import Progress

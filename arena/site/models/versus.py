@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from arena.report.tables import Column, Row
+from arena.analysis.text.tables import Column, Row
 from arena.site.models.model import Model, ModelOfBots, Name, Parameters, Table
 from arena.site.models.results import ListedResult
 from arena.site.models.sentence import Sentence

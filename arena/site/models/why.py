@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from arena.report.tables import Column
+from arena.analysis.text.tables import Column
 from arena.site.models.model import Model, ModelOfTournament, Name, Parameters, Table
 from arena.site.models.sentence import Sentence
 from arena.site.models.standings import StandingLine

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.report.match_choice import MatchChoice
+from arena.analysis.text.match_choice import MatchChoice
 from arena.site.build.feeds import bot_feed, tournament_feed
 from arena.site.feed import feed_with
 from arena.site.links import STATIC, FolderLinks

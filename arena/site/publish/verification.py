@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from arena.analysis.verification import verify
+from arena.analysis.measures.verification import verify
 from arena.base.errors import StoreError
 from arena.base.names import as_file_name
 from arena.base.text import counted, size_text

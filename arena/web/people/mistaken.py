@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 from starlette.requests import Request
 
+from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.base.text import shortened_text
-from arena.report.tables import printable
 from arena.web.people.operation import Operation
 from arena.web.people.responses import wants_json
 from arena.web.problems import FieldProblem, Problem, problem_of

@@ -20,12 +20,12 @@ from arena import (
     standings_of,
     verify,
 )
+from arena.analysis.text.standings_footer import standings_footer
 from arena.base.bot_text import OPERATOR
 from arena.base.enums import ClockKind
 from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.botkit import Choice
 from arena.match.players.call_limit import OutOfTimeError, call_within
-from arena.report.standings_footer import standings_footer
 from arena.tournament.definition import make_definition
 
 GAME, OPTIONS = "differences", {"size": 4}

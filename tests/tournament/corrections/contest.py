@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from hashlib import blake2b
 
-from arena.analysis.standings_cache import standings_of
+from arena.analysis.measures.standings_cache import standings_of
 from arena.base.definition import Definition, GameChoice
 from arena.games import make_game
 from arena.match.players.manifest import load_bot

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from arena.analysis.verification import verify
+from arena.analysis.measures.verification import verify
 from arena.base.shipped import bot_path
 from arena.store.home import ArenaHome
 from arena.tournament.corrections.absence import disqualify, withdraw

@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from arena.analysis.verification import verify
+from arena.analysis.measures.verification import verify
 from arena.base.enums import FaultKind
 from arena.cli.group import run
 from arena.tournament.corrections.absence import disqualify, withdraw

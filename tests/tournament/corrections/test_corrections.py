@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena import ArenaHome, load_definition
-from arena.analysis.standings_cache import standings_of
-from arena.analysis.verification import verify
+from arena.analysis.measures.standings_cache import standings_of
+from arena.analysis.measures.verification import verify
 from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.errors import DefinitionError, StoreError, UsageError
 from arena.match.players.manifest import load_bot

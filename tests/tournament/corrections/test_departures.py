@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.analysis.verification import verify
+from arena.analysis.measures.verification import verify
 from arena.base.enums import DisqualifiedMatches
 from arena.base.errors import UsageError
 from arena.tournament.corrections.absence import disqualify, withdraw

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.analysis.verification import verify
+from arena.analysis.measures.verification import verify
 from arena.base.errors import UsageError
 from arena.tournament.corrections.absence import disqualify, withdraw
 from arena.tournament.corrections.bots import enter_late, replace_bot

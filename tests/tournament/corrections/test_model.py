@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena import ArenaHome
-from arena.analysis.verification import verify
+from arena.analysis.measures.verification import verify
 from arena.base.enums import DisqualifiedMatches
 from arena.base.errors import UsageError
 from arena.tournament.corrections.absence import disqualify, withdraw

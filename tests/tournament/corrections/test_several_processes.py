@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from arena.analysis.verification import verify
+from arena.analysis.measures.verification import verify
 from arena.store.home import ArenaHome
 from arena.tournament.corrections.absence import disqualify
 from tests.tournament.corrections.contest import contest, play, records, tabled, write_bots

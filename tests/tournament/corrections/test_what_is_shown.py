@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from arena.analysis.rating_history import history_over_tournaments
-from arena.analysis.standings_cache import standings_of
+from arena.analysis.measures.rating_history import history_over_tournaments
+from arena.analysis.measures.standings_cache import standings_of
+from arena.analysis.text.standings_footer import cycle_text, standings_footer
 from arena.base.enums import DisqualifiedMatches
 from arena.cli.group import run
-from arena.report.standings_footer import cycle_text, standings_footer
 from arena.store.results.store import Store
 from arena.tournament.corrections.absence import disqualify, withdraw
 from arena.tournament.corrections.void_matches import void_matches
@@ -145,6 +145,6 @@ def test_ratings_are_not_compared_while_matches_are_recorded(home, bots, capsys,
         play(home, definition, max_matches=4)
         return standings_of(*args, **kwargs)
 
-    monkeypatch.setattr("arena.analysis.verification.standings_of", standings_later)
+    monkeypatch.setattr("arena.analysis.measures.verification.standings_of", standings_later)
     assert run(["--home", str(home.directory), "verify", "t"]) == 0
     assert "the ratings are not compared, because matches were recorded meanwhile" in capsys.readouterr().out

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from arena.analysis.standings_cache import standings_of
+from arena.analysis.measures.standings_cache import standings_of
 from arena.base.bot_text import OPERATOR
 from arena.base.errors import ClusterError, UsageError
 from arena.store.home import ArenaHome

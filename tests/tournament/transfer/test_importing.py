@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import arena.tournament.corrections.bots
-from arena.analysis.verification import verify
+from arena.analysis.measures.verification import verify
 from arena.base.errors import StoreError
 from arena.store.home import ArenaHome
 from arena.tournament.corrections.absence import disqualify, withdraw

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import arena.store.results.addition
-from arena.analysis.standings_cache import standings_of
-from arena.analysis.verification import verify
+from arena.analysis.measures.standings_cache import standings_of
+from arena.analysis.measures.verification import verify
 from arena.base.definition import GameChoice
 from arena.base.errors import StoreError, UnknownNameError
 from arena.store.home import ArenaHome

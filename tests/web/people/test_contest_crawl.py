@@ -27,10 +27,10 @@ from arena.web.people.contest_news import ContestNews
 from arena.web.people.gate import Gate
 from arena.web.people.homes import Homes
 from arena.web.people.table import OPERATIONS
+from tests.analysis.text.tournaments import play
 from tests.contests import world as playing
 from tests.contests.samples import SEALED
 from tests.contests.world import CANARY, DEADLINE, FREEZE, OPENS
-from tests.report.tournaments import play
 from tests.store.people.conftest import FakeClock
 from tests.web.conftest import FakeVersions
 from tests.web.people.conftest import HOST, HTML, JSON, World

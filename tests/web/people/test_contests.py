@@ -19,7 +19,7 @@ from arena.tournament.formats.table import FORMATS
 from arena.web.people import contest_changes
 from arena.web.people.contest_fields import NewContest
 from arena.web.people.contest_form import form_template, form_text
-from tests.report.tournaments import play
+from tests.analysis.text.tournaments import play
 from tests.web.people.conftest import JSON
 
 pytestmark = pytest.mark.anyio

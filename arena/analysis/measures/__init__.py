@@ -1,0 +1,1 @@
+"""Values computed from the store: standings, statistics, verification."""

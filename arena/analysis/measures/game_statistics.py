@@ -1,0 +1,169 @@
+"""Statistics of a tournament beyond its standings: draws, seats, decisiveness, and independent views of the ratings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from arena.analysis.measures.encounters import CountedEncounter
+from arena.analysis.measures.result_table import ResultTable
+from arena.analysis.measures.standings import Standings, rated_encounters
+from arena.base.results import points_of
+from arena.ratings.bradley_terry import bradley_terry, kendall_tau
+from arena.ratings.consistency import pair_scores
+from arena.ratings.distributions import Floats
+from arena.ratings.nash import NashAverage, nash_average
+
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of matches or points with its 95 % interval, by a bootstrap over encounters.
+
+    Attributes:
+        value: from 0 to 1.
+        low: the lower end.
+        high: the upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class GameStatistics:
+    """One game of a tournament.
+
+    Attributes:
+        game: its name.
+        matches: the number of recorded matches.
+        encounters: the number of recorded encounters.
+        duplicates: duplicate matches, which their bots always play the same from that opening.
+        draws: the share of matches whose first rank is shared.
+        seats: the share of points of each seat, in the matches that have it.
+    """
+
+    game: str
+    matches: int
+    encounters: int
+    duplicates: int
+    draws: Share
+    seats: tuple[Share, ...]
+
+    @property
+    def decisive(self) -> float:
+        """The share of matches with a single winner."""
+        return 1.0 - self.draws.value
+
+
+def game_statistics(encounters: Iterable[CountedEncounter]) -> list[GameStatistics]:
+    """Return the statistics of each game, in alphabetical order."""
+    by_game: dict[str, list[CountedEncounter]] = {}
+    for encounter in encounters:
+        by_game.setdefault(encounter.game, []).append(encounter)
+    return [_statistics(game, kinds) for game, kinds in sorted(by_game.items())]
+
+
+def _statistics(game: str, kinds: Sequence[CountedEncounter]) -> GameStatistics:
+    seats = max(len(match.bots) for encounter in kinds for match in encounter.matches)
+    sums: Counter[tuple[float, ...]] = Counter()
+    for encounter in kinds:
+        sums[_sums_of(encounter, seats)] += encounter.occurrences
+    rows = np.array(list(sums), dtype=np.float64)
+    counts = np.array(list(sums.values()), dtype=np.float64)
+    shares = _shares(rows, counts)
+    return GameStatistics(
+        game,
+        sum(encounter.occurrences * len(encounter.matches) for encounter in kinds),
+        int(counts.sum()),
+        sum(encounter.occurrences * sum(not m.rated for m in encounter.matches) for encounter in kinds),
+        shares[0],
+        tuple(shares[1:]),
+    )
+
+
+def statistics_of_results(game: str, results: ResultTable) -> GameStatistics:
+    """Return the statistics of a game from its results as arrays, of a million matches.
+
+    Args:
+        game: its name.
+        results: one or more.
+    """
+    occurrences, seats = results.match_occurrences, results.bots.shape[1]
+    players = (results.bots >= 0).sum(axis=1)
+    ranks = np.where(results.bots >= 0, results.ranks, seats + 1)
+    points = np.zeros((len(ranks), seats))
+    for seat in range(seats):
+        own = results.bots[:, seat] >= 0
+        rivals = results.bots[own] >= 0
+        twice = 2 * ((ranks[own] > ranks[own, seat, None]) & rivals).sum(axis=1)
+        twice += (ranks[own] == ranks[own, seat, None]).sum(axis=1) - 1
+        points[own, seat] = twice / 2 / np.maximum(players[own] - 1, 1)
+    draws = (ranks == 1).sum(axis=1) > 1
+    by_match = np.column_stack([np.ones(len(ranks)), results.bots >= 0, draws, points])
+    rows, kind = np.unique(np.add.reduceat(by_match, results.starts), axis=0, return_inverse=True)
+    counts = np.bincount(kind.ravel(), results.occurrences, len(rows)).astype(np.float64)
+    shares = _shares(rows, counts)
+    return GameStatistics(
+        game,
+        int(occurrences.sum()),
+        int(counts.sum()),
+        int(occurrences[~results.rated].sum()),
+        shares[0],
+        tuple(shares[1:]),
+    )
+
+
+def _sums_of(encounter: CountedEncounter, seats: int) -> tuple[float, ...]:
+    """Return for an encounter: its matches, those that have each seat, its draws, the points of each seat."""
+    draws = sum(match.ranks.count(1) > 1 for match in encounter.matches)
+    with_seat = [[match for match in encounter.matches if seat < len(match.bots)] for seat in range(seats)]
+    points = [sum(points_of(match.ranks, seat) for match in matches) for seat, matches in enumerate(with_seat)]
+    return (len(encounter.matches), *map(len, with_seat), draws, *points)
+
+
+def _shares(rows: Floats, counts: Floats) -> list[Share]:
+    """Return draws and points, each divided by the matches that could have had them, with intervals."""
+    half = rows.shape[1] // 2  # as many numbers of matches as sums of what they had
+    generator = np.random.default_rng(0)
+    total = counts @ rows
+    drawn = generator.multinomial(int(counts.sum()), counts / counts.sum(), size=RESAMPLES) @ rows
+    matches = np.where(
+        drawn[:, :half] > 0, drawn[:, :half], np.nan
+    )  # a seat that few have may be in none of those drawn
+    values = total[half:] / total[:half]
+    low, high = np.nanquantile(drawn[:, half:] / matches, [0.025, 0.975], axis=0)
+    return [Share(float(v), float(a), float(b)) for v, a, b in zip(values, low, high, strict=True)]
+
+
+@dataclass(frozen=True)
+class CrossCheck:
+    """An independent view of the same results.
+
+    Attributes:
+        bradley_terry: log-strengths by ``name@version``.
+        agreement: Kendall's tau between them and the ratings.
+        nash: weight and payoff of each bot in Nash averaging.
+    """
+
+    bradley_terry: dict[str, float]
+    agreement: float
+    nash: dict[str, NashAverage]
+
+
+def cross_check(encounters: Sequence[CountedEncounter], table: Standings) -> CrossCheck:
+    """Return the Bradley-Terry view and Nash averaging of a tournament."""
+    rated = rated_encounters(encounters)
+    results: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
+    for encounter, count in rated.items():
+        for names, ranks in encounter:
+            results[tuple(names), tuple(ranks)] += count
+    strengths = bradley_terry(results.items())
+    ratings = {bot: rating.mu for bot, rating in zip(table.fitted.names, table.fitted.ratings, strict=True)}
+    scores = {pair: score.score for pair, score in pair_scores(rated.items()).items()}
+    return CrossCheck(strengths, kendall_tau(strengths, ratings), nash_average(scores, sorted(ratings)))

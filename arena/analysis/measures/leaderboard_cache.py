@@ -1,0 +1,162 @@
+"""The lines of leaderboards, which many profiles share: kept in the process, and in files of the home's cache.
+
+A leaderboard depends on all matches of its tournaments, and every bot's profile shows one line of it. Where pages are
+built it rests (``resting_leaderboards.py``). A file is for one game after one tournament; its key says from which
+records and by which code its lines were computed. As in ``standings_file.py``, nothing in a file is trusted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+
+from arena.analysis.measures.resting_leaderboards import resting_leaderboards
+from arena.analysis.measures.result_table import read_results
+from arena.analysis.measures.standings import Standing, Standings, standings, without
+from arena.analysis.measures.standings_cache import unlisted, with_authors
+from arena.analysis.measures.standings_file import digest_of, open_plain, standing_from, write_whole
+from arena.base.errors import StoreError
+from arena.base.shipped import code_digest
+from arena.base.stored import from_json_text, is_whole, list_of, mapping_of
+from arena.store.results.scope import Scope
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
+
+LAYOUT = 1
+MAX_FILE_BYTES = 16 * 1024 * 1024
+MAX_KEPT = 64
+"""Leaderboards in the memory of a process."""
+
+_PLACE = "a file of the leaderboard cache"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaderboard:
+    """What a leaderboard shows.
+
+    Attributes:
+        matches: the number of its matches.
+        lines: the best bot first.
+    """
+
+    matches: int
+    lines: tuple[Standing, ...]
+
+
+class _NotThereError(Exception):
+    """There is no such file, or another one."""
+
+
+def leaderboard(
+    store: Store, tournaments: Sequence[StoredTournament], game: str | None, cache_directory: Path | None
+) -> Leaderboard:
+    """Return the leaderboard of some tournaments.
+
+    Args:
+        store: where they are.
+        tournaments: those that count, the oldest first.
+        game: only matches of this game; None for all.
+        cache_directory: where leaderboards are cached; None for no cache.
+    """
+    counting = [tournament for tournament in tournaments if game is None or game in tournament.games]
+    if not counting:
+        return Leaderboard(matches=0, lines=())
+    board = _found(store, counting, game, cache_directory)
+    return replace(board, lines=with_authors(board.lines, counting))
+
+
+def _found(
+    store: Store, counting: Sequence[StoredTournament], game: str | None, cache_directory: Path | None
+) -> Leaderboard:
+    """Return the leaderboard without authors, which no file has: who leaves is to be found nowhere."""
+    if cache_directory is None:
+        return _compute(store, counting, game)
+    path, key = _place_of(cache_directory, store, counting, game)
+    try:
+        return _read(path, key)
+    except _NotThereError:
+        resting = resting_leaderboards()
+        if resting is None:
+            return _computed(path, key, store, counting, game)
+        what = path, tuple((one.name, one.finished_at, len(one.corrections)) for one in counting)
+        return resting.newest(what, lambda: _computed(path, key, store, counting, game))
+
+
+def _computed(
+    path: Path, key: str, store: Store, tournaments: Sequence[StoredTournament], game: str | None
+) -> Leaderboard:
+    board = _compute(store, tournaments, game)
+    _write(path, key, board)
+    return board
+
+
+def keep_leaderboard(
+    store: Store, tournaments: Sequence[StoredTournament], game: str, cache_directory: Path, table: Standings
+) -> None:
+    """Keep the leaderboard of some tournaments whose standings were computed for another reason.
+
+    Args:
+        store: where they are.
+        tournaments: those that count, the oldest first.
+        game: only matches of this game count.
+        cache_directory: where leaderboards are cached.
+        table: the standings.
+    """
+    if tournaments:
+        path, key = _place_of(cache_directory, store, tournaments, game)
+        lines = tuple(replace(line, author="", is_author_claimed=False, is_function=False) for line in table.lines)
+        _write(path, key, Leaderboard(matches=table.matches, lines=lines))
+
+
+def _write(path: Path, key: str, board: Leaderboard) -> None:
+    text = json.dumps({"layout": LAYOUT, "key": key, **asdict(board)}).encode()
+    write_whole(path, text + digest_of(text))
+
+
+def _compute(store: Store, tournaments: Sequence[StoredTournament], game: str | None) -> Leaderboard:
+    scope = Scope(tournaments=tuple(tournament.name for tournament in tournaments))
+    table = standings(read_results(store, scope, game), store.fault_counts(scope, game))
+    return Leaderboard(matches=table.matches, lines=without(table, unlisted(tournaments, game)).lines)
+
+
+def _place_of(
+    directory: Path, store: Store, tournaments: Sequence[StoredTournament], game: str | None
+) -> tuple[Path, str]:
+    """Return the file for a leaderboard, and the key it must have."""
+    numbers = [tournament.number for tournament in tournaments]
+    records = [
+        (t.name, t.created_at, t.finished_at, t.recorded, len(t.corrections), t.definition_text) for t in tournaments
+    ]
+    name = _hash([store.server, game, numbers])
+    return directory / f"{name}.leaderboard", _hash([code_digest(), records])
+
+
+def _hash(value: object) -> str:
+    return blake2b(json.dumps(value).encode(), digest_size=16).hexdigest()
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def _read(path: Path, key: str) -> Leaderboard:
+    """Return the leaderboard in a file.
+
+    Raises:
+        _NotThereError: if there are none, or the file has another key.
+    """
+    try:
+        with open_plain(path) as file:
+            content = file.read(MAX_FILE_BYTES)
+        text, digest = content[: -len(digest_of(b""))], content[-len(digest_of(b"")) :]
+        stored = mapping_of(from_json_text(text.decode(), _PLACE), _PLACE) if digest == digest_of(text) else {}
+        if stored.get("layout") != LAYOUT or stored.get("key") != key:
+            raise _NotThereError
+        lines = tuple(map(standing_from, list_of(stored.get("lines"), _PLACE)))
+        matches = stored.get("matches")
+        if not isinstance(matches, int) or not is_whole(matches, 0):
+            raise _NotThereError
+        return Leaderboard(matches=matches, lines=lines)
+    except (OSError, StoreError, UnicodeDecodeError) as error:
+        raise _NotThereError from error

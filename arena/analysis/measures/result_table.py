@@ -1,0 +1,177 @@
+"""Results as arrays, read from the store piece by piece: a million of them take a few bytes each, and no objects.
+
+``standings`` counts them; ``encounters.py`` has the same results as values, for statistics about the games.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.analysis.measures.encounters import CountedEncounter
+from arena.analysis.measures.result_pieces import Piece, TournamentResults, results_of_tournament, widened
+from arena.analysis.measures.results_so_far import results_so_far
+from arena.ratings.repeats import counting_numbers
+from arena.ratings.result_arrays import EncounterArrays, Integers, combined, numbered, padded
+from arena.store.results.record_reader import RecordReader, Within
+from arena.store.results.scope import Scope
+from arena.store.results.values import StoredTournament
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ResultTable:
+    """The results of matches, in the order of the schedule, tournament by tournament.
+
+    Attributes:
+        labels: the bots (``name@version``), in alphabetical order.
+        games: the names of the games, in alphabetical order.
+        game: the number of the game of each match.
+        bots: the number of the bot in each seat, -1 in seats that a game doesn't have, shape (matches, seats).
+        ranks: of the same, 0 in seats that a game doesn't have, shape (matches, seats).
+        rated: whether each match counts for ratings.
+        starts: the first match of each encounter.
+        occurrences: how often each encounter occurred.
+    """
+
+    labels: tuple[str, ...]
+    games: tuple[str, ...]
+    game: NDArray[np.int32]
+    bots: NDArray[np.integer]
+    ranks: NDArray[np.integer]
+    rated: NDArray[np.bool_]
+    starts: Integers
+    occurrences: Integers
+
+    @classmethod
+    def of(cls, encounters: Iterable[CountedEncounter]) -> ResultTable:
+        """Return counted encounters as a table."""
+        listed = list(encounters)
+        matches = [match for encounter in listed for match in encounter.matches]
+        labels = sorted({label for match in matches for label in match.bots})
+        index = {label: number for number, label in enumerate(labels)}
+        games = sorted({encounter.game for encounter in listed})
+        of_matches = [games.index(encounter.game) for encounter in listed for _ in encounter.matches]
+        seats = max((len(match.bots) for match in matches), default=2)
+        return cls(
+            labels=tuple(labels),
+            games=tuple(games),
+            game=np.array(of_matches, dtype=np.int32),
+            bots=padded([[index[label] for label in match.bots] for match in matches], seats, -1),
+            ranks=padded([match.ranks for match in matches], seats, 0),
+            rated=np.array([match.rated for match in matches], dtype=np.bool_),
+            starts=np.cumsum([0, *(len(encounter.matches) for encounter in listed)])[:-1],
+            occurrences=np.array([encounter.occurrences for encounter in listed], dtype=np.int64),
+        )
+
+    @property
+    def match_occurrences(self) -> Integers:
+        """How often each match occurred."""
+        return np.repeat(self.occurrences, np.diff(self.starts, append=len(self.bots)))
+
+    def of_game(self, game: str) -> ResultTable:
+        """Return the results of a game, with as many seats as it has."""
+        if self.games == (game,):
+            return self
+        chosen = self.game == (self.games.index(game) if game in self.games else -1)
+        encounter = self._encounter_of_matches()[chosen]
+        starts = np.flatnonzero(np.diff(encounter, prepend=-1))
+        seats = max(2, int((self.bots[chosen] >= 0).sum(axis=1).max(initial=0)))
+        return replace(
+            self,
+            game=self.game[chosen],
+            bots=self.bots[chosen, :seats],
+            ranks=self.ranks[chosen, :seats],
+            rated=self.rated[chosen],
+            starts=starts,
+            occurrences=self.occurrences[encounter[starts]],
+        )
+
+    def _encounter_of_matches(self) -> Integers:
+        return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=len(self.bots)))
+
+    def rated_encounters(self) -> EncounterArrays:
+        """Return the results that count for ratings; a bot that plays itself shows nothing about its strength."""
+        chosen = self.rated & ~_has_twice(self.bots)
+        encounter = self._encounter_of_matches()[chosen]
+        starts = np.flatnonzero(np.diff(encounter, prepend=-1))
+        occurrences = self.occurrences[encounter[starts]]
+        return EncounterArrays.of_matches(self.labels, self.bots[chosen], self.ranks[chosen], starts, occurrences)
+
+
+def read_results(
+    store: RecordReader, within: Within, game: str | None = None, last_encounter: int | None = None
+) -> ResultTable:
+    """Return the results of a tournament or of those in a scope; see ``RecordReader.results``."""
+    tournaments = store.tournaments(within) if isinstance(within, Scope) else [_stored(store, within)]
+    found = [_results(store, one, game, last_encounter) for one in tournaments]
+    found = [one for one in found if one.pieces]
+    if not found:
+        return ResultTable.of(())
+    names = tuple(sorted({label for one in found for label in one.labels}))
+    game_names = tuple(sorted({name for one in found for name in one.games}))
+    return _table(
+        [(one.tournament, piece) for one in found for piece in _numbered(one, names, game_names)], names, game_names
+    )
+
+
+def _results(
+    store: RecordReader, tournament: StoredTournament, game: str | None, last_encounter: int | None
+) -> TournamentResults:
+    if tournament.finished_at is not None or last_encounter is not None:
+        return results_of_tournament(store, tournament, game, last_encounter)
+    results = results_so_far(store, tournament)
+    return results if game is None else results.of_game(game)
+
+
+def _stored(store: RecordReader, within: StoredTournament | str) -> StoredTournament:
+    return store.tournament(within) if isinstance(within, str) else within
+
+
+def _numbered(results: TournamentResults, names: Sequence[str], games: Sequence[str]) -> Iterator[Piece]:
+    """Yield the pieces of a tournament with the numbers that bots and games have in the table; -1 stays."""
+    place, place_of_game = ({name: number for number, name in enumerate(listed)} for listed in (names, games))
+    number = np.array([*(place[label] for label in results.labels), -1], dtype=np.int32)
+    game_number = np.array([place_of_game[name] for name in results.games], dtype=np.int32)
+    for piece in results.pieces:
+        yield piece._replace(bots=number[piece.bots], games=game_number[piece.games])
+
+
+def _table(pieces: list[tuple[int, Piece]], names: tuple[str, ...], games: tuple[str, ...]) -> ResultTable:
+    """Return the table of pieces, each with the number of its tournament; the list is emptied."""
+    seats = max(piece.bots.shape[1] for _, piece in pieces)
+    tournament = np.concatenate([np.full(len(piece.bots), number) for number, piece in pieces])
+    encounter = np.concatenate([piece.encounters for _, piece in pieces])
+    starts = np.flatnonzero((np.diff(encounter, prepend=-1) != 0) | (np.diff(tournament, prepend=-1) != 0))
+    del encounter, tournament
+    bots = np.concatenate([widened(piece.bots, seats, -1) for _, piece in pieces])
+    ranks = np.concatenate([widened(piece.ranks, seats, 0) for _, piece in pieces])
+    openings = np.concatenate([piece.openings for _, piece in pieces])
+    actions = np.concatenate([piece.actions for _, piece in pieces])
+    of_matches = np.concatenate([piece.games for _, piece in pieces])
+    pieces.clear()  # a million matches take fifty megabytes
+    return ResultTable(
+        labels=names,
+        games=games,
+        game=of_matches,
+        bots=bots,
+        ranks=ranks,
+        rated=counting_numbers(_opening_numbers(openings, bots), actions),
+        starts=starts,
+        occurrences=np.ones(len(starts), dtype=np.int64),
+    )
+
+
+def _opening_numbers(openings: NDArray[np.uint32], bots: NDArray[np.integer]) -> Integers:
+    """Return a number for each opening with the bots in their seats."""
+    words = openings.astype(np.int64)
+    half = numbered(words[:, 0] << 32 | words[:, 1])[1]
+    return combined([half, *words[:, 2:].T, *(bots + 1).T])
+
+
+def _has_twice(bots: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return whether each match has a bot in more than one seat."""
+    ordered = np.sort(bots, axis=1)
+    return np.asarray(((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any(axis=1))

@@ -1,0 +1,210 @@
+"""The rounds of a tournament as they were played, the bracket of a knockout, and the round cards of a Swiss.
+
+Bracket and cards are those of the format itself after its complete rounds; what has been played of the current round is
+in the list of rounds only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Any
+
+from arena.analysis.measures.bracket import Bracket, RoundCard, bracket_of, round_cards_of
+from arena.base.definition import Definition
+from arena.base.enums import CorrectionKind
+from arena.base.errors import DefinitionError
+from arena.base.results import points_of
+from arena.store.results.correction import in_force
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
+from arena.tournament.formats.format import Format
+from arena.tournament.formats.knockout import Knockout
+from arena.tournament.formats.round_robin import RoundRobin
+from arena.tournament.formats.swiss import Swiss
+from arena.tournament.formats.table import format_class
+from arena.tournament.rounds import played_format
+
+_DEPARTURES = {CorrectionKind.WITHDRAW: "withdrawn", CorrectionKind.DISQUALIFY: "disqualified"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayedMeeting:
+    """The entrants of a pairing in one round.
+
+    Attributes:
+        bots: their names, in the seats of the first match.
+        points: of each, in all matches recorded so far.
+        recorded: matches with a result.
+        scheduled: matches of the meeting; 0 if a correction has taken all of them out of the schedule.
+    """
+
+    bots: tuple[str, ...]
+    points: tuple[float, ...]
+    recorded: int
+    scheduled: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayedRound:
+    """A round.
+
+    Attributes:
+        number: from 1.
+        games: what is played in it.
+        meetings: in the order of the schedule.
+        byes: the names of entrants who have a bye.
+        absent: the names of entrants who have withdrawn or are disqualified.
+    """
+
+    number: int
+    games: tuple[str, ...]
+    meetings: tuple[PlayedMeeting, ...]
+    byes: tuple[str, ...]
+    absent: tuple[str, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every match has a result."""
+        return all(meeting.recorded == meeting.scheduled for meeting in self.meetings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundsPlayed:
+    """The rounds of a tournament.
+
+    Attributes:
+        last: the number of the last round in the schedule.
+        current: the number of the first round that is not complete; the last one if all are.
+        status: the state of the tournament in a few words.
+        rounds: those asked for.
+        bracket: of a knockout.
+        cards: of a Swiss, in the order of the table.
+        departed: how entrants have left who are not paired any more, "withdrawn" or "disqualified", by name.
+    """
+
+    last: int
+    current: int
+    status: str
+    rounds: tuple[PlayedRound, ...]
+    bracket: Bracket | None
+    cards: tuple[RoundCard, ...] | None
+    departed: Mapping[str, str]
+
+
+def rounds_played(store: Store, tournament: StoredTournament, first: int = 1, last: int | None = None) -> RoundsPlayed:
+    """Return the rounds of a tournament, with the bracket or the cards that its format has.
+
+    Args:
+        store: where its schedule and results are.
+        tournament: the tournament.
+        first: the first round to return; 0 for the current one, -1 for the one before it, and so on.
+        last: the last round to return; by default the last one in the schedule, or the current one if ``first`` is
+            counted from it.
+    """
+    scheduled = store.last_round(tournament)
+    upcoming = next(store.unplayed(tournament), None)
+    current = scheduled if upcoming is None else upcoming.round
+    if last is None:
+        last = scheduled if first > 0 else current
+    planned = _format_with_tables(store, tournament)
+    departed = _departed(tournament)
+    return RoundsPlayed(
+        last=scheduled,
+        current=current,
+        status=_status(tournament, planned, scheduled, current, departed),
+        rounds=tuple(_rounds(store, tournament, first if first > 0 else max(1, current + first), last)),
+        bracket=bracket_of(planned) if isinstance(planned, Knockout) else None,
+        cards=round_cards_of(planned) if isinstance(planned, Swiss) else None,
+        departed=departed,
+    )
+
+
+def _departed(tournament: StoredTournament) -> dict[str, str]:
+    names = list(tournament.definition.shown_names.values())
+    return {
+        names[correction.details.entrant]: _DEPARTURES[correction.kind]
+        for correction in in_force(tournament.corrections)
+        if correction.kind in _DEPARTURES and correction.details.entrant is not None
+    }
+
+
+def _status(
+    tournament: StoredTournament, planned: Format[Any] | None, last: int, current: int, departed: Mapping[str, str]
+) -> str:
+    """Return the state of a tournament in a few words."""
+    if isinstance(planned, Knockout) and (winner := planned.winner()) is not None:
+        name = planned.field.names[winner]
+        return f"winner: {name} ({departed[name]})" if name in departed else f"winner: {name}"
+    if planned is not None:
+        return planned.status()
+    has_known_end = not format_class(tournament.definition).needs_results
+    return f"round {current} of {last}" if has_known_end else f"round {current}"
+
+
+def _format_with_tables(store: Store, tournament: StoredTournament) -> Format[Any] | None:
+    """Return a knockout or a Swiss after its complete rounds; None for other formats."""
+    if not issubclass(format_class(tournament.definition), Knockout | Swiss):
+        return None
+    try:
+        return played_format(store, tournament)
+    except DefinitionError:
+        return None
+
+
+@dataclass
+class _Meeting:
+    """A meeting while its matches are counted."""
+
+    seats: tuple[int, ...]
+    games: set[int] = field(default_factory=set)
+    recorded: int = 0
+    open: int = 0
+    points: dict[str, float] = field(default_factory=dict)  # by name@version
+
+
+def _rounds(store: Store, tournament: StoredTournament, first: int, last: int) -> Iterator[PlayedRound]:
+    """Yield rounds from the schedule and the results, which need not be complete."""
+    by_round: dict[int, dict[frozenset[int], _Meeting]] = {}
+    of_encounter: dict[int, _Meeting] = {}
+    for line in takewhile(lambda line: line.round <= last, store.schedule(tournament, after_round=first - 1)):
+        meeting = by_round.setdefault(line.round, {}).setdefault(frozenset(line.seats), _Meeting(line.seats))
+        meeting.games.add(line.game)
+        of_encounter[line.encounter] = meeting
+    for line in takewhile(lambda line: line.round <= last, store.unplayed(tournament, after_round=first - 1)):
+        of_encounter[line.encounter].open += 1
+    for results in store.results_by_round(tournament, after=first - 1)[: last - first + 1]:
+        for result in results:
+            meeting = of_encounter[result.encounter]
+            meeting.recorded += 1
+            for seat, bot in enumerate(result.bots):
+                meeting.points[bot] = meeting.points.get(bot, 0.0) + points_of(result.ranks, seat)
+    for number, meetings in by_round.items():
+        yield _round(tournament.definition, number, list(meetings.values()))
+
+
+def _round(definition: Definition, number: int, meetings: Sequence[_Meeting]) -> PlayedRound:
+    names = list(definition.shown_names.values())
+    labels = list(definition.shown_names)
+    games = sorted(set().union(*(meeting.games for meeting in meetings)))
+    absent = {absence.entrant for absence in definition.absences if absence.covers(number)}
+    busy = absent.union(*(meeting.seats for meeting in meetings))
+    has_byes = issubclass(format_class(definition), RoundRobin | Swiss) and len(meetings[0].seats) == 2
+    return PlayedRound(
+        number=number,
+        games=tuple(definition.games[game].game for game in games),
+        meetings=tuple(_named(meeting, names, labels) for meeting in meetings),
+        byes=tuple(name for k, name in enumerate(names) if k not in busy) if has_byes else (),
+        absent=tuple(names[k] for k in sorted(absent)),
+    )
+
+
+def _named(meeting: _Meeting, names: Sequence[str], labels: Sequence[str]) -> PlayedMeeting:
+    entrants = list(dict.fromkeys(meeting.seats))
+    return PlayedMeeting(
+        bots=tuple(names[k] for k in entrants),
+        points=tuple(meeting.points.get(labels[k], 0.0) for k in entrants),
+        recorded=meeting.recorded,
+        scheduled=meeting.recorded + meeting.open,
+    )

@@ -1,0 +1,330 @@
+"""Standings and leaderboards: pure functions of counted encounters, whose order makes no difference."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from arena.analysis.measures.encounters import CountedEncounter
+from arena.analysis.measures.result_table import ResultTable
+from arena.base.display import Tabular
+from arena.base.ranking import competition_ranks
+from arena.ratings import MU, SIGMA, Rating
+from arena.ratings.consistency import Consistency, consistency
+from arena.ratings.field_fit import FittedEncounters, fit_encounters
+from arena.ratings.results import Encounter
+from arena.store.results.correction import Correction
+
+SURE = 0.975
+"""Two bots can be told apart when the probability that one is better than the other is at least this."""
+
+EXPOSURE_DECIMALS = 9
+"""Bots with equal results differ by rounding errors beyond these decimals."""
+
+UNRATED = Rating(MU, SIGMA)
+"""The prior: the rating of a bot before its first match."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One bot's line in a table.
+
+    Attributes:
+        label: ``name@version``.
+        bot: the name that tables show.
+        rating: TrueSkill.
+        rank: by exposure; bots with equal exposure share it.
+        margin: half the width of the 95 % interval of mu relative to the field, by a bootstrap over encounters; None
+            before the first rated match.
+        rank_interval: the 95 % interval of its rank by mu; None before the first rated match.
+        los: the likelihood of superiority over the next bot, from 0 to 1; None for the last.
+        group: bots with the same letter can't be told apart from the first of them.
+        matches: the number of its matches.
+        finish_counts: how many matches it finished 1st, 2nd, …; ties count at their shared rank.
+        wins: matches in which it alone was first.
+        draws: matches in which it shared the first rank.
+        points: over its matches, the sum of the share of rivals it beat, a tie counting half.
+        seat_matches: its matches by seat.
+        seat_points: its points by seat.
+        faults: the number of its forfeits by kind.
+        author: whose it is; without an owner, who wrote it by its bot.toml; empty when unknown.
+        is_author_claimed: whether the author is known by the words of the bot alone.
+        is_function: whether it is a Python function, which plays without isolation.
+    """
+
+    label: str
+    bot: str
+    rating: Rating = UNRATED
+    rank: int = 1
+    margin: float | None = None
+    rank_interval: tuple[int, int] | None = None
+    los: float | None = None
+    group: str = ""
+    matches: int = 0
+    finish_counts: tuple[int, ...] = ()
+    wins: int = 0
+    draws: int = 0
+    points: float = 0.0
+    seat_matches: tuple[int, ...] = ()
+    seat_points: tuple[float, ...] = ()
+    faults: Mapping[str, int] = field(default_factory=dict)
+    author: str = ""
+    is_author_claimed: bool = False
+    is_function: bool = False
+
+    @property
+    def losses(self) -> int:
+        """Matches in which another bot was first."""
+        return self.matches - self.wins - self.draws
+
+    @property
+    def score_share(self) -> float | None:
+        """Points per match, from 0 to 1; None before the first match."""
+        return self.points / self.matches if self.matches else None
+
+    @property
+    def first_seat_share(self) -> float | None:
+        """Points per match in seat 0; None without any."""
+        return self.seat_share(0)
+
+    def seat_share(self, seat: int) -> float | None:
+        """Return points per match in a seat; None without any."""
+        if seat >= len(self.seat_matches) or not self.seat_matches[seat]:
+            return None
+        return self.seat_points[seat] / self.seat_matches[seat]
+
+    @property
+    def same_as_next(self) -> bool:
+        """Whether it and the next bot can't be told apart at 95 %."""
+        return self.los is not None and 1 - SURE < self.los < SURE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standings(Tabular):
+    """A whole table.
+
+    Attributes:
+        lines: the best bot first.
+        players: the most players in a match; 2 before the first match.
+        matches: the number of recorded matches.
+        rated: how many of these count for the ratings.
+        fitted: the ratings with their errors.
+        consistency: whether a single rating for each bot fits the results.
+        first_seat_share: points per match of seat 0, over all bots; None before the first match.
+        scheduled: the number of matches in the schedule as far as it is known; None for a leaderboard.
+        is_finished: whether no round follows.
+        corrections: the tournament's log of corrections; empty for a leaderboard.
+        adjudicated: how many of the matches ended at the limit of plies; 0 for a leaderboard.
+    """
+
+    lines: tuple[Standing, ...]
+    players: int
+    matches: int
+    rated: int
+    fitted: FittedEncounters = field(repr=False)
+    consistency: Consistency
+    first_seat_share: float | None
+    scheduled: int | None = None
+    is_finished: bool = True
+    corrections: tuple[Correction, ...] = ()
+    adjudicated: int = 0
+
+    @property
+    def shown_names(self) -> dict[str, str]:
+        """The name that tables show of each bot, by ``name@version``, the best bot first."""
+        return {line.label: line.bot for line in self.lines}
+
+    @property
+    def draw_probability(self) -> float | None:
+        """The probability that two equal bots draw, as estimated for the ratings; None before the first match."""
+        return self.fitted.draw_probability if self.fitted.names else None
+
+
+class _Tally(NamedTuple):
+    """The counts of one bot; see ``Standing``."""
+
+    matches: int = 0
+    finish_counts: tuple[int, ...] = ()
+    wins: int = 0
+    draws: int = 0
+    points: float = 0.0
+    seat_matches: tuple[int, ...] = ()
+    seat_points: tuple[float, ...] = ()
+
+
+def standings(
+    results: ResultTable | Iterable[CountedEncounter],
+    faults: Mapping[str, Mapping[str, int]],
+    shown_names: Mapping[str, str] | None = None,
+    everybody: Sequence[str] = (),
+) -> Standings:
+    """Return the table of results.
+
+    Every match counts in the columns of the table; ``rated`` says which count for the ratings.
+
+    Args:
+        results: a table of results, or counted encounters; bots as ``name@version``.
+        faults: the number of forfeits by bot and kind.
+        shown_names: the names to show, by ``name@version``; by default the latter.
+        everybody: bots to list even without a match.
+    """
+    counted = results if isinstance(results, ResultTable) else ResultTable.of(results)
+    tallies = {label: _Tally() for label in everybody} | _tallies(counted)
+    encounters = counted.rated_encounters()
+    fitted = fit_encounters(encounters)
+    lines = _lines(tallies, fitted, faults, shown_names or {})
+    occurrences = counted.match_occurrences
+    return Standings(
+        lines=lines,
+        players=counted.bots.shape[1],
+        matches=int(occurrences.sum()),
+        rated=int(occurrences[counted.rated].sum()),
+        fitted=fitted,
+        consistency=consistency(encounters, fitted),
+        first_seat_share=_first_seat_share(lines),
+    )
+
+
+def without(table: Standings, left_out: Collection[str]) -> Standings:
+    """Return a table without the lines of some bots; the ranks of the others close up.
+
+    Args:
+        table: whose ratings stay as they are: the results against these bots count.
+        left_out: ``name@version`` each.
+    """
+    lines = [line for line in table.lines if line.label not in left_out]
+    if len(lines) == len(table.lines):
+        return table
+    labels = [line.label for line in lines]
+    los = _los_function(table.fitted)
+    of_next = [*(los(label, after) for label, after in pairwise(labels)), None][: len(lines)]
+    ranks, groups = competition_ranks([line.rank for line in lines]), _groups(labels, los)
+    columns = zip(lines, ranks, of_next, groups, strict=True)
+    return replace(table, lines=tuple(replace(line, rank=r, los=p, group=g) for line, r, p, g in columns))
+
+
+def _first_seat_share(lines: Sequence[Standing]) -> float | None:
+    matches = sum(line.seat_matches[0] for line in lines if line.seat_matches)
+    points = sum(line.seat_points[0] for line in lines if line.seat_points)
+    return points / matches if matches else None
+
+
+def rated_encounters(encounters: Iterable[CountedEncounter]) -> Counter[Encounter]:
+    """Return the results that count for ratings; a bot that plays itself shows nothing about its strength."""
+    rated: Counter[Encounter] = Counter()
+    for encounter in encounters:
+        results = tuple((m.bots, m.ranks) for m in encounter.matches if m.rated and len(set(m.bots)) == len(m.bots))
+        if results:
+            rated[results] += encounter.occurrences
+    return rated
+
+
+def _tallies(results: ResultTable) -> dict[str, _Tally]:
+    """Return the counts of every bot."""
+    bots, seats = len(results.labels), results.bots.shape[1]
+    occurrences = results.match_occurrences
+    players = (results.bots >= 0).sum(axis=1)
+    top_is_shared = (results.ranks == 1).sum(axis=1) > 1
+    finishes, by_seat, wins, draws = (np.zeros(shape) for shape in ((bots, seats), (bots, seats), bots, bots))
+    points, seats_of = np.zeros((bots, seats)), np.zeros(bots, dtype=np.int64)
+    for seat in range(seats):
+        here = np.flatnonzero(results.bots[:, seat] >= 0)
+        bot, rank, count = results.bots[here, seat], results.ranks[here, seat], occurrences[here]
+        others = results.ranks[here]
+        twice_beaten = 2 * (others > rank[:, None]).sum(axis=1) + (others == rank[:, None]).sum(axis=1) - 1
+        for size in np.unique(players[here]).tolist():  # sums of whole numbers don't depend on the order
+            own = players[here] == size
+            beaten = np.bincount(bot[own], count[own] * twice_beaten[own], bots)
+            points[:, seat] += beaten / (2 * max(size - 1, 1))
+        by_seat[:, seat] = np.bincount(bot, count, bots)
+        finishes += np.bincount(bot * seats + rank - 1, count, bots * seats).reshape(bots, seats)
+        first = rank == 1
+        wins += np.bincount(bot[first], count[first] * ~top_is_shared[here][first], bots)
+        draws += np.bincount(bot[first], count[first] * top_is_shared[here][first], bots)
+        np.maximum.at(seats_of, bot, players[here])
+    columns = (finishes.astype(int), wins.astype(int), draws.astype(int), by_seat.astype(int), points, seats_of)
+    return {
+        label: _Tally(
+            matches=sum(matches),
+            finish_counts=tuple(finished[:size]),
+            wins=won,
+            draws=drawn,
+            points=sum(scored),
+            seat_matches=tuple(matches[:size]),
+            seat_points=tuple(scored[:size]),
+        )
+        for label, finished, won, drawn, matches, scored, size in zip(
+            results.labels, *(column.tolist() for column in columns), strict=True
+        )
+    }
+
+
+def _lines(
+    tallies: Mapping[str, _Tally],
+    fitted: FittedEncounters,
+    faults: Mapping[str, Mapping[str, int]],
+    shown_names: Mapping[str, str],
+) -> tuple[Standing, ...]:
+    """Return the lines of the table, the best bot first."""
+    ratings = dict(zip(fitted.names, fitted.ratings, strict=True))
+    margins = dict(zip(fitted.names, fitted.margins().tolist(), strict=True))
+    rank_intervals = dict(zip(fitted.names, fitted.rank_intervals(), strict=True))
+    exposures = {label: round(ratings.get(label, UNRATED).exposure, EXPOSURE_DECIMALS) for label in tallies}
+    labels = sorted(tallies, key=lambda label: (-exposures[label], label))
+    los = _los_function(fitted)
+    ranks = competition_ranks([-exposures[label] for label in labels])
+    groups = _groups(labels, los)
+    lines = []
+    for position, label in enumerate(labels):
+        tally = tallies[label]
+        line = Standing(
+            label=label,
+            bot=shown_names.get(label, label),
+            rating=ratings.get(label, UNRATED),
+            rank=ranks[position],
+            margin=margins.get(label),
+            rank_interval=rank_intervals.get(label),
+            los=los(label, labels[position + 1]) if position + 1 < len(labels) else None,
+            group=groups[position],
+            matches=tally.matches,
+            finish_counts=tally.finish_counts,
+            wins=tally.wins,
+            draws=tally.draws,
+            points=tally.points,
+            seat_matches=tally.seat_matches,
+            seat_points=tally.seat_points,
+            faults=dict(faults.get(label, {})),
+        )
+        lines.append(line)
+    return tuple(lines)
+
+
+def _los_function(fitted: FittedEncounters) -> Callable[[str, str], float]:
+    """Return a function from two bots to the likelihood that the first is better; 1/2 where one has no rating."""
+    index = {label: number for number, label in enumerate(fitted.names)}
+    return lambda a, b: fitted.los_between(index[a], index[b]) if a in index and b in index else 0.5
+
+
+def _groups(labels: Sequence[str], los: Callable[[str, str], float]) -> list[str]:
+    """Return the letter of each bot's group: from its first bot down to the last that can't be told apart from it."""
+    first, number, groups = 0, 0, []
+    for position, label in enumerate(labels):
+        if position and los(labels[first], label) >= SURE:
+            first, number = position, number + 1
+        groups.append(_letters(number))
+    return groups
+
+
+def _letters(number: int) -> str:
+    """Return a, b, …, z, aa, ab, …."""
+    text = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        text = chr(ord("a") + rest) + text
+    return text

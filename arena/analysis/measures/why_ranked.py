@@ -1,0 +1,276 @@
+"""Why a bot has its rank: what its matches with each rival did to its rating, and which encounters were surprising.
+
+1. The influence of a rival is the difference between the bot's rating and the one it would have without the matches in
+   which both took part, everything else equal: a case deletion, of a group of results (Cook and Weisberg, "Residuals
+   and Influence in Regression", 1982, chapter 3). The fit gives each result a Gaussian likelihood term, so taking terms
+   away is a linear system and no new fit.
+2. How surprising an encounter is, is the probability that the ratings give to points at least as far from what they
+   expect. Of two bots that is a closed form; of more it is counted in drawn performances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from arena.analysis.measures.result_table import ResultTable
+from arena.ratings.consistency import expected_scores
+from arena.ratings.distributions import Floats
+from arena.ratings.environment import BETA, cdf, ppf
+from arena.ratings.ep_messages import JointGaussian
+from arena.ratings.field_fit import FittedEncounters
+from arena.ratings.repeats import counting
+from arena.ratings.set_fit import MAX_DENSE_BOTS, SetFit
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
+
+DRAWS = 4000
+"""Of the performances in matches of three or more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedMatch:
+    """A match of the bot that counts for ratings.
+
+    Attributes:
+        match: its number.
+        encounter: the number of its encounter.
+        bots: ``name@version`` per seat.
+        ranks: per seat.
+    """
+
+    match: int
+    encounter: int
+    bots: tuple[str, ...]
+    ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgainstRival:
+    """A bot's matches with a rival.
+
+    Attributes:
+        rival: ``name@version``.
+        matches: those that count for ratings.
+        points: scored in them against this rival.
+        expected_points: what the ratings expect of them.
+        influence: how much higher the bot's rating is because of them; None if that is not known.
+    """
+
+    rival: str
+    matches: int
+    points: float
+    expected_points: float
+    influence: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surprise:
+    """An encounter, and how surprising its result is.
+
+    Attributes:
+        encounter: its number; the first of several with the same rivals and points.
+        occurrences: how many encounters had these rivals and points.
+        matches: those that count for ratings.
+        points: of the bot in them.
+        expected_points: what the ratings expect.
+        probability: of points at least as far from it, on the same side.
+    """
+
+    encounter: int
+    occurrences: int
+    matches: tuple[RatedMatch, ...]
+    points: float
+    expected_points: float
+    probability: float
+
+
+def rated_matches_of(store: Store, tournament: StoredTournament, bot: str) -> list[RatedMatch]:
+    """Return the matches of a bot that count for ratings, in order.
+
+    Args:
+        store: where they are.
+        tournament: the tournament.
+        bot: ``name@version``.
+    """
+    own = list(store.matches_of([bot], within=tournament).numbered_results())
+    openings = [f"{result.opening_hash} {result.bots}" for _, result in own]
+    is_rated = counting(openings, [result.actions_hash for _, result in own])
+    return [
+        RatedMatch(match=match, encounter=result.encounter, bots=result.bots, ranks=result.ranks)
+        for (match, result), counts in zip(own, is_rated, strict=True)
+        if counts and len({*result.bots}) == len(result.bots)
+    ]
+
+
+def against_rivals(
+    bot: str, matches: Sequence[RatedMatch], fitted: FittedEncounters, results: ResultTable
+) -> list[AgainstRival]:
+    """Return what a bot's matches with each rival were, those with the largest influence first.
+
+    Args:
+        bot: ``name@version``.
+        matches: of the bot.
+        fitted: the ratings.
+        results: of all bots, from which they were made.
+    """
+    number = {label: place for place, label in enumerate(fitted.names)}
+    points: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    for match in matches:
+        mine = match.ranks[match.bots.index(bot)]
+        for rival, rank in zip(match.bots, match.ranks, strict=True):
+            if rival != bot:
+                points[rival] = points.get(rival, 0.0) + (mine < rank) + (mine == rank) / 2
+                counts[rival] = counts.get(rival, 0) + 1
+    rivals = sorted(counts)
+    if not rivals:
+        return []
+    numbers = np.array([number[rival] for rival in rivals])
+    expected = expected_scores(fitted, np.full_like(numbers, number[bot]), numbers)
+    influences = _influences(number[bot], fitted, results)
+    lines = [
+        AgainstRival(
+            rival=rival,
+            matches=counts[rival],
+            points=points[rival],
+            expected_points=counts[rival] * share,
+            influence=influences.get(number[rival]),
+        )
+        for rival, share in zip(rivals, expected.tolist(), strict=True)
+    ]
+    return sorted(lines, key=lambda line: (-abs(line.influence or 0.0), line.rival))
+
+
+def _influences(bot: int, fitted: FittedEncounters, results: ResultTable) -> Mapping[int, float]:
+    """Return by rival how much higher the bot's rating is because of their matches; nothing in very large fields."""
+    arrays = results.rated_encounters()
+    fit = SetFit(arrays.names, arrays.results)
+    if len(arrays.names) > MAX_DENSE_BOTS:
+        return {}
+    fit.run(fitted.draw_probability, fitted.prior_width)
+    joint = JointGaussian(len(arrays.names), fitted.prior_width**-2)
+    fit.add_to(joint)
+    covariance = np.asarray(np.linalg.inv(joint.precision), dtype=np.float64)
+    mean = joint.mean()
+    groups: dict[int, _Group] = {}
+    for terms in fit.likelihood_terms():
+        for row in np.flatnonzero((terms.members == bot).any(axis=1)).tolist():
+            members, times = terms.members[row], float(terms.occurrences[row])
+            precision = times * terms.precision[row]
+            pull = times * terms.shift[row] - precision @ mean[members]
+            for rival in members.tolist():
+                if rival != bot:
+                    groups.setdefault(rival, _Group({}, [])).add(members.tolist(), precision, pull)
+    return {rival: group.influence(bot, covariance) for rival, group in groups.items()}
+
+
+@dataclass(slots=True)
+class _Group:
+    """The likelihood terms of the results in which a bot and a rival took part.
+
+    Attributes:
+        place: of each bot in them, by its number.
+        terms: for each result the places of its bots, its precision and its pull at them.
+    """
+
+    place: dict[int, int]
+    terms: list[tuple[list[int], Floats, Floats]]
+
+    def add(self, members: Sequence[int], precision: Floats, pull: Floats) -> None:
+        """Add a result."""
+        places = [self.place.setdefault(member, len(self.place)) for member in members]
+        self.terms.append((places, precision, pull))
+
+    def influence(self, bot: int, covariance: Floats) -> float:
+        """Return how much higher the mean of the bot is because of these terms.
+
+        With the precision H and the pulls g of the terms P: the mean without them is lower by (H - P)^-1 g.
+        """
+        size = len(self.place)
+        precision, pull = np.zeros((size, size)), np.zeros(size)
+        for places, own, pulled in self.terms:
+            precision[np.ix_(places, places)] += own
+            pull[places] += pulled
+        members = list(self.place)
+        weights = np.linalg.solve(np.eye(size) - precision @ covariance[np.ix_(members, members)], pull)
+        return float(covariance[bot, members] @ weights)
+
+
+def surprises(bot: str, matches: Sequence[RatedMatch], fitted: FittedEncounters, count: int) -> list[Surprise]:
+    """Return the most surprising encounters of a bot, the most surprising first.
+
+    Args:
+        bot: ``name@version``.
+        matches: of the bot, in order.
+        fitted: the ratings.
+        count: how many to return.
+    """
+    chances = _Chances(bot, fitted)
+    kinds: dict[tuple[tuple[str, ...], int, int], list[tuple[RatedMatch, ...]]] = {}
+    for _, group in groupby(matches, lambda match: match.encounter):
+        own = tuple(group)
+        kind = (tuple(sorted(own[0].bots)), len(own), sum(map(chances.steps, own)))
+        kinds.setdefault(kind, []).append(own)
+    found = [_surprise(own[0], len(own), chances) for own in kinds.values()]
+    return sorted(found, key=lambda one: (one.probability, one.encounter))[:count]
+
+
+def _surprise(matches: tuple[RatedMatch, ...], occurrences: int, chances: _Chances) -> Surprise:
+    total = np.ones(1)
+    for match in matches:
+        total = np.convolve(total, chances.of(match.bots))
+    observed, scale = sum(map(chances.steps, matches)), 2 * (len(matches[0].bots) - 1)
+    expected = float(total @ np.arange(len(total)))
+    tail = total[observed:] if observed >= expected else total[: observed + 1]
+    return Surprise(
+        encounter=matches[0].encounter,
+        occurrences=occurrences,
+        matches=matches,
+        points=observed / scale,
+        expected_points=expected / scale,
+        probability=min(1.0, float(tail.sum())),
+    )
+
+
+class _Chances:
+    """The probabilities of a bot's points in matches, under the ratings: in steps of half a rival beaten."""
+
+    def __init__(self, bot: str, fitted: FittedEncounters) -> None:
+        self._bot = bot
+        self._mu = {label: rating.mu for label, rating in zip(fitted.names, fitted.ratings, strict=True)}
+        self._margin = ppf((fitted.draw_probability + 1) / 2) * np.sqrt(2) * BETA
+        self._known: dict[tuple[str, ...], Floats] = {}
+
+    def steps(self, match: RatedMatch) -> int:
+        """Return the points of the bot in a match, in steps."""
+        mine = match.ranks[match.bots.index(self._bot)]
+        return sum(2 * (rank > mine) + (rank == mine) for rank in match.ranks) - 1
+
+    def of(self, bots: Sequence[str]) -> Floats:
+        """Return the probability of each number of steps."""
+        rivals = tuple(sorted(label for label in bots if label != self._bot))
+        if rivals not in self._known:
+            self._known[rivals] = self._against(rivals[0]) if len(rivals) == 1 else self._against_several(rivals)
+        return self._known[rivals]
+
+    def _against(self, rival: str) -> Floats:
+        gap, spread = self._mu[self._bot] - self._mu[rival], np.sqrt(2) * BETA
+        win, loss = cdf((gap - self._margin) / spread), cdf((-gap - self._margin) / spread)
+        return np.array([loss, 1.0 - win - loss, win])
+
+    def _against_several(self, rivals: Sequence[str]) -> Floats:
+        generator = np.random.default_rng(0)
+        means = np.array([self._mu[label] for label in (self._bot, *rivals)])
+        drawn = means + BETA * generator.standard_normal((DRAWS, len(means)))
+        gaps = drawn[:, :1] - drawn[:, 1:]
+        steps = (2 * (gaps > self._margin) + (np.abs(gaps) <= self._margin)).sum(axis=1)
+        return np.asarray(np.bincount(steps, minlength=2 * len(rivals) + 1) / DRAWS, dtype=np.float64)
+
+
+def rivals_in(surprise: Surprise, bot: str) -> Iterator[str]:
+    """Yield the rivals in an encounter, ``name@version`` each, in the seats of its first match."""
+    return (label for label in surprise.matches[0].bots if label != bot)

@@ -1,0 +1,204 @@
+"""A match as viewers show it: a frame for each ply, and marks that say who made them and in which order.
+
+A game draws a state (``arena.games.drawing``), which does not say who made which mark. The actions do: a mark belongs
+to the seat after whose action it appears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from arena.analysis.text.tables import printable
+from arena.base.errors import GameError
+from arena.base.records import MatchRecord
+from arena.games import Drawing, Game, text_drawing
+from arena.games.drawing import Shape, drawing_problem
+from arena.games.squares import as_square
+from arena.match.replay import states_of
+
+SEAT_STYLES = 8
+"""Colours of seats."""
+
+SEAT_SHAPES = 4
+"""Shapes of their marks."""
+
+_BOARD = "board"
+_MARK = "mark"
+_NUMBER = "number"
+_LABEL = "label"
+DRAWING_ORDER = {"rect": 0, "polygon": 0, "line": 1, "disc": 2, "mark": 3, "text": 4}
+"""What is drawn later is drawn above."""
+
+_LABEL_ROOM = 0.7
+"""How far apart labels beside the board are, in squares."""
+
+_SEAT = "seat"
+"""How the styles of seats begin."""
+
+_Place = tuple[Any, Any]
+
+
+def match_view(record: MatchRecord) -> dict[str, Any]:
+    """Return a match as notebooks show it: its shapes, and for each ply which appear and which disappear."""
+    states = list(states_of(record))
+    drawings = [drawing_or_reason(game, state) for game, state in states]
+    game = states[0][0]
+    drawn = list(owned_shapes([drawing.shapes for drawing in drawings], [seat for seat, _ in record.actions]))
+    shapes, frames = frames_of(drawn)
+    height = max(drawing.height for drawing in drawings)
+    return {
+        "height": height,
+        "box": board_box(shapes, max(drawing.width for drawing in drawings), height),
+        "mono": is_text_board(shapes),
+        "shapes": shapes,
+        "frames": frames,
+        "notes": [list(map(printable, drawing.notes)) for drawing in drawings],
+        "scores": [[f"{score:.6g}" for score in game.scores(state)] for game, state in states],
+        "actions": [[seat, _action_text(game, action)] for seat, action in record.actions],
+    }
+
+
+def drawing_or_reason(game: Game[Any], state: Any) -> Drawing:
+    """Return the drawing of a state, or why it has no board; nothing else is missing then."""
+    try:
+        return checked_drawing(game, state)
+    except GameError as error:
+        return text_drawing([f"(no board: {error})"])
+
+
+def checked_drawing(game: Game[Any], state: Any) -> Drawing:
+    """Return the drawing of a state.
+
+    Raises:
+        GameError: if the game has drawn what viewers can't draw.
+    """
+    drawing = game.drawing(state)
+    problem = drawing_problem(drawing)
+    if problem:
+        raise GameError(game.name, "drawing", f"returned what can't be drawn: {problem}")
+    return drawing
+
+
+def owned_shapes(drawings: Sequence[Sequence[Shape]], seats: Sequence[int]) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield the shapes of each drawing; a mark is ``("mark", x, y, radius, seat, text)``.
+
+    The text of a mark is the number that the game gives it; in a drawing without such numbers, its place in the order
+    of the marks. A label that appears beside the board after an action, such as the place of a line, gets a mark of its
+    own, and both move away from the board until they are clear of earlier ones.
+
+    Args:
+        drawings: of the states before the first action and after each one.
+        seats: that acted, one fewer than drawings.
+    """
+    owners: dict[_Place, tuple[int | None, int]] = {}
+    first_labels = {shape for shape in drawings[0] if shape[-1] == _LABEL}
+    lanes = {_place(label): 0 for label in first_labels}
+    for drawing, seat in zip(drawings, (None, *seats), strict=True):
+        labels = [shape for shape in drawing if shape[-1] == _LABEL and shape not in first_labels]
+        marks = [shape for shape in drawing if shape[0] == "disc" and shape[-1] == _MARK]
+        places = [_place(shape) for shape in (*marks, *labels)]
+        owners = {place: owners[place] for place in places if place in owners}
+        for place in places:
+            owners.setdefault(place, (seat, len(owners) + 1))
+        for label in labels:
+            lanes.setdefault(_place(label), _free_lane(_place(label), lanes))
+        yield list(_with_owners(drawing, owners, lanes))
+
+
+def _free_lane(place: _Place, lanes: Mapping[_Place, int]) -> int:
+    """Return the nearest lane beside the board in which a label does not cover another."""
+    along, across = (0, 1) if place[1] < 0 else (1, 0)
+    beside = (other for other in lanes if other[across] == place[across])
+    taken = {lanes[other] for other in beside if abs(other[along] - place[along]) < _LABEL_ROOM}
+    return next(lane for lane in range(len(taken) + 1) if lane not in taken)
+
+
+def _with_owners(
+    drawing: Sequence[Shape], owners: Mapping[_Place, tuple[int | None, int]], lanes: Mapping[_Place, int]
+) -> Iterator[tuple[Any, ...]]:
+    numbers = {_place(shape): shape[4] for shape in drawing if shape[0] == "text" and shape[-1] == _NUMBER}
+    owned = {place for place, (seat, _) in owners.items() if seat is not None}
+    for shape in drawing:
+        place = _place(shape)
+        seat, order = owners.get(place, (None, 0))
+        if shape[0] == "disc" and shape[-1] == _MARK and place in owned:
+            yield "mark", *place, shape[3], seat, numbers.get(place, "") if numbers else str(order)
+        elif shape[0] == "disc" and str(shape[-1]).startswith(_SEAT):
+            yield "mark", *place, shape[3], int(str(shape[-1]).removeprefix(_SEAT)), numbers.get(place, "")
+        elif shape[-1] == _LABEL and place in owned:
+            _, _, _, size, label, style = shape
+            yield "text", *_beyond(place, 1.4 * lanes[place]), size, label, style
+            yield "mark", *_beyond(place, 1.4 * lanes[place] + 0.65), 0.3, seat, str(order)
+        elif not (shape[0] == "text" and shape[-1] == _NUMBER and place in owned):
+            yield tuple(shape)
+
+
+def _place(shape: Sequence[Any]) -> _Place:
+    return shape[1], shape[2]
+
+
+def _beyond(place: _Place, distance: float) -> _Place:
+    """Return a place farther away from the board."""
+    x, y = place
+    return (x, round(y - distance, 3)) if y < 0 else (round(x - distance, 3), y)
+
+
+def frames_of(drawings: Iterable[Sequence[Any]]) -> tuple[list[Any], list[list[list[int]]]]:
+    """Return all shapes that occur, and for each drawing the numbers of those that appear and those that disappear."""
+    numbers: dict[Any, int] = {}
+    frames = []
+    before: dict[Any, None] = {}
+    for shapes in drawings:
+        now = dict.fromkeys(tuple(shape) for shape in shapes)
+        for shape in now:
+            numbers.setdefault(shape, len(numbers))
+        come = [numbers[shape] for shape in now if shape not in before]
+        gone = [numbers[shape] for shape in before if shape not in now]
+        frames.append([come, gone])
+        before = now
+    return list(numbers), frames
+
+
+def board_box(shapes: Sequence[Any], width: float, height: float) -> list[float]:
+    """Return the view box of all shapes of a match: left, top, width and height, downwards."""
+    xs = [x for shape in shapes for x in _corners(shape)[::2]]
+    ys = [y for shape in shapes for y in _corners(shape)[1::2]]
+    left, right = min((*xs, 0.0)) - 0.45, max((*xs, width)) + 0.2
+    bottom, top = min((*ys, 0.0)) - 0.45, max((*ys, height)) + 0.2
+    return [round(value, 2) for value in (left, height - top, right - left, top - bottom)]
+
+
+def is_text_board(shapes: Sequence[Any]) -> bool:
+    """Return whether a drawing is only lines of text."""
+    return all(shape[0] == "text" for shape in shapes)
+
+
+def _action_text(game: Any, action: Any) -> str:
+    return "out" if action is None else str(game.format_action(action))
+
+
+def _corners(shape: Sequence[Any]) -> Sequence[Any]:
+    """Return the coordinates of a shape that a view has to contain."""
+    return shape[1:-1] if shape[0] == "polygon" else shape[1:3]
+
+
+def outline_of(action: Any, new: Sequence[Any], shapes: Sequence[Any]) -> Sequence[Any] | None:
+    """Return the shape that shows where the last action was; None if the drawing does not show it.
+
+    Args:
+        action: the last action.
+        new: the shapes that appeared after it.
+        shapes: all shapes of the match.
+    """
+    square = as_square(action)
+    boards = (shape for shape in shapes if shape[0] == "rect" and shape[-1] == _BOARD)
+    if square is not None and any(0 < square[0] - x <= w and 0 < square[1] - y <= h for _, x, y, w, h, _ in boards):
+        return "rect", round(square[0] - 0.97, 2), round(square[1] - 0.97, 2), 0.94, 0.94, "last"
+    for kind, *values in new:
+        if kind == "mark":
+            x, y, radius, *_ = values
+            return "disc", x, y, round(1.25 * radius, 3), "last"
+        if kind in ("line", "polygon") and values[-1] != _BOARD:
+            return kind, *values[:-1], "last"
+    return None

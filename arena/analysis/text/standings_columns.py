@@ -1,0 +1,268 @@
+"""The columns of standings, in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from arena.analysis.text.tables import Column
+from arena.base.enums import FaultKind
+
+if TYPE_CHECKING:  # pages that explain columns do without NumPy
+    from arena.analysis.measures.standings import Standing
+
+MAX_FINISH_COLUMNS = 8
+"""Columns 1st, 2nd, … in games of more than two players; matches that a bot finished below have no column."""
+
+_ORDINALS = ("1st", "2nd", "3rd")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatColumn:
+    """A column of the standings, in every format.
+
+    Attributes:
+        key: its name in JSON and CSV, in snake_case.
+        title: its heading.
+        meaning: what README.md says about it.
+        value: what it shows of a bot, as JSON has it.
+        formatted: the value as people read it; by default the value.
+        kind: the type of the value, for data frames.
+        decimals: digits after the point; None for a text or a whole number.
+        drop_order: in a narrow terminal, columns with the largest number are left out first; 0 for those that stay.
+        is_shown: whether tables for people have it.
+        flat: the columns that CSV has instead, by key, each with its cell made from the value.
+    """
+
+    key: str
+    title: str
+    meaning: str
+    value: Callable[[Standing], Any]
+    formatted: Callable[[Any], Any] = lambda value: value
+    kind: Any = int
+    decimals: int | None = None
+    drop_order: int = 0
+    is_shown: bool = True
+    flat: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is right-aligned."""
+        return self.kind not in (str, bool, dict)
+
+    @property
+    def column(self) -> Column:
+        """The column of a table in general."""
+        return Column(self.key, self.title, self.decimals, self.is_number, self.drop_order)
+
+
+def interval_text(interval: Sequence[int] | None) -> str | None:
+    """Return ``1–3``, or ``2`` where there is no doubt."""
+    if interval is None:
+        return None
+    low, high = interval
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def percent_text(chance: float | None) -> str | None:
+    """Return a probability as text that never says more than is known: ``> 99.9 %``, not ``100 %``."""
+    if chance is None:
+        return None
+    if chance > 0.999:
+        return "> 99.9 %"
+    if chance < 0.001:
+        return "< 0.1 %"
+    return f"{100 * chance:.1f} %"
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _count_of(faults: Mapping[str, int], kind: FaultKind) -> int:
+    return faults.get(kind, 0)
+
+
+_BEFORE_FINISH_COUNTS = (
+    StatColumn(
+        key="rank",
+        title="rank",
+        meaning="by exposure; equal bots share it",
+        value=lambda line: line.rank,
+    ),
+    StatColumn(
+        key="bot",
+        title="bot",
+        meaning="the entrant's name; in leaderboards name@version",
+        value=lambda line: line.bot,
+        kind=str,
+    ),
+    StatColumn(
+        key="exposure",
+        title="exposure",
+        meaning="mu − 3 sigma: a strength the bot has almost certainly",
+        value=lambda line: line.rating.exposure,
+        kind=float,
+        decimals=2,
+        drop_order=1,
+    ),
+    StatColumn(
+        key="mu",
+        title="mu",
+        meaning="the TrueSkill rating: the mean of what is believed about the bot's strength",
+        value=lambda line: line.rating.mu,
+        kind=float,
+        decimals=2,
+        drop_order=4,
+    ),
+    StatColumn(
+        key="sigma",
+        title="sigma",
+        meaning="the standard deviation of that belief",
+        value=lambda line: line.rating.sigma,
+        kind=float,
+        decimals=2,
+        drop_order=11,
+    ),
+    StatColumn(
+        key="margin_95",
+        title="± 95 %",
+        meaning="half the width of the 95 % interval of mu relative to the field, by a bootstrap over encounters",
+        value=lambda line: line.margin,
+        kind=float | None,
+        decimals=2,
+        drop_order=4,
+    ),
+    StatColumn(
+        key="rank_95",
+        title="95 % rank",
+        meaning="the 95 % interval of the bot's rank by mu",
+        value=lambda line: list(line.rank_interval) if line.rank_interval else None,
+        kind=int | None,
+        formatted=interval_text,
+        flat={
+            "rank_low": lambda interval: interval and interval[0],
+            "rank_high": lambda interval: interval and interval[1],
+        },
+        drop_order=8,
+    ),
+    StatColumn(
+        key="better_than_next",
+        title="LOS",
+        meaning="the likelihood of superiority: the probability that the bot is better than the next one",
+        value=lambda line: line.los,
+        kind=float | None,
+        formatted=percent_text,
+        drop_order=7,
+    ),
+    StatColumn(
+        key="same_as_next",
+        title="= next",
+        meaning='"=": the bot and the next one can\'t be told apart at 95 %',
+        value=lambda line: line.same_as_next,
+        kind=bool,
+        formatted=lambda is_same: "=" if is_same else "",
+        drop_order=3,
+    ),
+    StatColumn(
+        key="matches",
+        title="matches",
+        meaning="matches played",
+        value=lambda line: line.matches,
+        drop_order=9,
+    ),
+)
+
+_AFTER_FINISH_COUNTS = (
+    StatColumn(
+        key="points",
+        title="points",
+        meaning="in each match the share of rivals beaten, a tie counting half",
+        value=lambda line: line.points,
+        kind=float,
+        decimals=1,
+        drop_order=10,
+    ),
+    StatColumn(
+        key="score_percent",
+        title="score %",
+        meaning="points per match",
+        value=lambda line: _percent(line.score_share),
+        kind=float | None,
+        decimals=1,
+        drop_order=2,
+    ),
+    StatColumn(
+        key="first_seat_percent",
+        title="seat 0 %",
+        meaning="points per match in seat 0",
+        value=lambda line: _percent(line.first_seat_share),
+        kind=float | None,
+        decimals=1,
+        drop_order=12,
+    ),
+    StatColumn(
+        key="faults",
+        title="faults",
+        meaning="forfeits by kind of fault",
+        value=lambda line: dict(sorted(line.faults.items())),
+        kind=dict,
+        formatted=lambda faults: ", ".join(f"{count} {kind}" for kind, count in faults.items()),
+        drop_order=5,
+        flat={f"faults_{kind}": partial(_count_of, kind=kind) for kind in FaultKind},
+    ),
+    StatColumn(
+        key="author",
+        title="author",
+        meaning="whose the bot is; without an owner, who wrote it by its bot.toml; only in JSON and CSV",
+        value=lambda line: line.author,
+        kind=str,
+        is_shown=False,
+    ),
+    StatColumn(
+        key="is_author_claimed",
+        title="claimed",
+        meaning="whether the author is known by its bot.toml alone; only in JSON and CSV",
+        value=lambda line: line.is_author_claimed,
+        kind=bool,
+        is_shown=False,
+    ),
+)
+
+
+def standings_columns(players: int) -> list[StatColumn]:
+    """Return the columns of standings.
+
+    Args:
+        players: the most players in a match; for two there are columns W D L, for more 1st 2nd ….
+    """
+    return [*_BEFORE_FINISH_COUNTS, *_finish_columns(players), *_AFTER_FINISH_COUNTS]
+
+
+def _finish_columns(players: int) -> list[StatColumn]:
+    if players == 2:
+        return [
+            StatColumn(key="wins", title="W", meaning="matches won", value=lambda line: line.wins, drop_order=6),
+            StatColumn(key="draws", title="D", meaning="matches drawn", value=lambda line: line.draws, drop_order=6),
+            StatColumn(key="losses", title="L", meaning="matches lost", value=lambda line: line.losses, drop_order=6),
+        ]
+    return [
+        StatColumn(
+            key=f"place_{rank}",
+            title=_ordinal(rank),
+            meaning=f"matches finished {_ordinal(rank)}",
+            value=partial(_finish_count, rank=rank),
+            drop_order=6,
+        )
+        for rank in range(1, min(players, MAX_FINISH_COLUMNS) + 1)
+    ]
+
+
+def _finish_count(line: Standing, rank: int) -> int:
+    return line.finish_counts[rank - 1] if rank <= len(line.finish_counts) else 0
+
+
+def _ordinal(rank: int) -> str:
+    return _ORDINALS[rank - 1] if rank <= len(_ORDINALS) else f"{rank}th"

@@ -1,0 +1,192 @@
+"""Tables as text, GitHub, HTML, LaTeX, CSV or JSON.
+
+A table is a list of columns and a list of rows. Numbers are right-aligned and formatted here, never by ``tabulate``,
+which would print a bot named ``1e5`` as 100000. Text from bots is shown with its control characters escaped, and
+without any meaning to the reader of the table: a browser, GitHub, LaTeX, a spreadsheet, a terminal.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from arena.analysis.text.text_layout import TextColumn, lay_out
+
+FORMATS = ("text", "github", "html", "latex", "csv", "json")
+
+_TABULATE_FORMATS = {"github": "github", "html": "html", "latex": "latex_raw"}
+
+_FORMULA = re.compile(r"""(^|;)([\s"']*)(?=[=+\-@＝＋－＠])""")
+"""Where a spreadsheet would see a formula: in some countries a semicolon begins the next cell, and letters of full
+width count as well.
+"""
+
+_PLAIN_IN_MARKDOWN = re.compile(
+    r"(?!.*(?i:www\.|gh-\d))"
+    r"(?:[^\W_]|(?<=[^\W_])_(?=[^\W_])|:(?= )|(?<=\d):(?=\d)|[ .,;%()±–—+/'=-])*"
+)
+"""What GitHub takes as it stands. All else goes into a code span: behind a backslash it would still make links of
+``@name``, ``#1`` and addresses.
+"""
+
+
+_LATEX = {
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Attributes:
+        key: its name in JSON and CSV, in snake_case.
+        title: its heading.
+        decimals: how many to show; None for a text or a whole number.
+        is_number: whether it is right-aligned.
+        drop_order: in a terminal that is too narrow, columns with the largest number are left out first; those with 0
+            always stay.
+        wraps: whether its texts may be broken between words.
+        is_parted: whether it belongs to the columns of which, in a terminal that is too narrow, each part of the table
+            has some.
+    """
+
+    key: str
+    title: str
+    decimals: int | None = None
+    is_number: bool = True
+    drop_order: int = 0
+    wraps: bool = False
+    is_parted: bool = False
+
+
+Row = dict[str, Any]
+
+
+def render_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str = "text") -> str:
+    """Return a table as text.
+
+    Args:
+        columns: in order.
+        rows: a value for each column's key; None is shown as ``-``, and is null in JSON.
+        table_format: one of ``FORMATS``.
+    """
+    if table_format == "json":
+        return json.dumps([{column.key: row[column.key] for column in columns} for row in rows], indent=2)
+    if table_format == "csv":
+        return _as_csv(columns, rows)
+    if table_format == "text":
+        return fitted_table(columns, rows)[0]
+    body = [[shown(row[column.key], column) for column in columns] for row in rows]
+    headers = [printable(column.title) for column in columns]
+    if table_format in _ESCAPED:
+        escaped = _ESCAPED[table_format]
+        headers, body = [escaped(title) for title in headers], [[escaped(cell) for cell in line] for line in body]
+    import tabulate  # takes a tenth of a command's time
+
+    tabulate.MIN_PADDING = 0  # the package would widen every numeric column by two
+    return tabulate.tabulate(
+        body,
+        headers=headers,
+        tablefmt=_TABULATE_FORMATS[table_format],
+        disable_numparse=True,
+        colalign=["right" if column.is_number else "left" for column in columns] if body else None,
+    )
+
+
+def fitted_table(columns: Sequence[Column], rows: Sequence[Row], width: int | None = None) -> tuple[str, list[str]]:
+    """Return a table as text, and the titles of the columns that are left out.
+
+    Args:
+        columns: in order.
+        rows: a value for each column's key; None is shown as ``-``.
+        width: how wide the text may be, in the cells of a terminal; None for any width.
+    """
+    texts = [
+        TextColumn(
+            title=printable(column.title),
+            cells=[shown(row[column.key], column) for row in rows],
+            is_number=column.is_number,
+            drop_order=column.drop_order,
+            wraps=column.wraps,
+            is_parted=column.is_parted,
+        )
+        for column in columns
+    ]
+    return lay_out(texts, width)
+
+
+def shown(value: Any, column: Column) -> str:
+    """Return a cell as people read it."""
+    if value is None:
+        return "-"
+    if column.decimals is not None:
+        return f"{value:.{column.decimals}f}"
+    return printable(str(value))
+
+
+def _as_csv(columns: Sequence[Column], rows: Sequence[Row]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([_csv_text(column.key) for column in columns])
+    for row in rows:
+        writer.writerow([_csv_cell(row[column.key], column) for column in columns])
+    return out.getvalue().rstrip("\n")
+
+
+def _csv_cell(value: Any, column: Column) -> Any:
+    """Return a cell; what a spreadsheet would take for a formula begins with a quote."""
+    if value is None:
+        return ""
+    if column.is_number:
+        return round(value, (column.decimals or 4) + 2) if isinstance(value, float) else value
+    return _csv_text(value if isinstance(value, str) else json.dumps(value))
+
+
+def _csv_text(text: str) -> str:
+    return _FORMULA.sub(r"\1\2'", printable(text))
+
+
+def _in_markdown(text: str) -> str:
+    """Return a cell of a GitHub table; what could be markup is in a code span."""
+    if _PLAIN_IN_MARKDOWN.fullmatch(text):
+        return text
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    padding = " " if text.startswith(("`", " ")) or text.endswith(("`", " ")) else ""
+    return f"{fence}{padding}{text}{padding}{fence}".replace("|", "\\|")
+
+
+def _in_latex(text: str) -> str:
+    """Return a cell of a LaTeX table; ``[`` and ``*`` at the beginning would belong to the end of the line before."""
+    escaped = "".join(_LATEX.get(letter, letter) for letter in text)
+    return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped
+
+
+def printable(text: str) -> str:
+    """Return text that is safe to show: control characters, line separators and direction marks are escaped."""
+    return "".join(letter if _is_harmless(letter) else _escaped(letter) for letter in text)
+
+
+def printable_lines(text: str) -> str:
+    """Return text of several lines that is safe to show, each line as ``printable`` gives it."""
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def _is_harmless(letter: str) -> bool:
+    return unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+
+
+def _escaped(letter: str) -> str:
+    return letter.encode("unicode_escape").decode("ascii")
+
+
+_ESCAPED = {"github": _in_markdown, "latex": _in_latex}

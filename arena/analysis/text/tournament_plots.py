@@ -1,0 +1,84 @@
+"""From a tournament in the store to its plots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from arena.analysis.measures.bot_times import bot_times
+from arena.analysis.measures.crosstable import Score, crosstable
+from arena.analysis.measures.encounters import count_encounters
+from arena.analysis.measures.rating_history import mu_histories
+from arena.analysis.measures.standings import Standings
+from arena.analysis.text import plots
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredTournament
+
+
+def tournament_plot(
+    home: ArenaHome, tournament: StoredTournament, table: Standings, kind: str, game: str | None = None
+) -> Any:
+    """Return a plot of a tournament.
+
+    Args:
+        home: where it is.
+        tournament: the tournament.
+        table: its standings.
+        kind: one of ``PLOTS``.
+        game: only of this game.
+    """
+    of = tournament.name if game is None else f"{tournament.name}, {game}"
+    return PLOTS[kind](home, tournament, table, game, of)
+
+
+def _ratings(_: ArenaHome, __: StoredTournament, table: Standings, ___: str | None, of: str) -> Any:
+    lines = table.lines
+    return plots.ratings_plot(
+        f"Ratings: {of}",
+        [line.bot for line in lines],
+        [line.rating.mu for line in lines],
+        [line.margin for line in lines],
+    )
+
+
+def _history(home: ArenaHome, tournament: StoredTournament, table: Standings, _: str | None, __: str) -> Any:
+    histories = mu_histories(home.store, tournament, table.shown_names)
+    title = f"Rating of each bot over the matches: {tournament.name}"
+    return plots.history_plot(title, histories, "matches of the tournament", "rating (mu)")
+
+
+def _crosstable(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None, of: str) -> Any:
+    scores = crosstable(count_encounters(home.store.results(tournament, game)))
+    shares = [[_share(scores.get((a.label, b.label))) for b in table.lines] for a in table.lines]
+    return plots.heat_map(f"Score against each rival: {of}", [line.bot for line in table.lines], shares)
+
+
+def _share(score: Score | None) -> float | None:
+    return None if score is None else score.points / score.matches
+
+
+def _seats(_: ArenaHome, __: StoredTournament, table: Standings, ___: str | None, of: str) -> Any:
+    shares: Sequence[Sequence[float | None]] = [
+        [line.seat_share(seat) for seat in range(len(line.seat_matches))] for line in table.lines
+    ]
+    return plots.seats_plot(f"Score in each seat: {of}", [line.bot for line in table.lines], shares)
+
+
+def _times(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None, of: str) -> Any:
+    times = {line.bot: line for line in bot_times(home.store.records(tournament, game))}
+    used = [times.get(line.label) for line in table.lines]
+    return plots.times_plot(
+        f"Time for an action: {of}",
+        [line.bot for line in table.lines],
+        [line.mean_seconds if line else None for line in used],
+        [line.p99_seconds if line else None for line in used],
+    )
+
+
+PLOTS: Mapping[str, Callable[[ArenaHome, StoredTournament, Standings, str | None, str], Any]] = {
+    "ratings": _ratings,
+    "course": _history,
+    "crosstable": _crosstable,
+    "seats": _seats,
+    "times": _times,
+}

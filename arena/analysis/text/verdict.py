@@ -1,0 +1,179 @@
+"""What standings say in a sentence: who is best, and which bots can't be told apart.
+
+It rests on the likelihood of superiority, as the table does, of every pair of bots and not only of neighbours in the
+table, whose order is by exposure. "Can't be told apart" is said of bots of which no pair can be, and "not all can be
+told apart" where that is true of some pairs only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.analysis.measures.standings import SURE, Standing, Standings
+from arena.base.text import all_of, counted
+from arena.ratings.components import connected_components
+from arena.tournament.formats.format import Placing
+
+MAX_NAMES = 4
+"""More bots are counted instead of named."""
+
+MAX_COMPARED = 2000
+"""Of more bots, the first in the table are compared with each other."""
+
+MAX_GROUPS = 2
+"""More groups are summed up."""
+
+
+def verdict(table: Standings, introduction: str = "") -> str:
+    """Return what standings say, as plain text; names in it are as the bots have them.
+
+    Args:
+        table: the standings.
+        introduction: the sentence's first words; by default whether there is more to come.
+    """
+    if not table.matches:
+        return "No match has been recorded yet."
+    number = {label: number for number, label in enumerate(table.fitted.names)}
+    rated = [line for line in table.lines if line.label in number]
+    if not rated:
+        return "No bot has a rating yet: that takes a match of two different bots."
+    index = [number[line.label] for line in rated]
+    field = _Field([line.bot for line in rated[:MAX_COMPARED]], table.fitted.los(index[:MAX_COMPARED]) >= SURE)
+    if len(rated) > MAX_COMPARED:
+        clauses = [field.top(), *_below_in_a_large_field(rated)]
+    elif field.is_alike(range(len(rated))):
+        clauses = [_alike(field, rated)]
+    else:
+        clauses = [field.top(), *field.below()]
+    unrated = [line.bot for line in table.lines if line.label not in number]
+    if unrated:
+        clauses.append(f"{_listed(unrated)} {'has' if len(unrated) == 1 else 'have'} no rated match yet")
+    begun = introduction or _proviso(table)
+    if not begun and not clauses[0].startswith(rated[0].bot):
+        clauses[0] = clauses[0][0].upper() + clauses[0][1:]
+    return f"{begun}{'; '.join(clauses)}.{_doubt(table)}"
+
+
+def ranking_verdict(ranking: Sequence[tuple[str, Placing]], is_finished: bool) -> str:
+    """Return what the ranking of a Swiss or a knockout says, as plain text.
+
+    Args:
+        ranking: the names shown, with their placings, the best first.
+        is_finished: whether no round follows.
+    """
+    first = [name for name, placing in ranking if placing.rank == 1]
+    if not is_finished:
+        return f"So far, {_listed(first)} {'leads' if len(first) == 1 else 'share the first rank'}."
+    return f"{_listed(first)} {'wins the tournament' if len(first) == 1 else 'share the first rank'}."
+
+
+def _alike(field: _Field, rated: Sequence[Standing]) -> str:
+    drawn = sum(line.draws for line in rated) == sum(line.matches for line in rated)
+    return f"{field.described(range(len(rated)))} can't be told apart{': every match was drawn' if drawn else ''}"
+
+
+def _below_in_a_large_field(rated: Sequence[Standing]) -> list[str]:
+    if not any(line.same_as_next for line in rated[1:]):
+        return []
+    return [f"not all of the other {len(rated) - 1} can be told apart"]
+
+
+def _proviso(table: Standings) -> str:
+    is_running = table.scheduled is not None and (table.matches < table.scheduled or not table.is_finished)
+    return "So far, " if is_running else ""
+
+
+def _doubt(table: Standings) -> str:
+    return " But a single rating per bot does not fit the results." if table.consistency.is_flagged else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """Rated bots in the order of the table.
+
+    Attributes:
+        names: of the bots.
+        beats: whether the bot of the row is better than the bot of the column, for sure.
+    """
+
+    names: Sequence[str]
+    beats: NDArray[np.bool_]
+
+    def is_alike(self, bots: Sequence[int]) -> bool:
+        """Return whether no two of the bots can be told apart."""
+        return not self.beats[np.ix_(bots, bots)].any()
+
+    def alike_first(self) -> list[int]:
+        """Return the first bot, and those that can't be told apart from it."""
+        return np.flatnonzero(~(self.beats[0] | self.beats[:, 0])).tolist()
+
+    def leaders(self) -> list[int]:
+        """Return the first bots if they are alike and each is better than every other; else the first bot alone."""
+        first = self.alike_first()
+        others = [bot for bot in range(len(self.names)) if bot not in first]
+        return first if self.is_alike(first) and self.beats[np.ix_(first, others)].all() else [0]
+
+    def top(self) -> str:
+        """Return who is best."""
+        first, leaders, rivals = self.names[0], self.leaders(), self.alike_first()[1:]
+        better = np.flatnonzero(self.beats[:, 0]).tolist()
+        if better:
+            return f"{first} has the highest exposure, but {_listed(self._names(better))} {_is(better)} clearly better"
+        if len(leaders) > 1:
+            return f"{self.described(leaders)} are clearly ahead of the others, but can't be told apart"
+        if not rivals:
+            return (
+                f"{first} is clearly better than {self.names[1]}"
+                if len(self.names) == 2
+                else f"{first} is clearly best"
+            )
+        return f"{first} leads, but can't be told apart from {_listed(self._names(rivals), 'other bot')}"
+
+    def below(self) -> list[str]:
+        """Return which of the bots below the leaders can't be told apart."""
+        rest = [bot for bot in range(len(self.names)) if bot not in self.leaders()]
+        groups = [group for group in self._connected(rest) if len(group) > 1]
+        if len(groups) > MAX_GROUPS or any(not self._can_be_named(group) for group in groups):
+            return [f"not all of the other {len(rest)} can be told apart"]
+        if not groups:
+            return ["all others can be told apart"] if len(rest) > 1 else []
+        return [
+            f"{self.described(group)} can't be told apart"
+            if self.is_alike(group)
+            else f"not all of {self.described(group)} can be told apart"
+            for group in groups
+        ]
+
+    def described(self, bots: Sequence[int]) -> str:
+        """Return bots by their names, or many as the number from one to another."""
+        if len(bots) <= MAX_NAMES:
+            return _listed(self._names(bots))
+        if len(bots) == len(self.names):
+            return f"the {len(bots)} bots"
+        return f"the {len(bots)} bots from {self.names[bots[0]]} to {self.names[bots[-1]]}"
+
+    def _can_be_named(self, bots: Sequence[int]) -> bool:
+        return len(bots) <= MAX_NAMES or bots[-1] - bots[0] == len(bots) - 1
+
+    def _names(self, bots: Sequence[int]) -> list[str]:
+        return [self.names[bot] for bot in bots]
+
+    def _connected(self, bots: Sequence[int]) -> list[list[int]]:
+        """Return groups of bots such that those of different groups can be told apart, in the order of the table."""
+        beats = self.beats[np.ix_(bots, bots)]
+        labels = connected_components(len(bots), *np.nonzero(~(beats | beats.T)))
+        return [[bots[k] for k in np.flatnonzero(labels == first).tolist()] for first in np.unique(labels)]
+
+
+def _listed(names: Sequence[str], noun: str = "bot") -> str:
+    if len(names) > MAX_NAMES:
+        return counted(len(names), noun)
+    return all_of(names)
+
+
+def _is(bots: Sequence[int]) -> str:
+    return "is" if len(bots) == 1 else "are"

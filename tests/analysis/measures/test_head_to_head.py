@@ -1,0 +1,91 @@
+"""How two bots did against each other: counts of matches, and a score over encounters."""
+
+import random
+
+import pytest
+
+from arena.analysis.measures.encounters import count_encounters
+from arena.analysis.measures.head_to_head import grouped, head_to_head, meetings
+from arena.analysis.measures.standings import rated_encounters
+from arena.base.results import StoredResult
+from arena.ratings.consistency import pair_scores
+
+
+def played(encounter, bots, ranks, opening="o", actions="x", tournament=1, game="g"):
+    return StoredResult(tournament, encounter, game, tuple(bots), tuple(ranks), opening, actions)
+
+
+RESULTS = [
+    played(1, ["a", "b"], [1, 2], "o1", "m1"),
+    played(1, ["b", "a"], [1, 2], "o1", "m2"),
+    played(2, ["a", "b"], [1, 2], "o2", "m3"),
+    played(2, ["b", "a"], [2, 1], "o2", "m4"),
+    played(3, ["a", "b"], [1, 2], "o2", "m3"),  # the same match again
+    played(3, ["b", "a"], [2, 1], "o2", "m4"),
+]
+
+
+def test_matches_are_counted_and_encounters_are_scored():
+    """Encounters 0.5 and 1: mean 0.75, variance 0.125, error sqrt((0.125 + 0.25) / 4), 1.96 of it 0.6001."""
+    found = head_to_head(meetings(RESULTS, ["a"], ["b"]))
+    assert (found.wins, found.draws, found.losses, found.matches) == (5, 0, 1, 6)
+    assert (found.encounters, found.score) == (2, 0.75)
+    assert found.margin == pytest.approx(0.600114, abs=1e-5)
+    assert not found.is_clear
+
+
+def test_the_rival_has_the_rest():
+    mine, theirs = (head_to_head(meetings(RESULTS, *sides)) for sides in ((["a"], ["b"]), (["b"], ["a"])))
+    assert (theirs.wins, theirs.losses, theirs.score) == (mine.losses, mine.wins, 1 - mine.score)
+    assert theirs.margin == mine.margin
+
+
+def test_how_many_encounters_would_decide():
+    """At 0.75 ± 0.6001, (0.6001 / 0.25)² = 5.76 times as many: 9.5 more than the two."""
+    assert head_to_head(meetings(RESULTS, ["a"])).encounters_to_go == 10
+    even = head_to_head(meetings(RESULTS[:2], ["a"]))
+    assert (even.score, even.encounters_to_go) == (0.5, None)
+    clear = [played(k, ["a", "b"], [1, 2], f"o{k}", f"m{k}") for k in range(20)]
+    assert head_to_head(meetings(clear, ["a"])).is_clear
+    assert head_to_head(meetings(clear, ["a"])).encounters_to_go is None
+
+
+def test_seats_and_tournaments_are_counted_apart():
+    again = [played(1, ["a", "b"], [2, 1], "o9", "m9", tournament=2)]
+    by_seat = grouped(meetings(RESULTS, ["a"]), lambda one: one.seat)
+    found = {seat: (one.wins, one.losses, one.score) for seat, one in by_seat.items()}
+    assert found == {0: (3, 0, 1.0), 1: (2, 1, 0.5)}
+    by_tournament = grouped(meetings(RESULTS + again, ["a"]), lambda one: one.tournament)
+    assert {number: one.matches for number, one in by_tournament.items()} == {1: 6, 2: 1}
+
+
+def test_several_versions_are_one_side_and_never_their_own_rival():
+    results = [
+        played(1, ["a@1", "a@2"], [1, 2], "o1", "m1"),
+        played(2, ["a@2", "b", "a@1"], [1, 2, 2], "o2", "m2"),
+    ]
+    found = head_to_head(meetings(results, ["a@1", "a@2"]))
+    assert (found.wins, found.draws, found.losses, found.encounters, found.score) == (1, 1, 0, 1, 0.75)
+    versions = head_to_head(meetings(results, ["a@1", "a@2"], ["a@1"]))
+    assert (versions.wins, versions.losses, versions.score) == (1, 1, 0.5)
+
+
+def test_who_plays_itself_shows_nothing():
+    found = head_to_head(meetings([played(1, ["a", "a"], [1, 2])], ["a"], ["a"]))
+    assert (found.matches, found.encounters, found.score, found.margin) == (2, 0, None, None)
+
+
+def test_scores_are_those_of_the_test_of_consistency():
+    rng = random.Random(7)
+    results = []
+    for encounter in range(60):
+        bots = rng.sample("abcd", 3)
+        for turn in range(3):
+            ranks = rng.choice([[1, 2, 3], [1, 1, 3], [2, 1, 2], [1, 1, 1]])
+            seated = bots[turn:] + bots[:turn]
+            results.append(played(encounter, seated, ranks, f"o{rng.randrange(40)}", f"m{rng.randrange(3)}"))
+    wanted = pair_scores(rated_encounters(count_encounters(results)).items())
+    for (bot, rival), pair in wanted.items():
+        found = head_to_head(meetings(results, [bot], [rival]))
+        assert (found.encounters, found.score) == (pair.encounters, pytest.approx(pair.score))
+        assert found.margin == pytest.approx(1.959964 * pair.error)

@@ -1,0 +1,94 @@
+"""Leaderboards that many profiles share are computed once."""
+
+import json
+
+import pytest
+
+from arena.analysis.measures import leaderboard_cache
+from arena.analysis.measures.bot_profile import bot_profile
+from arena.analysis.measures.leaderboard_cache import leaderboard
+from arena.analysis.measures.rating_history import history_over_tournaments
+from arena.analysis.measures.standings_cache import standings_of
+from arena.store.results.scope import Scope
+from arena.store.results.store import Store
+from tests.store.results.samples import definition, line, record
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Two tournaments; a has won a match of each, and b one."""
+    store = Store(tmp_path / "arena.sqlite3")
+    for name in ("first", "second"):
+        tournament = store.create_tournament(definition(name=name), [line(1), line(2), line(3)])
+        store.record(tournament, [record(1, ranks=[1, 2]), record(2, ranks=[2, 1], actions=[[0, (1, 2)]])])
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """How often a leaderboard was computed."""
+    calls = []
+    real = leaderboard_cache.read_results
+    monkeypatch.setattr(leaderboard_cache, "read_results", lambda *given: calls.append(given) or real(*given))
+    leaderboard_cache._read.cache_clear()
+    return calls
+
+
+def test_a_leaderboard_is_that_of_the_command(store, tmp_path):
+    board = leaderboard(store, store.tournaments(), None, tmp_path / "cache")
+    assert board.lines == standings_of(store, Scope()).lines
+    assert leaderboard(store, store.tournaments(), None, tmp_path / "cache") == board
+    assert (board.matches, [one.label for one in board.lines]) == (4, ["a@1", "b@1"])
+
+
+def test_profiles_of_all_bots_share_leaderboards(store, tmp_path, computed):
+    for bot in ("a@1", "b@1", "a@1"):
+        profile = bot_profile(store, bot, cache_directory=tmp_path / "cache")
+        found = [(point.tournament, point.standing.matches) for point in profile.history]
+        assert found == [("first", 2), ("second", 4)]
+    assert len(computed) == 2
+    leaderboard_cache._read.cache_clear()  # as in another process
+    history_over_tournaments(store, "differences", cache_directory=tmp_path / "cache")
+    assert len(computed) == 2
+
+
+def test_a_new_record_is_seen(store, tmp_path, computed):
+    assert leaderboard(store, store.tournaments(), None, tmp_path).matches == 4
+    store.record(store.tournament("first"), [record(3)])
+    assert leaderboard(store, store.tournaments(), None, tmp_path).matches == 5
+    assert len(computed) == 2
+
+
+@pytest.mark.parametrize("harm", ["cut", "changed", "empty", "link", "many", "other"])
+def test_a_file_that_was_harmed_is_not_used(store, tmp_path, computed, harm):
+    board = leaderboard(store, store.tournaments(), None, tmp_path / "cache")
+    (path,) = (tmp_path / "cache").iterdir()
+    content = path.read_bytes()
+    whole = json.loads(content[:-16])
+    if harm == "link":
+        path.rename(tmp_path / "elsewhere")
+        path.symlink_to(tmp_path / "elsewhere")
+    else:
+        whole["lines"][0]["matches"] = {"many": 10**400, "other": "x"}.get(harm, 2)
+        text = json.dumps(whole).encode()
+        harmed = {"cut": content[:-40], "changed": content.replace(b'"a@1"', b'"c@1"'), "empty": b""}
+        path.write_bytes(harmed.get(harm, text + leaderboard_cache.digest_of(text)))
+    leaderboard_cache._read.cache_clear()
+    assert leaderboard(store, store.tournaments(), None, tmp_path / "cache") == board
+    assert len(computed) == 2
+
+
+def test_without_a_cache_nothing_is_written(store, tmp_path):
+    before = set(tmp_path.iterdir())
+    assert leaderboard(store, store.tournaments(), "differences", None).matches == 4
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("most", "titles"), [(None, "first second"), (6, "first second"), (5, "second"), (4, "second"), (3, ""), (0, "")]
+)
+def test_a_history_that_would_take_too_long_loses_its_beginning(store, most, titles):
+    """Two matches are rated for the leaderboard after the first tournament, and four after the second."""
+    snapshots = history_over_tournaments(store, "differences", max_matches=most)
+    assert [snapshot.title for snapshot in snapshots] == titles.split()

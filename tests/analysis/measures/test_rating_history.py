@@ -1,0 +1,284 @@
+"""Whole tournaments whose rounds depend on results: the same however they are played, stopped and taken up again."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from arena.analysis.measures.bot_profile import bot_profile, find_labels, known_bots
+from arena.analysis.measures.rating_history import history_of_tournament, history_over_tournaments
+from arena.analysis.measures.standings_cache import standings_of
+from arena.analysis.text.standings_footer import standings_footer
+from arena.base.errors import DefinitionError
+from arena.store.home import ArenaHome
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
+from arena.tournament.rounds import ranking_of
+from tests.conftest import BOTS
+from tests.stepped_run import go_on, stepped_run, wait_until_stopped
+
+pytestmark = pytest.mark.slow
+
+ARENA = [sys.executable, "-m", "arena"]
+FIVE = "".join(f'[[entrants]]\nbot = "{BOTS / "random_legal"}"\nname = "r{k}"\n' for k in range(3))
+TABLES = {
+    "swiss": "[swiss]\nrounds = 4",
+    "knockout": '[knockout]\nseeding = "entrants"\ntie_encounters = 1',
+    "ladder": "[ladder]\nmatches = 60",
+    "gauntlet": '[gauntlet]\nchallengers = ["r1"]',
+}
+
+
+def written(write_definition, name, **keys):
+    return write_definition(f"{FIVE}\n{TABLES[name]}", format=f'"{name}"', options="{size = 5}", **keys)
+
+
+def state_of(home, name="t"):
+    tournament = home.store.tournament(name)
+    records = [(one.match, one.bots, one.actions, one.ranks) for one in home.store.records(tournament)]
+    return list(home.store.schedule(tournament)), records, ranking_of(home.store, tournament)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_one_and_four_workers_play_the_same_tournament(write_definition, tmp_path, name):
+    states = []
+    for workers in (1, 4):
+        with ArenaHome(tmp_path / str(workers)) as home:
+            progress = run_tournament(load_definition(written(write_definition, name)), home.store, workers=workers)
+            assert progress.is_complete
+            assert home.store.tournament("t").finished_at is not None
+            states.append(state_of(home))
+    assert states[0] == states[1]
+    assert states[0][1]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", ["swiss", "ladder", "knockout"])
+def test_killed_again_and_again_it_ends_as_if_nothing_had_happened(write_definition, tmp_path, name):
+    path = written(write_definition, name, encounters=3)
+    with ArenaHome(tmp_path / "calm") as home:
+        run_tournament(load_definition(path), home.store, workers=2)
+        calm = state_of(home)
+    rng = random.Random(name)
+    command = [*ARENA, "run", str(path), "--home", str(tmp_path / "stormy"), "-q"]
+    for _ in range(4):
+        with stepped_run(path, "--home", tmp_path / "stormy", "-q", stops=[rng.randint(1, 8)]) as run:
+            wait_until_stopped(run)
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    with ArenaHome(tmp_path / "stormy") as home:
+        assert state_of(home) == calm
+
+
+def recorded(directory):
+    if not directory.exists():
+        return 0
+    with ArenaHome(directory) as home:
+        found = home.store.find_tournament("t")
+        return found.recorded if found else 0
+
+
+def test_a_whole_swiss_on_postgresql_is_the_same(write_definition, tmp_path, postgres_url, monkeypatch):
+    path = written(write_definition, "swiss")
+    with ArenaHome(tmp_path / "file") as home:
+        run_tournament(load_definition(path), home.store, workers=2)
+        wanted = state_of(home)
+    monkeypatch.setenv("ARENA_STORE", postgres_url)
+    with ArenaHome(tmp_path / "server") as home:
+        run_tournament(load_definition(path), home.store, workers=2)
+        assert state_of(home) == wanted
+        assert standings_of(home.store, "t").matches == len(wanted[1])
+    assert not (tmp_path / "server" / "arena.sqlite3").exists()
+
+
+def test_a_server_that_goes_away_in_mid_tournament_costs_nothing(write_definition, tmp_path, postgres, monkeypatch):
+    path = written(write_definition, "swiss")
+    with ArenaHome(tmp_path / "file") as home:
+        run_tournament(load_definition(path), home.store, workers=2)
+        wanted = state_of(home)
+    monkeypatch.setenv("ARENA_STORE", postgres.new_database())
+    outages = []
+
+    def pull_the_plug(progress):
+        if progress.recorded >= 5 + 6 * len(outages) and len(outages) < 2:
+            postgres.stop()
+            outages.append(threading.Timer(1.0, postgres.start))
+            outages[-1].start()
+
+    with ArenaHome(tmp_path / "server") as home:
+        assert run_tournament(load_definition(path), home.store, workers=2, listener=pull_the_plug).is_complete
+        for outage in outages:
+            outage.join()
+        assert len(outages) == 2
+        assert state_of(home) == wanted
+
+
+def test_the_store_is_chosen_on_the_command_line(write_definition, tmp_path, postgres_url):
+    path = write_definition(encounters=1)
+    common = ["--home", str(tmp_path / "h")]
+    environment = {key: value for key, value in os.environ.items() if key != "ARENA_STORE"}
+
+    def arena(*arguments):
+        command = [*ARENA, "--store", postgres_url, *arguments, *common]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+    done = arena("run", str(path), "-q")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(arena("standings", "t", "--json").stdout)) == 2
+    assert arena("verify", "t").returncode == 0
+    wrong = subprocess.run(
+        [*ARENA, "--store", "mysql://x/y", "standings", *common], capture_output=True, text=True, check=False
+    )
+    assert (wrong.returncode, "expected a URL such as postgresql://" in wrong.stderr) == (2, True)
+
+
+# ladders grow
+
+
+def test_entrants_come_to_a_ladder_and_leave_it_and_keep_what_they_had(write_definition, tmp_path):
+    extra = f'[[entrants]]\nbot = "{BOTS / "greedy"}"\n'
+    three, four, without = (
+        load_definition(write_definition(text, bots=bots, file_name="t", format='"ladder"', options="{size = 5}"))
+        for text, bots in (
+            ("[ladder]\nmatches = 24", ("minimal", "random_legal")),
+            (f"{extra}[ladder]\nmatches = 60", ("minimal", "random_legal")),
+            (f"{extra}[ladder]\nmatches = 90", ("minimal",)),
+        )
+    )
+    with ArenaHome(tmp_path / "h") as home:
+        assert run_tournament(three, home.store, workers=2).recorded == 24
+        first = state_of(home)
+        assert run_tournament(four, home.store, workers=2).recorded >= 60
+        second = state_of(home)
+        assert second[1][: len(first[1])] == first[1]
+        newcomer = [match for match, bots, _, _ in second[1] if "greedy@1" in bots]
+        assert newcomer
+        assert min(newcomer) > 24
+        run_tournament(without, home.store, workers=2)
+        third = state_of(home)
+        late = [bots for match, bots, _, _ in third[1] if match > len(second[1])]
+        assert late
+        assert not any("random_legal@1" in bots for bots in late)
+        assert {line.bot for line in standings_of(home.store, "t").lines} == {"minimal", "random_legal", "greedy"}
+
+
+def test_a_ladder_reads_its_file_again_while_it_is_running(write_definition, tmp_path):
+    """Somebody enters, somebody saves half a file, somebody changes another thing: only the first is taken."""
+    text = f'[[entrants]]\nbot = "{BOTS / "greedy"}"\n[ladder]\nmatches = 80'
+    path = write_definition("[ladder]\nmatches = 80", format='"ladder"', options="{size = 5}")
+    changes = [
+        lambda: path.write_text("half a file"),
+        lambda: write_definition(text, format='"ladder"', options="{size = 6}"),
+        lambda: write_definition(text, format='"ladder"', options="{size = 5}"),
+    ]
+    arguments = [path, "--home", tmp_path / "h", "-q", "--workers", "1"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with stepped_run(*arguments, stops=[4, 12, 20], **pipes) as director:
+        for change in changes:
+            wait_until_stopped(director)
+            change()
+            go_on(director)
+        _, errors = director.communicate(timeout=60)
+    assert director.returncode == 0, errors
+    with ArenaHome(tmp_path / "h") as home:
+        played = [bots for _, bots, _, _ in state_of(home)[1]]
+        assert any("greedy@1" in bots for bots in played)
+        assert not any("greedy@1" in bots for bots in played[:4])
+        assert home.store.tournament("t").definition.games[0].options["size"] == 5
+
+
+def test_a_new_version_is_a_new_entrant_of_a_ladder(write_definition, tmp_path):
+    bot = tmp_path / "mine"
+    bot.mkdir()
+    program = (BOTS / "random_legal" / "bot.py").read_text()
+    (bot / "bot.py").write_text(program)
+
+    def definition(version):
+        (bot / "bot.toml").write_text(f'name = "mine"\nversion = "{version}"\ncommand = ["python3", "bot.py"]')
+        text = f'[[entrants]]\nbot = "{bot}"\n[ladder]\nmatches = {20 * version}'
+        return load_definition(write_definition(text, bots=("minimal",), format='"ladder"', options="{size = 5}"))
+
+    with ArenaHome(tmp_path / "h") as home:
+        run_tournament(definition(1), home.store, workers=1)
+        run_tournament(definition(2), home.store, workers=1)
+        names = {line.bot for line in standings_of(home.store, "t").lines}
+        assert names == {"minimal", "mine@1", "mine@2"}
+        assert find_labels("mine", known_bots(home.store.tournaments())) == ["mine@1", "mine@2"]
+
+
+@pytest.mark.slow(sample=True)
+def test_changed_files_under_the_same_version_are_refused(write_definition, tmp_path):
+    bot = tmp_path / "mine.py"
+    bot.write_text((BOTS / "random_legal" / "bot.py").read_text())
+
+    def definition():
+        text = f'[[entrants]]\nbot = "{bot}"\n[ladder]\nmatches = 8'
+        return load_definition(write_definition(text, bots=("minimal",), format='"ladder"', options="{size = 5}"))
+
+    with ArenaHome(tmp_path / "h") as home:
+        run_tournament(definition(), home.store, workers=1)
+        bot.write_text(bot.read_text() + "\n# better\n")
+        with pytest.raises(DefinitionError, match="differs in the bot 'mine@1'"):
+            run_tournament(definition(), home.store, workers=1)
+
+
+def test_a_ladder_with_an_hour_glass_stops_after_the_round_that_is_on(write_definition, tmp_path, monkeypatch):
+    clock = iter(range(0, 10_000_000, 1000))
+    monkeypatch.setattr("arena.tournament.run.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    path = write_definition("[ladder]\nhours = 1", format='"ladder"', options="{size = 5}")
+    with ArenaHome(tmp_path / "h") as home:
+        progress = run_tournament(load_definition(path), home.store, workers=1)
+        assert progress.is_complete
+        first = progress.recorded
+        assert first > 0
+        assert run_tournament(load_definition(path), home.store, workers=1).recorded > first
+
+
+# what is told of courses
+
+
+def test_places_of_a_half_played_swiss_count_whole_rounds_only(write_definition, tmp_path):
+    with ArenaHome(tmp_path / "h") as home:
+        definition = load_definition(written(write_definition, "swiss"))
+
+        class EnoughError(Exception):
+            pass
+
+        def stop(progress):
+            if progress.recorded >= 5:
+                raise EnoughError
+
+        with pytest.raises(EnoughError):
+            run_tournament(definition, home.store, workers=1, listener=stop)
+        tournament = home.store.tournament("t")
+        assert tournament.finished_at is None
+        rounds_done = tournament.recorded // 4  # two meetings of two matches each, and a bye
+        scores = [place.values["score"] for _, place in ranking_of(home.store, tournament)]
+        assert sum(scores) == 3 * rounds_done
+        assert "the tournament is not complete" in standings_footer(standings_of(home.store, "t"))
+
+
+def test_histories_end_at_the_final_table(write_definition, tmp_path):
+    with ArenaHome(tmp_path / "h") as home:
+        for name, encounters in (("a", 5), ("b", 8)):
+            path = write_definition(file_name=name, encounters=encounters, options="{size = 5}")
+            run_tournament(load_definition(path), home.store, workers=2)
+        snapshots = history_of_tournament(home.store, home.store.tournament("b"))
+        assert [snapshot.matches for snapshot in snapshots] == sorted({snapshot.matches for snapshot in snapshots})
+        assert [line.rating for line in snapshots[-1].lines] == [
+            line.rating for line in standings_of(home.store, "b").lines
+        ]
+        over_time = history_over_tournaments(home.store, "differences")
+        assert [snapshot.title for snapshot in over_time] == ["a", "b"]
+        board = standings_of(home.store, game="differences")
+        assert [line.rating for line in over_time[-1].lines] == [line.rating for line in board.lines]
+        assert history_over_tournaments(home.store, "plaid") == []
+        profile = bot_profile(home.store, "minimal@1")
+        found = [(point.game, point.tournament) for point in profile.history]
+        assert found == [("differences", "a"), ("differences", "b")]
+        assert [rival.rival for rival in profile.rivals] == ["random_legal@1"]
+        assert 8 <= profile.rivals[0].encounters <= 13  # the first five openings of b are those of a

@@ -1,0 +1,236 @@
+"""Results as arrays: compared with counts that are made here, match by match, in plain Python."""
+
+import json
+import random
+import sqlite3
+from collections import Counter, defaultdict
+from contextlib import closing
+from itertools import groupby
+
+import numpy as np
+import pytest
+
+from arena.analysis.measures.crosstable import crosstable, pair_scores
+from arena.analysis.measures.encounters import count_encounters
+from arena.analysis.measures.game_statistics import game_statistics, statistics_of_results
+from arena.analysis.measures.result_table import read_results
+from arena.analysis.measures.standings import standings
+from arena.base.errors import StoreError
+from arena.store.results.scope import ALL_TOURNAMENTS
+from arena.store.results.store import Store
+from tests.store.results.samples import definition, line, record
+
+BOTS = [f"{letter}@1" for letter in "cabde"]
+
+
+@pytest.fixture
+def store(tmp_path):
+    with closing(Store(tmp_path / "arena.sqlite3")) as opened:
+        yield opened
+
+
+def story(seed):
+    """Return random records of a tournament: matches of two to four, forfeits, duplicates, self-play and gaps."""
+    chance = random.Random(seed)
+    rows = []
+    for match in range(1, chance.choice([2, 30, 300])):
+        if chance.random() < 0.1:
+            continue
+        players = chance.choice([2, 2, 3, 4])
+        bots = chance.choices(BOTS, k=players) if chance.random() < 0.1 else chance.sample(BOTS, players)
+        strength = [chance.choice([0, 1, BOTS.index(bot)]) for bot in bots]
+        rows.append(
+            record(
+                match,
+                game=chance.choice(["differences", "plaid"]),
+                encounter=(match + 1) // 2,
+                bots=bots,
+                ranks=[1 + sum(other > own for other in strength) for own in strength],
+                actions=[[0, (chance.randrange(2), 1)], [1, (chance.randrange(2), 2)]],
+                opening_plies=1,
+            )
+        )
+    return rows
+
+
+def fill(store, name, rows):
+    tournament = store.create_tournament(definition(name=name), [line(match) for match in range(1, 300)])
+    store.record(tournament, rows)
+    return tournament
+
+
+def rated_matches(rows):
+    """Return the matches that count: all from an opening whose actions vary, else the first."""
+    played = defaultdict(list)
+    for key, row in rows:
+        played[row.opening_hash, row.bots].append((key, row.actions_hash))
+    counting = set()
+    for matches in played.values():
+        varied = len({actions for _, actions in matches}) > 1
+        counting |= {key for key, _ in (matches if varied else matches[:1])}
+    return counting
+
+
+def plain(rows):
+    """Return the kinds of rated encounters, and for each bot its matches, finish counts, and points by seat."""
+    counting = rated_matches(rows)
+    kinds = Counter()
+    for _, group in groupby(rows, key=lambda pair: (pair[0][0], pair[1].encounter)):
+        results = tuple(
+            (tuple(json.loads(row.bots)), tuple(json.loads(row.ranks)))
+            for key, row in group
+            if key in counting and len(set(json.loads(row.bots))) == len(json.loads(row.bots))
+        )
+        if results:
+            kinds[results] += 1
+    counts = defaultdict(lambda: [0, Counter(), defaultdict(float)])
+    for _, row in rows:
+        ranks = json.loads(row.ranks)
+        for seat, (bot, rank) in enumerate(zip(json.loads(row.bots), ranks, strict=True)):
+            counts[bot][0] += 1
+            counts[bot][1][rank] += 1
+            share = sum((other > rank) + (other == rank) / 2 for k, other in enumerate(ranks) if k != seat)
+            counts[bot][2][seat] += share / (len(ranks) - 1)
+    return kinds, counts
+
+
+def decoded(arrays):
+    """Return kinds of encounters from arrays, each as a multiset of results without their seats."""
+    results = [
+        (tuple(arrays.names[bot] for bot in members), tuple(ranks))
+        for own in arrays.results
+        for members, ranks in zip(own.members.tolist(), own.ranks.tolist(), strict=True)
+    ]
+    kinds = defaultdict(list)
+    for kind, result in zip(arrays.kind.tolist(), arrays.result.tolist(), strict=True):
+        kinds[kind].append(results[result])
+    found = Counter()
+    for kind, own in kinds.items():
+        found[tuple(sorted(own))] += int(arrays.occurrences[kind])
+    return found
+
+
+def without_seats(result):
+    """Return a result by rank and then by name, ranks from 0 without gaps."""
+    bots, ranks = result
+    dense = {rank: number for number, rank in enumerate(sorted(set(ranks)))}
+    ordered = sorted((dense[rank], bot) for bot, rank in zip(bots, ranks, strict=True))
+    return tuple(bot for _, bot in ordered), tuple(rank for rank, _ in ordered)
+
+
+@pytest.mark.slow(only=("2", "3", "5", "6", "8", "9"), sample=("6",))
+@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(3, 12))])
+def test_random_stories_are_counted_as_match_by_match(store, seed):
+    stories = [story(2 * seed), story(2 * seed + 1)]
+    tournaments = [fill(store, f"t{number}", rows) for number, rows in enumerate(stories)]
+    for within, chosen in [(tournaments[1], [1]), (ALL_TOURNAMENTS, [0, 1])]:
+        for game in (None, "plaid"):
+            rows = [((k, row.match), row) for k in chosen for row in stories[k] if game in (None, row.game)]
+            table = read_results(store, within, game)
+            kinds, counts = plain(rows)
+            wanted = Counter()
+            for results, count in kinds.items():
+                wanted[tuple(sorted(map(without_seats, results)))] += count
+            assert decoded(table.rated_encounters()) == wanted
+            counted = standings(table, {})
+            assert counted.matches == len(rows)
+            assert counted.rated == len(rated_matches(rows))
+            assert {standing.label for standing in counted.lines} == set(counts)
+            for standing in counted.lines:
+                matches, finishes, points = counts[standing.label]
+                assert standing.matches == matches
+                assert dict(enumerate(standing.finish_counts, 1)) == {
+                    rank: finishes[rank] for rank in range(1, len(standing.finish_counts) + 1)
+                }
+                assert standing.seat_points == pytest.approx(
+                    [points[seat] for seat in range(len(standing.seat_points))]
+                )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_part_of_a_game_is_what_is_read_of_it(store, seed):
+    rows = story(seed)
+    fill(store, "t", rows)
+    table = read_results(store, "t")
+    assert [table.games[game] for game in table.game.tolist()] == [row.game for row in rows]
+    for game in ("differences", "plaid", "unknown"):
+        part, wanted = table.of_game(game), read_results(store, "t", game)
+        labels, others = np.array([*part.labels, ""]), np.array([*wanted.labels, ""])
+        assert labels[part.bots].tolist() == others[wanted.bots].tolist()
+        for column in ("ranks", "rated", "starts", "occurrences"):
+            assert getattr(part, column).tolist() == getattr(wanted, column).tolist()
+        if part.starts.size:
+            assert statistics_of_results(game, part) == statistics_of_results(game, wanted)
+
+
+def test_one_encounter_at_the_end_of_each_piece_stays_whole(store, monkeypatch):
+    monkeypatch.setattr("arena.store.results.record_reader.RESULTS_CHUNK_ROWS", 3)
+    fill(store, "t", [record(match, encounter=(match + 1) // 2, actions=[[0, match]]) for match in range(1, 9)])
+    table = read_results(store, ALL_TOURNAMENTS)
+    assert table.starts.tolist() == [0, 2, 4, 6]
+    assert table.rated.all()
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("bots", '["a@1"', "the result of match 2: its bots"),
+        ("bots", '["a@1"],["b@1"]', "the result of match 2: its bots"),
+        ("bots", '["a@1",7]', "the result of match 2: its bots are malformed: expected a list of names"),
+        ("bots", "[]", "the result of match 2: its bots are malformed"),
+        ("ranks", "[1]", "the result of match 2: its ranks"),
+        ("ranks", "[1,9]", "the result of match 2: its ranks"),
+        ("start", b"\xff", r"the database holds b.\\xff. where text belongs"),
+        ("encounter", "x", "the database holds 'x' where a number belongs"),
+    ],
+)
+def test_a_malformed_result_is_named(tmp_path, store, column, value, message):
+    fill(store, "t", [record(match) for match in (1, 2, 3)])
+    with closing(sqlite3.connect(tmp_path / "arena.sqlite3")) as connection:
+        connection.execute(f'UPDATE records SET "{column}" = ? WHERE "match" = 2', (value,))
+        connection.commit()
+    with pytest.raises(StoreError, match=message):
+        read_results(store, ALL_TOURNAMENTS)
+
+
+def test_hashes_of_another_length_are_compared_whole(tmp_path, store):
+    fill(store, "t", [record(match) for match in (1, 2, 3)])
+    with closing(sqlite3.connect(tmp_path / "arena.sqlite3")) as connection:
+        connection.execute("UPDATE records SET start = 'é', digest = 'x' WHERE \"match\" < 3")
+        connection.commit()
+    assert read_results(store, ALL_TOURNAMENTS).rated.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_scores_of_pairs_and_statistics_are_those_of_counted_encounters(store, seed):
+    fill(store, "t", [row for row in story(seed) if row.game == "plaid" and len(json.loads(row.bots)) == 2])
+    results = read_results(store, "t")
+    encounters = count_encounters(store.results("t"))
+    counted = crosstable(encounters)
+    assert pair_scores(results, BOTS) == counted
+    assert pair_scores(results, BOTS[:2]) == {pair: score for pair, score in counted.items() if {*pair} <= {*BOTS[:2]}}
+    for wanted in game_statistics(encounters):
+        found = statistics_of_results("plaid", results)
+        seen = (found.matches, found.encounters, found.duplicates)
+        assert seen == (wanted.matches, wanted.encounters, wanted.duplicates)
+        assert found.draws.value == pytest.approx(wanted.draws.value)
+        assert [seat.value for seat in found.seats] == pytest.approx([seat.value for seat in wanted.seats])
+        assert [seat.low for seat in found.seats] == pytest.approx([seat.low for seat in wanted.seats], abs=0.06)
+
+
+@pytest.mark.parametrize("counted", [True, False], ids=["counted", "arrays"])
+def test_a_seat_that_some_matches_lack_counts_in_those_that_have_it(store, counted):
+    results = [(["a@1", "b@1"], [1, 2]), (["b@1", "a@1"], [1, 1]), (["a@1", "b@1", "c@1"], [3, 2, 1])]
+    rows = [
+        record(number, encounter=number, bots=bots, ranks=ranks, actions=[[0, (0, number)]])
+        for number, (bots, ranks) in enumerate(results, 1)
+    ]
+    fill(store, "t", rows)
+    (found,) = (
+        game_statistics(count_encounters(store.results("t")))
+        if counted
+        else [statistics_of_results("plaid", read_results(store, "t"))]
+    )
+    assert (found.matches, found.draws.value) == (3, pytest.approx(1 / 3))
+    assert [seat.value for seat in found.seats] == pytest.approx([1.5 / 3, 1 / 3, 1])
+    assert (found.seats[2].low, found.seats[2].high) == (1, 1)

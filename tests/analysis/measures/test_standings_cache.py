@@ -1,0 +1,265 @@
+"""Kept tables: only of finished tournaments, only while nothing has changed, and never trusted."""
+
+import json
+import os
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from arena.analysis.measures import standings_cache
+from arena.analysis.measures.encounters import CountedEncounter, CountedMatch
+from arena.analysis.measures.standings import standings
+from arena.analysis.measures.standings_cache import cached_standings
+from arena.analysis.measures.standings_file import MAX_LINE_BYTES, digest_of
+from arena.store.results.values import StoredTournament
+
+FINISHED = StoredTournament(
+    number=1,
+    name="t",
+    definition_text={},
+    created_at="2026-01-01",
+    format="",
+    scheduled=10,
+    recorded=10,
+    finished_at="2026-01-02",
+)
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """Return a function that asks for a table, and the list of times it was made."""
+    monkeypatch.setattr(standings_cache, "WORTH_CACHING_SECONDS", 0.0)
+    times = []
+
+    def make():
+        times.append(1)
+        return standings([], {}, everybody=["a"])
+
+    return lambda tournament=FINISHED: cached_standings(tmp_path / "cache", tournament, make), times
+
+
+def test_a_finished_table_is_made_once(made):
+    ask, times = made
+    first, second = ask(), ask()
+    assert times == [1]
+    assert [line.bot for line in second.lines] == [line.bot for line in first.lines] == ["a"]
+
+
+def test_a_tournament_that_goes_on_is_not_kept(made, tmp_path):
+    ask, times = made
+    for _ in range(2):
+        ask(replace(FINISHED, finished_at=None))
+    assert times == [1, 1]
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("change", [{"recorded": 11}, {"finished_at": "x"}, {"number": 2}, {"created_at": "x"}])
+def test_whatever_has_changed_is_made_anew(made, change):
+    ask, times = made
+    ask()
+    ask(replace(FINISHED, **change))
+    assert times == [1, 1]
+
+
+def test_other_code_makes_other_tables(made, monkeypatch):
+    ask, times = made
+    ask()
+    monkeypatch.setattr(standings_cache, "code_digest", lambda: "other")
+    ask()
+    assert times == [1, 1]
+
+
+@pytest.mark.parametrize("damage", [b"", b"nonsense", b"\x80\x04."])
+def test_a_damaged_file_is_no_problem(made, tmp_path, damage):
+    ask, times = made
+    ask()
+    (path,) = (tmp_path / "cache").iterdir()
+    path.write_bytes(damage)
+    ask()
+    ask()
+    assert times == [1, 1]
+
+
+def test_where_nothing_can_be_written_nothing_is_kept(made, tmp_path):
+    ask, times = made
+    (tmp_path / "cache").write_text("a file in the way")
+    ask()
+    ask()
+    assert times == [1, 1]
+
+
+def test_what_is_quick_is_not_kept(made, tmp_path, monkeypatch):
+    ask, _ = made
+    monkeypatch.setattr(standings_cache, "WORTH_CACHING_SECONDS", 1000.0)
+    ask()
+    assert not (tmp_path / "cache").exists()
+
+
+ENCOUNTERS = [
+    CountedEncounter("differences", (CountedMatch(("a", "b"), (1, 2)), CountedMatch(("b", "a"), (1, 1))), 7),
+    CountedEncounter("differences", (CountedMatch(("b", "c"), (2, 1)), CountedMatch(("c", "b"), (1, 2))), 5),
+    CountedEncounter("plaid", (CountedMatch(("a", "b", "c"), (1, 3, 2)),), 3),
+]
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """Return the file in which a table is kept, and a function that asks for the table and tells if it was kept."""
+    monkeypatch.setattr(standings_cache, "WORTH_CACHING_SECONDS", 0.0)
+    made = []
+
+    def make():
+        made.append(standings(ENCOUNTERS, {"a": {"timeout": 2}}, {"a": "Anna"}))
+        return made[-1]
+
+    def is_kept():
+        before = len(made)
+        table = cached_standings(tmp_path / "cache", FINISHED, make)
+        return table, len(made) == before
+
+    is_kept()
+    (path,) = (tmp_path / "cache").iterdir()
+    return path, is_kept
+
+
+def test_a_kept_table_is_the_one_that_was_made(kept):
+    _, is_kept = kept
+    table, was_kept = is_kept()
+    made = standings(ENCOUNTERS, {"a": {"timeout": 2}}, {"a": "Anna"})
+    assert was_kept
+    assert table == made
+    assert np.array_equal(table.fitted.draws, made.fitted.draws)
+    assert table.fitted != replace(table.fitted, draws=-made.fitted.draws)
+    assert table.fitted != replace(table.fitted, encounters=4)
+    assert np.array_equal(table.fitted.los(), made.fitted.los())
+
+
+class Deed:
+    """What a pickle does when it is looked at."""
+
+    def __reduce__(self):
+        return (Path.touch, (Path("/tmp/pickled-by-" + str(os.getpid())),))
+
+
+def test_a_pickle_is_never_opened(kept):
+    path, is_kept = kept
+    path.write_bytes(pickle.dumps(Deed()))
+    assert not is_kept()[1]
+    assert not Path("/tmp/pickled-by-" + str(os.getpid())).exists()
+
+
+def content_of(path):
+    return path.read_bytes()[:-16]
+
+
+def sealed(content):
+    return content + digest_of(content)
+
+
+def parts(path):
+    line, _, draws = content_of(path).partition(b"\n")
+    return json.loads(line), draws
+
+
+CHANGES = {
+    "another layout": lambda kept: kept.update(layout=3),
+    "a value nobody asked for": lambda kept: kept.update(more=1),
+    "a value that is missing": lambda kept: kept.pop("prior_width"),
+    "a text for a number": lambda kept: kept.update(matches="10"),
+    "a number for a text": lambda kept: kept["lines"][0].update(label=1),
+    "a number that is none": lambda kept: kept.update(prior_width=float("nan")),
+    "an endless number": lambda kept: kept["lines"][0].update(points=float("inf")),
+    "a number of 400 digits": lambda kept: kept.update(matches=10**400),
+    "a count of 400 digits": lambda kept: kept["lines"][0].update(matches=10**400),
+    "a negative count": lambda kept: kept["lines"][0]["finish_counts"].__setitem__(0, -1),
+    "a line too few": lambda kept: kept["lines"].pop(),
+    "a bot twice": lambda kept: kept["lines"][0].update(label=kept["lines"][1]["label"]),
+    "a rating too few": lambda kept: kept["ratings"].pop(),
+    "a name of nobody": lambda kept: kept["names"].__setitem__(0, "A"),
+    "a cycle of strangers": lambda kept: kept["consistency"].update(cycles=[["x", "y", "z"]]),
+    "a billion players": lambda kept: kept.update(players=10**9),
+    "seats that don't match": lambda kept: kept["lines"][0]["seat_points"].pop(),
+    "a rating of one number": lambda kept: kept["ratings"].__setitem__(0, [25.0]),
+    "an endless rating": lambda kept: kept["lines"][0].update(rating=[25.0, float("inf")]),
+    "three ends of an interval": lambda kept: kept["lines"][0].update(rank_interval=[1, 2, 3]),
+    "an end below the first rank": lambda kept: kept["lines"][0].update(rank_interval=[-1, 2]),
+    "a cycle of two": lambda kept: kept["consistency"].update(cycles=[["a", "b"]]),
+    "a text for the number of faults": lambda kept: kept["lines"][0].update(faults={"timeout": "2"}),
+    "a list for a mapping": lambda kept: kept.update(consistency=[]),
+    "deep nesting": lambda kept: kept.update(names=json.loads("[" * 900 + "]" * 900)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_file_that_does_not_fit_together_is_made_again(kept, change):
+    path, is_kept = kept
+    values, draws = parts(path)
+    CHANGES[change](values)
+    path.write_bytes(sealed(json.dumps(values).encode() + b"\n" + draws))
+    assert not is_kept()[1]
+    assert is_kept()[1]
+
+
+@pytest.mark.slow(only=("<lambda>7",), sample=True)
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda line, draws: line + b"\n" + draws[:-8],
+        lambda line, draws: line + b"\n" + draws + b"12345678",
+        lambda line, draws: line + b"\n" + b"\xff" * len(draws),  # numbers that are none
+        lambda line, draws: line[:-1] + b"\n" + draws,
+        lambda line, draws: line[:-1] + b" " * MAX_LINE_BYTES + b"}\n" + draws,
+        lambda line, draws: b"{" * 100_000,
+        lambda line, draws: b"[" + b"{}," * 1_300_000 + b"{}]\n",
+        lambda line, draws: line.replace(b'"lines":[', b'"lines":[' + b"{}," * 1_300_000) + b"\n" + draws,
+    ],
+)
+def test_a_file_of_another_size_or_shape_is_made_again(kept, change):
+    path, is_kept = kept
+    line, _, draws = content_of(path).partition(b"\n")
+    path.write_bytes(sealed(change(line, draws)))
+    assert not is_kept()[1]
+
+
+@pytest.mark.parametrize("place", [0.001, 0.3, 0.7, 0.999])
+def test_a_file_with_a_damaged_bit_is_made_again(kept, place):
+    path, is_kept = kept
+    damaged = bytearray(path.read_bytes())
+    damaged[int(place * len(damaged))] ^= 1
+    path.write_bytes(damaged)
+    assert not is_kept()[1]
+    assert is_kept()[1]
+
+
+def test_what_is_no_plain_file_is_not_read(kept, tmp_path):
+    path, is_kept = kept
+    whole = path.rename(tmp_path / "elsewhere")
+    path.symlink_to(whole)
+    assert not is_kept()[1]
+    path.unlink()
+    os.mkfifo(path)
+    assert not is_kept()[1]
+    path.unlink(missing_ok=True)
+    path.mkdir()
+    assert not is_kept()[1]
+
+
+def test_a_cache_that_leads_elsewhere_is_not_written(kept, tmp_path):
+    path, is_kept = kept
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    path.parent.rename(tmp_path / "before")
+    path.parent.symlink_to(elsewhere)
+    is_kept()
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_an_unfinished_file_does_not_stay(kept):
+    path, is_kept = kept
+    path.unlink()
+    path.mkdir()
+    is_kept()
+    assert list(path.parent.iterdir()) == [path]

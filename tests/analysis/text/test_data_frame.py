@@ -1,0 +1,99 @@
+"""Tables as data frames: the columns of the page, their types, and what is missing."""
+
+import json
+import math
+import sys
+
+import pytest
+
+from arena import ArenaHome, crosstable_of, standings_of
+from arena.base.errors import UnknownNameError, UsageError
+from tests.analysis.text.test_tournament_page import FOUR
+from tests.analysis.text.tournaments import play
+
+FRAMES = ("pandas", "polars")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    with ArenaHome(tmp_path_factory.mktemp("frames")) as home:
+        play(home, "league", FOUR, failing=["delta"], encounters=3, note="hm")
+        play(home, "empty", FOUR[:2], encounters=0)
+        yield home
+
+
+def tables(home, name):
+    store = home.store
+    return {
+        "standings": standings_of(store, name),
+        "crosstable": crosstable_of(store, name),
+        "records": store.records(name),
+    }
+
+
+def rows(table, library, columns=None):
+    """Return a frame as a list of rows."""
+    pytest.importorskip(library, reason=f"needs {library}")
+    frame = getattr(table, f"to_{library}")(columns)
+    return frame.to_dict("records") if library == "pandas" else frame.to_dicts()
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_standings_have_a_row_for_each_bot(home, library):
+    table = standings_of(home.store, "league")
+    frame = rows(table, library)
+    assert [row["bot"] for row in frame] == [line.bot for line in table.lines]
+    assert [row["mu"] for row in frame] == [line.rating.mu for line in table.lines]
+    assert [(row["rank_low"], row["rank_high"]) for row in frame] == [line.rank_interval for line in table.lines]
+    last = frame[-1]["better_than_next"]
+    assert last is None if library == "polars" else math.isnan(last)
+    assert sum(row["faults_protocol"] for row in frame) == sum(sum(line.faults.values()) for line in table.lines)
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_a_crosstable_has_a_row_for_each_two_that_met(home, library):
+    table = crosstable_of(home.store, "league")
+    frame = rows(table, library)
+    assert len(frame) == 12
+    for row in frame:
+        score = table.scores[f"{row['bot']}@1", f"{row['rival']}@1"]
+        assert (row["points"], row["matches"]) == score
+    mirrored = {(row["rival"], row["bot"]): row["matches"] - row["points"] for row in frame}
+    assert {(row["bot"], row["rival"]): row["points"] for row in frame} == mirrored, "a win is a point, a tie half"
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_records_have_the_fields_of_the_export(home, library):
+    exported = [json.loads(text) for _, text in home.store.record_texts("league")]
+    frame = rows(home.store.records("league"), library)
+    assert len(frame) == len(exported) == 36
+    for row, values in zip(frame, exported, strict=True):
+        assert list(row) == list(values)
+        for key in ("match", "bots", "ranks", "scores", "faults", "seats", "time_control", "termination", "started_at"):
+            assert row[key] == values[key], key
+        for key in ("actions", "options", "notes", "versions"):
+            assert (json.loads(row[key]) if library == "polars" else row[key]) == values[key], key
+
+
+@pytest.mark.parametrize("library", FRAMES)
+@pytest.mark.parametrize("name", ["standings", "crosstable", "records"])
+def test_a_table_without_rows_has_the_same_columns_and_types(home, library, name):
+    pytest.importorskip(library, reason=f"needs {library}")
+    full, empty = (getattr(tables(home, which)[name], f"to_{library}")() for which in ("league", "empty"))
+    assert list(full.columns) == list(empty.columns)
+    assert list(full.dtypes) == list(empty.dtypes)
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_some_columns_can_be_chosen(home, library):
+    frame = rows(home.store.records("league"), library, ["ranks", "match"])
+    assert [list(row) for row in frame[:1]] == [["ranks", "match"]]
+    with pytest.raises(UnknownNameError, match="unknown column 'rank': did you mean 'ranks'"):
+        rows(home.store.records("league"), library, ["rank"])
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_a_library_that_is_missing_is_named_with_the_command_that_installs_it(home, library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(UsageError, match=f"{library} is not installed here; install it with: pip install {library}"):
+        getattr(home.store.records("league"), f"to_{library}")()

@@ -1,0 +1,103 @@
+"""Plots: titles, axes with units, and lines that can be told apart, with two bots and with twenty-four."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="needs matplotlib")
+
+from arena.analysis.text import plots
+
+LONG = "x" * 40 + "$y^2$" + "<b>" * 6
+
+
+def texts(figure):
+    root = ElementTree.fromstring(plots.rendered(figure, "svg"))
+    return [element.text for element in root.iter() if element.tag.endswith("text") and element.text]
+
+
+def histories(bots):
+    return {f"bot{k}": [(10.0, 20.0 + k), (20.0, 25.0 + k / 50)] for k in range(bots)}
+
+
+def history(bots):
+    return plots.history_plot("Course", histories(bots), "matches", "rating (mu)")
+
+
+def names(bots):
+    return [f"bot{k}" for k in range(bots)]
+
+
+FIGURES = {
+    "ratings": lambda n: plots.ratings_plot("T: <b>$x$", names(n), [25.0] * n, [1.0] * n),
+    "course": lambda n: plots.history_plot("T: <b>$x$", histories(n), "matches", "rating (mu)"),
+    "crosstable": lambda n: plots.heat_map("T: <b>$x$", names(n), [[0.5] * n] * n),
+    "seats": lambda n: plots.seats_plot("T: <b>$x$", names(n), [[0.4, None]] * n),
+    "times": lambda n: plots.times_plot("T: <b>$x$", names(n), [0.001] * n, [0.0123] * n),
+}
+UNITS = {
+    "ratings": {"rating (mu); the bar is its 95 % interval"},
+    "course": {"matches", "rating (mu)"},
+    "crosstable": {"score of the row in %", "rival, by its number"},
+    "seats": {"score in the seat in %", "seat 0"},
+    "times": {"time for an action in ms", "mean", "99 of 100 are faster"},
+}
+
+
+@pytest.mark.slow(only=("course-24", "crosstable-24"))
+@pytest.mark.parametrize("bots", [2, 5, 24])
+@pytest.mark.parametrize("kind", FIGURES)
+def test_a_plot_has_its_title_its_units_and_every_name(kind, bots):
+    shown = texts(FIGURES[kind](bots))
+    assert "T: <b>$x$" in shown
+    assert UNITS[kind] <= set(shown)
+    for bot in names(bots):
+        assert any(re.fullmatch(rf"(\d+  )?{bot}(  \d+)?", text) for text in shown), bot
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_the_same_values_give_the_same_picture(kind):
+    assert plots.rendered(FIGURES[kind](5), "svg") == plots.rendered(FIGURES[kind](5), "svg")
+
+
+def test_few_lines_differ_in_colour_and_in_dashes_or_marker():
+    (axes,) = history(plots.MAX_LINES).axes
+    lines = [line for line in axes.lines if len(line.get_xdata()) > 1]
+    assert len({line.get_color() for line in lines}) == len(lines) == plots.MAX_LINES
+    assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == plots.MAX_LINES
+
+
+def test_names_at_the_ends_of_lines_do_not_cover_each_other():
+    figure = history(plots.MAX_LINES)
+    boxes = sorted((text.get_window_extent() for text in figure.axes[0].texts), key=lambda box: box.y0)
+    assert len(boxes) == plots.MAX_LINES
+    assert all(lower.y1 <= upper.y0 for lower, upper in pairwise(boxes))
+
+
+@pytest.mark.slow(sample=True)
+def test_many_lines_become_a_plot_for_each_with_the_others_in_grey():
+    shown = [axes for axes in history(24).axes if axes.get_visible()]
+    assert [axes.get_title(loc="left") for axes in shown] == [f"{k + 1}  bot{k}" for k in range(24)]
+    for k, axes in enumerate(shown):
+        own = axes.lines[-1]
+        assert [line.get_color() for line in axes.lines].count(own.get_color()) == 1
+        assert list(own.get_ydata()) == [20.0 + k, 25.0 + k / 50]
+        assert len(axes.lines) == 24 + 1
+
+
+def test_a_long_name_is_shortened_in_the_middle_and_is_no_mathematics():
+    shown = texts(plots.ratings_plot("T", [LONG], [25.0], [None]))
+    assert f"{'x' * 19}…{LONG[-10:]}  1" in shown
+
+
+def test_a_logarithmic_axis_has_plain_numbers():
+    figure = plots.history_plot("T", {"a": [(10.0, 0.01), (200_000.0, 90.0)]}, "x", "y", is_logarithmic=True)
+    assert {"20", "100,000"} <= set(texts(figure))
+
+
+def test_a_bot_without_values_has_its_row_only():
+    assert "bot0  1" in texts(plots.times_plot("T", ["bot0"], [None], [None]))
+    assert "bot0  1" in texts(plots.seats_plot("T", ["bot0"], [[]]))
+    assert texts(plots.history_plot("T", {"bot0": []}, "x", "y"))[-1] == "T"

@@ -1,0 +1,272 @@
+"""The report in a real browser, from a file: nothing is cut at any width, tables sort, the viewer steps and plays."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from arena.base.names import is_name
+from arena.site.publish.one_file import report_file
+from arena.store.home import ArenaHome
+from tests import needs
+from tests.analysis.text.test_tables import HOSTILE
+from tests.analysis.text.tournaments import play
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+WIDTHS = (320, 390, 768, 1280, 2560)
+
+pytestmark = [pytest.mark.slow, needs.program(*BROWSERS)]
+
+
+def dom(path, profile, *options):
+    """Return a page as the browser has it once its script has run."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)))
+    command = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}"]
+    command += ["--window-size=2700,1200", "--virtual-time-budget=20000", "--dump-dom", *options]
+    done = subprocess.run([*command, path], capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout
+
+
+def probed(text, probe):
+    """Return a page that runs one more script, whose result is what it says in an element ``probe``."""
+    open_page = re.sub(r"<meta http-equiv[^>]*>", "", text)
+    return open_page.replace("</body>", f"<pre id=probe></pre><script>{probe}</script></body>")
+
+
+def result(text):
+    found = re.search(r'<pre id="?probe"?>(.*?)</pre>', text, re.DOTALL)
+    assert found, text[-1000:]
+    return json.loads(html.unescape(found[1]))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    with ArenaHome(tmp_path_factory.mktemp("browser")) as home:
+        yield home
+
+
+@pytest.fixture(scope="module")
+def page(home):
+    return report_file(home, play(home, "league", ["alpha", "beta", "gamma"], encounters=2))
+
+
+STEPS = """
+const at = (id) => document.getElementById(id);
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+const seen = () => [at("ply").textContent, at("board").querySelectorAll("use").length].join(", ");
+const press = (key) => at("viewer").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+const go = (name) => document.querySelector(`[data-go=${name}]`).click();
+const slide = (ply) => { at("slider").value = ply; at("slider").dispatchEvent(new Event("input")); };
+(async () => {
+  await wait(300);
+  const out = [at("viewer-title").textContent, seen()];
+  go("first"); out.push(seen());
+  go("next"); go("next"); go("next"); out.push(seen());
+  go("back"); out.push(seen());
+  go("last"); out.push(seen());
+  slide(4); out.push(seen());
+  at("actions").children[1].firstChild.click(); out.push(seen());
+  press("ArrowRight"); out.push(seen());
+  press("Home"); out.push(seen());
+  at("play").click(); out.push(at("play").textContent); await wait(4500); out.push(seen(), at("play").textContent);
+  document.querySelector("#list a[href='#match-3']").click(); await wait(500);
+  out.push(at("viewer-title").textContent, seen());
+  const filter = document.querySelector("[data-filters]");
+  filter.value = "GAMMA"; filter.dispatchEvent(new Event("input")); out.push(at("found").textContent);
+  at("probe").textContent = JSON.stringify(out);
+})();
+"""
+
+
+def test_the_viewer_opens_at_the_end_steps_plays_and_jumps(page, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(probed(page, STEPS))
+    seen = result(dom(f"{path.as_uri()}#match-2", tmp_path / "profile"))
+    assert seen[0].startswith("Match 2: ")
+    assert seen[1:3] == ["ply 5 of 5, 5", "ply 0 of 5, 0"]
+    assert seen[3:6] == ["ply 3 of 5, 3", "ply 2 of 5, 2", "ply 5 of 5, 5"]
+    assert seen[6:10] == ["ply 4 of 5, 4", "ply 2 of 5, 2", "ply 3 of 5, 3", "ply 0 of 5, 0"]
+    assert seen[10:13] == ["pause", "ply 5 of 5, 5", "play"]
+    assert seen[13].startswith("Match 3: ")
+    assert seen[14] == "ply 5 of 5, 5"
+    assert seen[15] == "8 of 12"
+
+
+OPEN = """
+const at = (id) => document.getElementById(id);
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+const numbers = JSON.parse(at("match-index").textContent).matches;
+const open = async (number) => {
+  location.hash = `#match-${number}`;
+  for (let tries = 0; at("viewer").dataset.match !== String(number) && tries < 200; tries += 1) await wait(10);
+};
+"""
+
+EVERY = f"""{OPEN}
+(async () => {{
+  const out = [];
+  for (const number of numbers) {{
+    await open(number);
+    out.push([number, at("ply").textContent, at("board").children.length > 0]);
+    for (const name of ["first", "next", "back", "last"]) document.querySelector(`[data-go=${{name}}]`).click();
+  }}
+  at("probe").textContent = JSON.stringify(out);
+}})().catch((error) => {{ at("probe").textContent = JSON.stringify(String(error)); }});
+"""
+
+
+def test_every_match_of_every_game_can_be_opened(home, tmp_path):
+    """Also one that ended before its first action."""
+    options = {
+        "multiplication": {"size": 10, "players": 3},
+        "coprimality": {"size": 4},
+        "plaid": {},
+        "plusminus": {"size": 5},
+    }
+    games = list(options.items())
+    played = play(home, "games", ["alpha", "beta", "gamma"], games, failing=["beta"], opening_plies=0, encounters=3)
+    path = tmp_path / "page.html"
+    path.write_text(probed(report_file(home, played), EVERY))
+    plies = {record.match: len(record.actions) for record in home.store.records(played)}
+    assert 0 in plies.values()
+    expected = [[match, f"ply {count} of {count}", True] for match, count in plies.items()]
+    assert result(dom(path.as_uri(), tmp_path / "profile")) == expected
+
+
+SHAPES = f"""{OPEN}
+(async () => {{
+  const out = [];
+  for (const number of numbers) {{
+    await open(number);
+    const board = at("board"), inside = board.getBBox(), box = board.viewBox.baseVal;
+    const fits = inside.x >= box.x && inside.y >= box.y && inside.x + inside.width <= box.x + box.width;
+    out.push([board.querySelectorAll("polygon").length, board.querySelector(".last")?.tagName ?? null, fits]);
+  }}
+  at("probe").textContent = JSON.stringify(out);
+}})();
+"""
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "polygons", "outline"),
+    [
+        ("hex:Hex", {"size": 4}, 4 * 4 + 4, "circle"),
+        ("reversi:Reversi", {"size": 4}, 0, "rect"),
+        ("dots_and_boxes:DotsAndBoxes", {"columns": 2, "rows": 2}, 0, "line"),
+        ("domineering:Domineering", {"width": 4, "height": 4}, 0, None),
+    ],
+)
+def test_polygons_are_drawn_and_the_last_action_is_outlined(home, tmp_path, game, options, polygons, outline):
+    played = play(home, game.partition(":")[0], ["alpha", "beta"], [(game, options)], encounters=2, opening_plies=0)
+    path = tmp_path / "page.html"
+    path.write_text(probed(report_file(home, played), SHAPES))
+    assert result(dom(path.as_uri(), tmp_path / "profile")) == [[polygons, outline, True]] * 4
+
+
+SORT = """
+const table = document.querySelector("#standings-table"), probe = document.getElementById("probe");
+const heading = (text) => [...table.tHead.rows[0].cells].find((cell) => cell.textContent.startsWith(text));
+const column = (text) => [...table.tBodies[0].rows].map((row) => row.cells[heading(text).cellIndex].textContent);
+const out = [];
+for (const text of ["bot", "bot", "score", "score", "rank"]) {
+  const button = heading(text).querySelector("button");
+  button.focus();
+  out.push([document.activeElement === button, heading(text).getAttribute("aria-sort")]);
+  button.click();
+  out.push([heading(text).getAttribute("aria-sort"), column(text), table.querySelectorAll("[aria-sort]").length]);
+}
+probe.textContent = JSON.stringify(out);
+"""
+
+
+def percents(texts):
+    return [float(text.removesuffix("%")) for text in texts]
+
+
+@pytest.mark.slow
+def test_a_table_sorts_by_each_heading_with_a_button(page, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(probed(page, SORT))
+    focused, seen = [], []
+    for number, line in enumerate(result(dom(path.as_uri(), tmp_path / "profile"))):
+        (seen if number % 2 else focused).append(line)
+    assert all(is_focused for is_focused, _ in focused)
+    (up, names, _), (down, back, _), (score_down, most, _), (score_up, least, _), (rank_up, ranks, _) = seen
+    assert (up, [name.strip()[:2] for name in names]) == ("ascending", ["al", "be", "ga"])
+    assert (down, back) == ("descending", names[::-1])
+    assert (score_down, percents(most)) == ("descending", sorted(percents(most), reverse=True))
+    assert (score_up, percents(least)) == ("ascending", sorted(percents(least)))
+    assert (rank_up, ranks) == ("ascending", sorted(ranks))
+    assert {number for *_, number in seen} == {1}
+
+
+def test_the_page_s_policy_lets_its_own_script_run(page, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(page)
+    shown = dom(path.as_uri(), tmp_path / "profile")
+    assert len(re.findall(r"<th[^>]*><button", shown)) > 30
+    assert re.search(r'<span[^>]* id="ply">ply 5 of 5</span>', shown)
+    strange = '<pre id="probe">no</pre><script>document.getElementById("probe").textContent = 1</script>'
+    path.write_text(page.replace("</body>", f"{strange}</body>"))
+    assert '<pre id="probe">no</pre>' in dom(path.as_uri(), tmp_path / "profile")
+
+
+MEASURE = """
+const frames = [...document.querySelectorAll("iframe")];
+const named = (element) => [element.tagName, element.className, element.id, element.textContent.slice(0, 30)].join(" ");
+function measured(frame) {
+  const page = frame.contentDocument, width = page.documentElement.scrollWidth, out = [];
+  if (width > frame.contentWindow.innerWidth) out.push(`the page is ${width} wide`);
+  for (const element of page.querySelectorAll("body *")) {
+    const box = element.getBoundingClientRect(), scroll = element.closest(".scroll");
+    if (!box.width || element.closest("defs, symbol, .skip") || (scroll && scroll !== element)) continue;
+    const card = element.closest(".card") ?? page.body, around = card.getBoundingClientRect();
+    if (box.right > around.right + 1 || box.left < around.left - 1) out.push(named(element));
+  }
+  for (const card of frame.width < 1280 ? [] : page.querySelectorAll(".scroll"))
+    if (card.scrollWidth > card.clientWidth) out.push("cut: " + card.getAttribute("aria-label"));
+  for (const cell of page.querySelectorAll("th.who")) {
+    const text = page.createRange();
+    text.selectNodeContents(cell);
+    if (text.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1) out.push("cut: " + named(cell));
+  }
+  return out;
+}
+const measure = () => {
+  const sizes = Object.fromEntries(frames.map((frame) => [frame.width, measured(frame)]));
+  document.getElementById("probe").textContent = JSON.stringify(sizes);
+};
+setTimeout(measure, 3000);
+"""
+
+
+def stuck_out(text, tmp_path):
+    """Return what sticks out of the page or of its card at each width."""
+    path = tmp_path / "frames.html"
+    inner = html.escape(re.sub("<meta http-equiv[^>]*>", "", text))
+    frames = "".join(f'<iframe width="{width}" height="900" srcdoc="{inner}"></iframe>' for width in WIDTHS)
+    path.write_text(f"<!DOCTYPE html><body>{frames}<pre id=probe></pre><script>{MEASURE}</script></body>")
+    return result(dom(path.as_uri(), tmp_path / "profile"))
+
+
+def test_nothing_is_cut_at_any_width(home, tmp_path):
+    """With names as long as they may be, and faults and notes of any text."""
+    names = [*[name for name in HOSTILE if is_name(name)][:6], "x" * 64, "猫と犬の戦い" * 10]
+    hostile = play(home, "y" * 64, names, failing=names, note="/" * 300, encounters=2)
+    assert stuck_out(report_file(home, hostile), tmp_path) == {str(width): [] for width in WIDTHS}
+
+
+def test_24_bots_fit_into_1280_pixels_without_scrolling_aside(home, tmp_path):
+    names = [f"bot_of_player_{k}" for k in range(24)]
+    league = play(home, "24 bots", names, game=[("differences", {"size": 3})], failing=names[:2])
+    assert stuck_out(report_file(home, league), tmp_path) == {str(width): [] for width in WIDTHS}
+
+
+def test_the_measure_sees_what_is_cut(page, tmp_path):
+    wide = page.replace("</main>", f"<div>{'x' * 80}</div></main>").replace("break-word", "normal")
+    seen = stuck_out(wide, tmp_path)
+    assert seen["320"]
+    assert not seen["2560"]

@@ -1,0 +1,145 @@
+"""The columns of standings, and where they are explained."""
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.analysis.measures.crosstable import Score
+from arena.analysis.measures.encounters import CountedEncounter, CountedMatch
+from arena.analysis.measures.game_statistics import cross_check, game_statistics
+from arena.analysis.measures.standings import standings
+from arena.analysis.text.standings_columns import standings_columns
+from arena.analysis.text.standings_footer import standings_footer
+from arena.analysis.text.standings_table import crosstable_table, flat_standings_table, standings_table
+from arena.analysis.text.statistics_tables import stats_sentences, stats_tables
+from arena.analysis.text.tables import render_table
+
+README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+
+
+def test_readme_explains_every_column():
+    section = README[README.index("| column | in JSON and CSV | meaning |") :]
+    rows = section[: section.index("\n\n")].splitlines()[2:]
+    assert rows == [f"| {column.title} | `{column.key}` | {column.meaning} |" for column in standings_columns(2)]
+
+
+def test_matches_of_three_have_a_column_for_each_rank():
+    encounter = CountedEncounter("multiplication", (CountedMatch(("a", "b", "c"), (1, 2, 2)),), 5)
+    columns, rows = standings_table(standings([encounter], {}))
+    assert [column.title for column in columns if column.key.startswith("place_")] == ["1st", "2nd", "3rd"]
+    finishes = {row["bot"]: [row[f"place_{rank}"] for rank in (1, 2, 3)] for row in rows}
+    assert finishes == {"a": [5, 0, 0], "b": [0, 5, 0], "c": [0, 5, 0]}
+
+
+def test_values_have_json_types_unless_they_are_formatted():
+    table = standings([CountedEncounter("plaid", (CountedMatch(("a", "b"), (1, 2)),), 3)], {"b": {"timeout": 3}})
+    formatted, plain = (standings_table(table, formatted=is_formatted)[1][1] for is_formatted in (True, False))
+    assert (formatted["faults"], plain["faults"]) == ("3 timeout", {"timeout": 3})
+    assert (formatted["same_as_next"], plain["same_as_next"]) == ("", False)
+
+
+def test_csv_is_flat_with_sensible_digits():
+    table = standings([CountedEncounter("plaid", (CountedMatch(("a", "b"), (1, 2)),), 3)], {"b": {"timeout": 3}})
+    table = replace(table, lines=(replace(table.lines[0], author="Ada, Inc."), table.lines[1]))
+    text = render_table(*flat_standings_table(table), "csv")
+    first, second = csv.DictReader(io.StringIO(text))
+    assert [first["author"], second["author"]] == ["Ada, Inc.", ""]
+    assert {key: value for key, value in second.items() if key.startswith(("rank", "faults"))} == {
+        "rank": "2", "rank_low": "2", "rank_high": "2",
+        "faults_start": "0", "faults_exit": "0", "faults_timeout": "3", "faults_protocol": "0", "faults_illegal": "0",
+        "faults_limit": "0",
+    }  # fmt: skip
+    assert (second["better_than_next"], second["same_as_next"]) == ("", "false")
+    assert float(first["mu"]) == round(table.lines[0].rating.mu, 4)
+    assert not set("[{") & set(text)
+
+
+def test_csv_of_bots_without_a_match_has_empty_cells():
+    rows = csv.DictReader(io.StringIO(render_table(*flat_standings_table(standings([], {}, everybody=["a@1"])), "csv")))
+    assert [(row["bot"], row["rank_low"], row["rank_high"], row["margin_95"]) for row in rows] == [("a@1", "", "", "")]
+
+
+def test_the_author_is_in_json_and_not_in_tables_for_people():
+    table = standings([], {}, everybody=["a@1"])
+    assert standings_table(table, formatted=False)[1][0]["author"] == ""
+    assert "author" not in standings_table(table)[1][0]
+
+
+def test_a_crosstable_of_points_only_writes_halves_as_in_chess():
+    scores = {
+        ("a", "b"): Score(1.5, 2),
+        ("b", "a"): Score(0.5, 2),
+        ("a", "c"): Score(2.0, 2),
+        ("c", "a"): Score(0.0, 2),
+    }
+    names = {name: name for name in "abc"}
+    cells = [[row[f"against_{k}"] for k in (1, 2, 3)] for row in crosstable_table(scores, names, points_only=True)[1]]
+    assert cells == [["-", "1½", "2"], ["½", "-", ""], ["0", "", "-"]]
+
+
+# the sentences below: where a statistic can't be given, what there is and what it takes
+
+
+def met(times, *pairs):
+    """Encounters of two matches of each pair, which the first and the second bot win in turn."""
+    return [
+        CountedEncounter("plaid", (CountedMatch((a, b), (1, 2)), CountedMatch((b, a), ranks)), count)
+        for a, b in pairs
+        for ranks, count in (((1, 2), times - times // 2), ((2, 1), times // 2))
+        if count
+    ]
+
+
+CASES = {
+    "two bots": (met(20, ("a", "b")), "that takes 4 bots or more."),
+    "three bots": (met(40, ("a", "b"), ("b", "c"), ("a", "c")), "that takes 4 bots or more."),
+    "four encounters": (
+        met(4, ("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("a", "d")),
+        "no two bots have met in more than 4 encounters, and it takes 5.",
+    ),
+    "one encounter": (
+        met(1, ("a", "b"), ("b", "c"), ("c", "d")),
+        "no two bots have met in more than 1 encounter, and it takes 5.",
+    ),
+    "a ring": (
+        met(20, ("a", "b"), ("b", "c"), ("c", "d"), ("a", "d")),
+        "4 pairs of bots have met in 5 encounters or more, and with 4 bots it takes 5 such pairs.",
+    ),
+    "one pair of four": (
+        met(20, ("a", "b")) + met(1, ("b", "c"), ("c", "d")),
+        "1 pair of bots has met in 5 encounters or more, and with 4 bots it takes 5 such pairs.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_why_there_is_no_test_of_the_fit_and_what_it_takes(case):
+    encounters, why = CASES[case]
+    table = standings(encounters, {})
+    expected = f"Whether a single rating per bot fits can't be tested: {why}"
+    assert table.consistency.phi is None
+    assert f"(estimated). {expected}" in standings_footer(table)
+    assert stats_sentences(table, cross_check(encounters, table))[0] == expected
+
+
+def test_with_that_much_there_is_a_test():
+    table = standings(met(20, ("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("a", "d")), {})
+    assert table.consistency.phi is not None
+    assert "Overdispersion" in standings_footer(table)
+
+
+def test_thousands_are_separated_in_both_numbers():
+    table = standings(met(2, ("a", "b")), {})
+    footer = standings_footer(replace(table, matches=1234, rated=1234, scheduled=2000))
+    assert footer.startswith("1,234 of 2,000 matches: the tournament is not complete. ")
+
+
+@pytest.mark.parametrize(("times", "has_interval"), [(1, False), (2, True)])
+def test_an_interval_takes_two_encounters(times, has_interval):
+    encounters = met(times, ("a", "b"))
+    table = standings(encounters, {})
+    (row,) = stats_tables(table, game_statistics(encounters), cross_check(encounters, table), [])["games"][1]
+    assert (" [" in row["seat_0"]) == has_interval
