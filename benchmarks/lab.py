@@ -19,9 +19,9 @@ from arena.botkit import Choice, Clock
 from arena.games import make_game
 from arena.games.kernels.loading import load, solver_of
 from arena.games.kernels.solver import parts_of
-from arena.lab.limits import Limits
-from arena.lab.solution import By
-from arena.lab.solving import Solver
+from arena.lab.solve import Solver
+from arena.lab.solving.limits import Limits
+from arena.lab.solving.solution import By
 from benchmarks.common import machine
 
 BOARDS = [

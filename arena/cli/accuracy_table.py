@@ -12,7 +12,7 @@ from arena.analysis.text.tables import Column, Row, printable
 from arena.base.text import all_of
 
 if TYPE_CHECKING:
-    from arena.lab.accuracy import BotAccuracy, TournamentAccuracy
+    from arena.lab.matches.accuracy import BotAccuracy, TournamentAccuracy
 
 COLUMNS = [
     Column("bot", "bot", is_number=False),

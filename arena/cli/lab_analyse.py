@@ -16,9 +16,9 @@ from arena.cli.options import MAX_COUNT, WholeNumber, json_option, options_optio
 from arena.cli.waiting import waiting
 
 if TYPE_CHECKING:
-    from arena.lab.analysing import AnalysedAction, Analysis
-    from arena.lab.positions import Position
-    from arena.lab.worth import Worth
+    from arena.lab.matches.analysing import AnalysedAction, Analysis
+    from arena.lab.solving.positions import Position
+    from arena.lab.solving.worth import Worth
 
 MAX_WIDTH = 10_000
 SEARCH_SECONDS = 10.0
@@ -54,9 +54,9 @@ def analyse(
     With three and more seats, each action has what every seat gets after it, as in arena lab solve, and no mark.
     """
     from arena.cli.share_analysis import analyse_shares
-    from arena.lab.analysing import analyse as analysed
-    from arena.lab.limits import Limits, free_memory_bytes
+    from arena.lab.matches.analysing import analyse as analysed
     from arena.lab.oracle import PREPARE_SECONDS, Oracle
+    from arena.lab.solving.limits import Limits, free_memory_bytes
 
     chosen = _of_match(position, ply, file, options) if "/" in position else _of_game(position, ply, file, options)
     limits = Limits(memory_bytes=free_memory_bytes())
@@ -77,7 +77,7 @@ def analyse(
 
 def _of_game(name: str, ply: int | None, file: str | None, options: tuple[str, ...]) -> Position:
     from arena.games import parse_options
-    from arena.lab.positions import Position, read_position, rules_of
+    from arena.lab.solving.positions import Position, read_position, rules_of
 
     if ply is not None:
         raise UsageError(f"{name} {ply}: a ply belongs to a match, written TOURNAMENT/NUMBER; a game takes --position")
@@ -89,7 +89,7 @@ def _of_game(name: str, ply: int | None, file: str | None, options: tuple[str, .
 
 
 def _of_match(text: str, ply: int | None, file: str | None, options: tuple[str, ...]) -> Position:
-    from arena.lab.positions import Position, rules_of
+    from arena.lab.solving.positions import Position, rules_of
     from arena.match.replay import states_of
 
     tournament, number = match_of(text)
@@ -134,7 +134,7 @@ def worth_json(worth: Worth) -> dict[str, Any]:
 
 def _text(position: Position, analysis: Analysis) -> str:
     """Return an analysis as text: the actions by what they are worth, the best ones first."""
-    from arena.lab.worth_text import KNOWN_TEXT, worth_text
+    from arena.lab.solving.worth_text import KNOWN_TEXT, worth_text
 
     settings = " ".join(f"{name}={value}" for name, value in position.game.options.items())
     head = f"{position.path} {settings}, ply {position.ply}, seat {analysis.seat} to act"
@@ -154,7 +154,7 @@ def _text(position: Position, analysis: Analysis) -> str:
 
 def _order(one: AnalysedAction, seat: int) -> tuple[float, float, float]:
     """Return what orders actions: what they hold for certain, and what they may hold, for the seat that acts."""
-    from arena.lab.marks import points_for
+    from arena.lab.matches.marks import points_for
 
     worth, sign = one.worth, -1 if seat == 0 else 1
     low = float("-inf") if worth.low is None else worth.low

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arena.base.records import MatchRecord
-    from arena.lab.annotated_tournament import NotAnnotated
-    from arena.lab.annotating import Annotated
+    from arena.lab.matches.annotated_tournament import NotAnnotated
+    from arena.lab.matches.annotating import Annotated
     from arena.store.home import ArenaHome
     from arena.store.results.values import StoredTournament
 
@@ -61,8 +61,8 @@ def annotate(tournament: str, game: str | None, again: bool, within_seconds: flo
     Annotations are kept beside the records, which stay as they are, and are shown by arena replay, arena stats, the
     report and the site. Matches that are annotated already are left alone.
     """
-    from arena.lab.annotated_tournament import TournamentAnnotator
-    from arena.lab.limits import Limits, free_memory_bytes
+    from arena.lab.matches.annotated_tournament import TournamentAnnotator
+    from arena.lab.solving.limits import Limits, free_memory_bytes
 
     with open_home(must_exist=True) as arena_home:
         stored, match = _chosen(arena_home, tournament)
@@ -100,7 +100,7 @@ def _require_two(stored: StoredTournament, game: str | None) -> None:
 
 def _annotate(found: Iterator[Annotated | NotAnnotated], is_quiet: bool) -> list[NotAnnotated]:
     """Annotate the matches; return those that can't be."""
-    from arena.lab.annotated_tournament import NotAnnotated
+    from arena.lab.matches.annotated_tournament import NotAnnotated
 
     refused = []
     shows = not is_quiet and sys.stderr.isatty()
@@ -128,7 +128,7 @@ def _show_reasons(refused: list[NotAnnotated]) -> None:
 def _show_tournament(
     arena_home: ArenaHome, stored: StoredTournament, game: str | None, refused: list[NotAnnotated], as_json: bool
 ) -> None:
-    from arena.lab.accuracy import accuracy_of_tournament
+    from arena.lab.matches.accuracy import accuracy_of_tournament
 
     accuracy = accuracy_of_tournament(arena_home.store, stored, game)
     annotated = arena_home.store.annotations.count(stored)
@@ -146,7 +146,7 @@ def _show_tournament(
 
 
 def _show_match(arena_home: ArenaHome, stored: StoredTournament, match: int, as_json: bool) -> None:
-    from arena.lab.annotation import Annotation
+    from arena.lab.matches.annotation import Annotation
 
     record = arena_home.store.record_of(stored, match)
     text = arena_home.store.annotations.find(stored, match)
@@ -160,10 +160,10 @@ def _show_match(arena_home: ArenaHome, stored: StoredTournament, match: int, as_
 
 
 def _action_rows(record: MatchRecord, annotation: Any, as_json: bool) -> Iterator[Row]:
-    from arena.lab.accuracy import kept_share
-    from arena.lab.positions import rules_of
-    from arena.lab.worth import ranks_follow_scores
-    from arena.lab.worth_text import worth_text
+    from arena.lab.matches.accuracy import kept_share
+    from arena.lab.solving.positions import rules_of
+    from arena.lab.solving.worth import ranks_follow_scores
+    from arena.lab.solving.worth_text import worth_text
 
     game = rules_of(record.game, dict(record.options))
     follows = ranks_follow_scores(game)

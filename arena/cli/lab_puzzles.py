@@ -22,8 +22,8 @@ from arena.cli.output_file import check_directories, write_file
 
 if TYPE_CHECKING:
     from arena.base.definition import GameChoice
-    from arena.lab.puzzle import Puzzle
-    from arena.lab.puzzle_search import FoundPuzzles
+    from arena.lab.matches.puzzle import Puzzle
+    from arena.lab.matches.puzzle_search import FoundPuzzles
     from arena.store.home import ArenaHome
 
 COLUMNS = [
@@ -76,9 +76,9 @@ def puzzles(
 
     With --json, everything is printed, with solutions.
     """
-    from arena.lab.kept_puzzles import keep_puzzles
-    from arena.lab.limits import Limits, free_memory_bytes
-    from arena.lab.puzzle_search import find_puzzles
+    from arena.lab.matches.kept_puzzles import keep_puzzles
+    from arena.lab.matches.puzzle_search import find_puzzles
+    from arena.lab.solving.limits import Limits, free_memory_bytes
 
     check_directories(html_path)
     limits = Limits(deadline=time.monotonic() + within_seconds, memory_bytes=free_memory_bytes())

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arena.games import Game
-    from arena.lab.quality.answers import Answer
-    from arena.lab.quality.comparison import Comparison, Difference
-    from arena.lab.quality.measure import Measure, Row
-    from arena.lab.quality.report import QualityReport
-    from arena.lab.quality.survey import Plan
+    from arena.lab.measures.answers import Answer
+    from arena.lab.measures.comparison import Comparison, Difference
+    from arena.lab.measures.measure import Measure, Row
+    from arena.lab.measures.report import QualityReport
+    from arena.lab.measures.survey import Plan
 
 WIDTH = 80
 _LABEL = 42
@@ -77,8 +77,8 @@ def quality(
     any machine with a compiler, unless --within ends before all observations are made.
     """
     from arena.games import parse_options
-    from arena.lab.quality.comparison import Comparison
-    from arena.lab.quality.survey import Plan
+    from arena.lab.measures.comparison import Comparison
+    from arena.lab.measures.survey import Plan
 
     plan = Plan(
         encounters=encounters, doublings=doublings, rng_seed=rng_seed, within_seconds=within_seconds or float("inf")
@@ -132,9 +132,9 @@ def _rules(game: str, values: dict[str, Any]) -> Game[Any]:
 
 
 def _surveyed(rules: Game[Any], game: str, plan: Plan, is_quiet: bool) -> QualityReport:
-    from arena.lab.limits import Limits, free_memory_bytes
-    from arena.lab.quality.report import survey_quality
-    from arena.lab.quality.survey import MOST_MEMORY_BYTES
+    from arena.lab.measures.report import survey_quality
+    from arena.lab.measures.survey import MOST_MEMORY_BYTES
+    from arena.lab.solving.limits import Limits, free_memory_bytes
 
     def say(text: str) -> None:
         if not is_quiet:
@@ -146,7 +146,7 @@ def _surveyed(rules: Game[Any], game: str, plan: Plan, is_quiet: bool) -> Qualit
 
 def _report_text(report: QualityReport) -> str:
     """Return the measures as text, 80 columns wide; of those by ply only what all plies have together."""
-    from arena.lab.quality.answers import answers_of
+    from arena.lab.measures.answers import answers_of
 
     options = ", ".join(f"{name}={value}" for name, value in report.options.items())
     lines = [printable(f"{report.game} {options}")]
@@ -189,7 +189,7 @@ def _note_lines(measure: Measure) -> list[str]:
 
 
 def _line(row: Row) -> str:
-    from arena.lab.quality.text import interval_text, number_text
+    from arena.lab.measures.text import interval_text, number_text
 
     label = textwrap.wrap(printable(f"{row.name}, {row.at}" if row.at else row.name), _LABEL)
     numbers = f"{number_text(row):>9}  {interval_text(row)}"
@@ -198,8 +198,8 @@ def _line(row: Row) -> str:
 
 
 def _comparison_text(comparison: Comparison) -> str:
-    from arena.lab.quality.answers import answers_of_comparison
-    from arena.lab.quality.text import number_text
+    from arena.lab.measures.answers import answers_of_comparison
+    from arena.lab.measures.text import number_text
 
     one, other = (str(value) for value in comparison.values)
     lines = [f"{'':<{_NARROW + 3}}{one:>9.9} {other:>9.9}  larger by"]
@@ -216,6 +216,6 @@ def _comparison_text(comparison: Comparison) -> str:
 
 
 def _change_text(difference: Difference) -> str:
-    from arena.lab.quality.text import estimate_text
+    from arena.lab.measures.text import estimate_text
 
     return "" if difference.change is None else estimate_text(difference.change, difference.row.unit)

@@ -20,10 +20,10 @@ from arena.cli.streams import OK
 
 if TYPE_CHECKING:
     from arena.games import Game
-    from arena.lab.limits import Limits
-    from arena.lab.solution import By, Solution
-    from arena.lab.solving import Solver
-    from arena.lab.tables import Table
+    from arena.lab.solve import Solver
+    from arena.lab.solving.limits import Limits
+    from arena.lab.solving.solution import By, Solution
+    from arena.lab.solving.tables import Table
 
 WIDTH = 80
 MAX_SWEPT = 1000
@@ -70,7 +70,7 @@ def solve(
     With --json, each set of options is an object in a line of its own.
     """
     from arena.games import parse_options
-    from arena.lab.solution import By
+    from arena.lab.solving.solution import By
 
     if is_saved and by not in (None, "table"):
         raise UsageError(f"--save and --by {by}: only a table can be saved")
@@ -120,9 +120,9 @@ def _games(game: str, values: dict[str, Any], sweep: str | None) -> Iterator[Gam
 def _solved(
     rules: Game[Any], path: str, within_seconds: float | None, by: By | None, is_saved: bool, is_quiet: bool
 ) -> Solution:
-    from arena.lab.limits import Limits, free_memory_bytes
-    from arena.lab.saved_tables import saved_path
-    from arena.lab.solving import Solver
+    from arena.lab.solve import Solver
+    from arena.lab.solving.limits import Limits, free_memory_bytes
+    from arena.lab.solving.saved_tables import saved_path
 
     if is_saved and rules.players != 2:
         raise UsageError(f"players = {rules.players}: only tables of games for two can be saved")
@@ -153,10 +153,10 @@ def _saved_by_kernel(rules: Game[Any], path: str, limits: Limits, is_quiet: bool
     """Return what a table says that the kernel has made and that is kept; None if the rules in Python make it."""
     from dataclasses import replace
 
-    from arena.lab.limits import memory_text, states_text
-    from arena.lab.saved_tables import make_kernel_table, plan_of_kernel_table
-    from arena.lab.solution import By
-    from arena.lab.solving import Solver
+    from arena.lab.solve import Solver
+    from arena.lab.solving.limits import memory_text, states_text
+    from arena.lab.solving.saved_tables import make_kernel_table, plan_of_kernel_table
+    from arena.lab.solving.solution import By
 
     plan = plan_of_kernel_table(rules, path)
     if plan is None:
@@ -175,8 +175,8 @@ def _saved_by_kernel(rules: Game[Any], path: str, limits: Limits, is_quiet: bool
 
 def _saved_table(rules: Game[Any], path: str) -> Table | None:
     """Return the table that was saved for a game with its options, if there is one; say why one is refused."""
-    from arena.lab.mapped_table import TableError
-    from arena.lab.saved_tables import saved_table
+    from arena.lab.solving.mapped_table import TableError
+    from arena.lab.solving.saved_tables import saved_table
 
     try:
         return saved_table(rules, path)
@@ -186,9 +186,9 @@ def _saved_table(rules: Game[Any], path: str) -> Table | None:
 
 
 def _save(solver: Solver, rules: Game[Any], path: str) -> None:
-    from arena.lab.mapped_table import table_path
-    from arena.lab.retrograde import Retrograde
-    from arena.lab.tables import save_table
+    from arena.lab.solving.mapped_table import table_path
+    from arena.lab.solving.retrograde import Retrograde
+    from arena.lab.solving.tables import save_table
 
     if isinstance(solver.table, Retrograde):
         numbers, values = solver.table.graph.numbers, solver.table.values
@@ -235,7 +235,7 @@ def _verdict(solution: Solution) -> str:
 
 
 def _known(solution: Solution) -> str:
-    from arena.lab.retrograde import TIE_RULE
+    from arena.lab.solving.retrograde import TIE_RULE
 
     worth, names = solution.worth, all_of([f'"{name}"' for name in solution.proofs])
     if worth is None:
@@ -252,7 +252,7 @@ def _known(solution: Solution) -> str:
 
 
 def _best(rules: Game[Any], solution: Solution) -> str:
-    from arena.lab.symmetries import symmetries_of
+    from arena.lab.solving.symmetries import symmetries_of
 
     if not solution.best:
         return ""

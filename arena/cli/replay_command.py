@@ -26,7 +26,7 @@ from arena.cli.streams import USUAL_WIDTH, terminal_height, terminal_width
 
 if TYPE_CHECKING:
     from arena.base.records import MatchRecord
-    from arena.lab.annotation import Annotation
+    from arena.lab.matches.annotation import Annotation
 
 HELP = "Enter: next  b: back  5 Enter: to ply 5  g, G: start, end  p: play  q: leave"
 NOTES_BELOW = 5
@@ -47,7 +47,7 @@ def command(match: str, as_json: bool) -> None:
     position is printed. Of a match that arena lab annotate has annotated, actions have their marks, ? or ??, and
     positions say what they are worth.
     """
-    from arena.lab.stored_annotation import annotation_of
+    from arena.lab.matches.stored_annotation import annotation_of
     from arena.match.replay import states_of
 
     tournament, number = match_of(match)
@@ -86,7 +86,7 @@ class Replayed(NamedTuple):
 
     def worth(self, ply: int) -> str:
         """Return what a position is worth, in words; empty if it is not annotated."""
-        from arena.lab.worth_text import worth_text
+        from arena.lab.solving.worth_text import worth_text
 
         return worth_text(self.annotation.worths[ply]) if self.annotation else ""
 

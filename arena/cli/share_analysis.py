@@ -14,9 +14,9 @@ from arena.base.errors import UsageError
 from arena.cli.common import line_width, print_json
 
 if TYPE_CHECKING:
-    from arena.lab.limits import Limits
-    from arena.lab.positions import Position
     from arena.lab.shares import StateShares
+    from arena.lab.solving.limits import Limits
+    from arena.lab.solving.positions import Position
 
 MAX_WIDTH = 10_000
 
@@ -51,7 +51,7 @@ def analyse_shares(position: Position, limits: Limits, within_seconds: float, *,
 
 
 def _as_json(position: Position, seat: int, found: StateShares, line: Sequence[Any]) -> dict[str, Any]:
-    from arena.lab.retrograde import TIE_RULE
+    from arena.lab.solving.retrograde import TIE_RULE
 
     return {
         "game": position.path,
@@ -77,7 +77,7 @@ def _as_json(position: Position, seat: int, found: StateShares, line: Sequence[A
 
 def _text(position: Position, seat: int, found: StateShares, line: Sequence[Any]) -> str:
     """Return the actions by what they leave to the seat to act, the best ones first."""
-    from arena.lab.retrograde import TIE_RULE
+    from arena.lab.solving.retrograde import TIE_RULE
 
     settings = " ".join(f"{name}={value}" for name, value in position.game.options.items())
     head = f"{position.path} {settings}, ply {position.ply}, seat {seat} to act"

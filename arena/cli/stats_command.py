@@ -43,7 +43,7 @@ def command(tournament: str | None, game: str | None, table: str | None, table_f
     from arena.analysis.measures.encounters import count_encounters
     from arena.analysis.measures.game_statistics import cross_check, game_statistics
     from arena.analysis.text.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
-    from arena.lab.accuracy import accuracy_of_tournament
+    from arena.lab.matches.accuracy import accuracy_of_tournament
 
     if table is None and table_format not in ("text", "json"):
         raise UsageError(f"--format {table_format}: one table at a time; choose one with --table {'|'.join(TABLES)}")

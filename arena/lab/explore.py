@@ -10,10 +10,10 @@ from typing import Any
 
 from arena.base.errors import UsageError
 from arena.games.game import Game
-from arena.lab.limits import Limits, free_memory_bytes
 from arena.lab.oracle import Oracle
-from arena.lab.symmetries import symmetries_of
-from arena.lab.worth import Worth
+from arena.lab.solving.limits import Limits, free_memory_bytes
+from arena.lab.solving.symmetries import symmetries_of
+from arena.lab.solving.worth import Worth
 
 MAX_PLIES = 10
 MAX_LINES = 20_000

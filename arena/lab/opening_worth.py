@@ -13,9 +13,9 @@ from arena.games.game import Game
 from arena.games.kernels.loading import has_kernel, is_built
 from arena.games.kernels.playout_margins import PlayoutMargin, playout_margin
 from arena.games.kernels.slips import MOST_STATES, slip_encounters
-from arena.lab.limits import Limits
 from arena.lab.oracle import Oracle
-from arena.lab.worth import Outcome
+from arena.lab.solving.limits import Limits
+from arena.lab.solving.worth import Outcome
 
 _OUTCOMES = {1: Outcome.WIN, 0: Outcome.DRAW, -1: Outcome.LOSS}
 

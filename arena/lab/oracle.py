@@ -10,14 +10,14 @@ from typing import Any
 from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
 from arena.games.kernels.loading import has_solver, is_built
-from arena.lab.kernel_values import KernelValues
-from arena.lab.limits import Limits
-from arena.lab.proofs import proof_of
-from arena.lab.saved_tables import FEW_STATES
-from arena.lab.search import Search
-from arena.lab.state_count import count_states
-from arena.lab.tables import Table
-from arena.lab.worth import HIGHEST, LOWEST, Known, Worth, ranks_follow_scores, value_of, worth_between
+from arena.lab.solving.kernel_values import KernelValues
+from arena.lab.solving.limits import Limits
+from arena.lab.solving.proofs import proof_of
+from arena.lab.solving.saved_tables import FEW_STATES
+from arena.lab.solving.search import Search
+from arena.lab.solving.state_count import count_states
+from arena.lab.solving.tables import Table
+from arena.lab.solving.worth import HIGHEST, LOWEST, Known, Worth, ranks_follow_scores, value_of, worth_between
 
 PREPARE_SECONDS = 120.0
 """For the table that serves all questions; on a busy machine it takes longer than a question may."""

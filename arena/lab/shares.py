@@ -15,12 +15,12 @@ from arena.games.game import Game
 from arena.games.kernels.loading import has_kernel, is_built, share_solver_of
 from arena.games.kernels.share_solver import ShareSolver
 from arena.games.kernels.solver import Needs
-from arena.lab.limits import Limits, TimeIsUpError, TooLargeError, states_text
-from arena.lab.retrograde import Shares, paranoid_of, shares_of
-from arena.lab.solution import By
-from arena.lab.state_count import bytes_per_state, count_states
-from arena.lab.state_graph import explore
-from arena.lab.worth import Known
+from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, states_text
+from arena.lab.solving.retrograde import Shares, paranoid_of, shares_of
+from arena.lab.solving.solution import By
+from arena.lab.solving.state_count import bytes_per_state, count_states
+from arena.lab.solving.state_graph import explore
+from arena.lab.solving.worth import Known
 
 MAX_LINE = 1000
 """Actions of the best line."""

@@ -11,8 +11,8 @@ from math import ceil, floor
 
 from markupsafe import Markup
 
-from arena.lab.quality.estimate import Estimate, Kind
-from arena.lab.quality.measure import Measure, Row, Unit
+from arena.lab.measures.estimate import Estimate, Kind
+from arena.lab.measures.measure import Measure, Row, Unit
 from arena.site.charts import MARGIN_PERCENT
 
 MIN_POINTS = 3

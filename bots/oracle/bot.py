@@ -25,10 +25,10 @@ from typing import Any
 from arena.base.errors import KernelError
 from arena.botkit import Choice, Clock, run, until
 from arena.games import GAMES, Game, make_game
-from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.oracle import ActionWorth, Oracle
 from arena.lab.shares import ActionShares, ShareOracle
-from arena.lab.worth import Worth
+from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
+from arena.lab.solving.worth import Worth
 
 MEMORY_BYTES = 768 << 20
 MOST_ACTIONS = 10_000

@@ -165,7 +165,11 @@ def test_the_digest_of_the_code_follows_every_python_file(tmp_path, monkeypatch)
         code_digest.cache_clear()
 
 
-OF_OTHERS = {"arena.tournament.executors.worker_start", "arena.lab.mapped_table", "arena.match.players.game_location"}
+OF_OTHERS = {
+    "arena.tournament.executors.worker_start",
+    "arena.lab.solving.mapped_table",
+    "arena.match.players.game_location",
+}
 """Modules that look for files of games and scripts, which may be from outside the package."""
 
 

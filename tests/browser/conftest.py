@@ -11,9 +11,9 @@ from http import HTTPStatus
 
 import pytest
 
-from arena.lab.annotated_tournament import TournamentAnnotator
-from arena.lab.kept_puzzles import keep_puzzles
-from arena.lab.limits import Limits
+from arena.lab.matches.annotated_tournament import TournamentAnnotator
+from arena.lab.matches.kept_puzzles import keep_puzzles
+from arena.lab.solving.limits import Limits
 from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play
 from tests.lab.made_puzzles import made_puzzle

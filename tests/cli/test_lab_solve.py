@@ -7,7 +7,7 @@ import pytest
 
 from arena.cli.group import run
 from arena.games.kernels.solver import KernelSolver
-from arena.lab import limits, state_graph
+from arena.lab.solving import limits, state_graph
 from tests import needs
 from tests.cli.calls import calling
 
@@ -217,7 +217,7 @@ def test_ctrl_c_is_quiet(solve, monkeypatch):
     def interrupted(*_arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("arena.lab.solving.explore", interrupted)
+    monkeypatch.setattr("arena.lab.solve.explore", interrupted)
     assert solve("coprimality", "-o", "size=5", "-q", "--by", "table") == (130, "", "\n")
 
 

@@ -15,7 +15,7 @@ from arena.cli.boards import beside, board, listed, painted, score_lines
 from arena.cli.group import run
 from arena.cli.replay_command import Replayed, _Cursor, _page
 from arena.games import GAMES, make_game
-from arena.lab.annotation import NOTHING_KNOWN, AnnotatedAction, Annotation
+from arena.lab.matches.annotation import NOTHING_KNOWN, AnnotatedAction, Annotation
 from arena.match.players.manifest import load_bot
 from arena.match.replay import states_of
 from arena.match.single_match import ask_bot, play_match

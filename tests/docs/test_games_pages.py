@@ -7,10 +7,10 @@ import pytest
 
 from arena.cli.lab_command import command
 from arena.games import GAMES, make_game
-from arena.lab.limits import Limits
-from arena.lab.solution import By
-from arena.lab.solving import Solver
-from arena.lab.state_graph import explore
+from arena.lab.solve import Solver
+from arena.lab.solving.limits import Limits
+from arena.lab.solving.solution import By
+from arena.lab.solving.state_graph import explore
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in (DOCS / "games").glob("*.md")}

@@ -12,9 +12,9 @@ import arena.games
 import arena.games.conformance
 import arena.ratings
 from arena.games import make_game
-from arena.lab.limits import Limits
-from arena.lab.solution import By
-from arena.lab.solving import Solver
+from arena.lab.solve import Solver
+from arena.lab.solving.limits import Limits
+from arena.lab.solving.solution import By
 from arena.tournament.tournament_file import TournamentFile
 
 PAGE = (Path(__file__).parents[2] / "docs" / "lab.md").read_text(encoding="utf-8")

@@ -1,8 +1,8 @@
 """A puzzle for pages and files, whose outcomes nobody has computed."""
 
 from arena.games import make_game
-from arena.lab.puzzle import Choice, Miss, Puzzle
-from arena.lab.worth import Outcome
+from arena.lab.matches.puzzle import Choice, Miss, Puzzle
+from arena.lab.solving.worth import Outcome
 
 
 def made_puzzle(bot="alpha@1", **changed):

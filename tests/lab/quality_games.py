@@ -1,7 +1,7 @@
 """Tiny games whose truth is known by hand: an edge of the first seat, a mirror draw, a single action, a coin."""
 
-from arena.lab.quality.simulation import simulate
-from arena.lab.quality.skill_ladder import Strength
+from arena.lab.measures.simulation import simulate
+from arena.lab.measures.skill_ladder import Strength
 from tests.lab.games import OfATable
 
 WIN, DRAW, LOSS = (None, (1, 0)), (None, (0, 0)), (None, (0, 1))

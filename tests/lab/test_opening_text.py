@@ -15,7 +15,7 @@ from arena.lab import opening_worth
 from arena.lab.opening_text import judged_sentence, opening_sentence
 from arena.lab.opening_worth import OpeningBalance, judged_margins, opening_balance
 from arena.lab.oracle import Oracle
-from arena.lab.worth import Outcome
+from arena.lab.solving.worth import Outcome
 from arena.tournament.openings import openings
 from tests.lab.games import after
 

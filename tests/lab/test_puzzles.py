@@ -8,11 +8,11 @@ import pytest
 from arena.base.errors import StoreError, UsageError
 from arena.games import make_game
 from arena.games.kernels.loading import has_solver
-from arena.lab.decisions import decisions_by_position
-from arena.lab.kept_puzzles import keep_puzzles, kept_puzzles
-from arena.lab.limits import Limits
-from arena.lab.puzzle_search import MIN_CHOICES, find_puzzles, lines_log2
-from arena.lab.worth import Outcome
+from arena.lab.matches.decisions import decisions_by_position
+from arena.lab.matches.kept_puzzles import keep_puzzles, kept_puzzles
+from arena.lab.matches.puzzle_search import MIN_CHOICES, find_puzzles, lines_log2
+from arena.lab.solving.limits import Limits
+from arena.lab.solving.worth import Outcome
 from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play
 from tests.lab.games import after

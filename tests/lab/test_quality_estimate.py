@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.lab.quality.estimate import (
+from arena.lab.measures.estimate import (
     Cluster,
     Estimate,
     Kind,
@@ -19,10 +19,10 @@ from arena.lab.quality.estimate import (
     mean_of,
     share_of,
 )
-from arena.lab.quality.measure import Unit
-from arena.lab.quality.play_measures import draws_and_margins, first_seat, length_and_branching
-from arena.lab.quality.simple_strategies import RandomStrategy
-from arena.lab.quality.text import ends_text, estimate_text
+from arena.lab.measures.measure import Unit
+from arena.lab.measures.play_measures import draws_and_margins, first_seat, length_and_branching
+from arena.lab.measures.simple_strategies import RandomStrategy
+from arena.lab.measures.text import ends_text, estimate_text
 from tests.lab.quality_games import UNEQUAL, played_at_random, table_game
 
 

@@ -15,10 +15,10 @@ from arena.games import make_game
 from arena.games.kernels.loading import load, share_solver_of
 from arena.games.kernels.share_sameness import compare_game, compare_shares
 from arena.games.kernels.share_solver import ShareSolver
-from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.shares import ShareOracle
-from arena.lab.solution import By
-from arena.lab.solving import Solver
+from arena.lab.solve import Solver
+from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
+from arena.lab.solving.solution import By
 from tests import needs
 from tests.lab.near_ties import asking_plaid  # noqa: F401
 

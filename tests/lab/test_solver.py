@@ -13,10 +13,10 @@ from arena.games.kernels.loading import load, solver_of
 from arena.games.kernels.option_sets import solved_games
 from arena.games.kernels.solver import KernelSolver
 from arena.games.kernels.solver_sameness import compare_solutions
-from arena.lab.limits import Limits, TimeIsUpError, TooLargeError
-from arena.lab.proofs import proof_of
-from arena.lab.solution import By
-from arena.lab.solving import Solver
+from arena.lab.solve import Solver
+from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
+from arena.lab.solving.proofs import proof_of
+from arena.lab.solving.solution import By
 from tests import needs
 from tests.lab.near_ties import asking_plaid  # noqa: F401
 

@@ -7,10 +7,10 @@ import pytest
 
 from arena.base.definition import GameChoice
 from arena.games import make_game
-from arena.lab.annotated_tournament import TournamentAnnotator
-from arena.lab.annotating import Annotator
-from arena.lab.limits import Limits
-from arena.lab.worth_text import SEATS, worth_text
+from arena.lab.matches.annotated_tournament import TournamentAnnotator
+from arena.lab.matches.annotating import Annotator
+from arena.lab.solving.limits import Limits
+from arena.lab.solving.worth_text import SEATS, worth_text
 from arena.site.build.annotated_positions import AnnotatedPositions
 from arena.site.build.viewed_match import viewed_match
 from arena.site.models.match import ViewedMatch

@@ -6,12 +6,12 @@ from html.parser import HTMLParser
 import pytest
 
 from arena.games import make_game
-from arena.lab.limits import Limits
-from arena.lab.quality.comparison import Comparison
-from arena.lab.quality.estimate import Cluster, exactly, share_of
-from arena.lab.quality.measure import Measure, Row, Unit
-from arena.lab.quality.report import QualityReport, survey_quality
-from arena.lab.quality.survey import Plan
+from arena.lab.measures.comparison import Comparison
+from arena.lab.measures.estimate import Cluster, exactly, share_of
+from arena.lab.measures.measure import Measure, Row, Unit
+from arena.lab.measures.report import QualityReport, survey_quality
+from arena.lab.measures.survey import Plan
+from arena.lab.solving.limits import Limits
 from arena.site.estimate_charts import plots_of
 from arena.site.publish.quality_page import quality_page
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from arena.base.errors import GameError
 from arena.games import Game
-from arena.lab.annotation import AnnotatedAction, Annotation
-from arena.lab.marks import Mark, points_for
-from arena.lab.worth import Worth
-from arena.lab.worth_text import SEATS, worth_text
+from arena.lab.matches.annotation import AnnotatedAction, Annotation
+from arena.lab.matches.marks import Mark, points_for
+from arena.lab.solving.worth import Worth
+from arena.lab.solving.worth_text import SEATS, worth_text
 from arena.site.models.match import EqualActions, PositionAnnotation
 
 MAX_CHOICES = 20_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from arena.base.bot_text import Audience
 from arena.base.errors import UnknownNameError
 from arena.base.records import MatchRecord, TimeControl
-from arena.lab.stored_annotation import annotation_of
+from arena.lab.matches.stored_annotation import annotation_of
 from arena.site.build.unfinished_match import unfinished_match
 from arena.site.build.viewed_match import viewed_match
 from arena.site.models.match import MatchPage, MatchParameters, SeatDetails

@@ -7,8 +7,8 @@ from typing import Any
 from arena.base.errors import IllegalActionError, StoreError, UnknownNameError
 from arena.games import Game, make_game
 from arena.games.checked_game import checked_game
-from arena.lab.kept_puzzles import kept_puzzles
-from arena.lab.puzzle import Puzzle
+from arena.lab.matches.kept_puzzles import kept_puzzles
+from arena.lab.matches.puzzle import Puzzle
 from arena.site.build.games import require_game
 from arena.site.build.positions import named_targets, record_of_nobody
 from arena.site.build.viewed_match import viewed_match

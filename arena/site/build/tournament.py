@@ -10,8 +10,8 @@ from arena.analysis.measures.schedule_balance import schedule_balance
 from arena.analysis.measures.standings import Standings
 from arena.analysis.text.corrections_table import corrections_table
 from arena.base.definition import Definition
-from arena.lab.accuracy import accuracy_of_tournament
-from arena.lab.kept_puzzles import may_have_puzzles
+from arena.lab.matches.accuracy import accuracy_of_tournament
+from arena.lab.matches.kept_puzzles import may_have_puzzles
 from arena.site.build.findings import findings
 from arena.site.build.progress import progress_of
 from arena.site.build.rated import rated_tournament

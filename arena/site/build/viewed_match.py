@@ -16,7 +16,7 @@ from arena.base.enums import ClockKind
 from arena.base.errors import ArenaError, GameError
 from arena.base.records import MatchRecord
 from arena.games import Game
-from arena.lab.annotation import Annotation
+from arena.lab.matches.annotation import Annotation
 from arena.match.clock import SeatClock
 from arena.match.replay import states_of
 from arena.site.build.annotated_positions import AnnotatedPositions

@@ -17,7 +17,7 @@ from typing import Any
 from markupsafe import Markup
 
 from arena.base.bot_text import EVERYBODY, Audience
-from arena.lab.stored_annotation import annotation_of
+from arena.lab.matches.stored_annotation import annotation_of
 from arena.site.build.report import ReportBuilder
 from arena.site.build.results import listed_result
 from arena.site.build.viewed_match import viewed_match

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from arena.lab.quality.answers import answers_of, answers_of_comparison
-from arena.lab.quality.comparison import Comparison, Difference
-from arena.lab.quality.measure import Measure, Row
-from arena.lab.quality.report import QualityReport
-from arena.lab.quality.text import estimate_text, interval_text, number_text
+from arena.lab.measures.answers import answers_of, answers_of_comparison
+from arena.lab.measures.comparison import Comparison, Difference
+from arena.lab.measures.measure import Measure, Row
+from arena.lab.measures.report import QualityReport
+from arena.lab.measures.text import estimate_text, interval_text, number_text
 from arena.site.estimate_charts import EstimatePlot, key_mark, plots_of, stroke
 from arena.site.publish.one_file import policy_hash
 from arena.site.render import Setting, asset, render_template

@@ -1,0 +1,1 @@
+"""Annotation of recorded matches, accuracy of bots, puzzles."""

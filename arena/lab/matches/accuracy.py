@@ -1,0 +1,283 @@
+"""How well bots play by what is known: the share of value that they keep, their marks, lucky and earned points.
+
+A *decision* is an action of a bot in a position where the values of all legal actions are known exactly and are not all
+the same. What it keeps is its value between that of the worst action, which keeps nothing, and that of the best, which
+keeps all; so perfect play keeps 100 % by construction, and nobody gains by positions without a choice.
+
+The *earned* points of a seat are the fewest that any position of the match, from the end of the opening on, was worth
+to it with best play of both: these it held all the way by its own play. Its other points are *lucky*: at some position
+best play would have taken them from it, and it got them only through an action of the other seat that is marked ``??``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from arena.analysis.measures.game_statistics import Share
+from arena.base.enums import Termination
+from arena.base.errors import StoreError
+from arena.base.results import points_of
+from arena.base.stored import from_json_text, from_stored, is_whole, list_of
+from arena.lab.matches.annotation import AnnotatedAction
+from arena.lab.matches.marks import POINTS_OF_OUTCOME, Mark, points_for
+from arena.lab.solving.worth import Worth
+from arena.ratings.distributions import t_quantile
+
+if TYPE_CHECKING:
+    from arena.lab.matches.annotating import Annotated
+    from arena.store.results.annotations import StoredAccuracy
+    from arena.store.results.store import Store
+    from arena.store.results.values import StoredTournament
+
+MIN_ENCOUNTERS = 2
+"""A single encounter can't tell how much encounters vary."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatAccuracy:
+    """How well a seat played in a match.
+
+    Attributes:
+        actions: its actions after the opening.
+        decisions: those of them that are decisions.
+        kept: the sum over its decisions of the share of value that each has kept.
+        mistakes: its actions that are marked ``?``.
+        blunders: its actions that are marked ``??``.
+        earned: points of the match that it has earned; None where not all outcomes are known, or the rules have not
+            ended the match.
+        lucky: its other points.
+    """
+
+    actions: int = 0
+    decisions: int = 0
+    kept: float = 0.0
+    mistakes: int = 0
+    blunders: int = 0
+    earned: float | None = None
+    lucky: float | None = None
+
+
+def accuracy_of(annotated: Annotated) -> tuple[SeatAccuracy, SeatAccuracy]:
+    """Return how well each seat played in a match."""
+    return _seat_accuracy(annotated, 0), _seat_accuracy(annotated, 1)
+
+
+def _seat_accuracy(annotated: Annotated, seat: int) -> SeatAccuracy:
+    annotation = annotated.annotation
+    own = [
+        index
+        for index, action in enumerate(annotation.actions)
+        if action.seat == seat and index >= annotation.opening_plies
+    ]
+    marks = [annotation.mark(index) for index in own]
+    shares = [kept_share(annotation.actions[index], annotated.ranks_follow_scores) for index in own]
+    decided = [share for share in shares if share is not None]
+    earned = _earned(annotated, seat)
+    points = points_of(annotated.record.ranks, seat)
+    return SeatAccuracy(
+        actions=len(own),
+        decisions=len(decided),
+        kept=sum(decided),
+        mistakes=marks.count(Mark.MISTAKE),
+        blunders=marks.count(Mark.BLUNDER),
+        earned=earned,
+        lucky=None if earned is None else points - earned,
+    )
+
+
+def kept_share(action: AnnotatedAction, ranks_follow_scores: bool = True) -> float | None:
+    """Return the share of value that an action keeps, from 0 to 1; None if it is no decision.
+
+    Args:
+        action: the action.
+        ranks_follow_scores: whether margins order the outcomes; if not, outcomes are compared alone.
+    """
+    values = [_value(action.seat, worth, ranks_follow_scores) for worth in action.choices]
+    if not values or min(values) == max(values):
+        return None
+    return (values[action.chosen] - min(values)) / (max(values) - min(values))
+
+
+def _value(seat: int, worth: Worth, ranks_follow_scores: bool) -> float:
+    if not ranks_follow_scores and worth.outcome is not None:
+        return points_for(seat, worth.outcome)
+    margin = worth.margin or 0
+    return margin if seat == 0 else -margin
+
+
+def _earned(annotated: Annotated, seat: int) -> float | None:
+    """Return the fewest points that a position after the opening was worth to a seat."""
+    annotation = annotated.annotation
+    outcomes = [worth.outcome for worth in annotation.worths[annotation.opening_plies :]]
+    known = [outcome for outcome in outcomes if outcome is not None]
+    if len(known) < len(outcomes) or annotated.record.termination is not Termination.NORMAL:
+        return None
+    return min(points_for(seat, outcome) for outcome in known)
+
+
+def seats_from_text(text: str) -> tuple[SeatAccuracy, ...]:
+    """Return how well the seats of a match played, from its stored text.
+
+    Raises:
+        StoreError: if it is malformed.
+    """
+    where = "the accuracy of a match"
+    seats = tuple(from_stored(SeatAccuracy, value, where) for value in list_of(from_json_text(text, where), where)[:3])
+    if len(seats) != 2 or not all(map(_is_possible, seats)):
+        raise StoreError(f"{where} is malformed: its numbers do not fit together")
+    return seats
+
+
+def seats_to_json(seats: Sequence[SeatAccuracy]) -> list[dict[str, object]]:
+    """Return how well the seats of a match played, as JSON types."""
+    return [asdict(seat) for seat in seats]
+
+
+def _is_possible(seat: SeatAccuracy) -> bool:
+    counts = (seat.decisions, seat.mistakes, seat.blunders, seat.mistakes + seat.blunders)
+    possible = tuple(POINTS_OF_OUTCOME.values())
+    return (
+        is_whole(seat.actions, 0)
+        and all(0 <= count <= seat.actions for count in counts)
+        and 0 <= seat.kept <= seat.decisions
+        and (seat.earned is None) == (seat.lucky is None)
+        and (seat.earned is None or (seat.earned in possible and seat.lucky in possible))
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayedSeat:
+    """How well a bot played in a match.
+
+    Attributes:
+        encounter: the encounter the match belongs to; numbers of several tournaments differ.
+        bot: ``name@version``.
+        accuracy: how well it played.
+    """
+
+    encounter: tuple[int, int]
+    bot: str
+    accuracy: SeatAccuracy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotAccuracy:
+    """How well a bot played in annotated matches.
+
+    Attributes:
+        bot: ``name@version``.
+        matches: annotated matches it played in.
+        encounters: that they belong to.
+        actions: its actions after openings.
+        decisions: those of them that are decisions.
+        kept: the share of value kept in a decision, on average, with its 95 % interval; None without a decision.
+        mistakes: its actions that are marked ``?``.
+        blunders: its actions that are marked ``??``.
+        points_known: matches whose points are divided into earned and lucky ones.
+        earned: points that it earned in them.
+        lucky: its other points in them.
+    """
+
+    bot: str
+    matches: int
+    encounters: int
+    actions: int
+    decisions: int
+    kept: Share | None
+    mistakes: int
+    blunders: int
+    points_known: int
+    earned: float
+    lucky: float
+
+
+def accuracy_of_bots(played: Iterable[PlayedSeat]) -> list[BotAccuracy]:
+    """Return how well each bot played, those that keep most first."""
+    by_bot: dict[str, list[PlayedSeat]] = defaultdict(list)
+    for one in played:
+        by_bot[one.bot].append(one)
+    bots = [_bot_accuracy(bot, seats) for bot, seats in by_bot.items()]
+    return sorted(bots, key=lambda bot: (-bot.kept.value if bot.kept else 1.0, bot.bot))
+
+
+def _bot_accuracy(bot: str, played: Sequence[PlayedSeat]) -> BotAccuracy:
+    sums: dict[tuple[int, int], tuple[int, float]] = {}
+    for one in played:
+        decisions, kept = sums.get(one.encounter, (0, 0.0))
+        sums[one.encounter] = decisions + one.accuracy.decisions, kept + one.accuracy.kept
+    seats = [one.accuracy for one in played]
+    return BotAccuracy(
+        bot=bot,
+        matches=len(seats),
+        encounters=len(sums),
+        actions=sum(seat.actions for seat in seats),
+        decisions=sum(seat.decisions for seat in seats),
+        kept=kept_interval(list(sums.values())),
+        mistakes=sum(seat.mistakes for seat in seats),
+        blunders=sum(seat.blunders for seat in seats),
+        points_known=sum(seat.earned is not None for seat in seats),
+        earned=sum(seat.earned or 0.0 for seat in seats),
+        lucky=sum(seat.lucky or 0.0 for seat in seats),
+    )
+
+
+def kept_interval(sums: Sequence[tuple[int, float]]) -> Share | None:
+    """Return the mean share kept in a decision, with its 95 % interval; of one encounter the mean alone.
+
+    The interval is that of a ratio of two means over encounters (Cochran, Sampling Techniques, section 6.3), with
+    Student's t: actions of one encounter depend on each other, so encounters are the unit.
+
+    Args:
+        sums: of each encounter: its decisions, and the sum of the shares that they have kept.
+    """
+    count, decisions, kept = len(sums), sum(one for one, _ in sums), sum(one for _, one in sums)
+    if not decisions:
+        return None
+    mean = kept / decisions
+    if count < MIN_ENCOUNTERS:
+        return Share(mean, mean, mean)
+    spread = sum((share - mean * number) ** 2 for number, share in sums) * count / (count - 1)
+    half = t_quantile(count - 1, 0.975) * sqrt(spread) / decisions
+    return Share(mean, max(0.0, mean - half), min(1.0, mean + half))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentAccuracy:
+    """How well the bots of a tournament play.
+
+    Attributes:
+        bots: those that keep most first.
+        left_out: of each bot whose accuracy is not known, the first match where what is stored of it is malformed.
+    """
+
+    bots: tuple[BotAccuracy, ...]
+    left_out: Mapping[str, int]
+
+
+def accuracy_of_tournament(store: Store, tournament: StoredTournament, game: str | None = None) -> TournamentAccuracy:
+    """Return how well each bot played in the annotated matches of a tournament, or of one of its games."""
+    played: list[PlayedSeat] = []
+    left_out: dict[str, int] = {}
+    for stored in store.annotations.accuracy(tournament, game):
+        try:
+            played += _played_seats(tournament.number, stored)
+        except StoreError:
+            left_out = dict.fromkeys(stored.bots, stored.match) | left_out
+    bots = accuracy_of_bots(one for one in played if one.bot not in left_out)
+    return TournamentAccuracy(bots=tuple(bots), left_out=left_out)
+
+
+def _played_seats(tournament: int, stored: StoredAccuracy) -> list[PlayedSeat]:
+    """Return how well each seat of a match played; StoreError if what is stored is malformed."""
+    seats = seats_from_text(stored.accuracy)
+    if len(stored.bots) != len(seats):
+        raise StoreError("the accuracy of a match is malformed: it is of another number of seats")
+    encounter = (tournament, stored.encounter)
+    return [
+        PlayedSeat(encounter=encounter, bot=bot, accuracy=accuracy)
+        for bot, accuracy in zip(stored.bots, seats, strict=True)
+    ]

@@ -1,0 +1,143 @@
+"""The annotation of a match: what its positions are worth, what other actions were worth, and the marks that follow.
+
+It is derived from the record, never part of it, and is kept beside it as text. What is read may come from another home,
+so every number is checked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from arena.base.errors import StoreError
+from arena.base.stored import from_json_text, is_whole
+from arena.lab.matches.marks import POINTS_OF_OUTCOME, Mark, mark_of
+from arena.lab.solving.worth import MAX_MARGIN, Known, Outcome, Worth
+
+NOTHING_KNOWN = Worth(margin=None, outcome=None, known=Known.SEARCH, low=None, high=None)
+
+MAX_CHARACTERS = 16 * 2**20
+"""Of a stored annotation; what is longer is not read."""
+
+_WHERE = "an annotation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotatedAction:
+    """An action of a match.
+
+    Attributes:
+        seat: that acted.
+        chosen: its place among the legal actions, in their order.
+        choices: what the states after the legal actions are worth; empty unless all are known exactly.
+    """
+
+    seat: int
+    chosen: int
+    choices: tuple[Worth, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """What is known of a match. A worth is always that to seat 0.
+
+    Attributes:
+        opening_plies: how many actions no bot has chosen.
+        worths: of the states before the first action and after each one.
+        actions: the actions.
+    """
+
+    opening_plies: int
+    worths: tuple[Worth, ...]
+    actions: tuple[AnnotatedAction, ...]
+
+    def mark(self, index: int) -> Mark:
+        """Return the mark of an action, by its place in the match from 0; none in the opening."""
+        if index < self.opening_plies:
+            return Mark.NONE
+        return mark_of(self.actions[index].seat, self.worths[index], self.worths[index + 1])
+
+    def choice_marks(self, index: int) -> tuple[Mark, ...]:
+        """Return the marks that the legal actions would have had, in their order."""
+        action = self.actions[index]
+        return tuple(mark_of(action.seat, self.worths[index], worth) for worth in action.choices)
+
+    def without_choices(self) -> Annotation:
+        """Return it with what was played alone, where there is no room for other actions."""
+        return replace(self, actions=tuple(replace(action, choices=()) for action in self.actions))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON types: each worth once, and everything else by its number."""
+        numbers: dict[Worth, int] = {}
+
+        def number(worth: Worth) -> int:
+            return numbers.setdefault(worth, len(numbers))
+
+        line = [number(worth) for worth in self.worths]
+        actions = [[one.seat, one.chosen, [number(worth) for worth in one.choices]] for one in self.actions]
+        worths = [[one.margin, one.known, one.low, one.high, one.least, one.most] for one in numbers]
+        return {"opening_plies": self.opening_plies, "worths": worths, "line": line, "actions": actions}
+
+    @classmethod
+    def from_text(cls, text: str) -> Annotation:
+        """Return an annotation from its stored text.
+
+        Raises:
+            StoreError: if it is malformed.
+        """
+        if len(text) > MAX_CHARACTERS:
+            raise StoreError(f"{_WHERE} is malformed: it has more than {MAX_CHARACTERS} characters")
+        stored = from_json_text(text, _WHERE)
+        _check(isinstance(stored, dict) and set(stored) == {"opening_plies", "worths", "line", "actions"}, "its fields")
+        worths = [_worth_from(value) for value in _list(stored["worths"], "its worths")]
+        line = _numbered(stored["line"], worths, "its line")
+        actions = tuple(_action_from(value, worths) for value in _list(stored["actions"], "its actions"))
+        _check(len(line) == len(actions) + 1, "its line")
+        _check(is_whole(stored["opening_plies"], 0, len(actions)), "opening_plies")
+        return cls(opening_plies=stored["opening_plies"], worths=line, actions=actions)
+
+
+def _check(holds: bool, what: str) -> None:
+    if not holds:
+        raise StoreError(f"{_WHERE} is malformed: {what}")
+
+
+def _list(value: object, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise StoreError(f"{_WHERE} is malformed: {what}")
+    return value
+
+
+def _numbered(value: object, worths: Sequence[Worth], what: str) -> tuple[Worth, ...]:
+    numbers = _list(value, what)
+    _check(all(is_whole(number, 0, len(worths) - 1) for number in numbers), what)
+    return tuple(worths[number] for number in numbers)
+
+
+def _action_from(value: object, worths: Sequence[Worth]) -> AnnotatedAction:
+    parts = _list(value, "an action")
+    _check(len(parts) == 3 and is_whole(parts[0], 0, 1) and is_whole(parts[1], 0), "an action")
+    choices = _numbered(parts[2], worths, "the choices of an action")
+    _check(not choices or parts[1] < len(choices), "the choices of an action")
+    return AnnotatedAction(seat=parts[0], chosen=parts[1], choices=choices)
+
+
+def _worth_from(value: object) -> Worth:
+    parts = _list(value, "a worth")
+    _check(len(parts) == 6, "a worth")
+    margin, known, low, high, least, most = parts
+    _check(known in tuple(Known) and least in tuple(Outcome) and most in tuple(Outcome), "words of a worth")
+    _check(all(one is None or _is_margin(one) for one in (margin, low, high)), "a margin")
+    _check(low is None or high is None or low <= high, "bounds of a margin")
+    _check(POINTS_OF_OUTCOME[Outcome(least)] <= POINTS_OF_OUTCOME[Outcome(most)], "bounds of an outcome")
+    _check(margin is None or (margin == low == high and least == most), "an exact worth")
+    outcome = Outcome(least) if least == most else None
+    return Worth(margin, outcome, Known(known), low, high, Outcome(least), Outcome(most))
+
+
+def _is_margin(value: object) -> bool:
+    return is_whole(value, -MAX_MARGIN, MAX_MARGIN) or (
+        isinstance(value, float) and math.isfinite(value) and abs(value) <= MAX_MARGIN
+    )

@@ -1,0 +1,216 @@
+"""Finds puzzles in matches: positions in which a bot has missed the only action that keeps the outcome."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from math import log2
+from typing import Any
+
+from arena.base.records import MatchRecord
+from arena.base.seeds import derived_seed
+from arena.games.game import Game
+from arena.lab.matches.decisions import Decision, decisions_by_position
+from arena.lab.matches.puzzle import Choice, Miss, Puzzle
+from arena.lab.oracle import Oracle
+from arena.lab.solving.limits import Limits, TimeIsUpError
+from arena.lab.solving.state_graph import MAX_PLIES
+from arena.lab.solving.worth import Outcome
+
+MIN_CHOICES, MAX_CHOICES = 3, 1000
+"""Of two actions one is right every other time."""
+
+MAX_MISSES = 20
+"""That are named with a puzzle."""
+
+LINES = 16
+"""Random lines of play by which the difficulty is estimated."""
+
+_SIGNS = {Outcome.WIN: 1, Outcome.DRAW: 0, Outcome.LOSS: -1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundPuzzles:
+    """What was found.
+
+    Attributes:
+        puzzles: the easiest first.
+        found: how many puzzles there are; more than were wanted, perhaps.
+        positions: how many positions there are in which a bot had to choose, up to symmetry.
+        looked_at: how many of them were looked at before the time was up.
+        unknown: in how many of these it is not known whether an outcome was given away.
+    """
+
+    puzzles: tuple[Puzzle, ...]
+    found: int
+    positions: int
+    looked_at: int
+    unknown: int
+
+
+def find_puzzles(
+    records: Iterable[MatchRecord],
+    count: int,
+    limits: Limits | None = None,
+    within_seconds: float | None = None,
+    on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> FoundPuzzles:
+    """Return puzzles from matches of games for two, from the easiest to the hardest.
+
+    Args:
+        records: the matches.
+        count: how many puzzles are wanted; of more, those are left out that leave all difficulties even.
+        limits: the deadline, and the memory of searches.
+        within_seconds: how long a search for one question may take; by default up to the deadline.
+        on_progress: is called with the number of positions that were looked at, and of all.
+
+    Raises:
+        UsageError: if a match is not for two, or there are too many positions.
+        ReplayError: if a record contradicts the rules.
+    """
+    limits = limits or Limits()
+    positions = sorted(decisions_by_position(records).values(), key=_from_the_end)
+    judge = _Judge(limits, within_seconds)
+    found, unknown, looked_at = list[Puzzle](), 0, 0
+    too_early = set[int]()
+    for decisions in positions:
+        match = decisions[0].record.match
+        try:
+            limits.check_time()
+            if match not in too_early:
+                missed = [(one, judge.gives_away(one)) for one in decisions]
+                puzzle = judge.puzzle([one for one, is_so in missed if is_so], len(decisions))
+                found += [puzzle] if puzzle is not None else []
+                too_early |= {match} if any(is_so is None for _, is_so in missed) else set()
+        except TimeIsUpError:
+            break
+        looked_at += 1
+        unknown += match in too_early
+        on_progress(looked_at, len(positions))
+    found.sort(key=lambda one: (one.lines_log2, one.tempting, one.misses[0].match, one.misses[0].ply))
+    chosen = [found[number * len(found) // count] for number in range(count)] if len(found) > count else found
+    return FoundPuzzles(
+        puzzles=tuple(chosen), found=len(found), positions=len(positions), looked_at=looked_at, unknown=unknown
+    )
+
+
+def _from_the_end(decisions: Sequence[Decision]) -> tuple[int, int]:
+    """Return what orders positions match by match, for which oracles keep tables, and each match from its end.
+
+    A position before one that is not known is harder still, and need not be asked for.
+    """
+    return decisions[0].record.match, -decisions[0].ply
+
+
+class _Judge:
+    """Asks the oracles of games, each state once."""
+
+    def __init__(self, limits: Limits, within_seconds: float | None) -> None:
+        self._limits = limits
+        self._within_seconds = within_seconds
+        self._oracles: dict[int, Oracle] = {}
+        self._signs: dict[Hashable, int | None] = {}
+
+    def gives_away(self, decision: Decision) -> bool | None:
+        """Return whether a decision has worsened the outcome for its seat; None if that is not known."""
+        before, after = (self._sign(decision, state) for state in (decision.state, decision.after))
+        own = 1 if decision.game.seat_to_act(decision.state) == 0 else -1
+        if before == -own or after == own:
+            return False
+        return None if before is None or after is None else after != before
+
+    def puzzle(self, missed: Sequence[Decision], met: int) -> Puzzle | None:
+        """Return the puzzle of a position; None if nothing was missed, or several actions keep the outcome.
+
+        It is shown as in the first match in which it was missed: in others it may be reflected.
+
+        Args:
+            missed: the decisions that have given the outcome away.
+            met: how many decisions there were.
+        """
+        if not missed:
+            return None
+        first = missed[0]
+        game, state, record = first.game, first.state, first.record
+        legal = game.legal_actions(state)
+        if not MIN_CHOICES <= len(legal) <= MAX_CHOICES:
+            return None
+        choices = self._choices(first)
+        goal = {1: Outcome.WIN, 0: Outcome.DRAW, -1: Outcome.LOSS}[self._sign(first, state) or 0]
+        keeping = [number for number, choice in enumerate(choices) if choice.outcome is goal]
+        if not choices or len(keeping) != 1:
+            return None
+        return Puzzle(
+            game=record.game,
+            options=dict(record.options),
+            actions=tuple(record.actions[: first.ply]),
+            seat=record.actions[first.ply][0],
+            goal=goal,
+            choices=tuple(choices),
+            solution=keeping[0],
+            misses=tuple(map(_miss, missed[:MAX_MISSES])),
+            missed=len(missed),
+            met=met,
+            lines_log2=round(lines_log2(game, state, derived_seed("puzzle", record.match, first.ply)), 2),
+            tempting=_tempting(first, keeping[0]),
+        )
+
+    def _choices(self, decision: Decision) -> list[Choice]:
+        """Return all actions with their outcomes; none if one of these is not known."""
+        choices = list[Choice]()
+        for one in self._oracle(decision).actions(decision.state):
+            if one.worth.outcome is None:
+                return []
+            text = str(decision.game.format_action(one.action))
+            choices.append(Choice(text=text, outcome=one.worth.outcome, margin=one.worth.margin))
+        return choices
+
+    def _sign(self, decision: Decision, state: Any) -> int | None:
+        """Return 1, 0 or -1 where seat 0 wins, draws or loses; None if that is not known."""
+        key = (id(decision.game), state)  # states of two games may be equal
+        if key not in self._signs:
+            outcome = self._oracle(decision).worth(state).outcome
+            self._signs[key] = None if outcome is None else _SIGNS[outcome]
+        return self._signs[key]
+
+    def _oracle(self, decision: Decision) -> Oracle:
+        key = id(decision.game)
+        if key not in self._oracles:
+            game, path = decision.game, decision.record.game
+            oracle = self._oracles[key] = Oracle(game, path, self._limits, within_seconds=self._within_seconds)
+            oracle.worth(game.initial_state())  # makes the table for all matches, if there can be one
+        return self._oracles[key]
+
+
+def _tempting(decision: Decision, solution: int) -> int:
+    game, sign = decision.game, 1 if decision.game.seat_to_act(decision.state) == 0 else -1
+    scores = [game.scores(game.apply(decision.state, action)) for action in game.legal_actions(decision.state)]
+    leads = [sign * (first - second) for first, second in scores]
+    return sum(lead >= leads[solution] for lead in leads) - 1
+
+
+def _miss(decision: Decision) -> Miss:
+    seat, action = decision.record.actions[decision.ply]
+    text = str(decision.game.format_action(action))
+    return Miss(bot=decision.record.bots[seat], match=decision.record.match, ply=decision.ply, text=text)
+
+
+def lines_log2(game: Game[Any], state: Any, rng_seed: int) -> float:
+    """Return the logarithm to base 2 of about how many lines of play there are from a state.
+
+    The product of the numbers of legal actions along a random line estimates the number of all lines (Knuth,
+    "Estimating the efficiency of backtrack programs", 1975); this is the mean of the logarithms of some, which varies
+    less.
+    """
+    rng = random.Random(rng_seed)
+    total = 0.0
+    for _ in range(LINES):
+        now = state
+        for _ in range(MAX_PLIES):
+            if game.is_over(now):
+                break
+            legal = game.legal_actions(now)
+            total += log2(len(legal))
+            now = game.apply(now, rng.choice(legal))
+    return total / LINES

@@ -1,0 +1,184 @@
+"""Exact values of all states that a survey meets, or the reason why there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from random import Random
+from typing import Any, NamedTuple
+
+from arena.base.errors import ArenaError
+from arena.games.game import Game
+from arena.lab.measures.simulation import pick
+from arena.lab.oracle import Oracle
+from arena.lab.solving.kernel_values import has_all_values
+from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, states_text
+from arena.lab.solving.retrograde import Retrograde
+from arena.lab.solving.saved_tables import FEW_STATES
+from arena.lab.solving.state_count import bytes_per_state, count_states
+from arena.lab.solving.state_graph import explore
+from arena.lab.solving.worth import Known, Outcome, Worth, worth_between
+
+_TRIED_PLIES = (2, 1, 3, 4)
+"""Actions after which a state is asked for, to see whether the oracle is exact everywhere."""
+
+_SHARE_OF_TRIAL = 0.8
+"""Of the time, for the first question, which makes a table; a later one would not take as long."""
+
+_SIGNS = {Outcome.WIN: 1, Outcome.DRAW: 0, Outcome.LOSS: -1}
+
+
+class NoValuesError(ArenaError):
+    """There are no exact values of a game; the text is the reason."""
+
+
+class Value(NamedTuple):
+    """What a state is worth to seat 0 with best play; the larger, the better for it.
+
+    Attributes:
+        outcome: 1 for a win, 0 for a draw, -1 for a loss.
+        margin: its score minus the other one's.
+    """
+
+    outcome: int
+    margin: float
+
+    def to(self, seat: int) -> Value:
+        """Return what it is worth to a seat."""
+        return self if seat == 0 else Value(-self.outcome, -self.margin)
+
+
+class ExactValues:
+    """The value of each state of a game for two."""
+
+    def __init__(
+        self, game: Game[Any], worth: Callable[[Any], Worth], worths_after: Callable[[Any], Iterable[Worth]]
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            game: the rules.
+            worth: what a state is worth.
+            worths_after: what the states after each of its actions are worth.
+        """
+        self._game = game
+        self._worth = worth
+        self._worths_after = worths_after
+        self._kept: dict[Any, tuple[Value, ...]] = {}
+
+    def of(self, state: Any) -> Value:
+        """Return the value of a state.
+
+        Raises:
+            NoValuesError: if it is known by bounds alone.
+        """
+        return _value(self._worth(state))
+
+    def after(self, state: Any) -> tuple[Value, ...]:
+        """Return the values of the states after each legal action, in their order."""
+        if state not in self._kept:
+            self._kept[state] = tuple(map(_value, self._worths_after(state)))
+        return self._kept[state]
+
+
+class BestPlay:
+    """Takes any action that keeps the value: in all of a match, or in its last actions and any action before."""
+
+    def __init__(self, game: Game[Any], values: ExactValues, last: int | None = None) -> None:
+        """Prepare it.
+
+        Args:
+            game: the rules.
+            values: of all states.
+            last: in how many of the last actions of a match it plays so; None for all. How many are left is counted
+                along the first legal actions, so it is for games whose matches are of equal length.
+        """
+        self._game = game
+        self._values = values
+        self._last = last
+
+    def choose(self, state: Any, answered: Any, rng: Random) -> Any:
+        """Return a best action."""
+        actions = self._game.legal_actions(state)
+        if self._last is not None and self._is_left_more_than(self._last, state):
+            return pick(actions, rng)
+        seat = self._game.seat_to_act(state)
+        assert seat is not None
+        values = [value.to(seat) for value in self._values.after(state)]
+        best = max(values)
+        return pick([action for action, value in zip(actions, values, strict=True) if value == best], rng)
+
+    def _is_left_more_than(self, plies: int, state: Any) -> bool:
+        for _ in range(plies):
+            actions = self._game.legal_actions(state)
+            if not actions:
+                return False
+            state = self._game.apply(state, actions[0])
+        return not self._game.is_over(state)
+
+
+def exact_values(game: Game[Any], path: str, limits: Limits) -> ExactValues:
+    """Return exact values of all states.
+
+    Args:
+        game: the rules; those from outside come from ``checked_game``.
+        path: the game's name or dotted path.
+        limits: the time and the memory.
+
+    Raises:
+        NoValuesError: with the reason why there are none.
+    """
+    if game.players != 2:
+        raise NoValuesError(f"a game for {game.players} has no value: what a seat gets depends on whom others help")
+    states = count_states(game, path)
+    if states is None or states <= FEW_STATES:
+        try:
+            return _by_table(game, path, limits)
+        except (TimeIsUpError, TooLargeError):
+            pass
+    return _by_oracle(game, path, limits, states)
+
+
+def _by_table(game: Game[Any], path: str, limits: Limits) -> ExactValues:
+    few = replace(limits, memory_bytes=min(limits.memory_bytes, FEW_STATES * bytes_per_state(game)))
+    table = Retrograde(explore(game, path, few))
+
+    def worth(state: Any) -> Worth:
+        value = table.value(state)
+        if value is None:
+            raise NoValuesError("a state that the rules led to was not found again")
+        return worth_between(value, value, Known.TABLE)
+
+    def worths_after(state: Any) -> Iterable[Worth]:
+        return (worth(game.apply(state, action)) for action in game.legal_actions(state))
+
+    return ExactValues(game, worth, worths_after)
+
+
+def _by_oracle(game: Game[Any], path: str, limits: Limits, states: int | None) -> ExactValues:
+    """Return the oracle's values, if its kernel knows all states and there is time to make its tables."""
+    count = states_text(states) if states is not None else "a number of states that is not known before"
+    if not has_all_values(game, limits):
+        raise NoValuesError(f"there is no table of {count}, which would be too large or needs a kernel")
+    is_hurried = limits.deadline < float("inf")
+    within = _SHARE_OF_TRIAL * max(0.0, limits.deadline - limits.clock()) if is_hurried else None
+    # Later questions come after this deadline, and have their own; without one, a kernel that is missing is built.
+    oracle = Oracle(game, path, replace(limits, deadline=float("inf")), within_seconds=within)
+    if not all(oracle.worth(_tried(game, plies)).is_exact for plies in _TRIED_PLIES):
+        raise NoValuesError(f"a table of {count} takes longer than the time that there is")
+    return ExactValues(game, oracle.worth, lambda state: (one.worth for one in oracle.actions(state)))
+
+
+def _tried(game: Game[Any], plies: int) -> Any:
+    """Return a state after random actions."""
+    state, rng = game.initial_state(), Random(plies)
+    for _ in range(plies):
+        actions = game.legal_actions(state)
+        state = game.apply(state, pick(actions, rng)) if actions else state
+    return state
+
+
+def _value(worth: Worth) -> Value:
+    if worth.margin is None or worth.outcome is None:
+        raise NoValuesError("a state is known by bounds alone")
+    return Value(_SIGNS[worth.outcome], worth.margin)

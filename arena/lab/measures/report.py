@@ -1,0 +1,214 @@
+"""The quality of a game as eleven measures: from what a survey found to values that are shown and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from arena.games.game import Game
+from arena.lab.measures import play_measures, value_measures
+from arena.lab.measures.estimate import Estimate
+from arena.lab.measures.measure import Measure, Row
+from arena.lab.measures.simulation import SimulatedMatch
+from arena.lab.measures.survey import Findings, Plan, Survey
+from arena.lab.solving.limits import Limits
+
+PARTS_OF = {
+    "value": ("value",),
+    "first_seat": ("played",),
+    "draws_and_margins": ("played",),
+    "openings": ("openings",),
+    "choice": ("valued",),
+    "decided": ("valued",),
+    "comebacks": ("valued", "played"),
+    "depth": ("steps",),
+    "simple": ("simple",),
+    "first_actions": ("openings", "played"),
+    "length": ("played",),
+}
+"""Which parts of a survey each measure is made from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityReport:
+    """The eleven measures of a game with its options.
+
+    Attributes:
+        game: the game's name or dotted path.
+        options: the values of all options.
+        plan: how much was measured.
+        measures: in their order.
+    """
+
+    game: str
+    options: Mapping[str, Any]
+    plan: Plan
+    measures: tuple[Measure, ...]
+
+    def measure(self, key: str) -> Measure:
+        """Return a measure by its key."""
+        return next(one for one in self.measures if one.key == key)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as an object for programs."""
+        return {
+            "game": self.game,
+            "options": dict(self.options),
+            "rng_seed": self.plan.rng_seed,
+            "encounters": self.plan.encounters,
+            "doublings": self.plan.doublings,
+            "measures": [_measure_json(number, one) for number, one in enumerate(self.measures, 1)],
+        }
+
+
+def survey_quality(
+    game: Game[Any], path: str, plan: Plan, limits: Limits, say: Callable[[str], None] = lambda _: None
+) -> QualityReport:
+    """Return the eleven measures of a game.
+
+    Args:
+        game: the rules; those from outside come from ``checked_game``.
+        path: the game's name or dotted path.
+        plan: how much is measured.
+        limits: the memory, and the clock.
+        say: called with what is done next.
+
+    Raises:
+        GameError: if the rules contradict themselves.
+    """
+    found = Survey(game, path, plan, limits).findings(say)
+    return QualityReport(game=path, options=game.options, plan=plan, measures=measures_of(found))
+
+
+def measures_of(found: Findings) -> tuple[Measure, ...]:
+    """Return the eleven measures of what was played and solved."""
+    game = found.game
+    rows: dict[str, tuple[Row, ...]] = {
+        "value": value_measures.value_by_size(found.solutions),
+        "first_seat": play_measures.first_seat(found.played, game.players),
+        "draws_and_margins": play_measures.draws_and_margins(found.played),
+        "openings": tuple(found.openings),
+        "choice": value_measures.choice(found.valued),
+        "decided": value_measures.decided(found.valued),
+        "comebacks": (
+            *value_measures.comebacks(found.valued),
+            *play_measures.visible_leads(_strongest_search(found), game.scores),
+        ),
+        "depth": play_measures.depth(found.steps, found.doublings),
+        "simple": play_measures.simple_results(found.simple),
+        "first_actions": (
+            *(value_measures.first_action_values(found.first_values) if found.first_values else ()),
+            *play_measures.first_action_variety(found.first_actions),
+        ),
+        "length": (
+            *play_measures.length_and_branching(_weakest_and_strongest(found)),
+            *play_measures.kingmaking(found.kingmaking),
+        ),
+    }
+    return tuple(
+        Measure(key=key, title=title, about=about, rows=rows[key], note=_note(key, found))
+        for key, (title, about) in ABOUT.items()
+    )
+
+
+def _strongest_search(found: Findings) -> list[SimulatedMatch]:
+    return found.played.get(found.strongest_search, [])
+
+
+def _weakest_and_strongest(found: Findings) -> dict[str, list[SimulatedMatch]]:
+    return {name: found.played[name] for name in ("random", found.strongest_search) if name in found.played}
+
+
+NEEDS_VALUES = ("openings", "choice", "decided")
+
+
+def _note(key: str, found: Findings) -> str:
+    notes = []
+    if key in NEEDS_VALUES and found.why_no_values:
+        notes.append(f"Not known: {found.why_no_values}.")
+    elif key in ("comebacks", "first_actions") and found.why_no_values:
+        notes.append(f"Without exact values: {found.why_no_values}.")
+    elif key == "value":
+        if not found.are_all_solved:
+            notes.append("Boards that are missing or have bounds were not solved: too large, or the time was up.")
+    elif any(part in found.ended_early for part in PARTS_OF[key]):
+        notes.append("The time was up before all observations were made; n says how many there are.")
+    if key == "length" and found.game.players > 2:
+        notes.append("Who decides only among others is measured at the last choice of a match, not at earlier ones.")
+    return " ".join(notes)
+
+
+ABOUT = {
+    "value": (
+        "Value by size",
+        "The margin of seat 0 with best play of all; where scores are points, it is the komi: those that seat 1 would"
+        " have to get for a draw.",
+    ),
+    "first_seat": ("First seat", "What seat 0 takes of each match between equals, a draw counting half."),
+    "draws_and_margins": (
+        "Draws and margins",
+        "How often equals share the first rank, and how many points the first is ahead of the second.",
+    ),
+    "openings": ("Opening balance", "What openings of random actions are worth with best play from there on."),
+    "choice": (
+        "Choice",
+        "Whether it matters what one does, where there is a choice and not all is lost, in matches of the strongest"
+        " search.",
+    ),
+    "decided": (
+        "When it is decided",
+        "The part of a match after which its outcome with best play did not change any more, in matches of the"
+        " strongest search.",
+    ),
+    "comebacks": (
+        "Comebacks",
+        "How often who wins had lost with best play, and what the scores on the board showed, in matches of the"
+        " strongest search.",
+    ),
+    "depth": (
+        "Depth",
+        "What each strength takes from the one below. A search has the number of playouts before each action that its"
+        " name says.",
+    ),
+    "simple": ("Simple strategies", "What strategies that can be said in one sentence take."),
+    "first_actions": ("First actions", "How many ways to begin are good, and how different matches begin."),
+    "length": ("Length and branching", "How long matches are, and between how much one chooses."),
+}
+"""Title of each measure, and what its numbers are."""
+
+
+def _measure_json(number: int, measure: Measure) -> dict[str, Any]:
+    return {
+        "number": number,
+        "key": measure.key,
+        "title": measure.title,
+        "about": measure.about,
+        "note": measure.note,
+        "rows": [
+            {
+                "name": row.name,
+                "at": row.at,
+                "unit": row.unit,
+                **estimate_json(row.estimate),
+                "known": row.known,
+            }
+            for row in measure.rows
+        ],
+    }
+
+
+def estimate_json(estimate: Estimate) -> dict[str, Any]:
+    """Return a number with its interval for programs, to nine decimals."""
+    return {
+        "value": _rounded(estimate.value),
+        "low": _rounded(estimate.low),
+        "high": _rounded(estimate.high),
+        "n": estimate.n,
+        "kind": estimate.kind,
+        "differing": _rounded(estimate.differing),
+    }
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, 9)

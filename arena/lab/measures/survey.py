@@ -1,0 +1,251 @@
+"""Plays and solves what the eleven measures need, from one seed, and within a time if there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from arena.base.seeds import derived_seed
+from arena.games.game import Game
+from arena.lab.measures.boards import is_exact, solved_boards
+from arena.lab.measures.exact_values import ExactValues, NoValuesError, Value, exact_values
+from arena.lab.measures.kingmaking import decides_among_others
+from arena.lab.measures.measure import Row
+from arena.lab.measures.openings import MAX_PLIES, opening_balance
+from arena.lab.measures.simple_strategies import simple_strategies
+from arena.lab.measures.simulation import SimulatedMatch
+from arena.lab.measures.skill_ladder import (
+    Step,
+    Strength,
+    best_play_strengths,
+    encounter,
+    neighbours,
+    self_play,
+    strengths_of,
+)
+from arena.lab.measures.value_measures import ValuedMatch, valued
+from arena.lab.solving.limits import Limits, TimeIsUpError
+from arena.lab.solving.solution import Solution
+from arena.lab.solving.symmetries import representatives, up_to_symmetry
+
+MOST_MEMORY_BYTES = 1 << 30
+"""For values; what takes more is not known, so that reports do not depend on how much memory is free."""
+
+SHARES = {"value": 0.15, "values": 0.3, "played": 0.55, "steps": 0.8, "simple": 0.9, "openings": 0.95, "valued": 1.0}
+"""When each part of a survey ends, of its whole time; what one leaves is for the next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How much is measured.
+
+    Attributes:
+        encounters: how many observations each sampled number rests on, if there is time.
+        doublings: how often the playouts of the search are doubled.
+        rng_seed: determines all randomness.
+        within_seconds: how long it may take; without a limit, what is found does not depend on the machine.
+    """
+
+    encounters: int = 200
+    doublings: int = 3
+    rng_seed: int = 0
+    within_seconds: float = float("inf")
+
+
+@dataclass(slots=True, kw_only=True)
+class Findings:
+    """What was played and solved.
+
+    Attributes:
+        game: the rules.
+        strongest_search: the name of the search with most playouts.
+        solutions: of boards, by what is said of them.
+        why_no_values: why there are no exact values of the board; empty if there are.
+        played: by strength, matches of this strength against itself.
+        steps: by what meets what, the points of the stronger in each encounter.
+        doublings: which steps are doublings of the search.
+        simple: by opponent and strategy, the points of the strategy in each encounter.
+        openings: the rows about openings.
+        valued: matches of the strongest search with their values.
+        first_values: of the first actions up to symmetry, to the seat that acts.
+        first_actions: by strength, the first action of each match, as one of those that are the same by symmetry.
+        kingmaking: by strength, whether the last choice of each match decided only among the others.
+        are_all_solved: whether what all boards are worth is known.
+        ended_early: the parts whose time was up before all was done.
+    """
+
+    game: Game[Any]
+    strongest_search: str
+    solutions: dict[str, Solution] = field(default_factory=dict)
+    why_no_values: str = ""
+    played: dict[str, list[SimulatedMatch]] = field(default_factory=dict)
+    steps: dict[str, list[float]] = field(default_factory=dict)
+    doublings: list[str] = field(default_factory=list)
+    simple: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    openings: list[Row] = field(default_factory=list)
+    valued: list[ValuedMatch] = field(default_factory=list)
+    first_values: list[Value] = field(default_factory=list)
+    first_actions: dict[str, list[Any]] = field(default_factory=dict)
+    kingmaking: dict[str, list[bool]] = field(default_factory=dict)
+    are_all_solved: bool = True
+    ended_early: list[str] = field(default_factory=list)
+
+
+class Survey:
+    """Measures one game with its options."""
+
+    def __init__(self, game: Game[Any], path: str, plan: Plan, limits: Limits) -> None:
+        """Prepare it.
+
+        Args:
+            game: the rules; those from outside come from ``checked_game``.
+            path: the game's name or dotted path.
+            plan: how much is measured.
+            limits: the memory, and the clock.
+        """
+        self._game = game
+        self._path = path
+        self._plan = plan
+        self._begun = limits.clock()
+        self._limits = limits
+        self._values: ExactValues | None = None
+        self._strengths = strengths_of(game, plan.doublings, self._check_time)
+        self._found = Findings(game=game, strongest_search=self._strengths[-1].name)
+
+    def findings(self, say: Callable[[str], None] = lambda _: None) -> Findings:
+        """Return what was found.
+
+        Args:
+            say: called with what is done next.
+
+        Raises:
+            GameError: if the rules contradict themselves.
+        """
+        parts = (
+            ("value", "what boards are worth", self._solve_boards),
+            ("values", "exact values of all states", self._find_values),
+            ("played", "matches of each strength against itself", self._play_strengths),
+            ("steps", "each strength against the one below", self._play_steps),
+            ("simple", "strategies of one sentence", self._play_simple),
+            ("openings", "openings", self._value_openings),
+            ("valued", "exact values of what was played", self._value_matches),
+        )
+        for part, text, run in parts:
+            say(text)
+            with self._until(part):
+                try:
+                    run()
+                except NoValuesError as error:
+                    self._values, self._found.why_no_values = None, str(error)
+                    run()
+        self._note_first_actions()
+        self._note_last_choices()
+        return self._found
+
+    @contextmanager
+    def _until(self, part: str) -> Iterator[None]:
+        """Let a part run until its time is up, which is noted."""
+        deadline = self._begun + SHARES[part] * self._plan.within_seconds
+        self._limits = replace(self._limits, deadline=deadline)
+        try:
+            yield
+        except TimeIsUpError:
+            self._found.ended_early.append(part)
+
+    def _check_time(self) -> None:
+        self._limits.check_time()
+
+    def _seed(self, number: int) -> tuple[object, ...]:
+        """Return what randomness depends on: with other options it is other, so that differences are independent."""
+        return self._plan.rng_seed, repr(self._game.options), number
+
+    def _solve_boards(self) -> None:
+        are_exact = []
+        for board, solution in solved_boards(self._game, self._path, self._limits):
+            are_exact.append(is_exact(solution))
+            if solution is not None:
+                self._found.solutions[board] = solution
+        self._found.are_all_solved = all(are_exact)
+
+    def _find_values(self) -> None:
+        if not self._found.why_no_values:
+            self._values = exact_values(self._game, self._path, self._limits)
+
+    def _play_strengths(self) -> None:
+        strengths = [*self._strengths, *self._best_play()[-1:]]
+        self._found.played = {strength.name: [] for strength in strengths}
+        for number in range(self._plan.encounters):
+            for strength in strengths:
+                match = self_play(self._game, strength, self._seed(number), self._check_time)
+                self._found.played[strength.name].append(match)
+
+    def _best_play(self) -> list[Strength]:
+        """Return the strengths of best play, the weakest first; none without exact values."""
+        if self._values is None:
+            return []
+        lengths = {len(match.actions) for match in self._found.played.get("random", ())}
+        return best_play_strengths(self._game, self._values, len(lengths) == 1)
+
+    def _play_steps(self) -> None:
+        steps = neighbours(self._strengths)
+        best_play = self._best_play()
+        if best_play:
+            steps += [Step(best_play[-1], self._strengths[-1]), *neighbours([self._strengths[0], *best_play[:-1]])]
+        self._found.doublings = [step.name for step in steps if step.is_doubling]
+        self._found.steps = {step.name: [] for step in steps}
+        for number in range(self._plan.encounters):
+            for step in steps:
+                points = encounter(self._game, step, self._seed(number), self._check_time)
+                self._found.steps[step.name].append(points)
+
+    def _play_simple(self) -> None:
+        searches = [strength for strength in self._strengths if strength.playouts is not None]
+        opponents = [searches[len(searches) // 2], *self._best_play()[-1:]]
+        steps = {
+            (opponent.name, name): Step(Strength(name=name, strategy=strategy), opponent)
+            for opponent in opponents
+            for name, strategy in simple_strategies(self._game).items()
+        }
+        for opponent, name in steps:
+            self._found.simple.setdefault(opponent, {})[name] = []
+        for number in range(self._plan.encounters):
+            for (opponent, name), step in steps.items():
+                points = encounter(self._game, step, self._seed(number), self._check_time)
+                self._found.simple[opponent][name].append(points)
+
+    def _value_openings(self) -> None:
+        values = self._values
+        if values is None:
+            return
+        start, game = self._game.initial_state(), self._game
+        seat = game.seat_to_act(start)
+        if seat is not None:
+            actions = up_to_symmetry(game, self._path, game.legal_actions(start))
+            self._found.first_values = [values.of(game.apply(start, action)).to(seat) for action in actions]
+        for plies in range(1, MAX_PLIES + 1):
+            self._check_time()
+            seeds = [derived_seed("opening", plies, *self._seed(number)) for number in range(self._plan.encounters)]
+            self._found.openings += opening_balance(game, values, plies, seeds, self._check_time)
+
+    def _value_matches(self) -> None:
+        values = self._values
+        if values is None:
+            return
+        for match in self._found.played[self._found.strongest_search]:
+            self._check_time()
+            self._found.valued.append(valued(match, values))
+
+    def _note_first_actions(self) -> None:
+        start = self._game.initial_state()
+        same = representatives(self._game, self._path, self._game.legal_actions(start))
+        for strength, matches in self._found.played.items():
+            self._found.first_actions[strength] = [same[one.actions[0]] for one in matches if one.actions]
+
+    def _note_last_choices(self) -> None:
+        if self._game.players == 2:
+            return
+        for strength, matches in self._found.played.items():
+            made = [decides_among_others(self._game, match) for match in matches]
+            self._found.kingmaking[strength] = [one for one in made if one is not None]

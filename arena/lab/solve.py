@@ -1,0 +1,245 @@
+"""Solves a game: by a proof where there is one, by a table where it fits, else by search as far as the time allows."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from arena.base.errors import KernelError, UsageError
+from arena.games.game import Game
+from arena.games.kernels.loading import has_solver, is_built, solver_of
+from arena.games.kernels.solver import parts_of
+from arena.lab.shares import ShareOracle
+from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, states_text
+from arena.lab.solving.proofs import Proof, proof_of
+from arena.lab.solving.retrograde import Retrograde
+from arena.lab.solving.saved_tables import FEW_STATES
+from arena.lab.solving.search_solution import actions_and_states, search_solution
+from arena.lab.solving.solution import By, Solution
+from arena.lab.solving.solving_plan import Plan, plan_of
+from arena.lab.solving.state_count import bytes_per_state, count_states
+from arena.lab.solving.state_graph import StateGraph, explore
+from arena.lab.solving.symmetries import up_to_symmetry
+from arena.lab.solving.tables import Table
+from arena.lab.solving.worth import OUTCOME_UNIT, PARTS, Known, worth_between
+
+_SHARE_OF_TABLE = 0.5
+"""Of the time, for a table of which it is not known before how large it is; the rest is for a search."""
+
+_SHARE_OF_KERNEL = 0.8
+"""Of the time; a kernel that has not ended by then has no bounds, so the rest is for a search."""
+
+
+class Solver:
+    """Solves one game with its options.
+
+    Attributes:
+        table: the values of all states, if it has made or been given them.
+        kernel_problem: why there is no kernel where one would have been used; empty if there is.
+    """
+
+    def __init__(self, game: Game[Any], path: str, limits: Limits, table: Table | None = None) -> None:
+        """Prepare it.
+
+        Args:
+            game: the rules; those from outside come from ``checked_game``.
+            path: the game's name or dotted path.
+            limits: the time and the memory.
+            table: values that are known already.
+
+        Raises:
+            UsageError: if the game is for one.
+        """
+        if game.players < 2:
+            raise UsageError(f"players = {game.players}: expected a game for two or more")
+        self.table = table
+        self.kernel_problem = ""
+        self._game = game
+        self._path = path
+        self._limits = limits
+        self._start = game.initial_state()
+        self._proof = Proof() if game.players > 2 or game.is_over(self._start) else proof_of(game, path, self._start)
+        self._bare = Solution(game=path, options=game.options, proofs=self._proof.names)
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether strategies prove the value, so that nothing is left to compute."""
+        return self._proof.low == self._proof.high
+
+    def solve(self, by: By | None = None) -> Solution:
+        """Return what is known of the first state.
+
+        Args:
+            by: the way; by default a proof, else the kernel, else a table if it fits, else a search.
+
+        Raises:
+            GameError: if the rules contradict themselves.
+            TimeIsUpError: if there is no time for the way that was asked for, or for a game of more than two.
+            TooLargeError: if the table does not fit, and there is no deadline for a search.
+            UsageError: if there is no proof, where one was asked for.
+        """
+        begun = time.monotonic()
+        if self._game.players > 2:
+            solution = self._shared(by)
+        elif by is By.PROOF or (by is None and self.is_proved):
+            solution = self._proved()
+        elif by is By.SEARCH:
+            solution = self._by_search()
+        elif by is By.KERNEL:
+            solution = self._by_kernel(self._limits)
+        else:
+            solution = (self._perhaps_by_kernel() if by is None else None) or self._by_table(by is By.TABLE)
+        return replace(solution, seconds=time.monotonic() - begun)
+
+    def _proved(self) -> Solution:
+        proof = self._proof
+        if not proof.names:
+            raise UsageError(
+                f"{self._path} with {self._game.options!r:.200}: no strategy is known; try it without --by"
+            )
+        worth = worth_between(proof.low, proof.high, Known.PROVED)
+        return replace(self._bare, worth=worth, best=self._classes(proof.actions) if worth.is_exact else ())
+
+    def plan(self, by: By | None = None) -> Plan:
+        """Return what solving would take; where it is by the kernel, that is built now."""
+        if self._game.players > 2:
+            needs = ShareOracle(self._game, self._path, self._limits).needs(self._way_to_share(by))
+            if needs is not None:
+                return Plan(states=needs.states or None, memory_bytes=needs.memory_bytes, by=By.KERNEL)
+        elif by is By.KERNEL or (by is None and self._asks_kernel()):
+            try:
+                needs = solver_of(self._game).needs()
+            except KernelError:
+                needs = None
+            if needs is not None:
+                return Plan(states=needs.states or None, memory_bytes=needs.memory_bytes, by=By.KERNEL)
+        return plan_of(self._game, self._path)
+
+    def _asks_kernel(self) -> bool:
+        """Return whether the kernel is the first to be asked: it is there, or there is time to build it."""
+        states = count_states(self._game, self._path)
+        if self.table is not None or not has_solver(self._game) or (states is not None and states <= FEW_STATES):
+            return False
+        return self._limits.deadline == float("inf") or is_built(self._game)
+
+    def _perhaps_by_kernel(self) -> Solution | None:
+        """Return what the kernel says, if it is worth asking; None if the rules in Python are to be used."""
+        limits = self._limits
+        if not self._asks_kernel():
+            return None
+        now = limits.clock()
+        if limits.deadline != float("inf"):
+            limits = replace(limits, deadline=now + _SHARE_OF_KERNEL * (limits.deadline - now))
+        try:
+            return self._by_kernel(limits)
+        except KernelError as error:
+            self.kernel_problem = str(error)
+        except TimeIsUpError:
+            return self._by_search()
+        except TooLargeError:
+            if limits.deadline == float("inf"):
+                raise
+            return self._by_search()
+        except UsageError:  # kernels do not solve it
+            pass
+        return None
+
+    def _by_kernel(self, limits: Limits) -> Solution:
+        kernel = solver_of(self._game)
+        needs = kernel.needs()
+        if needs is None:
+            raise UsageError(f"{self._path} with {self._game.options!r:.200}: kernels do not solve it; try --by table")
+        try:
+            limits.check_memory(
+                needs.memory_bytes, f"solving {self._path} of {states_text(needs.states)} by its kernel"
+            )
+        except TooLargeError as error:
+            raise _with_hint(error, False) from error
+        found = kernel.solve(limits.deadline)
+        if found is None:
+            raise TimeIsUpError("the time is up, and the kernel has not ended; allow more, or a smaller board")
+        value = found.outcome * OUTCOME_UNIT + found.margin * (PARTS // parts_of(self._game))
+        return replace(
+            self._bare,
+            worth=worth_between(value, value, Known.TABLE if needs.states else Known.SEARCH),
+            best=self._classes(found.best),
+            has_all_best=True,
+            states=found.states,
+            edges=found.edges,
+            memory_bytes=needs.memory_bytes,
+        )
+
+    def _by_table(self, is_asked_for: bool) -> Solution:
+        """Return what a table says; where none can be made and none was asked for, what a search says."""
+        if self.table is not None:
+            return self._looked_up(self.table)
+        try:
+            graph = self._explored(is_asked_for)
+        except (TimeIsUpError, TooLargeError) as error:
+            if is_asked_for or self._limits.deadline == float("inf"):
+                raise _with_hint(error, is_asked_for) from error
+            return self._by_search()
+        retrograde = Retrograde(graph)
+        self.table = retrograde
+        solution = self._looked_up(retrograde)
+        return replace(
+            solution, states=len(graph), edges=graph.edges, memory_bytes=len(graph) * bytes_per_state(self._game)
+        )
+
+    def _explored(self, is_asked_for: bool) -> StateGraph:
+        """Return all states, if there is room and time for them."""
+        limits = self._limits
+        plan = plan_of(self._game, self._path)
+        if plan.memory_bytes is not None:
+            limits.check_memory(plan.memory_bytes, f"a table of {self._path} of {states_text(plan.states or 0)}")
+        if not is_asked_for and limits.deadline != float("inf"):
+            now = limits.clock()
+            limits = replace(limits, deadline=now + _SHARE_OF_TABLE * (limits.deadline - now))
+        return explore(self._game, self._path, limits)
+
+    def _looked_up(self, table: Table) -> Solution:
+        value = table.value(self._start)
+        if value is None:
+            raise UsageError(
+                f"the table of {self._path} does not have the first state; solve the game again with --save"
+            )
+        worth = worth_between(value, value, Known.TABLE)
+        best = (action for action, after in actions_and_states(self._game, self._start) if table.value(after) == value)
+        return replace(self._bare, worth=worth, best=self._classes(tuple(best)), has_all_best=True)
+
+    def _by_search(self) -> Solution:
+        return search_solution(self._game, self._limits, self._proof, self._bare)
+
+    def _shared(self, by: By | None) -> Solution:
+        oracle = ShareOracle(self._game, self._path, self._limits)
+        found = oracle.of(self._start, self._way_to_share(by))
+        self.kernel_problem = oracle.kernel_problem
+        seat = self._game.seat_to_act(self._start)
+        return replace(
+            self._bare,
+            shares=found.shares,
+            paranoid=found.paranoid,
+            shares_known=found.known,
+            best=self._classes(found.best(seat)) if seat is not None else (),
+            has_all_best=True,
+            states=found.states,
+            edges=found.edges,
+            memory_bytes=found.memory_bytes,
+        )
+
+    def _way_to_share(self, by: By | None) -> By | None:
+        states = count_states(self._game, self._path)
+        return By.TABLE if by is None and states is not None and states <= FEW_STATES else by
+
+    def _classes(self, actions: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(up_to_symmetry(self._game, self._path, actions))
+
+
+def _with_hint(error: TimeIsUpError | TooLargeError, is_asked_for: bool) -> Exception:
+    """Return the error with what else can be done."""
+    if isinstance(error, TimeIsUpError):
+        return TimeIsUpError("the time is up, and there is no table yet; allow more, or a smaller board")
+    return TooLargeError(
+        f"{error}; try a smaller board" + ("" if is_asked_for else ", or --within 60s for bounds by search")
+    )

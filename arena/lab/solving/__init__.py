@@ -1,0 +1,1 @@
+"""Tables, searches and proofs of the games' values."""

@@ -1,0 +1,174 @@
+"""Tables that kernels make: the values of all states that can follow from a root, in memory or in a file.
+
+A file is of the first state. Its values lie as the kernel has left them, a byte or a few for each state, so that
+opening one takes no longer than its checksum.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import mmap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.base.errors import KernelError
+from arena.games.game import Game
+from arena.games.kernels import cache
+from arena.games.kernels.build import sources_digest
+from arena.games.kernels.loading import has_solver, solver_of
+from arena.games.kernels.solver import KernelSolver, TablePlan, parts_of
+from arena.lab.solving.limits import Limits, TimeIsUpError, states_text
+from arena.lab.solving.mapped_table import Header, MappedTable, TableError, rules_version, table_path, write_table
+from arena.lab.solving.worth import OUTCOME_UNIT, PARTS, value_of
+
+KIND = b"arena lab kernel table 1\n"
+_SUFFIX = "values"
+
+
+class KernelTable:
+    """The values of all states that can follow from a root.
+
+    Attributes:
+        root: the kernel, in the state of the root.
+        bytes: how many bytes the values are.
+    """
+
+    def __init__(self, root: KernelSolver, values: mmap.mmap, begin: int = 0) -> None:
+        """Take the values, which begin at a byte of a map that can be written to."""
+        self.root = root
+        self.bytes = len(values) - begin
+        self._values = values
+        self._address = ctypes.addressof(ctypes.c_char.from_buffer(values, begin))
+
+    def after_actions(self, kernel: KernelSolver, deadline: float = float("inf")) -> list[tuple[int, int]] | None:
+        """Return outcome and margin of the state after each legal action; None if the table does not have the state."""
+        return kernel.look_up(self.root, self._address, deadline)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelHeader(Header):
+    """What a table in a file is of.
+
+    Attributes:
+        sources: the digest of the C files that say how values lie in it.
+    """
+
+    sources: str
+
+
+class KernelTableFile(MappedTable[KernelHeader]):
+    """A table of the first state in a file."""
+
+    def __init__(self, game: Game[Any], file: Path) -> None:
+        """Open a table and check all of it.
+
+        Args:
+            game: one of the five games, for two.
+            file: the table.
+
+        Raises:
+            FileNotFoundError: if there is no such file.
+            KernelError: with why there is no kernel.
+            TableError: if it is torn, damaged, or one of other rules, options or kernels.
+        """
+        self._kernel = solver_of(game)
+        super().__init__(game, game.name, file, KIND, KernelHeader)
+        self.table = KernelTable(solver_of(game), self._map, self._begin)
+
+    def value(self, state: Any) -> int | None:
+        """Return the value of a state; None for one that is not in the table."""
+        game = self._game
+        if game.is_over(state):
+            return value_of(game.scores(state), game.ranks(state))
+        self._kernel.set_state(state)
+        found = self.table.after_actions(self._kernel)
+        if found is None:
+            found = self._kernel.look_up(None, None)
+        if found is None:
+            return None
+        values = values_of(game, found)
+        return max(values) if game.seat_to_act(state) == 0 else min(values)
+
+    def _problem(self) -> str:
+        if self.header.sources != sources_digest(self._game.name):
+            return f"it was made by another kernel of {self._game.name}"
+        return ""
+
+    def _values_bytes(self) -> int:
+        plan = self._kernel.table_plan()
+        return plan.table_bytes if plan is not None else 0
+
+
+def values_of(game: Game[Any], found: list[tuple[int, int]]) -> list[int]:
+    """Return outcomes and margins of a kernel as values."""
+    unit = PARTS // parts_of(game)
+    return [outcome * OUTCOME_UNIT + margin * unit for outcome, margin in found]
+
+
+def kernel_table_path(game: Game[Any], directory: Path | None = None) -> Path:
+    """Return the file of the table that a game's kernel has made."""
+    return table_path(game, game.name, directory, _SUFFIX)
+
+
+def kernel_table_plan(game: Game[Any]) -> TablePlan | None:
+    """Return what a table of the first state takes; None if there is no kernel for it."""
+    try:
+        return solver_of(game).table_plan() if has_solver(game) else None
+    except KernelError:
+        return None
+
+
+def fill_table(root: KernelSolver, plan: TablePlan, deadline: float) -> mmap.mmap | None:
+    """Return the values of all states that can follow from a root; None if they are not known by the deadline.
+
+    Raises:
+        KernelError: if there is no memory.
+    """
+    values = mmap.mmap(-1, plan.table_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return values if root.fill(values, deadline) else None
+
+
+def save_kernel_table(game: Game[Any], file: Path, limits: Limits) -> None:
+    """Write the table of the first state to a file, unless another process has just done so.
+
+    Raises:
+        KernelError: if there is no kernel, no memory, or no lock.
+        TableError: if the file can't be written.
+        TimeIsUpError: at the deadline.
+        TooLargeError: if it takes more memory than it may.
+    """
+    root = solver_of(game)
+    plan = root.table_plan()
+    if plan is None:
+        raise KernelError(f"the kernel of {game.name} makes no table with {game.options!r:.200}")
+    limits.check_memory(plan.memory_bytes, f"a table of {game.name} of {states_text(plan.states)}")
+    try:
+        cache.make_directory(file.parent)
+    except OSError as error:
+        raise TableError(f"table {file}: can't be written ({error.strerror})") from error
+    with cache.one_at_a_time(file.parent, game.name):
+        if _is_whole(game, file):
+            return
+        values = fill_table(root, plan, limits.deadline)
+        if values is None:
+            raise TimeIsUpError("the time is up, and the table is not full; allow more, or a smaller board")
+        header = KernelHeader(
+            game=game.name,
+            options=game.options,
+            rules=rules_version(game),
+            states=plan.states,
+            parts=1,
+            checksum=hashlib.sha256(values).hexdigest(),
+            sources=sources_digest(game.name),
+        )
+        write_table(file, KIND, header, values)
+
+
+def _is_whole(game: Game[Any], file: Path) -> bool:
+    try:
+        KernelTableFile(game, file).close()
+    except (FileNotFoundError, TableError):
+        return False
+    return True

@@ -1,0 +1,271 @@
+"""Annotations against plain recursion: values, marks, the share that is kept, earned and lucky points; and bounds."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.base.enums import Termination
+from arena.base.errors import StoreError, UsageError
+from arena.games import make_game
+from arena.lab.matches.accuracy import (
+    PlayedSeat,
+    SeatAccuracy,
+    accuracy_of,
+    accuracy_of_bots,
+    kept_interval,
+    kept_share,
+    seats_from_text,
+    seats_to_json,
+)
+from arena.lab.matches.annotating import Annotator
+from arena.lab.matches.annotation import AnnotatedAction, Annotation
+from arena.lab.matches.marks import Mark, mark_of
+from arena.lab.oracle import Oracle
+from arena.lab.solving.limits import Limits
+from arena.lab.solving.worth import HIGHEST, LOWEST, OUTCOME_UNIT, PARTS, Known, Outcome, worth_between
+from arena.match.replay import states_of
+from tests.lab.games import plain_value
+from tests.lab.played import at_random, best, record_of
+
+SMALL = {
+    "differences": ("differences", {"size": 4}),
+    "differences, once": ("differences", {"size": 4, "scoring": "once"}),
+    "plusminus": ("plusminus", {"size": 3}),
+    "plusminus, seat 1 starts the grid": ("plusminus", {"size": 3, "grid_first": 2}),
+    "plaid": ("plaid", {"width": 4, "height": 5, "lines": 4}),
+    "coprimality": ("coprimality", {"size": 4}),
+}
+OUTCOMES = {Outcome.WIN: 1, Outcome.DRAW: 0, Outcome.LOSS: -1}
+
+
+def annotated(record):
+    return Annotator(record.game, dict(record.options), Limits()).annotate(record)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("name", "options"), SMALL.values(), ids=SMALL)
+def test_a_match_is_annotated_as_plain_recursion_says(name, options, seed):
+    record = record_of(name, options, at_random(seed), opening_plies=1)
+    found = annotated(record)
+    states = list(states_of(record))
+    game, truth = states[0][0], [plain_value(game, state) for game, state in states]
+    assert [(OUTCOMES[worth.outcome], worth.margin) for worth in found.annotation.worths] == truth
+    kept, marks = ([], []), ([], [])
+    for ply, (seat, _) in enumerate(record.actions):
+        sign = 1 if seat == 0 else -1
+        after = [plain_value(game, game.apply(states[ply][1], one)) for one in game.legal_actions(states[ply][1])]
+        choices = found.annotation.actions[ply].choices
+        assert [(OUTCOMES[worth.outcome], worth.margin) for worth in choices] == after
+        assert after[found.annotation.actions[ply].chosen] == truth[ply + 1]
+        if ply == 0:
+            assert found.annotation.mark(ply) is Mark.NONE  # nobody has chosen it
+            continue
+        lost = [sign * (before - later) for before, later in zip(truth[ply], truth[ply + 1], strict=True)]
+        expected = Mark.BLUNDER if lost[0] > 0 else Mark.MISTAKE if lost[1] > 0 else Mark.NONE
+        assert found.annotation.mark(ply) is expected
+        assert found.annotation.choice_marks(ply)[found.annotation.actions[ply].chosen] is expected
+        marks[seat].append(expected)
+        margins = [sign * margin for _, margin in after]
+        if min(margins) < max(margins):
+            share = (sign * truth[ply + 1][1] - min(margins)) / (max(margins) - min(margins))
+            kept[seat].append(share)
+    for seat, accuracy in enumerate(accuracy_of(found)):
+        assert accuracy.actions == len(marks[seat])
+        assert (accuracy.mistakes, accuracy.blunders) == (marks[seat].count("?"), marks[seat].count("??"))
+        assert (accuracy.decisions, accuracy.kept) == (len(kept[seat]), pytest.approx(sum(kept[seat])))
+        levels = [(1 + (outcome if seat == 0 else -outcome)) / 2 for outcome, _ in truth[1:]]
+        assert (accuracy.earned, accuracy.earned + accuracy.lucky) == (min(levels), levels[-1])
+
+
+@pytest.mark.parametrize(("name", "options"), SMALL.values(), ids=SMALL)
+def test_perfect_play_keeps_all_by_construction(name, options):
+    found = annotated(record_of(name, options, best))
+    for accuracy in accuracy_of(found):
+        assert accuracy.kept == accuracy.decisions
+        assert (accuracy.mistakes, accuracy.blunders, accuracy.lucky) == (0, 0, 0.0)
+    assert sum(seat.earned for seat in accuracy_of(found)) == 1.0
+
+
+def test_points_are_lucky_only_after_the_other_seat_has_let_them_slip():
+    """Coprimality of size 4 is lost for seat 0; where seat 1 errs and seat 0 does not, all it has is lucky."""
+    records = [record_of("coprimality", {"size": 4}, at_random(seed)) for seed in range(60)]
+    found = [accuracy_of(annotated(record)) for record in records]
+    assert all(other.blunders for mine, other in found if mine.lucky)
+    assert all(mine.earned == 0 for mine, _ in found)
+    assert any(mine.lucky == 1 for mine, _ in found)
+
+
+def test_a_match_that_was_not_played_to_its_end_has_marks_and_no_points():
+    record = record_of("differences", {"size": 4}, at_random(1), termination=Termination.FORFEIT)
+    assert all(seat.earned is seat.lucky is None for seat in accuracy_of(annotated(record)))
+
+
+@pytest.mark.parametrize(("name", "options"), SMALL.values(), ids=SMALL)
+def test_an_annotation_is_read_as_it_was_written(name, options):
+    found = annotated(record_of(name, options, at_random(5), opening_plies=1))
+    text = json.dumps(found.annotation.to_json())
+    again = Annotation.from_text(text)
+    assert again == found.annotation
+    assert [type(worth.margin) for worth in again.worths] == [type(worth.margin) for worth in found.annotation.worths]
+    seats = accuracy_of(found)
+    assert seats_from_text(json.dumps(seats_to_json(seats))) == seats
+
+
+WORTH = '[0,"table",0,0,"draw","draw"]'
+GOOD = {"opening_plies": 0, "worths": [json.loads(WORTH)], "line": [0, 0], "actions": [[0, 0, [0]]]}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"opening_plies": 2},
+        {"opening_plies": -1},
+        {"opening_plies": True},
+        {"worths": [[0, "table", 0, 0, "draw"]]},
+        {"worths": [[1, "table", 0, 0, "draw", "draw"]]},
+        {"worths": [[0, "guessed", 0, 0, "draw", "draw"]]},
+        {"worths": [[0, "table", 0, 0, "draw", "win"]]},
+        {"worths": [[None, "table", 2, 1, "draw", "win"]]},
+        {"worths": [[None, "table", 0, 1, "win", "draw"]]},
+        {"worths": [["0", "table", "0", "0", "draw", "draw"]]},
+        {"worths": [[2**65, "table", 2**65, 2**65, "win", "win"]]},
+        {"worths": [[None, "table", float("nan"), None, "draw", "win"]]},
+        {"worths": [[None, "table", None, None, ["draw"], "win"]]},
+        {"line": [0]},
+        {"line": [0, 1]},
+        {"line": [0, -1]},
+        {"actions": [[2, 0, [0]]]},
+        {"actions": [[0, 1, [0]]]},
+        {"actions": [[0, 0, [1]]]},
+        {"actions": {"0": 1}},
+        {"unknown": 1},
+    ],
+    ids=str,
+)
+def test_a_malformed_annotation_is_refused_in_a_sentence(changes):
+    assert Annotation.from_text(json.dumps(GOOD))
+    with pytest.raises(StoreError, match=r"^an annotation is malformed: [a-z_ ]+$"):
+        Annotation.from_text(json.dumps({**GOOD, **changes}))
+
+
+@pytest.mark.parametrize("text", ["", "[", "[]", "null", "[" * 100_000, '{"line":[]}'])
+def test_what_is_no_annotation_is_refused(text):
+    with pytest.raises(StoreError, match="an annotation is"):
+        Annotation.from_text(text)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"kept": 3.0}, {"decisions": 5}, {"mistakes": 2, "blunders": 3}, {"earned": 1.0}, {"earned": 0.3, "lucky": 0.7}],
+    ids=str,
+)
+def test_impossible_accuracy_is_refused(changes):
+    seat = {"actions": 4, "decisions": 2, "kept": 1.5, "mistakes": 1, "blunders": 1, "earned": None, "lucky": None}
+    assert seats_from_text(json.dumps([seat, seat]))
+    with pytest.raises(StoreError, match="the accuracy of a match is malformed"):
+        seats_from_text(json.dumps([seat, {**seat, **changes}]))
+
+
+def between(low, high):
+    return worth_between(low, high, Known.SEARCH)
+
+
+WIN_BY_2, DRAW, LOSS_BY_1 = OUTCOME_UNIT + 2 * PARTS, 0, -OUTCOME_UNIT - PARTS
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "marks"),
+    [
+        (between(WIN_BY_2, WIN_BY_2), between(DRAW, DRAW), ("??", "")),
+        (between(WIN_BY_2, WIN_BY_2), between(WIN_BY_2 - PARTS, WIN_BY_2 - PARTS), ("?", "")),
+        (between(WIN_BY_2, HIGHEST), between(LOWEST, DRAW), ("??", "")),
+        (between(DRAW, HIGHEST), between(LOSS_BY_1, LOSS_BY_1), ("??", "")),  # at least a draw before: for certain
+        (between(DRAW, WIN_BY_2), between(LOWEST, WIN_BY_2), ("", "")),
+        (between(LOWEST, HIGHEST), between(LOSS_BY_1, LOSS_BY_1), ("", "")),  # it may have been lost before
+        (between(DRAW, DRAW), between(LOSS_BY_1, DRAW), ("", "")),
+        (between(LOSS_BY_1 - PARTS, LOSS_BY_1), between(DRAW, HIGHEST), ("", "??")),
+        # a margin that is 0 in all shown places may be won or lost
+        (between(1 - OUTCOME_UNIT, HIGHEST), between(LOSS_BY_1, LOSS_BY_1), ("?", "")),
+    ],
+)
+def test_bounds_make_a_mark_only_where_they_prove_it(before, after, marks):
+    assert (mark_of(0, before, after), mark_of(1, before, after)) == marks
+
+
+values = st.integers(-3, 3).map(lambda n: (n > 0) * OUTCOME_UNIT - (n < 0) * OUTCOME_UNIT + n * PARTS)
+
+
+@given(st.tuples(values, values), st.lists(values, min_size=2, max_size=2), st.lists(values, min_size=2, max_size=2))
+def test_wider_bounds_never_make_a_mark_that_the_truth_has_not(truth, below, above):
+    before, after = truth
+    exact = mark_of(0, between(before, before), between(after, after))
+    low, high = [min(pair) for pair in zip(truth, below, strict=True)], [max(p) for p in zip(truth, above, strict=True)]
+    found = mark_of(0, between(low[0], high[0]), between(low[1], high[1]))
+    order = [Mark.NONE, Mark.MISTAKE, Mark.BLUNDER]
+    assert order.index(found) <= order.index(exact)
+
+
+def test_a_large_sheet_has_bounds_and_marks_only_where_they_are_proved():
+    """On the suggested sheet of plaid nothing is solved before its last lines; seat 0 is proved not to lose."""
+    record = record_of("plaid", {"width": 60, "height": 60}, at_random(2))
+    found = Annotator("plaid", dict(record.options), Limits(), match_seconds=0.02).annotate(record)
+    annotation = found.annotation
+    assert annotation.worths[-1].is_exact
+    assert not annotation.worths[0].is_exact
+    assert annotation.worths[0].least is Outcome.DRAW
+    for index in range(len(record.actions)):
+        if annotation.mark(index):
+            before, after = annotation.worths[index], annotation.worths[index + 1]
+            assert before.is_exact or before.least is not Outcome.LOSS or before.most is not Outcome.WIN
+            assert after.is_exact or after.low is not None or after.high is not None or after.outcome is not None
+        assert all(worth.is_exact for worth in annotation.actions[index].choices)
+    assert sum(seat.decisions for seat in accuracy_of(found)) < len(record.actions)
+
+
+def test_a_table_that_is_prepared_answers_however_little_time_a_question_has():
+    rules = make_game("multiplication", size=7)
+    start = rules.initial_state()
+    prepared = Oracle(rules, "multiplication", within_seconds=1e-9)
+    prepared.prepare(within_seconds=600)
+    assert prepared.worth(start).margin == 12  # as docs/lab.md says
+    later = rules.apply(start, (2, 2))
+    for_one = Oracle(rules, "multiplication", within_seconds=1e-9)
+    for_one.prepare(600, later)
+    assert for_one.worth(later) == prepared.worth(later)
+    assert Oracle(make_game("plaid"), "plaid").prepare(within_seconds=600) is None  # too large for a table: at once
+
+
+def test_a_game_for_three_is_refused():
+    with pytest.raises(UsageError, match="players = 3: only matches of two can be annotated"):
+        Annotator("coprimality", {"players": 3}, Limits())
+
+
+def test_an_action_among_equal_ones_is_no_decision():
+    draw = between(DRAW, DRAW)
+    assert kept_share(AnnotatedAction(seat=0, chosen=0, choices=(draw, draw))) is None
+    assert kept_share(AnnotatedAction(seat=0, chosen=0, choices=())) is None
+    assert kept_share(AnnotatedAction(seat=1, chosen=0, choices=(draw, between(LOSS_BY_1, LOSS_BY_1)))) == 0
+
+
+def test_the_interval_of_a_ratio_is_that_of_the_textbook():
+    """Three encounters; r = 4 / 8, residuals ½, -½, 0; t(2) at 97.5 % is 4.302653: ± 4.302653 · √(3/2 · ½) / 8."""
+    share = kept_interval([(3, 2.0), (3, 1.0), (2, 1.0)])
+    half = 4.302652729911275 * (3 / 2 * 0.5) ** 0.5 / 8
+    assert (share.value, share.low, share.high) == pytest.approx((0.5, 0.5 - half, 0.5 + half))
+    assert kept_interval([]) is None
+    assert kept_interval([(0, 0.0)]) is None
+
+
+def test_bots_are_ordered_by_what_they_keep():
+    seats = [
+        PlayedSeat(encounter=(1, 1), bot="b@1", accuracy=SeatAccuracy(actions=2, decisions=2, kept=2.0)),
+        PlayedSeat(encounter=(1, 2), bot="b@1", accuracy=SeatAccuracy(actions=2, decisions=1, kept=1.0)),
+        PlayedSeat(encounter=(1, 1), bot="a@1", accuracy=SeatAccuracy(actions=2, decisions=2, kept=1.0, blunders=1)),
+        PlayedSeat(encounter=(1, 1), bot="c@1", accuracy=SeatAccuracy(actions=2, earned=0.5, lucky=0.5)),
+    ]
+    first, second, third = accuracy_of_bots(seats)
+    assert (first.bot, first.encounters, first.kept.value, first.kept.low, first.kept.high) == ("b@1", 2, 1, 1, 1)
+    assert (second.bot, second.kept.value, second.blunders) == ("a@1", 0.5, 1)
+    assert (third.bot, third.kept, third.earned, third.lucky, third.points_known) == ("c@1", None, 0.5, 0.5, 1)

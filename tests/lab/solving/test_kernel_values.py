@@ -1,0 +1,280 @@
+"""What kernels say of any state: the same as tables by the rules on small boards, and as searches on larger ones."""
+
+import random
+import threading
+import time
+
+import pytest
+
+from arena.base.errors import KernelError
+from arena.games import make_game
+from arena.games.kernels.loading import load
+from arena.games.kernels.option_sets import small_games
+from arena.games.kernels.solver import KernelSolver
+from arena.lab import oracle
+from arena.lab.oracle import Oracle
+from arena.lab.solving import kernel_tables, kernel_values, mapped_table
+from arena.lab.solving.kernel_tables import KernelTableFile, fill_table, kernel_table_path, save_kernel_table
+from arena.lab.solving.kernel_values import KernelValues, has_all_values
+from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
+from arena.lab.solving.mapped_table import TableError
+from arena.lab.solving.retrograde import Retrograde
+from arena.lab.solving.search import Search
+from arena.lab.solving.state_graph import explore
+from arena.lab.solving.worth import Known
+from tests import needs
+from tests.lab.near_ties import asking_plaid  # noqa: F401
+
+pytestmark = needs.program("cc", "gcc", "clang")
+
+SMALL = [
+    ("differences", {"size": 2}),
+    ("differences", {"size": 4}),
+    ("differences", {"size": 4, "scoring": "once"}),
+    ("plusminus", {"size": 2}),
+    ("plusminus", {"size": 3}),
+    ("plusminus", {"size": 3, "grid_first": 2}),
+    ("coprimality", {"size": 3}),
+    ("coprimality", {"size": 4, "max_grids": 3}),
+    ("coprimality", {"size": 5, "max_grids": 1}),
+    ("coprimality", {"size": 5, "max_grids": 3}),  # a new grid is worth something here
+    ("plaid", {"width": 4, "height": 3, "lines": 3}),
+    ("plaid", {"width": 1, "height": 6, "lines": 2}),
+    ("plaid", {"width": 5, "height": 2, "lines": 5}),
+]
+
+
+def true_values(game, name):
+    table = Retrograde(explore(game, name, Limits()))
+    return {state: table.values[number] for state, number in table.graph.numbers.items()}
+
+
+def after_by(values, game, state):
+    return [values[game.apply(state, action)] for action in game.legal_actions(state)]
+
+
+def random_state(game, plies, rng):
+    state = game.initial_state()
+    for _ in range(plies):
+        after = game.apply(state, rng.choice(game.legal_actions(state)))
+        if game.is_over(after):
+            break
+        state = after
+    return state
+
+
+def is_predicting(game, state):
+    """There is one table for all predictions of plusminus, that of the first state."""
+    return game.name == "plusminus" and game.is_predicting(state)
+
+
+TOO_SMALL = [game for game in small_games("multiplication") if game.players == 2]
+"""Smaller than the rules allow: on the smallest of their boards there are too many states for a table by them."""
+
+
+@pytest.mark.parametrize("game", [*(make_game(name, **options) for name, options in SMALL), *TOO_SMALL], ids=str)
+def test_every_state_of_small_boards_is_worth_what_the_rules_say(game):
+    values, kernel = true_values(game, game.name), KernelValues(game, Limits())
+    for state in values:
+        if not game.is_over(state):
+            assert kernel.after_actions(state) == after_by(values, game, state)
+
+
+@pytest.mark.parametrize(("name", "options"), SMALL, ids=str)
+def test_a_table_from_any_state_on_says_the_same(name, options):
+    game, rng = make_game(name, **options), random.Random(1)
+    values = true_values(game, name)
+    states = [state for state in values if not game.is_over(state) and not is_predicting(game, state)]
+    for state in rng.sample(states, min(50, len(states))):
+        kernel = KernelValues(game, Limits())
+        kernel._roots = lambda state, _first: [state]
+        assert kernel.after_actions(state) == after_by(values, game, state)
+
+
+LARGER = [
+    ("differences", {"size": 9}, 5),
+    ("differences", {"size": 12, "scoring": "once"}, 8),
+    ("plusminus", {"size": 6}, 13),
+    ("plusminus", {"size": 12, "grid_first": 2}, 31),
+    ("multiplication", {"size": 7}, 6),
+    ("multiplication", {"size": 9}, 11),
+    ("multiplication", {"size": 13}, 20),
+    ("coprimality", {"size": 12}, 20),
+    ("coprimality", {"size": 9, "max_grids": 4}, 30),
+    ("plaid", {}, 11),
+    ("plaid", {"width": 9, "height": 8, "lines": 7}, 4),
+    ("plaid", {"width": 300, "height": 2, "lines": 299}, 298),
+]
+
+
+@pytest.mark.slow(only=("plaid-{}-11",))
+@pytest.mark.parametrize(("name", "options", "plies"), LARGER, ids=str)
+def test_random_states_of_larger_boards_are_worth_what_a_search_says(name, options, plies):
+    game, rng = make_game(name, **options), random.Random(2)
+    kernel, search = KernelValues(game, Limits()), Search(game, Limits())
+    for _ in range(3):
+        state = random_state(game, plies, rng)
+        found = kernel.after_actions(state)
+        for action, value in zip(game.legal_actions(state), found, strict=True):
+            after = search.bounds(game.apply(state, action))
+            assert (after.low, after.high) == (value, value)
+
+
+@pytest.mark.slow(sample=True)
+def test_near_ties_are_decided_by_the_rules(asking_plaid, monkeypatch):  # noqa: F811
+    game = make_game("plaid", width=6, height=4, lines=5)
+    expected = KernelValues(game, Limits()).after_actions(game.initial_state())
+    asked = []
+    monkeypatch.setattr(game, "ranks", lambda state: asked.append(state) or type(game).ranks(game, state))
+    monkeypatch.setattr(kernel_values, "solver_of", lambda game: KernelSolver(asking_plaid, game))
+    assert KernelValues(game, Limits()).after_actions(game.initial_state()) == expected
+    assert asked
+
+
+def test_one_table_answers_for_all_matches(monkeypatch):
+    game, rng = make_game("differences", size=6), random.Random(3)
+    kernel = KernelValues(game, Limits())
+    kernel.after_actions(random_state(game, 3, rng))
+    monkeypatch.setattr(KernelSolver, "fill", None)
+    for plies in (0, 1, 2, 3, 4, 5):
+        assert kernel.after_actions(random_state(game, plies, rng))
+
+
+def test_what_is_too_large_becomes_known_as_the_match_goes_on(monkeypatch):
+    game, rng = make_game("differences", size=8), random.Random(4)
+    plans = []
+    monkeypatch.setattr(kernel_values, "MAX_TABLE_BYTES", 2000)
+    kernel = KernelValues(game, Limits())
+    for plies in range(8):
+        plans.append(kernel.after_actions(random_state(game, plies, rng)) is not None)
+    assert plans == [False] * 3 + [True] * 5  # of five free columns there are 1,546 grids
+    assert KernelValues(game, Limits(memory_bytes=100)).after_actions(game.initial_state()) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "known"),
+    [
+        ("plusminus", {"size": 8}, True),
+        ("plusminus", {"size": 10}, False),
+        ("plaid", {"width": 14, "height": 14}, True),
+        ("plaid", {"width": 20, "height": 20}, False),
+        ("plaid", {}, False),
+        ("coprimality", {"size": 40}, True),
+        ("differences", {"size": 10}, True),
+        ("differences", {"size": 12}, False),
+    ],
+)
+def test_all_states_are_known_where_the_table_fits_or_no_table_is_needed(name, options, known):
+    assert has_all_values(make_game(name, **options), Limits()) is known
+
+
+def test_a_table_that_is_not_full_in_time_is_not_tried_again(monkeypatch):
+    game = make_game("differences", size=10)
+    kernel, first = KernelValues(game, Limits()), game.initial_state()
+    assert kernel.after_actions(first, time.monotonic()) is None
+    monkeypatch.setattr(KernelSolver, "fill", None)
+    assert kernel.after_actions(first) is None
+    assert "kernel solver" not in {thread.name for thread in threading.enumerate()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "options"), [("plusminus", {"size": 3}), ("coprimality", {"size": 5})])
+def test_without_a_compiler_the_oracle_says_the_same(name, options, forget_kernels, monkeypatch):
+    monkeypatch.setattr(oracle, "FEW_STATES", 0)
+    game = make_game(name, **options)
+    state = random_state(game, 2, random.Random(5))
+    fast = Oracle(game, name).actions(state)
+    forget_kernels()
+    slow = Oracle(game, name).actions(state)
+    assert [(one.action, one.worth.margin) for one in fast] == [(one.action, one.worth.margin) for one in slow]
+    assert {one.worth.known for one in fast} == {Known.TABLE} != {one.worth.known for one in slow}
+    assert isinstance(load(name), KernelError)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A table of differences in a file, and the game."""
+    game, file = make_game("differences", size=5), tmp_path / "differences.values"
+    save_kernel_table(game, file, Limits())
+    return game, file
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("differences", {"size": 5}), ("plusminus", {"size": 3}), ("plaid", {"width": 4, "height": 4, "lines": 4})],
+)
+def test_a_saved_table_has_every_value_of_its_states(name, options, tmp_path):
+    game, file = make_game(name, **options), tmp_path / "values"
+    save_kernel_table(game, file, Limits())
+    values = true_values(game, name)
+    with KernelTableFile(game, file) as table:
+        found = {state: table.value(state) for state in values}
+    has_grid = {state for state in values if name == "plusminus" and not is_predicting(game, state)}
+    assert {state: value for state, value in found.items() if state not in has_grid} == {
+        state: value for state, value in values.items() if state not in has_grid
+    }
+
+
+def test_a_saved_table_is_opened_where_one_would_be_made(tmp_path, monkeypatch):
+    load("differences")  # before the cache is another one
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path))
+    game = make_game("differences", size=6)
+    expected = KernelValues(game, Limits()).after_actions(game.initial_state())
+    save_kernel_table(game, kernel_table_path(game), Limits())
+    assert len(list((tmp_path / "tables").glob("*.values"))) == 1
+    monkeypatch.setattr(KernelSolver, "fill", None)
+    assert KernelValues(game, Limits()).after_actions(game.initial_state()) == expected
+    save_kernel_table(game, kernel_table_path(game), Limits())  # another process has done so
+
+
+def test_a_table_is_made_once_by_those_who_want_it_at_the_same_time(tmp_path, monkeypatch):
+    game, file, filled = make_game("differences", size=7), tmp_path / "t", []
+    monkeypatch.setattr(kernel_tables, "fill_table", lambda *given: filled.append(1) or fill_table(*given))
+    threads = [threading.Thread(target=save_kernel_table, args=(game, file, Limits())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(filled) == 1
+    with KernelTableFile(game, file) as table:
+        assert table.value(game.initial_state()) == 0
+
+
+def test_one_changed_byte_of_a_saved_table_is_noticed(saved):
+    game, file = saved
+    whole = file.read_bytes()
+    for place in [*range(0, len(whole), 97), len(whole) - 1]:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        file.write_bytes(damaged)
+        with pytest.raises(TableError, match=r"^table .*: "):
+            KernelTableFile(game, file)
+
+
+def test_a_table_of_others_is_refused(saved, monkeypatch):
+    game, file = saved
+    with pytest.raises(TableError, match=r"it is of differences \{.*\}; solve the game again with --save"):
+        KernelTableFile(make_game("differences", size=5, scoring="once"), file)
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(TableError, match="bytes, expected"):
+        KernelTableFile(game, file)
+    monkeypatch.setattr(kernel_tables, "sources_digest", lambda _name: "0123456789abcdef")
+    with pytest.raises(TableError, match=r"table .*: it was made by another kernel of differences; solve"):
+        KernelTableFile(game, file)
+    monkeypatch.setattr(mapped_table, "rules_version", lambda _game: "0123456789abcdef")
+    with pytest.raises(TableError, match="it was made by other rules of differences"):
+        KernelTableFile(game, file)
+
+
+def test_a_table_that_can_t_be_saved_has_a_sentence(tmp_path):
+    game = make_game("differences", size=9)
+    with pytest.raises(TooLargeError, match=r"a table of differences of 17,572,114 states takes about .* MiB, and"):
+        save_kernel_table(game, tmp_path / "t", Limits(memory_bytes=2**20))
+    with pytest.raises(TimeIsUpError, match="the table is not full"):
+        save_kernel_table(game, tmp_path / "t", Limits(deadline=time.monotonic()))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TableError, match=r"can't be written"):
+        save_kernel_table(make_game("differences", size=3), tmp_path / "file" / "t", Limits())
+    with pytest.raises(KernelError, match="makes no table"):
+        save_kernel_table(make_game("coprimality"), tmp_path / "t", Limits())
+    assert not list(tmp_path.glob("t"))

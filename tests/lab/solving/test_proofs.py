@@ -1,0 +1,155 @@
+"""The strategies, exhaustively on small boards and against hostile play on large ones; and where they break."""
+
+from dataclasses import replace
+
+import pytest
+
+from arena.games import make_game
+from arena.lab.oracle import Oracle
+from arena.lab.solving.limits import Limits
+from arena.lab.solving.proofs import BrokenStrategyError, check_by_random_play, check_exhaustively, proof_of
+from arena.lab.solving.strategies import STRATEGIES, strategies_for
+from arena.lab.solving.worth import HIGHEST, LOWEST, Known, Outcome
+from tests.lab import games
+
+TRANSPOSITION, COPIED, REFLECTION = STRATEGIES
+
+SHEETS = [
+    (width, height, lines)
+    for width in range(1, 7)
+    for height in range(1, 7)
+    for lines in range(1, width + height - 1)
+    if width * height % 2 == 0
+]
+
+SMALL = [
+    *[("differences", {"size": size, "scoring": scoring}) for size in range(2, 7) for scoring in ("distinct", "once")],
+    *[("plusminus", {"size": size, "grid_first": first}) for size in range(2, 6) for first in (1, 2)],
+]
+
+
+@pytest.mark.parametrize(("name", "options"), SMALL, ids=str)
+def test_on_small_boards_no_play_beats_a_strategy(name, options):
+    game = make_game(name, **options)
+    seats = [seat for _, seat in strategies_for(game, name)]
+    assert seats == ([0, 1] if name == "differences" else [1])
+    for strategy, seat in strategies_for(game, name):
+        assert check_exhaustively(game, strategy, seat) > 1
+
+
+def test_reflection_holds_on_the_sheets_that_it_is_for_and_breaks_on_all_others():
+    holds, breaks = set(), set()
+    for width, height, lines in SHEETS:
+        game = make_game("plaid", width=width, height=height, lines=lines)
+        if strategies_for(game, "plaid"):
+            check_exhaustively(game, REFLECTION, 0)
+            holds.add((width, height, lines))
+        else:
+            with pytest.raises(BrokenStrategyError):
+                check_exhaustively(game, REFLECTION, 0)
+            breaks.add((width, height, lines))
+    assert {(4, 4, 4), (4, 3, 5), (3, 4, 3), (1, 6, 4)} <= holds
+    assert {(4, 4, 5), (3, 4, 4), (5, 2, 2)} <= breaks
+
+
+def test_a_broken_strategy_shows_the_line():
+    """Worked out by hand: the level line 1 halves the sheet, the upright line 1 makes columns of 1 and 2."""
+    game = make_game("plaid", width=3, height=2, lines=2)
+    with pytest.raises(BrokenStrategyError, match="'reflection' for plaid loses in seat 0 after") as caught:
+        check_exhaustively(game, REFLECTION, 0)
+    assert caught.value.line == (("h", 1), ("v", 1))
+
+
+LARGE = [
+    ("differences", {"size": 30}),
+    ("differences", {"size": 31, "scoring": "once"}),
+    ("plusminus", {"size": 20}),
+    ("plusminus", {"size": 21, "grid_first": 2}),
+    ("plaid", {}),
+    ("plaid", {"width": 60, "height": 61, "lines": 31}),
+    ("plaid", {"width": 61, "height": 60, "lines": 31}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), LARGE, ids=str)
+def test_on_large_boards_the_invariant_holds_at_every_action(name, options):
+    game = make_game(name, **options)
+    for strategy, seat in strategies_for(game, name):
+        assert check_by_random_play(game, strategy, seat, matches=20, rng_seed=17) > 100
+
+
+def keeps_to_the_first(game, state):
+    return game.legal_actions(state)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "strategy", "seat"),
+    [
+        ("differences", {"size": 4}, TRANSPOSITION, 1),
+        ("plusminus", {"size": 3}, COPIED, 1),
+        ("plaid", {"width": 4, "height": 4, "lines": 4}, REFLECTION, 0),
+    ],
+)
+def test_the_checkers_catch_another_reply(name, options, strategy, seat):
+    game = make_game(name, **options)
+    wrong = replace(strategy, reply=keeps_to_the_first)
+    with pytest.raises(BrokenStrategyError, match="leaves a state without its invariant"):
+        check_exhaustively(game, wrong, seat)
+    with pytest.raises(BrokenStrategyError, match="leaves a state without its invariant"):
+        check_by_random_play(game, wrong, seat, matches=20, rng_seed=1)
+
+
+def test_the_checker_catches_a_promise_that_is_not_kept():
+    game = make_game("plusminus", size=3)
+    with pytest.raises(BrokenStrategyError, match="loses in seat 0"):
+        check_exhaustively(game, replace(TRANSPOSITION, reply=keeps_to_the_first, holds=lambda *_: True), 0)
+    with pytest.raises(BrokenStrategyError, match="wants what is not legal"):
+        check_exhaustively(game, replace(COPIED, reply=lambda *_: "?"), 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("differences", {"size": 4}), ("plusminus", {"size": 3}), ("plaid", {"width": 4, "height": 4, "lines": 3})],
+)
+def test_what_is_proved_of_any_state_is_true(name, options):
+    game = make_game(name, **options)
+    waiting, seen, proved = [game.initial_state()], set(), 0
+    while waiting:
+        state = waiting.pop()
+        if state in seen or game.is_over(state):
+            continue
+        seen.add(state)
+        proof = proof_of(game, name, state)
+        outcome, margin = games.plain_value(game, state)
+        assert (proof.low == LOWEST or (outcome, margin) >= (0, 0)) and (proof.high == HIGHEST or outcome <= 0)
+        proved += proof.low != LOWEST or proof.high != HIGHEST
+        for action in proof.actions:
+            after = games.plain_value(game, game.apply(state, action))
+            assert after >= (0, 0) if game.seat_to_act(state) == 0 else after <= (0, 0)
+        waiting += [game.apply(state, action) for action in game.legal_actions(state)]
+    assert 0 < proved < len(seen)
+
+
+def test_the_oracle_takes_a_proof_before_a_search():
+    game = make_game("differences", size=40)
+    oracle = Oracle(game, "differences", Limits(deadline=0.0, clock=lambda: 1.0))
+    start = game.initial_state()
+    worth = oracle.worth(start)
+    assert (worth.margin, worth.outcome, worth.known) == (0, Outcome.DRAW, Known.PROVED)
+    aside = oracle.worth(game.apply(start, (1, 2)))  # seat 1 answers, and has a draw; nothing is proved for seat 0
+    assert (aside.margin, aside.high, aside.known) == (None, 0, Known.PROVED)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("differences", {"size": 4}), ("coprimality", {"size": 5}), ("plusminus", {"size": 3})]
+)
+def test_the_oracle_knows_every_action(name, options):
+    game = make_game(name, **options)
+    oracle = Oracle(game, name)
+    state = game.initial_state()
+    for _ in range(3):
+        answers = oracle.actions(state)
+        assert [one.action for one in answers] == list(game.legal_actions(state))
+        for one in answers:
+            assert one.worth.margin == games.plain_value(game, game.apply(state, one.action))[1]
+        state = game.apply(state, answers[-1].action)

@@ -1,0 +1,208 @@
+"""Tables against hand-solved boards, published results, and plain recursion; games that contradict themselves."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.base.errors import GameError
+from arena.games import make_game
+from arena.games.checked_game import checked_game
+from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
+from arena.lab.solving.retrograde import Retrograde, paranoid_of, shares_of
+from arena.lab.solving.search import Search
+from arena.lab.solving.state_count import bytes_per_state, count_states
+from arena.lab.solving.state_graph import explore
+from arena.lab.solving.worth import Known, ranks_follow_scores, worth_between
+from tests.games.variants import VARIANTS
+from tests.lab import games
+
+OUTCOMES = {"win": 1, "draw": 0, "loss": -1}
+
+
+def solved(game, path=games.PATH):
+    """Return (outcome, margin) of the first state by a table and by a search, which are equal."""
+    table = Retrograde(explore(game, path, Limits()))
+    found = Search(game, Limits()).bounds(game.initial_state())
+    assert found.low == found.high == table.values[0]
+    worth = worth_between(found.low, found.high, Known.TABLE)
+    return OUTCOMES[worth.outcome], worth.margin
+
+
+# Each is small enough to be solved by hand; how, is said beside it.
+BY_HAND = [
+    ("differences", {"size": 2}, (0, 0)),  # both permutations of two are their own inverse
+    ("plusminus", {"size": 2}, (0, 0)),  # seat 0 chooses the permutation, so seat 1 has to copy its sign
+    ("plusminus", {"size": 2, "grid_first": 2}, (-1, -1)),  # seat 1 has the other sign and chooses the permutation
+    ("plaid", {"width": 2, "height": 1, "lines": 1}, (0, 0)),  # the only line halves the sheet
+    ("plaid", {"width": 1, "height": 4, "lines": 1}, (1, round(10**0.5 - 2**0.5, 9))),  # 1 by 3 above 1 by 1
+]
+
+
+@pytest.mark.parametrize(("name", "options", "expected"), BY_HAND)
+def test_boards_that_are_solved_by_hand(name, options, expected):
+    assert solved(make_game(name, **options), name) == expected
+
+
+PUBLISHED = [
+    ("hex:Hex", {"size": 2, "swap": "no"}, 1),  # the first player wins Hex (J. Nash, by strategy stealing)
+    ("hex:Hex", {"size": 3, "swap": "no"}, 1),
+    ("hex:Hex", {"size": 2, "swap": "yes"}, -1),  # so the second one wins when it may swap
+    ("domineering:Domineering", {"width": 2, "height": 2}, 1),  # Breuker, Uiterwijk, van den Herik, "Solving 8 × 8
+    ("domineering:Domineering", {"width": 3, "height": 3}, 1),  # Domineering", Theoretical Computer Science 230 (2000):
+    ("domineering:Domineering", {"width": 4, "height": 4}, 1),  # whoever begins wins on these boards
+    ("domineering:Domineering", {"width": 2, "height": 3}, 1),  # the same: 2 by 3 is won by the first player
+]
+
+
+@pytest.mark.slow(
+    only=("domineering:Domineering-options5-1", "hex:Hex-options1-1"), sample=("domineering:Domineering-options5-1",)
+)
+@pytest.mark.parametrize(("path", "options", "expected"), PUBLISHED)
+def test_games_from_outside_have_their_published_values(path, options, expected):
+    assert solved(checked_game(make_game(path, **options), path), path)[0] == expected
+
+
+SMALL = {
+    **{name: value for name, value in VARIANTS.items() if value[1].get("players", 2) == 2},
+    "differences": ("differences", {"size": 4}),
+    "differences, once": ("differences", {"size": 4, "scoring": "once"}),
+    "plusminus": ("plusminus", {"size": 3}),
+    "plusminus, seat 1 starts the grid": ("plusminus", {"size": 3, "grid_first": 2}),
+    "plaid": ("plaid", {"width": 4, "height": 5, "lines": 4}),
+}
+SMALL.pop("multiplication")  # its smallest board has ten million states
+
+
+@pytest.mark.parametrize(("name", "options"), SMALL.values(), ids=SMALL)
+def test_table_and_search_agree_with_plain_recursion(name, options):
+    game = make_game(name, **options)
+    assert solved(game, name) == games.plain_value(game, game.initial_state())
+
+
+@pytest.mark.parametrize(("name", "options"), SMALL.values(), ids=SMALL)
+def test_states_are_counted_before_they_are_found(name, options):
+    game = make_game(name, **options)
+    assert count_states(game, name) in (len(explore(game, name, Limits())), None)
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_sheets_are_counted_whatever_their_sides_and_lines(players):
+    sheets = [(width, height) for width in range(1, 5) for height in range(1, 5) if width * height % players == 0]
+    for width, height in sheets:
+        for lines in range(1, width + height - 1):
+            game = make_game("plaid", players=players, width=width, height=height, lines=lines)
+            assert count_states(game, "plaid") == len(explore(game, "plaid", Limits())), (width, height, lines)
+
+
+def test_the_states_of_the_numbering_are_counted_one_by_one():
+    game = make_game("multiplication", size=7)
+    state = game.initial_state()
+    for square in zip(range(1, 8), (2, 4, 6, 1, 3, 5, 7), strict=True):
+        state = game.apply(state, square)
+    orders = len(explore(game, "multiplication", Limits(), state))
+    partial = sum((1, 7 * 7, 42 * 42 // 2, 210 * 210 // 6, 840 * 840 // 24, 2520 * 2520 // 120, 5040 * 5040 // 720))
+    assert count_states(game, "multiplication") == partial + 5040 * orders
+
+
+def trees(players):
+    """Return a strategy for tables: positions lead to later ones, and the last ones end the match."""
+    scores = st.tuples(*[st.integers(-2, 2)] * players)
+
+    @st.composite
+    def table(draw):
+        size = draw(st.integers(1, 14))
+        inner = [
+            (draw(st.integers(0, players - 1)), draw(st.lists(st.integers(at + 1, size), min_size=1, max_size=3)))
+            for at in range(size)
+        ]
+        return (*inner, (None, draw(scores)), *[(None, draw(scores)) for _ in range(size)])
+
+    @st.composite
+    def with_ends(draw):
+        positions = list(draw(table()))
+        inner = sum(seat is not None for seat, _ in positions)
+        for at in range(1, inner):
+            if draw(st.integers(0, 3)) == 0:
+                positions[at] = (None, draw(scores))
+        return tuple(positions)
+
+    return with_ends()
+
+
+@pytest.mark.parametrize("kind", [games.OfATable, games.RanksByThemselves])  # a rank comes before the score
+@given(positions=trees(2))
+def test_random_games_have_the_value_of_plain_recursion(kind, positions):
+    game = games.game_of(positions, kind)
+    assert solved(game) == games.plain_value(game, 0)
+
+
+@settings(max_examples=60)
+@given(trees(3))
+def test_shares_of_three_seats_are_those_of_plain_recursion(positions):
+    game = games.game_of(positions, players=3)
+    graph = explore(game, games.PATH, Limits())
+    assert shares_of(graph, 3)[0] == games.plain_shares(game, 0)
+    assert paranoid_of(graph, 3) == [tuple(games.plain_held(game, 0, seat) for seat in range(3))]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("coprimality", {"size": 4, "players": 3, "max_grids": 1}),
+        ("plaid", {"players": 3, "width": 3, "height": 3, "lines": 2}),
+    ],
+)
+def test_shares_in_games_of_three(name, options):
+    game = make_game(name, **options)
+    graph = explore(game, name, Limits())
+    start = game.initial_state()
+    assert shares_of(graph, 3)[0] == pytest.approx(games.plain_shares(game, start))
+    assert paranoid_of(graph, 3)[0] == pytest.approx([games.plain_held(game, start, seat) for seat in range(3)])
+
+
+def test_a_state_may_be_reached_by_matches_of_unequal_length():
+    game = games.game_of(((0, (1, 2)), (1, (2,)), (0, (3,)), (None, (2, 1))))
+    assert solved(game) == (1, 1)
+
+
+def test_the_rank_of_one_seat_may_not_follow_its_score():
+    game = games.game_of(games.ENDS, games.RanksByThemselves)
+    assert solved(game) == (1, -3)
+    assert not ranks_follow_scores(games.RanksByThemselves())
+    assert ranks_follow_scores(make_game("plaid"))
+
+
+CONTRADICTIONS = [
+    (games.OfATable, ((0, (1,)), (1, (2,)), (0, (1, 3)), (None, (0, 0))), "apply leads back to an earlier state after 2"
+     " actions: take0 take0"),
+    (games.OfATable, ((0, (0,)),), "apply leads back to an earlier state after 1 action: take0"),
+    (games.Endless, (), "apply leads to matches of more than 10,000 actions"),
+    (games.Forgetful, (), "initial_state returned a state that is no value: those of two calls are not equal"),
+    (games.OfLists, (), "apply returned a state that is no value: list can't be hashed"),
+    (games.InPlace, games.ENDS, "apply returned a state that is no value: take0 changed the state that it was applied"
+     " to"),
+    (games.Random, games.ENDS, "apply returned a state that is no value: take0 led to two states that are not equal"),
+    (games.LateScores, games.ENDS, "scores changed after the end of a match: (0, 0), (1, 0)"),
+    (games.ActsOn, games.ENDS, "legal_actions returned actions after the end of a match: [0, 1]"),
+    (games.Remembers, ((0, (1, 1)), (None, (0, 0))), "scores changed after the end of a match: (0, 0), (1, 0) in an"
+     " equal state"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "positions", "problem"), CONTRADICTIONS)
+def test_rules_that_contradict_themselves_have_a_sentence_and_no_value(kind, positions, problem):
+    with pytest.raises(GameError) as caught:
+        solved(games.game_of(positions, kind))
+    assert str(caught.value) == f"the game {games.PATH!r} is at fault: {problem}"
+
+
+def test_exploring_stops_at_the_deadline():
+    with pytest.raises(TimeIsUpError):
+        explore(make_game("plusminus", size=4), "plusminus", Limits(deadline=1.0, clock=iter((0.0, 1.0)).__next__))
+
+
+def test_exploring_stops_when_the_memory_is_full():
+    game = make_game("plusminus", size=4)
+    limits = Limits(memory_bytes=3000 * bytes_per_state(game))
+    with pytest.raises(TooLargeError, match=r"a table of the states found so far takes about .* may be used"):
+        explore(game, "plusminus", limits)
