@@ -150,8 +150,8 @@ def _row(number: int, puzzle: Puzzle) -> dict[str, Any]:
 
 
 def _page(arena_home: ArenaHome, tournament: str) -> str:
-    from arena.site.build.puzzles import build_puzzles
-    from arena.site.models.puzzles import PuzzlesParameters
+    from arena.site.matches.puzzles import build_puzzles
+    from arena.site.matches.puzzles_model import PuzzlesParameters
     from arena.site.publish.puzzles_file import puzzles_file
 
     return puzzles_file(arena_home, build_puzzles(arena_home, PuzzlesParameters(tournament=tournament)))

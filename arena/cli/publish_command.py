@@ -21,7 +21,7 @@ from arena.cli.people_database import opened_people
 from arena.store.home import has_people
 
 if TYPE_CHECKING:
-    from arena.site.models.model import Frozen
+    from arena.site.frame.model import Frozen
 
 PAGES_A_STEP = 50
 

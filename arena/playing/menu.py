@@ -6,9 +6,9 @@ from arena.base.errors import ArenaError
 from arena.base.shipped import PREFIX, example_bots
 from arena.games import GAMES, IntOption, Option, find_game
 from arena.match.players.manifest import load_bot
-from arena.site.build.games import MAX_EXTERNAL_GAMES, MAX_TEXT_CHARACTERS, external_games
-from arena.site.models.games import GameOption
-from arena.site.models.playing import PlayableBot, PlayableGame, PlayMenu
+from arena.site.matches.games import MAX_EXTERNAL_GAMES, MAX_TEXT_CHARACTERS, external_games
+from arena.site.matches.games_model import GameOption
+from arena.site.matches.playing import PlayableBot, PlayableGame, PlayMenu
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredBot
 

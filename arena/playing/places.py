@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from arena.base.errors import IllegalActionError
 from arena.games import Game
 from arena.games.squares import Square, as_square, format_square
-from arena.site.boards import shapes_at
-from arena.site.build.action_targets import STRIP, action_targets
-from arena.site.models.match import Board, Shape
-from arena.site.models.playing import Place
+from arena.site.matches.action_targets import STRIP, action_targets
+from arena.site.matches.boards import shapes_at
+from arena.site.matches.match_model import Board, Shape
+from arena.site.matches.playing import Place
 
 MAX_PLACES = 400
 """Of squares or actions on a board."""

@@ -12,9 +12,9 @@ from arena.base.records import Fault, MatchRecord, SeatReport, TimeControl
 from arena.games import Game
 from arena.match.final_ranks import final_ranks
 from arena.playing.places import Legal, places_on
-from arena.site.build.match_sentences import result_sentence
-from arena.site.build.viewed_match import note_text, viewed_match
-from arena.site.models.playing import PlayedAction, PlayView
+from arena.site.matches.match_sentences import result_sentence
+from arena.site.matches.playing import PlayedAction, PlayView
+from arena.site.matches.viewed_match import note_text, viewed_match
 
 MAX_LEGAL = 400
 MAX_LISTED = 400

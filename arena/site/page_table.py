@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from arena.site.models.bot_profile import BotParameters, BotProfilePage
-from arena.site.models.bots import BotsPage, BotsParameters
-from arena.site.models.games import GamePage, GameParameters, GamesPage, GamesParameters
-from arena.site.models.health import HealthPage, HealthParameters
-from arena.site.models.leaderboard import (
+from arena.site.frame.page import Lane, Page
+from arena.site.matches.games_model import GamePage, GameParameters, GamesPage, GamesParameters
+from arena.site.matches.match_model import MatchPage, MatchParameters
+from arena.site.matches.puzzles_model import PuzzlePage, PuzzleParameters, PuzzlesPage, PuzzlesParameters
+from arena.site.pages.bot_profile_model import BotParameters, BotProfilePage
+from arena.site.pages.bots_model import BotsPage, BotsParameters
+from arena.site.pages.health import HealthPage, HealthParameters
+from arena.site.pages.leaderboard_model import (
     LeaderboardPage,
     LeaderboardParameters,
     LeaderboardsPage,
     LeaderboardsParameters,
 )
-from arena.site.models.match import MatchPage, MatchParameters
-from arena.site.models.matches import MatchesPage, MatchesParameters
-from arena.site.models.overview import OverviewPage, OverviewParameters
-from arena.site.models.puzzles import PuzzlePage, PuzzleParameters, PuzzlesPage, PuzzlesParameters
-from arena.site.models.tournament import TournamentPage, TournamentParameters
-from arena.site.models.versus import VersusPage, VersusParameters
-from arena.site.models.why import WhyPage, WhyParameters
-from arena.site.page import Lane, Page
+from arena.site.pages.matches_model import MatchesPage, MatchesParameters
+from arena.site.pages.overview_model import OverviewPage, OverviewParameters
+from arena.site.pages.tournament_model import TournamentPage, TournamentParameters
+from arena.site.pages.versus_model import VersusPage, VersusParameters
+from arena.site.pages.why_model import WhyPage, WhyParameters
 
 PAGES: tuple[Page, ...] = (
     Page(
@@ -28,7 +28,7 @@ PAGES: tuple[Page, ...] = (
         path="/",
         parameters=OverviewParameters,
         model=OverviewPage,
-        builder="arena.site.build.overview:build_overview",
+        builder="arena.site.pages.overview:build_overview",
         lane=Lane.ROWS,
         template="overview.html.jinja",
         room="overview",
@@ -40,7 +40,7 @@ PAGES: tuple[Page, ...] = (
         path="/bots",
         parameters=BotsParameters,
         model=BotsPage,
-        builder="arena.site.build.bots:build_bots",
+        builder="arena.site.pages.bots:build_bots",
         lane=Lane.RATINGS,
         template="bots.html.jinja",
         room="bots",
@@ -52,7 +52,7 @@ PAGES: tuple[Page, ...] = (
         path="/leaderboards",
         parameters=LeaderboardsParameters,
         model=LeaderboardsPage,
-        builder="arena.site.build.leaderboard:build_leaderboards",
+        builder="arena.site.pages.leaderboard:build_leaderboards",
         lane=Lane.RATINGS,
         template="leaderboards.html.jinja",
         room="leaderboards",
@@ -64,7 +64,7 @@ PAGES: tuple[Page, ...] = (
         path="/leaderboards/{game}",
         parameters=LeaderboardParameters,
         model=LeaderboardPage,
-        builder="arena.site.build.leaderboard:build_leaderboard",
+        builder="arena.site.pages.leaderboard:build_leaderboard",
         lane=Lane.RATINGS,
         template="leaderboard.html.jinja",
         room="leaderboards",
@@ -76,12 +76,12 @@ PAGES: tuple[Page, ...] = (
         path="/bots/{bot}",
         parameters=BotParameters,
         model=BotProfilePage,
-        builder="arena.site.build.bot_profile:build_bot_profile",
+        builder="arena.site.pages.bot_profile:build_bot_profile",
         lane=Lane.RATINGS,
         template="bot_profile.html.jinja",
         room="bots",
         topics=("bots/{bot}",),
-        freshener="arena.site.build.first_ratings:with_first_ratings",
+        freshener="arena.site.pages.first_ratings:with_first_ratings",
         has_feed=True,
     ),
     Page(
@@ -90,7 +90,7 @@ PAGES: tuple[Page, ...] = (
         path="/bots/{bot}/versus/{rival}",
         parameters=VersusParameters,
         model=VersusPage,
-        builder="arena.site.build.versus:build_versus",
+        builder="arena.site.pages.versus:build_versus",
         lane=Lane.RATINGS,
         template="versus.html.jinja",
         room="bots",
@@ -102,7 +102,7 @@ PAGES: tuple[Page, ...] = (
         path="/tournaments/{tournament}",
         parameters=TournamentParameters,
         model=TournamentPage,
-        builder="arena.site.build.tournament:build_tournament",
+        builder="arena.site.pages.tournament:build_tournament",
         lane=Lane.RATINGS,
         template="tournament.html.jinja",
         room="overview",
@@ -115,7 +115,7 @@ PAGES: tuple[Page, ...] = (
         path="/tournaments/{tournament}/bots/{bot}",
         parameters=WhyParameters,
         model=WhyPage,
-        builder="arena.site.build.why:build_why",
+        builder="arena.site.pages.why:build_why",
         lane=Lane.RATINGS,
         template="why.html.jinja",
         room="overview",
@@ -137,7 +137,7 @@ PAGES: tuple[Page, ...] = (
         path="/tournaments/{tournament}/matches",
         parameters=MatchesParameters,
         model=MatchesPage,
-        builder="arena.site.build.matches:build_matches",
+        builder="arena.site.pages.matches:build_matches",
         lane=Lane.ROWS,
         template="matches.html.jinja",
         room="overview",
@@ -149,7 +149,7 @@ PAGES: tuple[Page, ...] = (
         path="/tournaments/{tournament}/matches/{match}",
         parameters=MatchParameters,
         model=MatchPage,
-        builder="arena.site.build.match:build_match",
+        builder="arena.site.matches.match:build_match",
         lane=Lane.BOARDS,
         template="match.html.jinja",
         room="overview",
@@ -161,7 +161,7 @@ PAGES: tuple[Page, ...] = (
         path="/tournaments/{tournament}/puzzles",
         parameters=PuzzlesParameters,
         model=PuzzlesPage,
-        builder="arena.site.build.puzzles:build_puzzles",
+        builder="arena.site.matches.puzzles:build_puzzles",
         lane=Lane.BOARDS,
         template="puzzles.html.jinja",
         room="overview",
@@ -173,7 +173,7 @@ PAGES: tuple[Page, ...] = (
         path="/tournaments/{tournament}/puzzles/{puzzle}",
         parameters=PuzzleParameters,
         model=PuzzlePage,
-        builder="arena.site.build.puzzles:build_puzzle",
+        builder="arena.site.matches.puzzles:build_puzzle",
         lane=Lane.BOARDS,
         template="puzzle.html.jinja",
         room="overview",
@@ -185,7 +185,7 @@ PAGES: tuple[Page, ...] = (
         path="/games",
         parameters=GamesParameters,
         model=GamesPage,
-        builder="arena.site.build.games:build_games",
+        builder="arena.site.matches.games:build_games",
         lane=Lane.BOARDS,
         template="games.html.jinja",
         room="games",
@@ -197,7 +197,7 @@ PAGES: tuple[Page, ...] = (
         path="/games/{game}",
         parameters=GameParameters,
         model=GamePage,
-        builder="arena.site.build.game:build_game",
+        builder="arena.site.matches.game:build_game",
         lane=Lane.BOARDS,
         template="game.html.jinja",
         room="games",

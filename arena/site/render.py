@@ -21,8 +21,10 @@ from arena.analysis.text.column_meanings import meaning_of
 from arena.analysis.text.standings_columns import percent_text
 from arena.analysis.text.tables import printable, printable_lines
 from arena.base.text import counted, duration_text, halves_text, minute_text, rate_text, score_text
-from arena.site import charts
-from arena.site.boards import (
+from arena.site.frame.model import Frozen, Model, Parameters
+from arena.site.frame.page import Page
+from arena.site.links import Links, query_value
+from arena.site.matches.boards import (
     board_svg,
     clocks_at,
     places_svg,
@@ -32,13 +34,11 @@ from arena.site.boards import (
     seconds_text,
     targets_svg,
 )
-from arena.site.links import Links, query_value
-from arena.site.models.model import Frozen, Model, Parameters
-from arena.site.models.standings import scale_of
-from arena.site.page import Page
-from arena.site.rating_chart import RatingChart
-from arena.site.rulebook import rulebook_html
-from arena.site.worth_chart import worths_svg
+from arena.site.matches.rulebook import rulebook_html
+from arena.site.matches.worth_chart import worths_svg
+from arena.site.pages import charts
+from arena.site.pages.rating_chart import RatingChart
+from arena.site.pages.standings_model import scale_of
 
 MAX_UNBROKEN_CHARACTERS = 16
 """A name of up to this many characters fits wherever a page has one."""

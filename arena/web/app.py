@@ -12,9 +12,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena.base.programs.trouble_note import Trouble
+from arena.site.frame.model import Frozen
+from arena.site.frame.page import Lane, Page
 from arena.site.links import ServedLinks
-from arena.site.models.model import Frozen
-from arena.site.page import Lane, Page
 from arena.site.page_table import PAGES
 from arena.site.render import asset, asset_digests
 from arena.web import openapi

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
-from arena.site.models.model import Model
+from arena.site.frame.model import Model
 from arena.web.problems import Problem
 
 

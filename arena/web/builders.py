@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from arena.base.programs.systemd import CREDENTIALS_VARIABLE
-from arena.site.models.model import Parameters
-from arena.site.page import Lane, Page
+from arena.site.frame.model import Parameters
+from arena.site.frame.page import Lane, Page
 from arena.store.home import STORE_VARIABLE
 from arena.web.builder_messages import BuildAnswer, BuilderStart, BuildRequest
 from arena.web.built_value import BuiltValue

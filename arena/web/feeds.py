@@ -11,10 +11,10 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
-from arena.site.build.feeds import bot_feed, tournament_feed
 from arena.site.feed import feed_xml
-from arena.site.models.feed import Feed
-from arena.site.models.model import MAX_NAME_CHARACTERS
+from arena.site.frame.model import MAX_NAME_CHARACTERS
+from arena.site.pages.feed import Feed
+from arena.site.pages.feeds import bot_feed, tournament_feed
 from arena.store.home import ArenaHome
 from arena.web.endpoint import NOT_CHANGED, TOO_LONG, Endpoint, operation
 from arena.web.rendered import PAGE_CACHING, Rendered, rendered, response_of

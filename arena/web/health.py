@@ -14,8 +14,8 @@ from arena.base.programs.trouble_note import Trouble
 from arena.base.version import __version__
 from arena.operating.parts import WEB
 from arena.operating.troubles import HOME
-from arena.site.models.health import BuilderHealth, HealthPage
-from arena.site.page import Lane
+from arena.site.frame.page import Lane
+from arena.site.pages.health import BuilderHealth, HealthPage
 from arena.web.builders import Builders
 from arena.web.csp_reports import CspReports
 from arena.web.events import Events

@@ -9,9 +9,9 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from arena.base.version import __version__
+from arena.site.frame.model import MAX_NAME_CHARACTERS, Model
+from arena.site.frame.page import Lane, Page
 from arena.site.links import INDEX_PATH
-from arena.site.models.model import MAX_NAME_CHARACTERS, Model
-from arena.site.page import Lane, Page
 from arena.web.endpoint import NOT_CHANGED, REFUSALS, TOO_LONG, Endpoint
 from arena.web.problems import Problem
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena.base.errors import ArenaError, text_of
-from arena.site.models.model import Parameters
-from arena.site.page import Lane, Page
+from arena.site.frame.model import Parameters
+from arena.site.frame.page import Lane, Page
 from arena.web.page_value import LATE_SECONDS, NAMES_END, Value, names_of, rest_seconds
 from arena.web.problems import DEFECT, Problem, problem_of
 from arena.web.value_builder import ValueBuilder

@@ -16,10 +16,10 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
+from arena.site.frame.model import Frozen, Parameters
+from arena.site.frame.page import Lane, Page
 from arena.site.links import ServedLinks
-from arena.site.models.health import HealthPage
-from arena.site.models.model import Frozen, Parameters
-from arena.site.page import Lane, Page
+from arena.site.pages.health import HealthPage
 from arena.site.render import Setting, render, render_template
 from arena.web.page_cache import Found, PageCache
 from arena.web.page_value import HURRIED_SECONDS, LATE_SECONDS, Value

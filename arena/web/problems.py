@@ -23,7 +23,7 @@ from arena.base.errors import (
     text_of,
 )
 from arena.base.text import shortened_text
-from arena.site.models.model import Model
+from arena.site.frame.model import Model
 
 MAX_SENTENCE_CHARACTERS = 1000
 SAY_AGAIN_SECONDS = 60.0

@@ -18,8 +18,8 @@ from pydantic import Field, ValidationError
 
 from arena.base.bot_text import EVERYBODY, Audience
 from arena.base.shipped import code_digest
-from arena.site.models.model import Model, Parameters
-from arena.site.page import Page
+from arena.site.frame.model import Model, Parameters
+from arena.site.frame.page import Page
 from arena.web.built_value import BuiltValue
 
 LAYOUT = 2

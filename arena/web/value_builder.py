@@ -12,8 +12,8 @@ import anyio
 import anyio.to_thread
 from pydantic import ValidationError
 
-from arena.site.models.model import Parameters
-from arena.site.page import Lane, Page
+from arena.site.frame.model import Parameters
+from arena.site.frame.page import Lane, Page
 from arena.store.results.again import read_whole
 from arena.web.builders import CRASHED, Builders
 from arena.web.built_value import BuiltValue

@@ -7,7 +7,7 @@ import pytest
 from arena.playing.host import LEAVING_SECONDS, NEWS_SECONDS, Host
 from arena.playing.host_program import LOOK_SECONDS
 from arena.playing.menu import MenuMaker
-from arena.site.models.playing import PlayMenu
+from arena.site.matches.playing import PlayMenu
 from arena.store.home import ArenaHome
 from arena.store.people.play_slots import MENU_SECONDS
 from arena.store.results.commit_signal import Commits

@@ -6,7 +6,7 @@ from arena.base.records import TimeControl
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.playing.view import Played, view_of
-from arena.site.build.match_sentences import position_sentence, result_sentence
+from arena.site.matches.match_sentences import position_sentence, result_sentence
 from tests.site.matches import FULL, fault, record
 
 NAMES = ("you", "greedy@1")

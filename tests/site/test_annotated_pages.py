@@ -11,9 +11,9 @@ from arena.lab.matches.annotated_tournament import TournamentAnnotator
 from arena.lab.matches.annotating import Annotator
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.worth_text import SEATS, worth_text
-from arena.site.build.annotated_positions import AnnotatedPositions
-from arena.site.build.viewed_match import viewed_match
-from arena.site.models.match import ViewedMatch
+from arena.site.matches.annotated_positions import AnnotatedPositions
+from arena.site.matches.match_model import ViewedMatch
+from arena.site.matches.viewed_match import viewed_match
 from arena.site.publish.one_file import packed
 from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of
@@ -132,7 +132,7 @@ def test_where_nothing_is_known_there_is_no_segment(annotated):
 
 def test_a_page_with_very_many_actions_lists_those_of_its_own_ply(annotated, monkeypatch):
     found, annotation = annotated
-    monkeypatch.setattr("arena.site.build.annotated_positions.MAX_CHOICES", 3)
+    monkeypatch.setattr("arena.site.matches.annotated_positions.MAX_CHOICES", 3)
     few = viewed_match(found, {}, 2, annotation=annotation)
     assert [one.ply for one in few.positions if one.annotation.choices] == [2]
 

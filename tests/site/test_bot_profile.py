@@ -8,9 +8,9 @@ import pytest
 
 from arena.base.errors import UnknownNameError
 from arena.base.results import EntrantRating
-from arena.site.build import bot_profile as builder
-from arena.site.models.bot_profile import BotParameters
 from arena.site.page_table import PAGE_BY_NAME
+from arena.site.pages import bot_profile as builder
+from arena.site.pages.bot_profile_model import BotParameters
 from arena.store.results.live_state import RunProgress
 from arena.store.results.values import StoredBot
 from arena.tournament.corrections.void_matches import void_matches

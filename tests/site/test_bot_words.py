@@ -24,7 +24,7 @@ import arena
 from arena.base.bot_text import EVERYBODY, OPERATOR, BotText, author_of
 from arena.base.enums import FaultKind
 from arena.base.records import Fault, MatchRecord, SeatReport
-from arena.site.models.match import MatchParameters
+from arena.site.matches.match_model import MatchParameters
 from arena.site.page_table import PAGES
 from arena.site.publish.one_file import report_file
 from arena.site.publish.publishing import publish

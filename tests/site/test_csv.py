@@ -7,7 +7,7 @@ import pytest
 
 from arena.analysis.text.tables import Column
 from arena.base.errors import UnknownNameError
-from arena.site.models.model import Model, Table
+from arena.site.frame.model import Model, Table
 
 BOT = Column("bot", "bot", is_number=False)
 

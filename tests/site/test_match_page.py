@@ -12,9 +12,9 @@ from arena.base.errors import UnknownNameError
 from arena.base.live_match import LiveMatch
 from arena.base.seeds import pick_below
 from arena.games import make_game
-from arena.site.build.match import build_match
-from arena.site.build.viewed_match import viewed_match
-from arena.site.models.match import MatchPage, MatchParameters
+from arena.site.matches.match import build_match
+from arena.site.matches.match_model import MatchPage, MatchParameters
+from arena.site.matches.viewed_match import viewed_match
 from arena.store.home import ArenaHome
 from arena.store.results.live_state import PlayedNow, RunProgress
 from arena.tournament.corrections.absence import disqualify

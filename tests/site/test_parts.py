@@ -6,7 +6,7 @@ import pytest
 
 from arena.base.enums import FaultKind, Termination
 from arena.site.links import ServedLinks
-from arena.site.models.results import ListedFault, ListedResult
+from arena.site.pages.results_model import ListedFault, ListedResult
 from arena.site.render import Setting, asset_digests, environment
 
 

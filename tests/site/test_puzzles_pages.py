@@ -6,10 +6,10 @@ import pytest
 from arena.base.errors import StoreError, UnknownNameError
 from arena.lab.matches.kept_puzzles import keep_puzzles
 from arena.lab.oracle import Oracle
-from arena.site.build.puzzles import build_puzzle, build_puzzles
-from arena.site.build.tournament import build_tournament
-from arena.site.models.puzzles import PuzzleParameters, PuzzlesParameters
-from arena.site.models.tournament import TournamentParameters
+from arena.site.matches.puzzles import build_puzzle, build_puzzles
+from arena.site.matches.puzzles_model import PuzzleParameters, PuzzlesParameters
+from arena.site.pages.tournament import build_tournament
+from arena.site.pages.tournament_model import TournamentParameters
 from arena.site.publish.puzzles_file import puzzles_file
 from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play

@@ -12,7 +12,7 @@ from arena.lab.measures.measure import Measure, Row, Unit
 from arena.lab.measures.report import QualityReport, survey_quality
 from arena.lab.measures.survey import Plan
 from arena.lab.solving.limits import Limits
-from arena.site.estimate_charts import plots_of
+from arena.site.pages.estimate_charts import plots_of
 from arena.site.publish.quality_page import quality_page
 
 

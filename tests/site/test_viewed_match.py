@@ -9,9 +9,9 @@ from arena.base.enums import Termination
 from arena.base.records import TimeControl
 from arena.games import Drawing
 from arena.games.differences import Differences
-from arena.site.build import match_boards
-from arena.site.build.viewed_match import viewed_match
-from arena.site.models.match import Asked
+from arena.site.matches import match_boards
+from arena.site.matches.match_model import Asked
+from arena.site.matches.viewed_match import viewed_match
 from tests.site.matches import FULL, fault, record
 
 

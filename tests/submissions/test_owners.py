@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from arena.analysis.measures.leaderboard_cache import leaderboard
-from arena.site.build.feeds import tournament_feed
 from arena.site.feed import feed_xml
 from arena.site.page_table import PAGE_BY_NAME
+from arena.site.pages.feeds import tournament_feed
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.roles import Role
 from arena.store.results.owners import Authorship, OwnedBot, Owners

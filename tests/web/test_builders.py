@@ -14,8 +14,8 @@ import pytest
 
 from arena.base.definition import GameChoice
 from arena.base.live_match import LiveMatch
-from arena.site.models.match import MatchParameters
-from arena.site.page import Lane
+from arena.site.frame.page import Lane
+from arena.site.matches.match_model import MatchParameters
 from arena.site.page_table import PAGE_BY_NAME
 from arena.store.home import ArenaHome
 from arena.web.builders import CRASHED, Builders, LaneLimits
@@ -215,7 +215,7 @@ async def test_one_that_is_apart_asks_no_server_for_what_is_in_a_file(directory,
 async def test_a_builder_ends_with_the_web_process(directory, name):
     program = textwrap.dedent(f"""
         import asyncio
-        from arena.site.page import Lane
+        from arena.site.frame.page import Lane
         from tests.web.test_builders import LIMITS, Builders, build
 
         async def main():

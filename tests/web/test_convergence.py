@@ -5,8 +5,8 @@ import asyncio
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arena.site.models.tournament import TournamentParameters
 from arena.site.page_table import PAGE_BY_NAME
+from arena.site.pages.tournament_model import TournamentParameters
 from arena.web.built_value import BuiltValue
 from arena.web.page_cache import CURRENT_PER_BUILD_SECOND, QUIET_CURRENT_SECONDS, PageCache
 from tests.web.conftest import FakeVersions

@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 import pytest
 
 from arena.base.records import Fault
-from arena.site.build.feeds import bot_feed, tournament_feed
 from arena.site.feed import ATOM, feed_xml, result_title
-from arena.site.models.feed import MAX_ENTRIES
-from arena.site.models.results import ListedFault, ListedResult
+from arena.site.pages.feed import MAX_ENTRIES
+from arena.site.pages.feeds import bot_feed, tournament_feed
+from arena.site.pages.results_model import ListedFault, ListedResult
 from arena.store.home import ArenaHome
 from tests.store.results.samples import definition, line, record
 from tests.web.conftest import client_of

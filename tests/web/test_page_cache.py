@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from arena.base.errors import ChangedMeanwhileError, StoreAwayError, StoreError, UnknownNameError
-from arena.site.models.overview import OverviewParameters
-from arena.site.page import Lane
+from arena.site.frame.page import Lane
 from arena.site.page_table import PAGE_BY_NAME
+from arena.site.pages.overview_model import OverviewParameters
 from arena.web.built_value import BuiltValue
 from arena.web.page_cache import CURRENT_SECONDS, FAILURE_SECONDS, QUIET_CURRENT_SECONDS, PageCache
 from arena.web.page_value import MAX_CROWDING, MAX_REST_SECONDS, rest_seconds

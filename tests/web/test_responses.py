@@ -9,7 +9,7 @@ from urllib.parse import quote
 import anyio
 import pytest
 
-from arena.site.page import Lane
+from arena.site.frame.page import Lane
 from arena.site.page_table import PAGES
 from arena.store.home import ArenaHome
 from arena.web.csp_reports import MAX_REPORT_BYTES

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from arena.analysis.text.tables import Column
-from arena.site.models.model import Model, Table
-from arena.site.models.sentence import Sentence
-from arena.site.models.standings import StandingLine
+from arena.site.frame.model import Model, Table
+from arena.site.frame.sentence import Sentence
+from arena.site.pages.standings_model import StandingLine
 from arena.store.people.contest import ContestPhase, ContestResults
 
 _GRADES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from arena.site.models.model import Model
+from arena.site.frame.model import Model
 from arena.store.people.directing import DirectorState, RequestState, Wish
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.site.models.model import Model
+from arena.site.frame.model import Model
 from arena.site.models.submissions import SubmissionDetails, SubmissionLine
 from arena.store.people.roles import Role, Scope
 from arena.store.people.unrated_match import MatchState

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from arena.site.models.first_rating import FirstRating
-from arena.site.models.model import Model
+from arena.site.frame.model import Model
+from arena.site.pages.first_rating import FirstRating
 from arena.store.people.submission import SubmissionState
 
 

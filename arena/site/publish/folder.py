@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.analysis.text.match_choice import MatchChoice
-from arena.site.build.feeds import bot_feed, tournament_feed
 from arena.site.feed import feed_with
+from arena.site.frame.model import Frozen, Model, ModelOfTournament
+from arena.site.frame.page import Page
 from arena.site.links import STATIC, FolderLinks
-from arena.site.models.model import Frozen, Model, ModelOfTournament
-from arena.site.models.results import ListedResult
-from arena.site.page import Page
 from arena.site.page_table import PAGE_BY_NAME
+from arena.site.pages.feeds import bot_feed, tournament_feed
+from arena.site.pages.results_model import ListedResult
 from arena.site.publish.contents import MAX_BOTS_IN_PAIRS, Contents
 from arena.site.publish.file_names import file_names
 from arena.site.render import Setting, asset, asset_digests, render

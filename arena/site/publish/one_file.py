@@ -18,14 +18,14 @@ from markupsafe import Markup
 
 from arena.base.bot_text import EVERYBODY, Audience
 from arena.lab.matches.stored_annotation import annotation_of
-from arena.site.build.report import ReportBuilder
-from arena.site.build.results import listed_result
-from arena.site.build.viewed_match import viewed_match
-from arena.site.charts import Point
-from arena.site.models.match import ViewedMatch
-from arena.site.models.report import Report
-from arena.site.models.results import ListedResult
-from arena.site.models.tournament import TournamentParameters
+from arena.site.matches.match_model import ViewedMatch
+from arena.site.matches.viewed_match import viewed_match
+from arena.site.pages.charts import Point
+from arena.site.pages.report import ReportBuilder
+from arena.site.pages.report_model import Report
+from arena.site.pages.results import listed_result
+from arena.site.pages.results_model import ListedResult
+from arena.site.pages.tournament_model import TournamentParameters
 from arena.site.render import Setting, asset, render_template
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredTournament

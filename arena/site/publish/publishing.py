@@ -14,7 +14,7 @@ from typing import NamedTuple
 from arena.base.bot_text import EVERYBODY, Audience
 from arena.base.errors import StoreError, UsageError
 from arena.base.version import __version__
-from arena.site.models.model import Frozen
+from arena.site.frame.model import Frozen
 from arena.site.publish.folder import Folder
 from arena.site.publish.folder_writer import new_folder
 from arena.site.publish.manifest import FORM, Manifest, PublishedTournament

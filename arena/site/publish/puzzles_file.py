@@ -6,8 +6,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from arena.site.build.puzzles import build_puzzle
-from arena.site.models.puzzles import PuzzleParameters, PuzzlesPage, PuzzlesParameters
+from arena.site.matches.puzzles import build_puzzle
+from arena.site.matches.puzzles_model import PuzzleParameters, PuzzlesPage, PuzzlesParameters
 from arena.site.publish.one_file import policy_hash
 from arena.site.render import Setting, asset, render_template
 from arena.store.home import ArenaHome

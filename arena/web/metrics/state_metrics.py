@@ -14,7 +14,7 @@ from arena.base.programs.trouble_note import Trouble
 from arena.base.version import __version__
 from arena.operating.parts import PARTS, WEB, WORK
 from arena.operating.troubles import HOME
-from arena.site.page import Lane
+from arena.site.frame.page import Lane
 from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
 from arena.store.people.directing import LADDER, DirectorState
 from arena.store.people.people_store import PeopleStore

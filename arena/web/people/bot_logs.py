@@ -15,12 +15,12 @@ from arena.base.bot_text import OPERATOR, Audience, author_of
 from arena.base.errors import UnknownNameError
 from arena.base.records import MatchRecord
 from arena.base.shipped import PREFIX
-from arena.site.build.viewed_match import note_text
 from arena.site.links import address_of
-from arena.site.models.bot_logs import BotLogs, MatchLogs, Noted, SeatLog
-from arena.site.models.bot_profile import BotParameters
-from arena.site.models.match import MatchFault, MatchParameters
+from arena.site.matches.match_model import MatchFault, MatchParameters
+from arena.site.matches.viewed_match import note_text
 from arena.site.page_table import PAGE_BY_NAME
+from arena.site.pages.bot_logs import BotLogs, MatchLogs, Noted, SeatLog
+from arena.site.pages.bot_profile_model import BotParameters
 from arena.store.home import ArenaHome
 from arena.store.people.roles import Permission
 from arena.web.people.contest_results import hidden_contest

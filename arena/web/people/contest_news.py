@@ -15,7 +15,7 @@ from typing import Any
 
 from arena.base.errors import StoreError
 from arena.contests.visibility import visible, visible_phase
-from arena.site.models.model import Frozen
+from arena.site.frame.model import Frozen
 from arena.store.people.contest import ContestResults, StoredContest
 from arena.store.people.contest_rows import ContestRows
 from arena.store.people.people_store import PeopleStore

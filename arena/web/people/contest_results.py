@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 
 from arena.contests.visibility import ContestHome, visible
+from arena.site.frame.model import Model
+from arena.site.frame.page import Page
 from arena.site.links import ServedLinks, address_of
 from arena.site.models.contests import GradesPage, SigningKeyPage
-from arena.site.models.model import Model
-from arena.site.models.tournament import TournamentPage
-from arena.site.page import Page
 from arena.site.page_table import PAGE_BY_NAME
+from arena.site.pages.tournament_model import TournamentPage
 from arena.site.publish.signature import signing_key
 from arena.site.render import asset_digests
 from arena.store.people.contest import StoredContest

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from arena.contests.contest_text import contest_text
 from arena.contests.visibility import ContestHome, Visibility, visible
+from arena.site.frame.model import Model
 from arena.site.models.contests import (
     ContestChanges,
     ContestPage,
@@ -14,8 +15,7 @@ from arena.site.models.contests import (
     ContestTournament,
     EntryLine,
 )
-from arena.site.models.model import Model
-from arena.site.models.tournament import TournamentPage
+from arena.site.pages.tournament_model import TournamentPage
 from arena.store.people.contest import (
     Contest,
     ContestEntrants,

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from arena.base.ranking import competition_ranks
 from arena.contests.visibility import ContestHome, visible
+from arena.site.frame.page import Page
 from arena.site.models.contests import FinalResult, GradeLine
-from arena.site.models.tournament import TournamentPage, TournamentParameters
-from arena.site.page import Page
 from arena.site.page_table import PAGE_BY_NAME
+from arena.site.pages.tournament_model import TournamentPage, TournamentParameters
 from arena.store.people.contest import ContestEntry, StoredContest
 from arena.web.people.homes import HomePlace
 from arena.web.people.operation import Visit

@@ -14,9 +14,9 @@ from pydantic_core import PydanticCustomError
 
 from arena.base.errors import UsageError
 from arena.base.reason import MAX_REASON_CHARACTERS
+from arena.site.frame.model import Model, Parameters
+from arena.site.frame.page import Page
 from arena.site.links import Links
-from arena.site.models.model import Model, Parameters
-from arena.site.page import Page
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.rates import Rate
 from arena.store.people.roles import Permission

@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 
 from arena.base.errors import UsageError
 from arena.base.text import any_of
-from arena.site.models.games import MAX_OPTION_FIELDS, OPTION_PREFIX, GameOption
-from arena.site.models.playing import PlayableBot, PlayableGame, PlayMenu
+from arena.site.matches.games_model import MAX_OPTION_FIELDS, OPTION_PREFIX, GameOption
+from arena.site.matches.playing import PlayableBot, PlayableGame, PlayMenu
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.unrated_match import Choices
 from arena.web.people.operation import Fields

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, StrictBool
 
 from arena.base.errors import UsageError
-from arena.site.models.playing import (
+from arena.site.matches.playing import (
     OwnMatch,
     PlayPage,
     PlayView,

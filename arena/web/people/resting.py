@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from arena.base.shipped import PREFIX
 from arena.base.text import all_of
-from arena.site.models.playing import PlayableBot, PlayMenu
+from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.store.people.resting_bots import Rest, rest_of, rest_sentence
 from arena.web.people.operation import Visit
 

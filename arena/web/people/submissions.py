@@ -10,8 +10,8 @@ from arena.base.bot_text import EVERYBODY, author_of
 from arena.base.errors import ArenaError
 from arena.base.records import MEBIBYTE
 from arena.base.text import size_text
-from arena.site.build.first_ratings import first_ratings
 from arena.site.models.submissions import SubmissionDetails, SubmissionLine, SubmissionPage, SubmissionsPage
+from arena.site.pages.first_ratings import first_ratings
 from arena.store.people.rates import Rate
 from arena.store.people.record_quota import MAX_DAILY_BYTES
 from arena.store.people.resting_bots import rest_sentence

@@ -17,8 +17,8 @@ from arena.games.drawing import drawing_problem, shape_problem
 from arena.match.players.player import Answer
 from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
-from arena.site.boards import board_svg
-from arena.site.build.viewed_match import viewed_match
+from arena.site.matches.boards import board_svg
+from arena.site.matches.viewed_match import viewed_match
 
 
 def played(game, options, texts):

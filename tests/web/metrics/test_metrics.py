@@ -10,7 +10,7 @@ import pytest
 
 from arena.base.programs.trouble_note import Trouble
 from arena.operating.parts import PARTS
-from arena.site.page import Lane
+from arena.site.frame.page import Lane
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import DirectorState
 from arena.store.people.roles import Role

@@ -1,8 +1,8 @@
 """Grades of a contest: a line for each person, ranked among the bots of authors."""
 
 from arena.site.models.contests import GradesPage
-from arena.site.models.standings import StandingLine
-from arena.site.models.tournament import TournamentPage
+from arena.site.pages.standings_model import StandingLine
+from arena.site.pages.tournament_model import TournamentPage
 from arena.store.people.contest import ContestEntry
 from arena.web.people.grades import grade_lines
 

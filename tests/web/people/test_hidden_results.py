@@ -10,7 +10,7 @@ import shutil
 import pytest
 
 from arena.playing.menu import playable_game
-from arena.site.models.playing import PlayableBot, PlayMenu
+from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.site.page_table import PAGES
 from arena.store.people.contest import ContestPhase, ContestStage
 from arena.store.results.schema import metadata

@@ -9,7 +9,7 @@ import pytest
 
 from arena.contests.contest_file import reading_of
 from arena.playing.menu import playable_game
-from arena.site.models.playing import PlayableBot, PlayMenu
+from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.store.people.directing import DirectorState
 from arena.store.people.rates import Rates
 from arena.store.people.roles import Role

@@ -9,7 +9,7 @@ from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.playing.menu import playable_game
 from arena.playing.view import Played, view_of
-from arena.site.models.playing import PlayableBot, PlayMenu
+from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.store.people.roles import Role, Scope
 from arena.store.people.submission import SubmissionState
 from arena.store.people.unrated_match import MatchState, Position, Wish

@@ -1,1 +1,0 @@
-"""From the store to the value of a page."""

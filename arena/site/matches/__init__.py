@@ -1,0 +1,1 @@
+"""Pages about a match, a board, a game."""

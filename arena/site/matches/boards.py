@@ -1,0 +1,228 @@
+"""A position of a match as SVG, and the scores of all of them as a chart; the style sheet gives them their colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from arena.analysis.text.markup import text
+from arena.analysis.text.match_view import DRAWING_ORDER, SEAT_SHAPES, SEAT_STYLES
+from arena.site.matches.games_model import LegalAction
+from arena.site.matches.match_model import Board, Clock, Position, ViewedMatch
+from arena.site.matches.playing import Place
+
+CHART_WIDTH, CHART_HEIGHT = 300, 60
+
+
+def position_at(match: ViewedMatch, ply: int) -> Position:
+    """Return the position at a ply, which is one of those shown."""
+    return match.positions[ply - match.first_ply]
+
+
+def clocks_at(match: ViewedMatch, ply: int) -> tuple[Clock, ...]:
+    """Return the time of each seat at a ply."""
+    clocks = list(match.clocks)
+    for position in match.positions[1 : ply - match.first_ply + 1]:
+        if position.seat is not None and position.clock is not None:
+            clocks[position.seat] = position.clock
+    return tuple(clocks)
+
+
+def shapes_at(board: Board, index: int) -> list[Sequence[Any]]:
+    """Return the shapes of a position in the order they are drawn.
+
+    Args:
+        board: the boards of a match.
+        index: of the position, among those shown.
+    """
+    there: dict[int, None] = {}
+    for come, gone in board.frames[: index + 1]:
+        there = {number: None for number in (*there, *come) if number not in gone}
+    outline = board.outlines[index]
+    shapes = sorted((board.shapes[number] for number in there), key=lambda shape: DRAWING_ORDER[str(shape[0])])
+    return [*shapes, outline] if outline else list(shapes)
+
+
+def board_svg(match: ViewedMatch, ply: int, targets: Markup | None = None) -> Markup:
+    """Return the board at a ply.
+
+    Args:
+        match: what is shown.
+        ply: one of the positions shown.
+        targets: what lies above it, as SVG.
+    """
+    board = match.board
+    if board is None:
+        return Markup()
+    drawn = "".join(_drawn(shapes_at(board, ply - match.first_ply), board.height, board.is_text))
+    label = text(f"Board: {position_at(match, ply).said}")
+    box = " ".join(map(_n, board.box))
+    role = "group" if targets else "img"
+    return Markup(
+        f'<svg id="board" class="board" viewBox="{box}" role="{role}" aria-label="{label}">{drawn}{targets or ""}</svg>'
+    )  # every text in it is escaped where it is written
+
+
+def _drawn(shapes: Iterable[Sequence[Any]], height: float, is_text: bool) -> Iterator[str]:
+    for kind, *values in shapes:
+        if kind == "mark":
+            yield _mark(height, *values)
+        elif kind == "text":
+            x, y, size, content, style = values
+            shown_style = "mono" if is_text else text(style)
+            place = f'x="{_n(x)}" y="{_n(height - y)}" font-size="{_n(size)}"'
+            yield f'<text {place} class="{shown_style}">{text(content)}</text>'
+        else:
+            yield _DRAWN[kind](height, *values)
+
+
+def _rect(height: float, x: float, y: float, width: float, tall: float, style: str) -> str:
+    place = f'x="{_n(x)}" y="{_n(height - y - tall)}" width="{_n(width)}" height="{_n(tall)}"'
+    return f'<rect {place} class="{text(style)}"/>'
+
+
+def _line(height: float, x: float, y: float, to_x: float, to_y: float, style: str) -> str:
+    place = f'x1="{_n(x)}" y1="{_n(height - y)}" x2="{_n(to_x)}" y2="{_n(height - to_y)}"'
+    return f'<line {place} class="{text(style)}"/>'
+
+
+def _disc(height: float, x: float, y: float, radius: float, style: str) -> str:
+    return f'<circle cx="{_n(x)}" cy="{_n(height - y)}" r="{_n(radius)}" class="{text(style)}"/>'
+
+
+def _polygon(height: float, *corners_and_style: Any) -> str:
+    *corners, style = corners_and_style
+    pairs = zip(corners[::2], corners[1::2], strict=True)
+    points = " ".join(f"{_n(x)},{_n(height - y)}" for x, y in pairs)
+    return f'<polygon points="{points}" class="{text(style)}"/>'
+
+
+_DRAWN: dict[str, Any] = {"rect": _rect, "line": _line, "disc": _disc, "polygon": _polygon}
+
+
+def _mark(height: float, x: float, y: float, radius: float, seat: int, label: str) -> str:
+    down, size = height - y, _n(2 * radius)
+    place = f'x="{_n(x - radius)}" y="{_n(down - radius)}" width="{size}" height="{size}"'
+    share = 1.15 if len(label) < 3 else 0.8
+    number = f'<text x="{_n(x)}" y="{_n(down)}" font-size="{_n(share * radius)}" class="on">{text(label)}</text>'
+    mark = f'<use href="#mark{seat % SEAT_SHAPES}" class="seat{seat % SEAT_STYLES}" {place}/>'
+    return mark + number if label else mark
+
+
+def _n(value: float) -> str:
+    """Return a coordinate in thousandths of a square, as short as it can be."""
+    return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")
+
+
+def seat_key(seat: int) -> Markup:
+    """Return the mark of a seat, for beside its bot's name or action."""
+    return Markup(
+        f'<svg class="key seat{seat % SEAT_STYLES}" viewBox="0 0 20 20" aria-hidden="true">'
+        f'<use href="#mark{seat % SEAT_SHAPES}" width="20" height="20"/></svg>'
+    )
+
+
+def scores_svg(match: ViewedMatch, ply: int) -> Markup:
+    """Return the scores over the plies, a line for each seat; empty if there are none to draw."""
+    rows = [position.scores for position in match.positions]
+    if len(rows) < 2 or any(score is None for row in rows for score in row):
+        return Markup()
+    values = [[float(score or 0) for score in row] for row in rows]
+    low, high = min(map(min, values)), max(map(max, values))
+    lines = "".join(
+        f'<polyline class="seat{seat % SEAT_STYLES}" points="'
+        + " ".join(f"{across(k, len(values))},{down(row[seat], low, high)}" for k, row in enumerate(values))
+        + '"/>'
+        for seat in range(len(match.bots))
+    )
+    cursor = across(ply - match.first_ply, len(values))
+    return Markup(
+        f'<svg id="scores" viewBox="0 0 {CHART_WIDTH} {CHART_HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
+        f'<line class="cursor" x1="{cursor}" x2="{cursor}" y1="0" y2="{CHART_HEIGHT}"/>{lines}</svg>'
+    )
+
+
+def across(index: int, count: int) -> str:
+    """Return where a chart has one of several positions, from the left."""
+    return _n(CHART_WIDTH * index / max(1, count - 1))
+
+
+def down(value: float, low: float, high: float) -> str:
+    """Return where a chart has a value between two others, from its upper edge."""
+    return _n(CHART_HEIGHT - 4 - (CHART_HEIGHT - 8) * (value - low) / ((high - low) or 1))
+
+
+def seconds_text(seconds: float | None) -> str:
+    """Return a time as the viewer shows it.
+
+    >>> seconds_text(0.000034), seconds_text(0.0123), seconds_text(0.25), seconds_text(1.5), seconds_text(None)
+    ('0.03 ms', '12.3 ms', '250 ms', '1.50 s', '')
+    """
+    if seconds is None:
+        return ""
+    if seconds >= 0.9995:
+        return f"{seconds:.2f} s"
+    thousandths = 1000 * seconds
+    return f"{thousandths:.{0 if thousandths >= 100 else 1 if thousandths >= 10 else 2}f} ms"
+
+
+def targets_svg(legal: Iterable[LegalAction], board: Board, address: Callable[[str], str]) -> Markup:
+    """Return the places of actions on the board as links; the list beside the board has the same ones for everybody.
+
+    Args:
+        legal: the actions.
+        board: on which they lie.
+        address: gives the address of the position after some actions.
+    """
+    links = []
+    for action in legal:
+        if action.target is None or not action.actions:
+            continue
+        kind, *values = action.target
+        shape = "".join(_drawn([(kind, *values[:-1], "target")], board.height, is_text=False))
+        title = f"<title>{text(action.text)}</title>"
+        links.append(f'<a href="{escape(address(action.actions))}" tabindex="-1">{title}{shape}</a>')
+    return Markup(f'<g aria-hidden="true">{"".join(links)}</g>')
+
+
+PLACE_UNITS = 100
+"""Of a button on the board, to the side of a square: browsers round sizes of text and lines to whole ones."""
+
+
+def places_svg(places: Iterable[Place], board: Board) -> Markup:
+    """Return the places of actions on the board as buttons of a form, and squares without an action as words.
+
+    Args:
+        places: where they are.
+        board: on which they lie.
+    """
+    drawn = "".join(_place(place, board.height) for place in places)
+    return Markup(f'<g transform="scale({1 / PLACE_UNITS})">{drawn}</g>')
+
+
+def _place(place: Place, height: float) -> str:
+    x, y, width, tall = place.box
+    sides = (x, height - y - tall, width, tall)
+    box = " ".join(
+        f'{name}="{_n(PLACE_UNITS * side)}"' for name, side in zip(("x", "y", "width", "height"), sides, strict=True)
+    )
+    label = text(place.label)
+    if place.action:
+        button = f'<button class="place" name="action" value="{text(place.action)}" aria-label="{label}"></button>'
+    else:
+        kind = "place off" if place.refusal and place.is_empty else "place"
+        title = f' title="{text(place.refusal)}"' if place.refusal else ""
+        words = f'aria-label="{label}"{title}'
+        button = f'<button class="{kind}" type="button" tabindex="-1" aria-disabled="true" {words}></button>'
+    return f"<foreignObject {box}>{button}</foreignObject>{_preview(place, height)}"
+
+
+def _preview(place: Place, height: float) -> str:
+    """Return what an action would be, which is seen while its place is pointed at."""
+    if place.preview is None:
+        return ""
+    kind, *values = place.preview
+    drawn = "".join(_drawn([(kind, *values[:-1], "preview")], height, is_text=False))
+    return f'<g transform="scale({PLACE_UNITS})" aria-hidden="true">{drawn}</g>'

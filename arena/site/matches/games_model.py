@@ -1,0 +1,157 @@
+"""The games: what they are, their rules and options, and a board to try actions on."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from annotated_types import Len
+from pydantic import Field, model_validator
+
+from arena.site.frame.model import Model, ModelOfBots, Name, Parameters
+from arena.site.matches.match_model import Shape, ViewedMatch
+
+OPTION_PREFIX = "option_"
+"""Of the fields of the form, one for each option; they are read as ``options``."""
+
+OPTIONS_PATTERN = "^( *[^ =]+=[^ ]*)* *$"
+"""In the description for programs; the rules of the game say it to people."""
+
+MAX_OPTION_FIELDS = 50
+MAX_ACTIONS_CHARACTERS = 6000
+
+
+class GamesParameters(Parameters):
+    """The address of the list of games says nothing."""
+
+
+class GameParameters(Parameters):
+    """The address of a game, and of a position in it.
+
+    Attributes:
+        game: the game's name, or the dotted path of an external game that a tournament here plays.
+        options: ``size=9 scoring=once``, for instance; by default the defaults.
+        actions: that led to the position, as text, with spaces between them.
+        action: one more, to be tried.
+    """
+
+    game: Name
+    options: Annotated[str, Field(max_length=500, json_schema_extra={"pattern": OPTIONS_PATTERN})] = ""
+    actions: Annotated[str, Len(0, MAX_ACTIONS_CHARACTERS)] = ""
+    action: Annotated[str, Len(0, 200)] = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_fields_of_the_form(cls, given: Any) -> Any:
+        """Return the values of an address, in which options may have fields of their own."""
+        if not isinstance(given, dict):
+            return given
+        fields = {name: value for name, value in given.items() if str(name).startswith(OPTION_PREFIX)}
+        rest = {name: value for name, value in given.items() if name not in fields}
+        if not fields or len(fields) > MAX_OPTION_FIELDS:
+            return given
+        written = [f"{name.removeprefix(OPTION_PREFIX)}={value}" for name, value in fields.items() if value != ""]
+        return {**rest, "options": " ".join([*str(rest.get("options", "")).split(), *written])}
+
+
+class ListedGame(Model):
+    """A game in the list.
+
+    Attributes:
+        name: its name, or the dotted path of an external game.
+        summary: what it is, in a sentence.
+        players: how many seats it may have, as text.
+        options: the names of its options.
+        problem: why it can't be shown, as a sentence; empty if it can.
+    """
+
+    name: str
+    summary: str = ""
+    players: str = ""
+    options: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class GamesPage(Model):
+    """The games.
+
+    Attributes:
+        games: those of the arena, and then those from elsewhere that tournaments here play.
+    """
+
+    games: tuple[ListedGame, ...]
+
+
+class GameOption(Model):
+    """An option of a game.
+
+    Attributes:
+        name: its name.
+        type: "whole number" or "choice".
+        default: its value if none is given.
+        accepted: which values are, as text.
+        meaning: what it does.
+        value: that it has on the board.
+        minimum: of a whole number; None for a choice.
+        maximum: the same.
+        choices: of a choice; empty for a whole number.
+    """
+
+    name: str
+    type: str
+    default: int | str
+    accepted: str
+    meaning: str
+    value: int | str
+    minimum: int | None = None
+    maximum: int | None = None
+    choices: tuple[int | str, ...] = ()
+
+
+class LegalAction(Model):
+    """An action that may be played.
+
+    Attributes:
+        text: of the action.
+        actions: what leads to the position after it; empty if that is too long for an address.
+        target: the shape on the board that stands for it; None without one.
+    """
+
+    text: str
+    actions: str
+    target: Shape | None
+
+
+class GamePage(ModelOfBots):
+    """A game.
+
+    Attributes:
+        name: its name, or the dotted path of an external game.
+        summary: what it is, in a sentence.
+        problem: why its rules can't be loaded here, as a sentence; empty if they can.
+        rules: the rulebook.
+        action_format: how an action is written.
+        options: its options, with those of the board.
+        given: the options of the board that are not the defaults, as in the address.
+        shown: the position on the board; None without rules.
+        actions: that led to it, as in the address.
+        earlier: those that led to the position before.
+        refused: why an action was refused, as the rules say it; empty if none was.
+        result: who has won; empty before the end.
+        legal: the actions that may be played, unless there are too many.
+        legal_count: how many there are.
+    """
+
+    name: str
+    summary: str = ""
+    problem: str = ""
+    rules: str = ""
+    action_format: str = ""
+    options: tuple[GameOption, ...] = ()
+    given: str = ""
+    shown: ViewedMatch | None = None
+    actions: str = ""
+    earlier: str = ""
+    refused: str = ""
+    result: str = ""
+    legal: tuple[LegalAction, ...] = ()
+    legal_count: int = 0

@@ -1,0 +1,273 @@
+"""A match as its page shows it: the positions, the board as shapes that come and go, clocks, notes and faults."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+from annotated_types import Ge, Le
+
+from arena.base.enums import FaultKind, Termination
+from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters
+
+Shape = tuple[str | int | float | None, ...]
+"""As a game draws it, ``("rect", x, y, width, height, style)`` for one; or ``("mark", x, y, radius, seat, text)``."""
+
+
+class MatchParameters(Parameters):
+    """The address of a match.
+
+    Attributes:
+        tournament: the tournament's name.
+        match: the match's number.
+        ply: the position that is shown: how many actions led to it; by default the last.
+        embed: whether the page is shown within another one, without the frame of the site.
+    """
+
+    tournament: Name
+    match: Annotated[int, Ge(1), Le(2**31 - 1), AsWritten]
+    ply: Annotated[int, Ge(0), Le(1_000_000), AsWritten] | None = None
+    embed: bool = False
+
+    @property
+    def may_be_framed(self) -> bool:
+        """Whether other sites may show this address in a frame."""
+        return self.embed
+
+
+class Clock(Model):
+    """The time of a seat.
+
+    Attributes:
+        wall_seconds: what its actions took so far.
+        cpu_seconds: the CPU time of the bot for them; None where it can't be measured.
+        bank_seconds: what is left of its bank; None without one.
+    """
+
+    wall_seconds: float = 0.0
+    cpu_seconds: float | None = None
+    bank_seconds: float | None = None
+
+
+class EqualActions(Model):
+    """Legal actions that are worth the same.
+
+    Attributes:
+        worth: what the position after each of them is worth, in words.
+        mark: that each of them has or would have had: ``?``, ``??`` or none.
+        actions: as text.
+        played: the one of them that was chosen; empty if it was another one.
+    """
+
+    worth: str
+    mark: str = ""
+    actions: tuple[str, ...]
+    played: str = ""
+
+
+class PositionAnnotation(Model):
+    """What is known of a position, and of the action that led to it.
+
+    Attributes:
+        mark: of the action: ``?`` if it loses margin for certain, ``??`` if it changes the outcome.
+        worth: of the position, in words.
+        margin: the score of seat 0 minus that of seat 1 with best play; None if it is not known exactly.
+        choices: the legal actions, the best ones first; empty if not all are known exactly, or are not shown here.
+    """
+
+    mark: str = ""
+    worth: str
+    margin: int | float | None = None
+    choices: tuple[EqualActions, ...] = ()
+
+
+class Position(Model):
+    """A position, and the action that led to it.
+
+    Attributes:
+        ply: how many actions led to it.
+        seat: that acted; None at the beginning.
+        action: as in the record; None at the beginning, and where a seat was taken out of the match.
+        text: of the action.
+        notes: that the bot sent with it, as text; none for those who may not know.
+        wall_seconds: what the action took; None in the opening.
+        cpu_seconds: the bot's CPU time for it; None where it can't be measured.
+        clock: of this seat, after the action.
+        scores: of each seat, should the match end here; None where the rules don't say.
+        due: the seat to act; None at the end.
+        said: the position as a sentence.
+        lines: beside the board, by the rules.
+        board: the position as text; empty where it is too large.
+        annotation: what is known of it; None if the match is not annotated.
+    """
+
+    ply: int
+    seat: int | None
+    action: Any
+    text: str
+    notes: tuple[str, ...] = ()
+    wall_seconds: float | None = None
+    cpu_seconds: float | None = None
+    clock: Clock | None = None
+    scores: tuple[int | float | None, ...]
+    due: int | None
+    said: str
+    lines: tuple[str, ...] = ()
+    board: str = ""
+    annotation: PositionAnnotation | None = None
+
+
+class Frame(NamedTuple):
+    """What changes on the board from one position to the next: numbers of shapes."""
+
+    come: tuple[int, ...]
+    gone: tuple[int, ...]
+
+
+class Board(Model):
+    """The boards of a match.
+
+    Attributes:
+        box: what is seen: left, top, width and height, downwards.
+        height: of the board; shapes count upwards from its lower edge.
+        is_text: whether it is only lines of text.
+        shapes: all that occur.
+        frames: beside the positions; all shapes of the first one come.
+        outlines: beside the positions: the shape that shows where the last action was.
+    """
+
+    box: tuple[float, float, float, float]
+    height: float
+    is_text: bool
+    shapes: tuple[Shape, ...]
+    frames: tuple[Frame, ...]
+    outlines: tuple[Shape | None, ...]
+
+
+class MatchFault(Model):
+    """What a bot did wrong; see ``Fault`` of records.
+
+    Attributes:
+        seat: the seat it sat in.
+        kind: what the bot did wrong.
+        ply: the number of actions so far.
+        detail: what happened, in one sentence; for those who may know more, with figures.
+    """
+
+    seat: int
+    kind: FaultKind
+    ply: int
+    detail: str
+
+
+class Asked(Model):
+    """Whose action is awaited, in a match that is being played.
+
+    Attributes:
+        seat: that was asked; None between two questions.
+        since: when, UTC, ISO 8601.
+        allowed_seconds: how long the action may take; None without a limit.
+    """
+
+    seat: int | None
+    since: str
+    allowed_seconds: float | None
+
+
+class ViewedMatch(Model):
+    """All that the viewer shows of a match. Its JSON is what ``viewer.js`` reads.
+
+    Attributes:
+        match: its number.
+        game: the game's name.
+        options: the game's options.
+        bots: ``name@version`` of each seat.
+        names: what tables call them.
+        plies: how many actions there are.
+        first_ply: of the positions here: all of a match, unless there are too many.
+        positions: one after the other.
+        clocks: of each seat at the first of these positions.
+        board: None if nothing can be drawn.
+        scores: of each seat at the end; empty before.
+        ranks: the same.
+        termination: why the match ended; None while it is played.
+        result: how it ended, as a sentence; why it has no result, before.
+        faults: what bots did wrong.
+        opening: the number of the opening; None where the match starts from the beginning.
+        opening_plies: how many actions belong to it.
+        problem: why no more positions can be shown, as a sentence; empty if they can.
+        unplayed: the actions after the last position that can be shown, as text.
+        asked: whose action is awaited; None unless the match is being played.
+    """
+
+    match: int
+    game: str
+    options: dict[str, Any]
+    bots: tuple[str, ...]
+    names: tuple[str, ...]
+    plies: int
+    first_ply: int = 0
+    positions: tuple[Position, ...]
+    clocks: tuple[Clock, ...]
+    board: Board | None
+    scores: tuple[int | float | None, ...] = ()
+    ranks: tuple[int, ...] = ()
+    termination: Termination | None = None
+    result: str
+    faults: tuple[MatchFault, ...] = ()
+    opening: int | None = None
+    opening_plies: int = 0
+    problem: str = ""
+    unplayed: tuple[str, ...] = ()
+    asked: Asked | None = None
+
+
+class SeatDetails(Model):
+    """What is known of a bot after a match; see ``SeatReport`` of records.
+
+    Attributes:
+        wall_seconds: time on its own clock, all actions together.
+        cpu_seconds: CPU time while an answer was due.
+        off_turn_cpu_seconds: CPU time otherwise.
+        exit: "running", "exit status N" or "signal NAME"; empty for those who may not know.
+        stderr: what it wrote to stderr, shortened; empty for those who may not know.
+    """
+
+    wall_seconds: float
+    cpu_seconds: float
+    off_turn_cpu_seconds: float
+    exit: str
+    stderr: str
+
+
+class MatchPage(ModelOfTournament):
+    """A match.
+
+    Attributes:
+        tournament: the tournament's name.
+        is_recorded: whether it has been played to its end.
+        shown: what the viewer shows.
+        ply: the position that is shown at first.
+        encounter: the number of the encounter it belongs to.
+        rng_seed: given to every bot.
+        seats: about each seat; empty before the end.
+        time_rules: in a few words.
+        isolation: how bots were kept from the machine.
+        versions: of the arena, the protocol and Python.
+        started_at: UTC, ISO 8601; empty if it is not known.
+        previous: the number of the match before; None for the first.
+        following: the number of the match after; None for the last.
+    """
+
+    tournament: str
+    is_recorded: bool
+    shown: ViewedMatch
+    ply: int
+    encounter: int
+    rng_seed: int
+    seats: tuple[SeatDetails, ...] = ()
+    time_rules: str
+    isolation: str
+    versions: dict[str, str]
+    started_at: str
+    previous: int | None
+    following: int | None

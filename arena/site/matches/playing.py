@@ -1,0 +1,202 @@
+"""What the pages show on which people play against bots."""
+
+from __future__ import annotations
+
+from arena.site.frame.model import Model
+from arena.site.matches.games_model import GameOption
+from arena.site.matches.match_model import Shape, ViewedMatch
+from arena.store.people.unrated_match import MatchState
+
+
+class PlayableGame(Model):
+    """A game that can be played in the browser.
+
+    Attributes:
+        name: its name, or the dotted path of an external game.
+        summary: what it is, in a sentence.
+        options: those that can be chosen, within what a browser shows well.
+        fixed: the values of the others.
+    """
+
+    name: str
+    summary: str
+    options: tuple[GameOption, ...]
+    fixed: dict[str, int | str]
+
+
+class PlayableBot(Model):
+    """A bot that can be played against.
+
+    Attributes:
+        name: ``arena:NAME`` or ``name@version``.
+        label: ``name@version``.
+        games: that it plays; empty for all.
+    """
+
+    name: str
+    label: str
+    games: tuple[str, ...] = ()
+
+    def plays(self, game: str) -> bool:
+        """Return whether it plays a game."""
+        return not self.games or game in self.games
+
+
+class PlayMenu(Model):
+    """What can be chosen.
+
+    Attributes:
+        games: in order.
+        bots: in order; of a bot, the latest version.
+        slots: how many may play at once.
+        refusal: why nobody can play here, as a sentence; empty if everybody can.
+    """
+
+    games: tuple[PlayableGame, ...]
+    bots: tuple[PlayableBot, ...]
+    slots: int
+    refusal: str = ""
+
+
+class OwnMatch(Model):
+    """An unrated match of whoever asks.
+
+    Attributes:
+        address: its page.
+        game: its name.
+        bot: as it was chosen.
+        state: how far it is.
+        plies: how many actions are played.
+        acted_at: when the person last did something.
+    """
+
+    address: str
+    game: str
+    bot: str
+    state: MatchState
+    plies: int
+    acted_at: str
+
+
+class PlayPage(Model):
+    """The form to begin an unrated match.
+
+    Attributes:
+        games: that can be played, by name and summary.
+        game: the one that is chosen; None before.
+        bots: that play it.
+        bot: the one that is proposed.
+        seconds: what a bot may be given for each action.
+        refusal: why nobody can play here, as a sentence; empty if everybody can.
+        remarks: why bots are not offered, and which of whoever asks are offered to nobody else; sentences.
+        own: the latest matches of whoever asks.
+    """
+
+    games: tuple[PlayableGame, ...]
+    game: PlayableGame | None
+    bots: tuple[PlayableBot, ...]
+    bot: str
+    seconds: tuple[float, ...]
+    refusal: str
+    remarks: tuple[str, ...]
+    own: tuple[OwnMatch, ...]
+
+
+class Place(Model):
+    """Where on the board an action is, or what a square without one shows.
+
+    Attributes:
+        action: as text; empty where none can be played.
+        label: what it is, in words.
+        refusal: why nothing can be played on a square now; empty where something can, or nothing is known.
+        is_empty: whether it is a square with nothing in it.
+        box: where it is pressed: left, lower edge, width and height, in squares.
+        preview: what the action would be, where that is more than the box; None otherwise.
+    """
+
+    action: str
+    label: str
+    box: tuple[float, float, float, float]
+    refusal: str = ""
+    is_empty: bool = False
+    preview: Shape | None = None
+
+
+class PlayedAction(Model):
+    """An action of an unrated match.
+
+    Attributes:
+        seat: that acted.
+        text: of the action.
+        seconds: that the bot computed for it; None for the person.
+    """
+
+    seat: int
+    text: str
+    seconds: float | None
+
+
+class PlayView(Model):
+    """An unrated match by the rules.
+
+    Attributes:
+        shown: the position, in the form of a match.
+        places: of actions on the board.
+        legal: the actions that may be played, unless there are too many.
+        legal_count: how many there are.
+        action_format: how an action is written.
+        actions: the latest of those that were played.
+        left_out: how many are before these.
+        notes: that the bot sent with its actions, once the match is over.
+        result: how it ended; empty before.
+    """
+
+    shown: ViewedMatch
+    places: tuple[Place, ...]
+    legal: tuple[str, ...]
+    legal_count: int
+    action_format: str
+    actions: tuple[PlayedAction, ...]
+    left_out: int = 0
+    notes: tuple[str, ...] = ()
+    result: str = ""
+
+
+class UnratedMatchPage(Model):
+    """An unrated match.
+
+    Attributes:
+        address: of this page.
+        game: its name.
+        options: of the game.
+        bot: as it was chosen.
+        seat: of the person.
+        seconds: what the bot may compute for each action.
+        state: who is to act.
+        is_waiting: whether the play host is at it: this page will change by itself.
+        plies: how many actions are played.
+        may_undo: whether the person has an action to take back now.
+        may_ask: whether the bot gives hints: an example bot, or one of whoever asks.
+        rest: why nothing can be played on now, to be continued later; empty if it can.
+        answer: a hint, or why the last wish was refused; empty for nothing to say.
+        outcome: how it ended, or why it could not go on; empty before.
+        view: the match by the rules; None before they were asked.
+        idle_minutes: after which a person who does nothing gives up the slot.
+    """
+
+    address: str
+    game: str
+    options: dict[str, int | str]
+    bot: str
+    seat: int
+    seconds: float
+    state: MatchState
+    is_waiting: bool
+    plies: int
+    may_undo: bool
+    may_ask: bool
+    rest: str
+    answer: str
+    outcome: str
+    view: PlayView | None
+    idle_minutes: int

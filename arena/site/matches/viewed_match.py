@@ -1,0 +1,249 @@
+"""From a record to what the viewer shows of it: the positions by the rules, their boards, clocks and notes.
+
+A record may be anybody's, and so may the rules. What can't be replayed is not shown, and the page says why; of a match
+that is too long or too large, the positions around one ply are shown.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from arena.base.bot_text import EVERYBODY, Audience
+from arena.base.enums import ClockKind
+from arena.base.errors import ArenaError, GameError
+from arena.base.records import MatchRecord
+from arena.games import Game
+from arena.lab.matches.annotation import Annotation
+from arena.match.clock import SeatClock
+from arena.match.replay import states_of
+from arena.site.matches.annotated_positions import AnnotatedPositions
+from arena.site.matches.match_boards import DrawnPositions, drawn_positions
+from arena.site.matches.match_model import Asked, Clock, MatchFault, Position, ViewedMatch
+from arena.site.matches.match_sentences import position_sentence, result_sentence
+
+MAX_BOARD_CHARACTERS = 300_000
+"""Of the text boards of a page; where they are larger, only the position that is shown has one."""
+
+MAX_LINES = 100
+"""Beside a board."""
+
+MAX_TEXT_CHARACTERS = 2000
+"""Of a note or a line, and of the detail of a fault."""
+
+MAX_UNPLAYED = 200
+"""Actions that are listed without a position."""
+
+
+class _Replay(NamedTuple):
+    """The positions that the rules lead to, and why there are no more of them."""
+
+    game: Game[Any] | None
+    states: list[Any]
+    problem: str
+
+
+def viewed_match(
+    record: MatchRecord,
+    names: Mapping[str, str],
+    ply: int | None = None,
+    *,
+    most: int = 0,
+    unfinished: str = "",
+    asked: Asked | None = None,
+    reader: int | None = None,
+    annotation: Annotation | None = None,
+    audience: Audience = EVERYBODY,
+) -> ViewedMatch:
+    """Return what the viewer shows of a match.
+
+    Args:
+        record: the match; as far as it has got, if it is being played.
+        names: what tables call each bot, by ``name@version``.
+        ply: the position that has to be among those shown; by default the last.
+        most: how many positions to show; 0 for as many as a page can have.
+        unfinished: why the match has no result, as a sentence; empty if it is over.
+        asked: whose action is awaited, if the match is being played.
+        reader: the seat of the person who reads it; None where bots play alone.
+        annotation: what is known of it; None if it is not annotated.
+        audience: who reads what bots have said in it.
+    """
+    replay = _replay(record)
+    last = max(0, len(replay.states) - 1)
+    wanted = last if ply is None else min(ply, last)
+    drawn = drawn_positions(record, replay.game, replay.states, wanted, most) if replay.game is not None else None
+    first = drawn.first if drawn else 0
+    clocks = _clocks(record)
+    shown_names = tuple(names.get(bot, bot) for bot in record.bots)
+    is_over = not unfinished
+    return ViewedMatch(
+        match=record.match,
+        game=record.game,
+        options=as_json_types(dict(record.options)),
+        bots=record.bots,
+        names=shown_names,
+        plies=len(record.actions),
+        first_ply=first,
+        positions=_positions(record, shown_names, replay, drawn, clocks, wanted, reader, annotation, audience),
+        clocks=_clocks_before(record, clocks, first),
+        board=drawn.board if drawn else None,
+        scores=finite(record.scores) if is_over else (),
+        ranks=record.ranks if is_over else (),
+        termination=record.termination if is_over else None,
+        result=result_sentence(record, shown_names, reader) if is_over else unfinished,
+        faults=tuple(
+            MatchFault(
+                seat=fault.seat,
+                kind=fault.kind,
+                ply=fault.ply,
+                detail=fault.told_to(audience, record.bots[fault.seat])[:MAX_TEXT_CHARACTERS],
+            )
+            for fault in record.faults
+        ),
+        opening=record.opening,
+        opening_plies=record.opening_plies,
+        problem=replay.problem,
+        unplayed=tuple(_as_text(action) for _, action in record.actions[last : last + MAX_UNPLAYED])
+        if replay.problem
+        else (),
+        asked=asked,
+    )
+
+
+def _replay(record: MatchRecord) -> _Replay:
+    positions, problem = list[tuple[Game[Any], Any]](), ""
+    try:
+        positions.extend(states_of(record))
+    except ArenaError as error:
+        problem = str(error)[:MAX_TEXT_CHARACTERS]
+    return _Replay(positions[0][0] if positions else None, [state for _, state in positions], problem)
+
+
+def _positions(
+    record: MatchRecord,
+    names: Sequence[str],
+    replay: _Replay,
+    drawn: DrawnPositions | None,
+    clocks: Sequence[Clock | None],
+    wanted: int,
+    reader: int | None,
+    annotation: Annotation | None,
+    audience: Audience,
+) -> tuple[Position, ...]:
+    game, states = replay.game, replay.states
+    if game is None or drawn is None:
+        nothing: tuple[None, ...] = (None,) * len(record.bots)
+        said = position_sentence(record, names, 0, "", nothing, None, reader)
+        return (Position(ply=0, seat=None, action=None, text="", scores=nothing, due=None, said=said),)
+    plies = range(drawn.first, drawn.first + len(drawn.drawings))
+    size = len(_text_board(record, game, states[wanted], wanted))
+    with_board = plies if size * len(plies) <= MAX_BOARD_CHARACTERS else range(wanted, wanted + 1)
+    annotated = AnnotatedPositions(annotation, names, game, states, plies, wanted) if annotation else None
+    notes: dict[int, list[str]] = {}
+    for after, note in record.notes_for(audience):
+        notes.setdefault(after + 1, []).append(note_text(note))
+    positions = []
+    for ply, drawing in zip(plies, drawn.drawings, strict=True):
+        state = states[ply]
+        seat, action = record.actions[ply - 1] if ply else (None, None)
+        text = _action_text(game, action) if ply else ""
+        scores, due = _scores(game, state, len(names)), _due(game, state)
+        position = Position(
+            ply=ply,
+            seat=seat,
+            action=as_json_types(action),
+            text=text,
+            notes=tuple(notes.get(ply, ())),
+            wall_seconds=record.wall_seconds[ply - 1] if ply else None,
+            cpu_seconds=record.cpu_seconds[ply - 1] if ply else None,
+            clock=clocks[ply - 1] if ply else None,
+            scores=scores,
+            due=due,
+            said=position_sentence(record, names, ply, text, scores, due, reader),
+            lines=tuple(line[:MAX_TEXT_CHARACTERS] for line in drawing.notes[:MAX_LINES]),
+            board=_text_board(record, game, state, ply) if ply in with_board else "",
+            annotation=annotated.at(ply) if annotated is not None else None,
+        )
+        positions.append(position)
+    return tuple(positions)
+
+
+def _action_text(game: Game[Any], action: Any) -> str:
+    if action is None:
+        return "out"
+    try:
+        return str(game.format_action(action))[:MAX_TEXT_CHARACTERS]
+    except GameError:
+        return _as_text(action)
+
+
+def _scores(game: Game[Any], state: Any, seats: int) -> tuple[int | float | None, ...]:
+    try:
+        return finite(game.scores(state))
+    except GameError:
+        return (None,) * seats
+
+
+def _due(game: Game[Any], state: Any) -> int | None:
+    try:
+        return game.seat_to_act(state)
+    except GameError:
+        return None
+
+
+def _text_board(record: MatchRecord, game: Game[Any], state: Any, ply: int) -> str:
+    try:
+        text = game.render_after(state, [(seat, action) for seat, action in record.actions[:ply]])
+    except GameError as error:
+        text = str(error)
+    return text[:MAX_BOARD_CHARACTERS]
+
+
+def _clocks(record: MatchRecord) -> list[Clock | None]:
+    """Return the time of the seat that acted, after each action."""
+    rules = record.time_control
+    banks = [SeatClock(rules) for _ in record.bots]
+    so_far = [Clock(bank_seconds=bank.bank_seconds) for bank in banks]
+    clocks = list[Clock | None]()
+    for (seat, _), wall, cpu in zip(record.actions, record.wall_seconds, record.cpu_seconds, strict=True):
+        if wall is not None:
+            charged = cpu if rules.clock is ClockKind.CPU and cpu is not None else wall
+            banks[seat].charge(charged)
+            before = so_far[seat]
+            so_far[seat] = Clock(
+                wall_seconds=round(before.wall_seconds + wall, 6),
+                cpu_seconds=before.cpu_seconds if cpu is None else round((before.cpu_seconds or 0.0) + cpu, 6),
+                bank_seconds=banks[seat].bank_seconds,
+            )
+        clocks.append(so_far[seat])
+    return clocks
+
+
+def _clocks_before(record: MatchRecord, clocks: Sequence[Clock | None], first: int) -> tuple[Clock, ...]:
+    """Return the time of each seat at a ply."""
+    seen = {seat: clock for (seat, _), clock in zip(record.actions[:first], clocks[:first], strict=True)}
+    bank_seconds = SeatClock(record.time_control).bank_seconds
+    return tuple(seen.get(seat) or Clock(bank_seconds=bank_seconds) for seat in range(len(record.bots)))
+
+
+def finite(scores: Sequence[int | float]) -> tuple[int | float | None, ...]:
+    """Return scores; those that JSON has no number for are None."""
+    return tuple(score if math.isfinite(score) else None for score in scores)
+
+
+def as_json_types(value: Any) -> Any:
+    """Return a value as JSON has it: tuples as lists, and None for what JSON has no number for."""
+    return json.loads(json.dumps(value), parse_constant=lambda _: None)
+
+
+def note_text(note: Any) -> str:
+    """Return a bot's note in a line: a map as ``name value, …``."""
+    if isinstance(note, dict):
+        note = ", ".join(f"{name} {value}" for name, value in note.items())
+    return str(note)[:MAX_TEXT_CHARACTERS]
+
+
+def _as_text(action: Any) -> str:
+    return json.dumps(action)[:MAX_TEXT_CHARACTERS]

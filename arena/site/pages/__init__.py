@@ -1,0 +1,1 @@
+"""The other pages: each its model and its builder."""

@@ -1,0 +1,298 @@
+"""Builds a bot's profile, from the analysis that ``arena show`` prints."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from arena.analysis.measures.bot_profile import BotProfile, bot_profile, find_labels
+from arena.analysis.measures.bot_times import bot_times
+from arena.analysis.measures.leaderboard_cache import leaderboard
+from arena.analysis.text.corrections_table import correction_text
+from arena.base.enums import FaultKind
+from arena.base.records import Bot, MatchRecord
+from arena.base.text import all_of, counted
+from arena.site.frame.reading import Reading
+from arena.site.frame.sentence import Sentence
+from arena.site.frame.sentences import marked, sentence
+from arena.site.pages.bot_profile_model import (
+    BotCorrection,
+    BotParameters,
+    BotProfilePage,
+    BotRating,
+    BotVersion,
+    EnteredTournament,
+    FaultyMatch,
+    Rival,
+    SeenFault,
+    TimeUsed,
+)
+from arena.site.pages.first_ratings import with_first_ratings
+from arena.site.pages.rated import rated_tournament
+from arena.site.pages.rating_point import RatingPoint
+from arena.site.pages.rating_points import MAX_HISTORY_MATCHES, rating_point
+from arena.site.pages.results import listed_results
+from arena.site.pages.standings import standing_line
+from arena.store.home import ArenaHome
+from arena.store.results.owners import Authorship, Owners
+from arena.store.results.scope import ALL_BUT_COMPARISONS
+from arena.store.results.values import StoredBot, StoredFault, StoredTournament
+from arena.tournament.rounds import ranking_of
+
+MAX_PROFILES = 6
+"""Versions with ratings and faults; an author with more has them on their own pages."""
+
+MAX_TIMED_MATCHES = 200
+MAX_RESULTS = 12
+MAX_FAULTS = 10
+MAX_STDERR_CHARACTERS = 600
+MAX_RANKED = 20
+"""Tournaments for which the bot's rank is looked up: that takes their standings."""
+
+MAX_NAMED_GAMES = 3
+
+
+def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfilePage:
+    """Return what is known of a bot.
+
+    Raises:
+        UnknownNameError: if it does not exist.
+    """
+    store = home.store
+    reading = Reading()
+    tournaments = reading.readable(store.tournaments())
+    counting = reading.scope(store, ALL_BUT_COMPARISONS)
+    versions = _Versions(parameters.bot, tournaments, store.submitted_bots(), store.owners())
+    labels = versions.latest_first
+    profiles = [
+        bot_profile(store, label, counting, cache_directory=home.cache_directory, max_matches=MAX_HISTORY_MATCHES)
+        for label in labels[:MAX_PROFILES]
+        if label in versions.entered
+    ]
+    ratings = tuple(_ratings(home, tournaments, [profile.label for profile in profiles]))
+    names = {tournament.number: tournament for tournament in tournaments}
+    latest = [(names[k], record) for k, record in store.matches_of(labels).latest(MAX_TIMED_MATCHES) if k in names]
+    shown = next((profile for profile in profiles if profile.rivals), None)
+    faults = sorted(
+        ((fault, profile.label) for profile in profiles for fault in profile.faults),
+        key=lambda one: (-versions.numbers[one[0].tournament], -one[0].match, one[0].seat),
+    )
+    kinds = Counter[FaultKind]()
+    for profile in profiles:
+        kinds.update(profile.fault_kinds)
+    entered = versions.tournaments()
+    page = BotProfilePage(
+        bot=parameters.bot,
+        verdict=_verdict(parameters.bot, labels, ratings),
+        shown=shown.label if shown else labels[0],
+        versions=tuple(versions.version(label) for label in labels),
+        ratings=ratings,
+        history=tuple(point for profile in profiles for point in _history(profile)),
+        rivals=tuple(_rivals(shown)) if shown else (),
+        fault_counts=dict(sorted(kinds.items())),
+        faults=_grouped(_fault(home, fault, label, latest) for fault, label in faults[:MAX_FAULTS]),
+        times=tuple(_times((record for _, record in latest), labels)),
+        tournaments=tuple(_entered(home, one, label) for one, label in entered[:MAX_RANKED]),
+        entered=len(entered),
+        results=listed_results(latest[:MAX_RESULTS]),
+        corrections=tuple(correction for profile in profiles for correction in _corrections(profile)),
+        left_out=reading.left_out,
+    )
+    return with_first_ratings(home, page)
+
+
+class _Versions:
+    """The versions that an address means, in tournaments and as they were submitted."""
+
+    def __init__(
+        self, text: str, tournaments: Sequence[StoredTournament], submitted: Sequence[StoredBot], owners: Owners
+    ) -> None:
+        """Find them.
+
+        Raises:
+            UnknownNameError: if it does not exist.
+        """
+        self._tournaments, self._owners = tournaments, owners
+        self.numbers = {tournament.name: tournament.number for tournament in tournaments}
+        self._submitted = {bot.label: bot for bot in submitted}
+        self.entered: dict[str, Bot] = {}
+        for tournament in tournaments:
+            self.entered |= {bot.label: bot for bot in tournament.definition.entrants}
+        known = list(dict.fromkeys([*self._submitted, *self.entered]))
+        wanted = set(find_labels(text, known))
+        first_seen = [label for label in [*self.entered, *self._submitted] if label in wanted]
+        self.latest_first = list(dict.fromkeys(first_seen))[::-1]
+
+    def tournaments(self) -> list[tuple[StoredTournament, str]]:
+        """Return every tournament that one of them entered, with its label, the latest first."""
+        wanted = frozenset(self.latest_first)
+        return [
+            (tournament, bot.label)
+            for tournament in reversed(self._tournaments)
+            for bot in tournament.definition.entrants
+            if bot.label in wanted
+        ]
+
+    def version(self, label: str) -> BotVersion:
+        """Return what is known of a version; where its files are is nobody's business."""
+        bot, submitted = self.entered.get(label), self._submitted.get(label)
+        entered = [tournament for tournament, other in self.tournaments() if other == label]
+        by = self._authorship(bot, submitted)
+        return BotVersion(
+            bot=label,
+            author=by.author,
+            claimed_author=by.words,
+            is_author_claimed=by.is_claimed,
+            digest=bot.digest if bot else submitted.digest if submitted else "",
+            submitted_at=submitted.submitted_at if submitted else None,
+            games=tuple(sorted({game for tournament in entered for game in tournament.games})),
+            tournaments=len(entered),
+            is_function=bot is not None and bot.is_function,
+        )
+
+    def _authorship(self, bot: Bot | None, submitted: StoredBot | None) -> Authorship:
+        owner = self._owners.owner(submitted.label, submitted.digest) if submitted is not None else None
+        if owner is not None:
+            return Authorship(author=owner, words=bot.author if bot and owner else "", is_owned=True)
+        return self._owners.authorship(bot) if bot is not None else Authorship()
+
+
+def _ratings(home: ArenaHome, tournaments: Sequence[StoredTournament], labels: Sequence[str]) -> Iterator[BotRating]:
+    """Yield the lines of some bots on the leaderboard of each game they have entered, bot by bot."""
+    counting = (one for one in tournaments if ALL_BUT_COMPARISONS.includes(one.format, one.created_at))
+    recorded = [tournament for tournament in counting if tournament.recorded]
+    wanted = frozenset(labels)
+    own = (one for one in recorded if any(bot.label in wanted for bot in one.definition.entrants))
+    games = sorted({game for tournament in own for game in tournament.games})
+    boards = {game: leaderboard(home.store, recorded, game, home.cache_directory).lines for game in games}
+    for label in labels:
+        for game, lines in boards.items():
+            for line in lines:
+                if line.label == label:
+                    yield BotRating(game=game, bots=len(lines), line=standing_line(line))
+
+
+def _verdict(bot: str, labels: Sequence[str], ratings: Sequence[BotRating]) -> Sentence:
+    """Return how good a bot is: its latest version that has a rating."""
+    rated = [one for one in ratings if one.line.margin_95 is not None]
+    if not rated:
+        without = "has no rating yet: that takes a match against another bot in a tournament that counts"
+        return sentence(f"{marked(bot)} {without}.", {bot: bot})
+    label = rated[0].line.label
+    own = sorted((one for one in rated if one.line.label == label), key=lambda one: one.line.rank / one.bots)
+    name = label if len(labels) > 1 else bot
+    more = len(own) - MAX_NAMED_GAMES
+    rest = f"; {counted(more, 'more game')} below" if more > 0 else ""
+    return sentence(f"{marked(name)} is {all_of(list(map(_rank_text, own[:MAX_NAMED_GAMES])))}{rest}.", {name: label})
+
+
+def _rank_text(one: BotRating) -> str:
+    low, high = one.line.rank_95 or (one.line.rank, one.line.rank)
+    interval = "" if low == high else f", {low} to {high} at 95 %"
+    rating = f"{one.line.mu:.1f} ± {one.line.margin_95 or 0.0:.1f}"
+    return f"number {one.line.rank} of {one.bots} in {one.game} (rating {rating}{interval})"
+
+
+def _history(profile: BotProfile) -> Iterator[RatingPoint]:
+    for point in profile.history:
+        yield rating_point(point.standing, point.game, point.tournament, point.at, point.bots)
+
+
+def _rivals(profile: BotProfile) -> Iterator[Rival]:
+    for rival in profile.rivals:
+        yield Rival(
+            rival=rival.rival,
+            score_percent=100 * rival.score,
+            margin_percent=100 * rival.margin,
+            encounters=rival.encounters,
+            wins=rival.total.wins,
+            draws=rival.total.draws,
+            losses=rival.total.losses,
+        )
+
+
+def _fault(
+    home: ArenaHome, stored: StoredFault, label: str, latest: Sequence[tuple[StoredTournament, MatchRecord]]
+) -> SeenFault:
+    where = (stored.tournament, stored.match)
+    found = (record for tournament, record in latest if (tournament.name, record.match) == where)
+    record = next(found, None) or home.store.record_of(*where)
+    fault = next((one for one in record.faults if one.seat == stored.seat), None)
+    return SeenFault(
+        bot=label,
+        kind=stored.kind,
+        tournament=stored.tournament,
+        match=stored.match,
+        game=stored.game,
+        ply=fault.ply if fault else 0,
+        detail=fault.told_to(home.audience, label) if fault else "",
+        stderr=(record.seats[stored.seat].stderr.shown_to(home.audience, label) or "")[-MAX_STDERR_CHARACTERS:],
+        repro=f"arena repro {shlex.quote(f'{stored.tournament}/{stored.match}')}",
+        earlier=(),
+    )
+
+
+def _grouped(faults: Iterable[SeenFault]) -> tuple[SeenFault, ...]:
+    """Return faults, those that are alike as the latest of them."""
+    groups: dict[tuple[object, ...], list[SeenFault]] = {}
+    for fault in faults:
+        groups.setdefault((fault.bot, fault.kind, fault.detail, fault.stderr), []).append(fault)
+    return tuple(
+        latest.model_copy(
+            update={"earlier": tuple(FaultyMatch(tournament=one.tournament, match=one.match) for one in earlier)}
+        )
+        for latest, *earlier in groups.values()
+    )
+
+
+def _times(records: Iterable[MatchRecord], labels: Sequence[str]) -> Iterator[TimeUsed]:
+    times = {line.bot: line for line in bot_times(records)}
+    for label in labels:
+        line = times.get(label)
+        if line is not None:
+            yield TimeUsed(
+                bot=label,
+                matches=line.matches,
+                actions=line.actions,
+                mean_ms=line.mean_ms,
+                p99_ms=line.p99_ms,
+                longest_ms=line.longest_ms,
+                cpu_seconds=line.cpu_seconds,
+                off_turn_cpu_seconds=line.off_turn_cpu_seconds,
+            )
+
+
+def _entered(home: ArenaHome, tournament: StoredTournament, label: str) -> EnteredTournament:
+    return EnteredTournament(
+        tournament=tournament.name,
+        bot=label,
+        format=tournament.format,
+        games=tuple(tournament.games),
+        created_at=tournament.created_at,
+        is_finished=tournament.finished_at is not None,
+        rank=_rank(home, tournament, label) if tournament.recorded else None,
+        bots=len(tournament.listed_names),
+    )
+
+
+def _rank(home: ArenaHome, tournament: StoredTournament, label: str) -> int | None:
+    """Return the rank of a bot in a tournament: by its format, or else by ratings."""
+    ranking = ranking_of(home.store, tournament)
+    if ranking is not None:
+        name = tournament.listed_names.get(label)
+        return next((placing.rank for shown, placing in ranking if shown == name), None)
+    lines = rated_tournament(home, tournament).table.lines
+    return next((line.rank for line in lines if line.label == label), None)
+
+
+def _corrections(profile: BotProfile) -> Iterator[BotCorrection]:
+    for tournament, correction in profile.corrections:
+        yield BotCorrection(
+            bot=profile.label,
+            tournament=tournament,
+            number=correction.number,
+            correction=correction_text(correction),
+            reason=correction.reason,
+            made_at=correction.made_at,
+        )

@@ -1,0 +1,267 @@
+"""A bot: how good it is, whom it beats, what it did wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from arena.analysis.text.tables import Column, Row
+from arena.base.enums import FaultKind
+from arena.site.frame.model import Model, ModelOfBots, Name, Parameters, Table
+from arena.site.frame.sentence import Sentence
+from arena.site.pages.first_rating import FirstRating
+from arena.site.pages.rating_point import RatingPoint
+from arena.site.pages.results_model import ListedResult
+from arena.site.pages.standings_model import StandingLine
+
+
+class BotParameters(Parameters):
+    """The address of a bot's profile.
+
+    Attributes:
+        bot: NAME (all its versions) or NAME@VERSION.
+    """
+
+    bot: Name
+
+
+class BotVersion(Model):
+    """A version of a bot.
+
+    Attributes:
+        bot: ``name@version``.
+        author: whose it is; without an owner, who wrote it by its bot.toml; empty when unknown.
+        claimed_author: who wrote it by its bot.toml; empty if its owner has left.
+        is_author_claimed: whether the author is known by the words of the bot alone.
+        digest: the hash of its files; empty when unknown.
+        submitted_at: UTC, ISO 8601; None if it was not submitted.
+        games: what it has played, or is to play.
+        tournaments: how many it has entered.
+        is_function: whether it is a Python function, which plays without isolation.
+    """
+
+    bot: str
+    author: str
+    claimed_author: str = ""
+    is_author_claimed: bool = False
+    digest: str
+    submitted_at: str | None
+    games: tuple[str, ...]
+    tournaments: int
+    is_function: bool
+
+
+class BotRating(Model):
+    """A bot's line on the leaderboard of a game.
+
+    Attributes:
+        game: the game.
+        bots: how many are on the leaderboard.
+        line: the bot's.
+    """
+
+    game: str
+    bots: int
+    line: StandingLine
+
+
+class Rival(Model):
+    """How a bot did against another, in all tournaments but comparisons.
+
+    Attributes:
+        rival: ``name@version``.
+        score_percent: the mean over encounters of the share of points.
+        margin_percent: half the width of its 95 % interval.
+        encounters: their number.
+        wins: matches in which the bot came out ahead.
+        draws: matches in which they tied.
+        losses: matches in which the rival came out ahead.
+    """
+
+    rival: str
+    score_percent: float
+    margin_percent: float
+    encounters: int
+    wins: int
+    draws: int
+    losses: int
+
+
+class FaultyMatch(Model):
+    """A match with a fault.
+
+    Attributes:
+        tournament: the tournament's name.
+        match: the number of the match.
+    """
+
+    tournament: str
+    match: int
+
+
+class SeenFault(Model):
+    """What a bot did wrong, and what it wrote before.
+
+    Attributes:
+        bot: ``name@version``.
+        kind: what it did wrong.
+        tournament: where.
+        match: the number of the match.
+        game: what was played.
+        ply: the number of actions so far.
+        detail: what happened, in a sentence.
+        stderr: the end of what it wrote to stderr in that match; empty for those who may not know.
+        repro: the command that shows it again.
+        earlier: matches before with the same fault, the last first.
+    """
+
+    bot: str
+    kind: FaultKind
+    tournament: str
+    match: int
+    game: str
+    ply: int
+    detail: str
+    stderr: str
+    repro: str
+    earlier: tuple[FaultyMatch, ...]
+
+
+class TimeUsed(Model):
+    """The time a bot used in its latest matches.
+
+    Attributes:
+        bot: ``name@version``.
+        matches: how many were looked at.
+        actions: its own, without those of openings.
+        mean_ms: mean time for an action; None without one.
+        p99_ms: 99 of 100 actions are faster; None without one.
+        longest_ms: the longest action.
+        cpu_seconds: CPU time on turn, with all that the bot has started.
+        off_turn_cpu_seconds: CPU time while others were to act.
+    """
+
+    bot: str
+    matches: int
+    actions: int
+    mean_ms: float | None
+    p99_ms: float | None
+    longest_ms: float
+    cpu_seconds: float
+    off_turn_cpu_seconds: float
+
+
+class EnteredTournament(Model):
+    """A tournament that a bot entered.
+
+    Attributes:
+        tournament: its name.
+        bot: ``name@version``.
+        format: the name of its format.
+        games: the names of its games.
+        created_at: UTC, ISO 8601.
+        is_finished: whether no match follows.
+        rank: the bot's, by the format or else by ratings; None without a line, or if it was not looked up.
+        bots: how many were entered.
+    """
+
+    tournament: str
+    bot: str
+    format: str
+    games: tuple[str, ...]
+    created_at: str
+    is_finished: bool
+    rank: int | None
+    bots: int
+
+
+class BotCorrection(Model):
+    """A correction of a bot that is not undone.
+
+    Attributes:
+        bot: ``name@version``.
+        tournament: where.
+        number: of the correction.
+        correction: what was corrected.
+        reason: as the director gave it.
+        made_at: UTC, ISO 8601.
+    """
+
+    bot: str
+    tournament: str
+    number: int
+    correction: str
+    reason: str
+    made_at: str
+
+
+class BotProfilePage(ModelOfBots):
+    """A bot, in all its versions or in one.
+
+    Attributes:
+        bot: as the address has it.
+        verdict: how good it is, in a sentence.
+        shown: the version that rivals are of: the latest one that has played.
+        versions: the latest first.
+        ratings: on the leaderboard of each game, the latest version first.
+        first_ratings: of versions that are on no leaderboard yet, from the ladders that are played now.
+        history: on the leaderboard of each game after each tournament that the bot entered; of the latest versions, and
+            the latest tournaments.
+        rivals: of the version that is shown, the one with the best score first.
+        fault_counts: the number of faults by kind, of all versions.
+        faults: the latest, the last first.
+        times: of each version in the bot's latest matches.
+        tournaments: the latest first, at most some.
+        entered: how many tournaments there are.
+        results: the latest matches, the last first.
+        corrections: those that are not undone.
+        left_out: why something that is stored is missing here, in sentences.
+    """
+
+    bot: str
+    verdict: Sentence
+    shown: str
+    versions: tuple[BotVersion, ...]
+    ratings: tuple[BotRating, ...]
+    history: tuple[RatingPoint, ...]
+    rivals: tuple[Rival, ...]
+    fault_counts: dict[FaultKind, int]
+    faults: tuple[SeenFault, ...]
+    times: tuple[TimeUsed, ...]
+    tournaments: tuple[EnteredTournament, ...]
+    entered: int
+    results: tuple[ListedResult, ...]
+    corrections: tuple[BotCorrection, ...]
+    left_out: tuple[str, ...] = ()
+    first_ratings: tuple[FirstRating, ...] = ()
+
+    @property
+    def charted(self) -> dict[str, list[RatingPoint]]:
+        """The points of each game that a line can be drawn through."""
+        by_game: dict[str, list[RatingPoint]] = {}
+        for point in self.history:
+            by_game.setdefault(point.game, []).append(point)
+        return {
+            game: points for game, points in sorted(by_game.items()) if len({point.tournament for point in points}) > 1
+        }
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return its tables."""
+        return {
+            "history": _table(RatingPoint, self.history),
+            "rivals": _table(Rival, self.rivals),
+            "times": _table(TimeUsed, self.times),
+            "tournaments": _table(EnteredTournament, self.tournaments),
+            "faults": _table(SeenFault, self.faults, frozenset({"earlier"})),
+        }
+
+
+def _table(model: type[Model], rows: tuple[Model, ...], left_out: frozenset[str] = frozenset()) -> Table:
+    """Return lines as a table with a column for each of their fields but some."""
+    numbers = (int, float, int | None, float | None)
+    columns = [
+        Column(name, name, is_number=field.annotation in numbers, decimals=4 if field.annotation is not int else None)
+        for name, field in model.model_fields.items()
+        if name not in left_out
+    ]
+    values: list[Row] = [row.model_dump(mode="json") for row in rows]
+    return Table(columns, values)

@@ -1,0 +1,220 @@
+"""Small charts as SVG whose colours belong to the style sheet: intervals, bars, rating histories.
+
+Everything in them is a number, or escaped here; positions across are percentages, so that strokes keep their width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import starmap
+from math import ceil, floor
+
+from markupsafe import Markup, escape
+
+from arena.site.pages.crosstable import CrosstableCell
+
+MARGIN_PERCENT = 1.5
+"""Of the width of an interval chart, left free on either side."""
+
+_WIDTH, _HEIGHT = 300, 120
+_LEFT, _RIGHT, _TOP, _BOTTOM = 30, 8, 8, 30
+
+
+def interval(mu: float, margin: float | None, low: float, high: float) -> Markup:
+    """Return a rating as a stroke and its interval as a bar. For screen readers, the numbers are beside it.
+
+    Args:
+        mu: the rating.
+        margin: half the width of its interval; None if it is not known.
+        low: the least value that any interval of the table has.
+        high: the greatest.
+    """
+    span = max(high - low, 1e-9)
+
+    def across(value: float) -> float:
+        return MARGIN_PERCENT + (100 - 2 * MARGIN_PERCENT) * min(max((value - low) / span, 0.0), 1.0)
+
+    middle = across(mu)
+    left, right = across(mu - (margin or 0.0)), across(mu + (margin or 0.0))
+    bar = f'<rect class="range" x="{left:.1f}%" y="4" width="{right - left:.1f}%" height="6"/>'
+    return Markup(
+        '<svg class="interval" aria-hidden="true"><rect class="scale" y="6.5" width="100%" height="1"/>'
+        f"{bar if margin else ''}"
+        f'<rect class="mean" x="{middle:.1f}%" y="1" width="3" height="12" transform="translate(-1.5)"/></svg>'
+    )
+
+
+def bar(share: float) -> Markup:
+    """Return a bar that is filled up to a share, from 0 to 1. For screen readers, the numbers are beside it."""
+    percent = 100 * min(max(share, 0.0), 1.0)
+    return Markup(
+        '<svg class="bar" aria-hidden="true"><rect class="scale" width="100%" height="100%"/>'
+        f'<rect class="mean" width="{percent:.1f}%" height="100%"/></svg>'
+    )
+
+
+def shares(counts: Sequence[int]) -> Markup:
+    """Return wins, draws and losses as a bar of three parts. For screen readers, the numbers are beside it."""
+    total = max(sum(counts), 1)
+    parts, left = [], 0.0
+    for kind, count in zip(("win", "drawn", "loss"), counts, strict=True):
+        width = 100 * count / total
+        parts.append(f'<rect class="{kind}" x="{left:.2f}%" width="{width:.2f}%" height="100%"/>')
+        left += width
+    return Markup(f'<svg class="shares" aria-hidden="true">{"".join(parts)}</svg>')
+
+
+def share_interval(percent: float, margin: float | None) -> Markup:
+    """Return a score from 0 to 100 with its interval, and a mark at one half."""
+    drawn = interval(percent, margin, 0.0, 100.0)
+    return drawn[: -len("</svg>")] + Markup('<rect class="half" x="50%" y="2" width="1" height="10"/></svg>')
+
+
+def deviation(value: float, largest: float) -> Markup:
+    """Return a bar from the middle to the left or to the right. For screen readers, the numbers are beside it.
+
+    Args:
+        value: to the right if it is positive.
+        largest: the absolute value whose bar ends at the edge.
+    """
+    width = 50 * min(abs(value) / max(largest, 1e-9), 1.0)
+    left = 50.0 if value >= 0 else 50 - width
+    kind = "up" if value >= 0 else "down"
+    return Markup(
+        '<svg class="interval" aria-hidden="true"><rect class="scale" y="6.5" width="100%" height="1"/>'
+        f'<rect class="{kind}" x="{left:.1f}%" y="3" width="{width:.1f}%" height="8"/>'
+        '<rect class="scale" x="50%" width="1" height="14"/></svg>'
+    )
+
+
+def heat_step(share: float) -> str:
+    """Return the class of a cell of a heat map, of eleven from none to all.
+
+    >>> heat_step(0), heat_step(0.49), heat_step(1)
+    ('h0', 'h5', 'h10')
+    """
+    return f"h{round(10 * min(max(share, 0.0), 1.0))}"
+
+
+def heat_cells(cells: Sequence[CrosstableCell | None], address: str | None, rivals: Sequence[str]) -> Markup:
+    """Return a row of a crosstable as cells of a heat map: as Markup, because there are thousands of them.
+
+    Args:
+        cells: of a bot, against each rival.
+        address: of the list of the bot's matches, to which the rival is added; None without one.
+        rivals: as they are added to the address; empty for one without.
+    """
+    return Markup("".join(starmap(partial(_heat_cell, escape(address or "")), zip(cells, rivals, strict=True))))
+
+
+def _heat_cell(address: str, cell: CrosstableCell | None, rival: str) -> str:
+    if cell is None:
+        return "<td></td>"
+    share = cell.points / cell.matches
+    shown = f"{100 * share:.0f}"
+    if address and rival:
+        shown = f'<a href="{address}&amp;rival={rival}">{shown}</a>'
+    return f'<td class="{heat_step(share)}">{shown}</td>'
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A rating after some matches.
+
+    Attributes:
+        x: the number of matches.
+        mu: the rating.
+        margin: half the width of its interval; None if it is not known.
+    """
+
+    x: float
+    mu: float
+    margin: float | None = None
+
+
+def history(own: Sequence[Point], others: Sequence[Sequence[Point]] = (), unit: str = "matches") -> Markup:
+    """Return a rating over matches, as a line in its band; nothing without two points.
+
+    Args:
+        own: the points of the line.
+        others: lines behind it, for comparison.
+        unit: what is counted from left to right.
+    """
+    if len(own) < 2:
+        return Markup()
+    scale = _HistoryScale([own, *others])
+    first, last = own[0], own[-1]
+    title = f"Rating (mu): {first.mu:.1f} after {first.x:,.0f}, {last.mu:.1f} after {last.x:,.0f} {unit}"
+    behind = "".join(f'<polyline class="others" points="{scale.line(points)}"/>' for points in others)
+    return Markup(
+        '<svg class="history" viewBox="0 0 {width} {height}" role="img"><title>{title}</title>{axes}'
+        '{band}{behind}<polyline class="own" points="{line}"/>'
+        '<circle class="own" cx="{x:.1f}" cy="{y:.1f}" r="3"/></svg>'
+    ).format(
+        width=_WIDTH,
+        height=_HEIGHT,
+        title=title,
+        axes=scale.axes(unit),
+        band=Markup(scale.band(own)),
+        behind=Markup(behind),
+        line=scale.line(own),
+        x=scale.x(last.x),
+        y=scale.y(last.mu),
+    )
+
+
+class _HistoryScale:
+    """Where the points of rating histories are in their chart."""
+
+    def __init__(self, lines: Sequence[Sequence[Point]]) -> None:
+        points = [point for line in lines for point in line]
+        self._last = max(point.x for point in points) or 1
+        ends = [point.mu + side * (point.margin or 0.0) for point in lines[0] for side in (-1, 1)]
+        ends += [point.mu for point in points]
+        low, high = min(ends), max(ends)
+        step = _step(high - low)
+        self._low, self._high = step * floor(low / step), step * max(ceil(high / step), floor(low / step) + 1)
+        self._ticks = [self._low + step * k for k in range(round((self._high - self._low) / step) + 1)]
+
+    def x(self, matches: float) -> float:
+        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * matches / self._last
+
+    def y(self, mu: float) -> float:
+        return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (self._high - mu) / (self._high - self._low)
+
+    def line(self, points: Sequence[Point]) -> str:
+        return " ".join(f"{self.x(point.x):.1f},{self.y(point.mu):.1f}" for point in points)
+
+    def band(self, points: Sequence[Point]) -> str:
+        known = [point for point in points if point.margin is not None]
+        upper = [Point(point.x, point.mu + (point.margin or 0.0)) for point in known]
+        lower = [Point(point.x, point.mu - (point.margin or 0.0)) for point in reversed(known)]
+        return f'<polygon class="band" points="{self.line([*upper, *lower])}"/>' if len(known) > 1 else ""
+
+    def axes(self, unit: str) -> Markup:
+        grid = "".join(
+            f'<path class="grid" d="M{_LEFT} {self.y(tick):.1f}H{_WIDTH - _RIGHT}"/>'
+            f'<text class="end" x="{_LEFT - 5}" y="{self.y(tick) + 3.5:.1f}">{tick:g}</text>'
+            for tick in self._ticks
+        )
+        base, middle = _HEIGHT - _BOTTOM + 13, (_LEFT + _WIDTH - _RIGHT) / 2
+        return Markup(grid) + Markup(
+            '<text x="{left}" y="{base}">0</text><text class="end" x="{right}" y="{base}">{last}</text>'
+            '<text class="middle" x="{middle:g}" y="{base}">{unit}</text>'
+            '<text class="end" x="{before}" y="{base}">mu</text>'
+        ).format(
+            left=_LEFT,
+            right=_WIDTH - _RIGHT,
+            before=_LEFT - 5,
+            base=base,
+            middle=middle,
+            unit=unit,
+            last=f"{self._last:,.0f}",
+        )
+
+
+def _step(span: float) -> float:
+    """Return a round distance between ticks, so that there are two to five."""
+    return next((step for step in (0.5, 1, 2, 5, 10, 20, 50) if span <= 4 * step), span or 1.0)

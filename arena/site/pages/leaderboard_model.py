@@ -1,0 +1,144 @@
+"""The leaderboard of a game: every bot that has played it, rated over several tournaments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from annotated_types import Ge, Le
+
+from arena.analysis.text.tables import Column, Row
+from arena.site.frame.model import AsWritten, Model, ModelOfBots, Name, Parameters, Table
+from arena.site.frame.sentence import Sentence
+from arena.site.pages.rating_point import RatingPoint
+from arena.site.pages.standings_model import StandingLine, standings_csv
+
+
+class LeaderboardParameters(Parameters):
+    """The address of a leaderboard.
+
+    Attributes:
+        game: its name.
+        season: only the tournaments of this season; None for all.
+        tournament: only this one, or this one too; None for none in particular.
+        first: the line that the page begins with.
+    """
+
+    game: Name
+    season: Name | None = None
+    tournament: Name | None = None
+    first: Annotated[int, Ge(1), Le(1_000_000), AsWritten] = 1
+
+
+class LeaderboardPage(ModelOfBots):
+    """The leaderboard of a game.
+
+    Attributes:
+        game: its name.
+        season: whose tournaments count; None for those of all.
+        tournaments: the names of those that count and have this game, the oldest first.
+        verdict: what it says.
+        players: the most in a match.
+        matches: how many count.
+        standings: the best bot first.
+        findings: what the ratings rest on, in sentences.
+        history: ratings of the best bots after each of the latest tournaments.
+        seasons: the names of all seasons that have a tournament with this game.
+        left_out: why something that is stored is missing here, in sentences.
+    """
+
+    game: str
+    season: str | None
+    tournaments: tuple[str, ...]
+    verdict: Sentence
+    players: int
+    matches: int
+    standings: tuple[StandingLine, ...]
+    findings: tuple[str, ...]
+    history: tuple[RatingPoint, ...]
+    seasons: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def is_charted(self) -> bool:
+        """Whether a line can be drawn through the history."""
+        return len({point.tournament for point in self.history}) > 1
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return its tables."""
+        return {"standings": standings_csv(self.standings, self.players), "history": _history(self.history)}
+
+
+def _history(points: tuple[RatingPoint, ...]) -> Table:
+    """Return a line for each tournament, and a column for each bot, as ``arena leaderboard --over-time`` does."""
+    bots = list(dict.fromkeys(point.bot for point in points))
+    columns = [Column("tournament", "after", is_number=False), Column("at", "begun", is_number=False)]
+    columns += [Column(bot, bot, 2) for bot in bots]
+    rows: dict[str, Row] = {}
+    for point in sorted(points, key=lambda point: (point.at, point.tournament)):
+        row = rows.setdefault(point.tournament, {"tournament": point.tournament, "at": point.at})
+        row[point.bot] = point.mu
+    return Table(columns, [{column.key: row.get(column.key) for column in columns} for row in rows.values()])
+
+
+class LeaderboardsParameters(Parameters):
+    """The address of all leaderboards says nothing."""
+
+
+class GameLeaders(Model):
+    """The first bots of a game's leaderboard.
+
+    Attributes:
+        game: its name.
+        tournaments: how many have it.
+        matches: how many count.
+        bots: how many are on the leaderboard.
+        leaders: the first of them.
+    """
+
+    game: str
+    tournaments: int
+    matches: int
+    bots: int
+    leaders: tuple[StandingLine, ...]
+
+
+class ListedSeason(Model):
+    """A season.
+
+    Attributes:
+        name: its name.
+        tournaments: the names of its tournaments, the oldest first.
+        games: that these have.
+    """
+
+    name: str
+    tournaments: tuple[str, ...]
+    games: tuple[str, ...]
+
+
+class LeaderboardsPage(ModelOfBots):
+    """All leaderboards at a glance.
+
+    Attributes:
+        games: by name.
+        seasons: by name.
+        left_out: why something that is stored is missing here, in sentences.
+    """
+
+    games: tuple[GameLeaders, ...]
+    seasons: tuple[ListedSeason, ...]
+    left_out: tuple[str, ...] = ()
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return its table."""
+        columns = [
+            *(Column("game", "game", is_number=False), Column("rank", "#"), Column("bot", "bot", is_number=False)),
+            *(Column("mu", "mu", 2), Column("margin_95", "± 95 %", 2), Column("matches", "matches")),
+        ]
+        rows: list[Row] = [
+            {"game": one.game, **{column.key: getattr(line, column.key) for column in columns[1:]}}
+            for one in self.games
+            for line in one.leaders
+        ]
+        return {"leaders": Table(columns, rows)}

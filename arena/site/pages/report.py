@@ -1,0 +1,188 @@
+"""Builds the report of a tournament."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from arena.analysis.measures.bot_times import BotTimes, bot_times
+from arena.analysis.measures.crosstable import Score, pair_scores
+from arena.analysis.measures.encounters import count_encounters
+from arena.analysis.measures.game_statistics import cross_check, game_statistics
+from arena.analysis.measures.rating_history import mu_histories
+from arena.analysis.measures.standings import Standing, Standings
+from arena.analysis.text.match_choice import MatchChoice
+from arena.analysis.text.standings_footer import standings_footer
+from arena.analysis.text.standings_table import standings_table
+from arena.analysis.text.statistics_tables import STATS_TITLES, stats_tables
+from arena.analysis.text.tables import Column, Row, shown
+from arena.base.bot_text import Audience
+from arena.base.records import MatchRecord
+from arena.site.pages.rated import rated_tournament
+from arena.site.pages.report_model import BotCard, Chances, Report, ReportedFault, RivalShare, ShownColumn, ShownTable
+from arena.site.pages.results_model import ListedResult
+from arena.site.pages.standings import standing_line
+from arena.site.pages.tournament import build_tournament
+from arena.site.pages.tournament_model import TournamentParameters
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredTournament
+
+MAX_CARDS = 200
+MAX_RIVALS = 3
+"""The best and the worst; a bot with up to twice as many rivals has all of them listed."""
+
+MAX_FAULTS = 3
+MAX_STDERR_CHARACTERS = 600
+MAX_CHANCES = 60
+"""Bots in the table of who is better."""
+
+ON_THE_PAGE = ("games", "seats", "better")
+"""Tables of statistics that the page of the tournament has, or that are more than a table."""
+
+EXPLAINED = ("rank", "mu", "margin_95", "rank_95", "better_than_next", "place_1", "score_percent", "matches", "faults")
+"""Columns that the page of the tournament explains."""
+
+
+class ReportBuilder:
+    """Reads the records of a tournament once, and builds its report.
+
+    Attributes:
+        choice: its matches, those first that a visitor looks for first.
+    """
+
+    def __init__(self, home: ArenaHome, tournament: StoredTournament, audience: Audience) -> None:
+        """Read the records, for an audience."""
+        self._audience = audience
+        self._home, self._tournament = home, tournament
+        self.table = rated_tournament(home, tournament).table
+        self.choice = MatchChoice()
+        self._faults: dict[str, list[ReportedFault]] = {}
+        self._times = {one.bot: one for one in bot_times(self._noted(home.store.records(tournament)))}
+
+    def _noted(self, records: Iterable[MatchRecord]) -> Iterator[MatchRecord]:
+        for record in records:
+            self.choice.add(record)
+            for fault in record.faults:
+                bot = record.bots[fault.seat]
+                seen = self._faults.setdefault(bot, [])
+                stderr = record.seats[fault.seat].stderr.shown_to(self._audience, bot) or ""
+                seen.append(
+                    ReportedFault(
+                        match=record.match,
+                        kind=fault.kind,
+                        ply=fault.ply,
+                        detail=fault.told_to(self._audience, bot),
+                        stderr=stderr[-MAX_STDERR_CHARACTERS:],
+                    )
+                )
+                del seen[:-MAX_FAULTS]
+            yield record
+
+    @property
+    def first_to_open(self) -> int | None:
+        """The match that a visitor wants to see first; None without a match."""
+        return self.choice.first_to_open(self.table.shown_names)
+
+    def report(self, listed: Sequence[ListedResult], opened: int | None) -> Report:
+        """Return the report.
+
+        Args:
+            listed: the matches that can be replayed in it.
+            opened: the one that is shown at first.
+        """
+        table = self.table
+        page = build_tournament(self._home, TournamentParameters(tournament=self._tournament.name))
+        tables = tuple(self._tables())
+        columns = {column.key: column for one in tables for column in one.columns if column.key not in EXPLAINED}
+        return Report(
+            page=page,
+            cards=tuple(self._cards()),
+            cards_left_out=max(0, len(table.lines) - MAX_CARDS),
+            listed=tuple(listed),
+            opened=opened,
+            chances=_chances(table),
+            numbers=tables,
+            columns=tuple(columns.values()),
+        )
+
+    def _cards(self) -> Iterator[BotCard]:
+        table = self.table
+        lines = table.lines[:MAX_CARDS]
+        results = rated_tournament(self._home, self._tournament).results
+        scores = pair_scores(results, [line.label for line in table.lines])
+        histories = mu_histories(self._home.store, self._tournament, table.shown_names)
+        digests = {bot.label: bot.digest for bot in self._tournament.definition.entrants}
+        for line in lines:
+            rivals = _rivals(line, table, scores)
+            are_few = len(rivals) <= 2 * MAX_RIVALS
+            times = self._times.get(line.label, BotTimes(line.label))
+            yield BotCard(
+                line=standing_line(line),
+                history=tuple(histories.get(line.bot, ())),
+                best=tuple(rivals if are_few else rivals[:MAX_RIVALS]),
+                worst=() if are_few else tuple(rivals[: -MAX_RIVALS - 1 : -1]),
+                mean_ms=times.mean_ms,
+                p99_ms=times.p99_ms,
+                longest_ms=times.longest_ms,
+                digest=digests.get(line.label, ""),
+                faults=tuple(reversed(self._faults.get(line.label, []))),
+            )
+
+    def _tables(self) -> Iterator[ShownTable]:
+        """Yield the tables that the page of the tournament does not have, without those that say nothing."""
+        table = self.table
+        encounters = count_encounters(self._home.store.results(self._tournament))
+        columns, rows = standings_table(table)
+        yield shown_table("Ratings and points", standings_footer(table), columns, rows)
+        check = cross_check(encounters, table)
+        found = stats_tables(table, game_statistics(encounters), check, list(self._times.values()))
+        for name, (columns, rows) in found.items():
+            if rows and name not in ON_THE_PAGE and (name != "nash" or table.consistency.is_flagged):
+                yield shown_table(*STATS_TITLES[name], columns, rows)
+
+
+def shown_table(title: str, about: str, columns: Sequence[Column], rows: Sequence[Row]) -> ShownTable:
+    """Return a table as texts.
+
+    Args:
+        title: its heading.
+        about: a sentence about it.
+        columns: in order.
+        rows: a value for each column's key.
+    """
+    return ShownTable(
+        anchor=f"numbers-{title.lower().replace(' ', '-')}",
+        title=title,
+        about=about,
+        columns=tuple(ShownColumn(key=c.key, title=c.title, is_number=c.is_number) for c in columns),
+        rows=tuple(tuple(shown(row[column.key], column) for column in columns) for row in rows),
+    )
+
+
+def _rivals(line: Standing, table: Standings, scores: Mapping[tuple[str, str], Score]) -> list[RivalShare]:
+    """Return the rivals that a bot has met, the one against which it scored most first."""
+    met = []
+    for rival, name in table.shown_names.items():
+        score = scores.get((line.label, rival))
+        if rival != line.label and score is not None and score.matches:
+            share = score.points / score.matches
+            met.append(RivalShare(label=rival, name=name, share=share, matches=score.matches))
+    return sorted(met, key=lambda one: (-one.share, one.name))
+
+
+def _chances(table: Standings) -> Chances | None:
+    lines = table.lines[:MAX_CHANCES]
+    number = {label: number for number, label in enumerate(table.fitted.names)}
+    if len(lines) < 2 or not number:
+        return None
+    return Chances(
+        labels=tuple(line.label for line in lines),
+        names=tuple(line.bot for line in lines),
+        cells=tuple(tuple(_chance(table, number, one, other) for other in lines) for one in lines),
+        left_out=len(table.lines) - len(lines),
+    )
+
+
+def _chance(table: Standings, number: Mapping[str, int], one: Standing, other: Standing) -> float | None:
+    if one is other or not {one.label, other.label} <= number.keys():
+        return None
+    return table.fitted.los_between(number[one.label], number[other.label])

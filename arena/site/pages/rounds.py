@@ -1,0 +1,106 @@
+"""Builds the bracket of a knockout and the cards of a Swiss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from arena.analysis.measures.bracket import Bracket, BracketDuel, RoundCard
+from arena.analysis.measures.rounds_played import rounds_played
+from arena.analysis.text.bracket_text import is_decided_otherwise, reason, stage_name
+from arena.analysis.text.rounds_text import Style
+from arena.site.pages.rounds_model import CardCell, ShownCard, ShownDuel, ShownRounds, ShownSide, ShownStage
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
+from arena.tournament.formats.knockout import DecidedBy
+
+WITH_ROUNDS = ("swiss", "knockout")
+
+_STYLE = Style()
+
+
+def shown_rounds(store: Store, tournament: StoredTournament) -> ShownRounds | None:
+    """Return the rounds of a knockout or a Swiss; None for other formats, and before the first round."""
+    if tournament.format not in WITH_ROUNDS or not store.last_round(tournament):
+        return None
+    played = rounds_played(store, tournament, first=0)
+    labels = {name: label for label, name in tournament.definition.shown_names.items()}
+    return ShownRounds(
+        last=played.last,
+        current=played.current,
+        status=played.status,
+        bracket=() if played.bracket is None else shown_stages(played.bracket, labels, played.departed),
+        cards=tuple(shown_card(card, labels, played.departed) for card in played.cards or ()),
+    )
+
+
+def shown_stages(bracket: Bracket, labels: Mapping[str, str], departed: Mapping[str, str]) -> tuple[ShownStage, ...]:
+    """Return the stages of a bracket.
+
+    Args:
+        bracket: of a knockout.
+        labels: ``name@version`` by the name that tables show.
+        departed: how an entrant has left, by that name.
+    """
+    return tuple(
+        ShownStage(
+            name=stage_name(len(bracket.stages) - number),
+            duels=tuple(
+                _duel(duel, _is_fed(bracket, number, place), labels, departed) for place, duel in enumerate(stage)
+            ),
+        )
+        for number, stage in enumerate(bracket.stages)
+    )
+
+
+def _is_fed(bracket: Bracket, number: int, place: int) -> bool:
+    """Return whether a duel before this one was played, or will be."""
+    before = bracket.stages[number - 1][2 * place : 2 * place + 2] if number else ()
+    return any(duel.decided_by is not DecidedBy.BYE for duel in before)
+
+
+def _duel(duel: BracketDuel, is_fed: bool, labels: Mapping[str, str], departed: Mapping[str, str]) -> ShownDuel:
+    upper, lower = (
+        ShownSide(
+            bot=bot,
+            label=None if bot is None else labels[bot],
+            seed=seed,
+            score=score if duel.has_begun else None,
+            won=bot is not None and bot == duel.winner,
+            departed=departed.get(bot or "", ""),
+        )
+        for bot, seed, score in zip(duel.bots, duel.seeds, duel.score, strict=True)
+    )
+    return ShownDuel(
+        sides=(upper, lower),
+        is_bye=duel.decided_by is DecidedBy.BYE,
+        is_fed=is_fed,
+        decided=reason(duel, _STYLE) if is_decided_otherwise(duel) else "",
+    )
+
+
+def shown_card(card: RoundCard, labels: Mapping[str, str], departed: Mapping[str, str]) -> ShownCard:
+    """Return the card of an entrant of a Swiss.
+
+    Args:
+        card: its rounds.
+        labels: ``name@version`` by the name that tables show.
+        departed: how an entrant has left, by that name.
+    """
+    return ShownCard(
+        number=card.number,
+        rank=card.rank,
+        bot=card.bot,
+        label=labels[card.bot],
+        rounds=tuple(
+            CardCell(
+                rival=line.rival,
+                rival_number=line.rival_number,
+                score=line.score,
+                points=line.points,
+                total=line.total,
+            )
+            for line in card.rounds
+        ),
+        total=card.total,
+        departed=departed.get(card.bot, ""),
+    )

@@ -1,0 +1,145 @@
+"""Rounds: the bracket of a knockout, the cards of a Swiss."""
+
+from __future__ import annotations
+
+from arena.analysis.text.tables import Column
+from arena.site.frame.model import Model, Table
+
+
+class ShownSide(Model):
+    """An entrant in a duel of a bracket.
+
+    Attributes:
+        bot: its name; None while the duel before is open.
+        label: ``name@version``; None without an entrant.
+        seed: its place in the seeding, from 1; None without an entrant.
+        score: the encounters it has won, a drawn one counting half; None before the first.
+        won: whether it advances.
+        departed: how it has left, "withdrawn" or "disqualified"; empty if it has not.
+    """
+
+    bot: str | None
+    label: str | None
+    seed: int | None
+    score: float | None
+    won: bool
+    departed: str = ""
+
+
+class ShownDuel(Model):
+    """A duel of a bracket.
+
+    Attributes:
+        sides: the upper and the lower entrant.
+        is_bye: whether there is only one.
+        is_fed: whether a duel before it was played, or will be.
+        decided: what decided it if the encounters did not; may be empty.
+    """
+
+    sides: tuple[ShownSide, ShownSide]
+    is_bye: bool
+    is_fed: bool
+    decided: str
+
+
+class ShownStage(Model):
+    """A stage of a bracket.
+
+    Attributes:
+        name: such as "final".
+        duels: from the top; the winners of two neighbours meet in the next stage.
+    """
+
+    name: str
+    duels: tuple[ShownDuel, ...]
+
+
+class CardCell(Model):
+    """A round of one entrant of a Swiss.
+
+    Attributes:
+        rival: whom it met; None without a rival, as in a bye.
+        rival_number: the rival's line among the cards, from 1.
+        score: what the round counts.
+        points: of the entrant and the rival in the matches of their meeting; None without a rival.
+        total: the score after this round.
+    """
+
+    rival: str | None
+    rival_number: int | None
+    score: float
+    points: tuple[float, float] | None
+    total: float
+
+
+class ShownCard(Model):
+    """An entrant of a Swiss with all its rounds.
+
+    Attributes:
+        number: its line, from 1, by which other cards name it.
+        rank: in the table.
+        bot: its name.
+        label: ``name@version``.
+        rounds: in order.
+        total: its score.
+        departed: how it has left, "withdrawn" or "disqualified"; empty if it has not.
+    """
+
+    number: int
+    rank: int
+    bot: str
+    label: str
+    rounds: tuple[CardCell, ...]
+    total: float
+    departed: str = ""
+
+
+class ShownRounds(Model):
+    """What rounds a tournament has played.
+
+    Attributes:
+        last: the number of the last round in the schedule.
+        current: the number of the first round that is not complete; the last one if all are.
+        status: the state of the tournament in a few words.
+        bracket: of a knockout.
+        cards: of a Swiss, in the order of the table.
+    """
+
+    last: int
+    current: int
+    status: str
+    bracket: tuple[ShownStage, ...] = ()
+    cards: tuple[ShownCard, ...] = ()
+
+    def table(self) -> Table:
+        """Return the bracket or the cards as CSV has them: a line for each duel, or each round of each entrant."""
+        if self.bracket:
+            columns = [Column("stage", "stage", is_number=False)]
+            columns += [Column(key, key, is_number=False) for key in ("bot", "rival")]
+            columns += [Column("score", "score"), Column("rival_score", "rival_score")]
+            columns += [Column("winner", "winner", is_number=False)]
+            return Table(
+                columns,
+                [
+                    {
+                        "stage": stage.name,
+                        "bot": duel.sides[0].bot,
+                        "rival": duel.sides[1].bot,
+                        "score": duel.sides[0].score,
+                        "rival_score": duel.sides[1].score,
+                        "winner": next((side.bot for side in duel.sides if side.won), None),
+                    }
+                    for stage in self.bracket
+                    for duel in stage.duels
+                ],
+            )
+        columns = [Column("bot", "bot", is_number=False), Column("round", "round")]
+        columns += [Column("rival", "rival", is_number=False), Column("score", "score"), Column("total", "total")]
+        return Table(
+            columns,
+            [
+                {"bot": card.bot, "round": number, "rival": cell.rival, "score": cell.score, "total": cell.total}
+                for card in self.cards
+                for number, cell in enumerate(card.rounds, 1)
+            ],
+        )

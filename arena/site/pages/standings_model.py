@@ -1,0 +1,154 @@
+"""Standings: a line for each bot, and the ranking of a format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from arena.analysis.text.standings_columns import standings_columns
+from arena.analysis.text.tables import Column
+from arena.base.enums import FaultKind
+from arena.site.frame.model import Model, Table
+
+
+class StandingLine(Model):
+    """One bot's line in standings.
+
+    Attributes:
+        rank: by exposure; equal bots share it.
+        bot: the name that tables show.
+        label: ``name@version``.
+        exposure: mu - 3 sigma.
+        mu: the rating.
+        sigma: its standard deviation.
+        margin_95: half the width of the 95 % interval of mu; None before the first rated match.
+        rank_95: the 95 % interval of the rank by mu; None before the first rated match.
+        better_than_next: the probability that the bot is better than the next one; None for the last.
+        same_as_next: whether it and the next bot can't be told apart at 95 %.
+        group: bots with the same letter can't be told apart from the first of them.
+        matches: matches played.
+        finish_counts: how many matches it finished 1st, 2nd, …; ties count at their shared rank.
+        wins: matches in which it alone was first.
+        draws: matches in which it shared the first rank.
+        losses: matches in which another bot was first.
+        points: over its matches, the sum of the share of rivals it beat, a tie counting half.
+        score_percent: points per match; None before the first match.
+        seat_matches: its matches by seat.
+        seat_percent: points per match by seat; None without a match there.
+        faults: the number of its forfeits by kind.
+        author: whose it is; without an owner, who wrote it by its bot.toml; empty when unknown.
+        is_author_claimed: whether the author is known by the words of the bot alone.
+    """
+
+    rank: int
+    bot: str
+    label: str
+    exposure: float
+    mu: float
+    sigma: float
+    margin_95: float | None
+    rank_95: tuple[int, int] | None
+    better_than_next: float | None
+    same_as_next: bool
+    group: str
+    matches: int
+    finish_counts: tuple[int, ...]
+    wins: int
+    draws: int
+    losses: int
+    points: float
+    score_percent: float | None
+    seat_matches: tuple[int, ...]
+    seat_percent: tuple[float | None, ...]
+    faults: dict[FaultKind, int]
+    author: str
+    is_author_claimed: bool = False
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether it and the next bot can be told apart."""
+        return self.better_than_next is not None and not self.same_as_next
+
+    def values(self) -> dict[str, Any]:
+        """Return what CSV has of it, by the keys of columns."""
+        low, high = self.rank_95 or (None, None)
+        return {
+            **{name: getattr(self, name) for name in type(self).model_fields},
+            "rank_low": low,
+            "rank_high": high,
+            "first_seat_percent": self.seat_percent[0] if self.seat_percent else None,
+            **{f"place_{place}": count for place, count in enumerate(self.finish_counts, 1)},
+            **{f"faults_{kind}": self.faults.get(kind, 0) for kind in FaultKind},
+        }
+
+
+def scale_of(lines: Sequence[StandingLine]) -> tuple[float, float]:
+    """Return the least and the greatest end of the intervals of ratings."""
+    ends = [line.mu + side * (line.margin_95 or 0.0) for line in lines for side in (-1, 1)]
+    return min(ends, default=0.0), max(ends, default=1.0)
+
+
+def standings_csv(lines: Sequence[StandingLine], players: int) -> Table:
+    """Return standings as ``arena standings --format csv`` has them.
+
+    Args:
+        lines: the best bot first.
+        players: the most players in a match.
+    """
+    columns: list[Column] = []
+    for column in standings_columns(players):
+        columns += [Column(key, key) for key in column.flat] or [column.column]
+    values = [line.values() for line in lines]
+    return Table(columns, [{column.key: row.get(column.key, 0) for column in columns} for row in values])
+
+
+class RankingColumn(Model):
+    """A column of the ranking of a format.
+
+    Attributes:
+        key: its name in JSON and CSV.
+        title: its heading.
+        decimals: how many are shown; None for whole numbers.
+    """
+
+    key: str
+    title: str
+    decimals: int | None
+
+
+class RankedBot(Model):
+    """A line in the ranking of a format.
+
+    Attributes:
+        place: by the rules of the format; equals share it.
+        bot: the name that tables show.
+        label: ``name@version``.
+        values: beside the columns of the ranking.
+    """
+
+    place: int
+    bot: str
+    label: str
+    values: tuple[float | int, ...]
+
+
+class Ranking(Model):
+    """The ranking of a Swiss or a knockout by its own rules.
+
+    Attributes:
+        columns: after place and bot.
+        lines: the best bot first.
+    """
+
+    columns: tuple[RankingColumn, ...]
+    lines: tuple[RankedBot, ...]
+
+    def table(self) -> Table:
+        """Return it as CSV has it."""
+        own = [Column(column.key, column.title, column.decimals) for column in self.columns]
+        columns = [Column("place", "place"), Column("bot", "bot", is_number=False), *own]
+        rows = [
+            {"place": line.place, "bot": line.bot, **dict(zip((c.key for c in own), line.values, strict=True))}
+            for line in self.lines
+        ]
+        return Table(columns, rows)

@@ -1,0 +1,186 @@
+"""Builds the page of a tournament."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from arena.analysis.measures.game_statistics import GameStatistics, Share
+from arena.analysis.measures.schedule_balance import schedule_balance
+from arena.analysis.measures.standings import Standings
+from arena.analysis.text.corrections_table import corrections_table
+from arena.base.definition import Definition
+from arena.lab.matches.accuracy import accuracy_of_tournament
+from arena.lab.matches.kept_puzzles import may_have_puzzles
+from arena.site.frame.sentence import Sentence
+from arena.site.pages.findings import findings
+from arena.site.pages.progress import progress_of
+from arena.site.pages.rated import rated_tournament
+from arena.site.pages.results import latest_results
+from arena.site.pages.rounds import shown_rounds
+from arena.site.pages.standings import (
+    MAX_LINES,
+    crosstable_of_first,
+    more_encounters,
+    ranking_sentence,
+    shown_ranking,
+    standing_line,
+    standings_sentence,
+)
+from arena.site.pages.tournament_model import (
+    BalanceRow,
+    LoggedCorrection,
+    PlayedAccuracy,
+    PlayedGame,
+    PlayedStatistics,
+    TimeRules,
+    TournamentPage,
+    TournamentParameters,
+)
+from arena.site.pages.tournament_model import Share as ShownShare
+from arena.store.home import ArenaHome
+from arena.store.results.correction import disqualified
+from arena.store.results.states import state_of
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
+from arena.tournament.formats.format import Placing
+from arena.tournament.rounds import ranking_of
+
+MAX_BALANCED = 20_000
+"""The balance of a schedule of more matches is not counted for a page."""
+
+MAX_ANNOTATED = 20_000
+"""The accuracy of more matches is not counted for a page."""
+
+MAX_NOTED_CORRECTIONS = 200
+
+EQUAL_ENCOUNTERS = ("round-robin", "gauntlet", "groups")
+"""Formats that give every pairing the same number of encounters."""
+
+
+def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> TournamentPage:
+    """Return what the page of a tournament shows.
+
+    Raises:
+        UnknownNameError: if there is no such tournament.
+        StoreError: if a record is malformed.
+    """
+    store = home.store
+    tournament = store.tournament(parameters.tournament)
+    rated = rated_tournament(home, tournament)
+    table, definition = rated.table, tournament.definition
+    labels = {line.bot: line.label for line in table.lines} | {
+        name: label for label, name in definition.shown_names.items()
+    }
+    ranking = ranking_of(store, tournament)
+    control = definition.time_control
+    return TournamentPage(
+        name=tournament.name,
+        state=state_of(tournament, store.directors()),
+        may_have_puzzles=may_have_puzzles(home.directory, tournament),
+        format=tournament.format,
+        games=tuple(PlayedGame(game=g.game, options=dict(g.options), players=g.players) for g in definition.games),
+        entrants=len(definition.entrants),
+        encounters=definition.encounters,
+        time_control=TimeRules(
+            per_action_seconds=control.per_action_seconds,
+            bank_seconds=control.bank_seconds,
+            increment_seconds=control.increment_seconds,
+            clock=control.clock,
+        ),
+        isolation=definition.isolation,
+        rng_seed=definition.rng_seed,
+        opening_plies=definition.opening_plies,
+        opening_choice=definition.openings[0].choose if definition.openings else "random",
+        ply_limit=definition.ply_limit,
+        fresh_bots=definition.fresh_bots,
+        created_at=tournament.created_at,
+        finished_at=tournament.finished_at,
+        recorded=tournament.recorded,
+        scheduled=tournament.scheduled,
+        verdict=_verdict(table, ranking, labels),
+        more_encounters=_more_encounters(tournament, table),
+        progress=progress_of(store, tournament),
+        players=table.players,
+        standings=tuple(standing_line(line) for line in table.lines[:MAX_LINES]),
+        ranking=shown_ranking(ranking, labels) if ranking else None,
+        crosstable=crosstable_of_first(table, rated.results),
+        rounds=shown_rounds(store, tournament),
+        latest=latest_results(store, tournament),
+        games_played=tuple(map(_statistics, rated.statistics)),
+        accuracy=_accuracy(store, tournament),
+        findings=tuple(findings(table)),
+        balance=_balance(store, tournament, definition),
+        corrections=_corrections(store, tournament),
+        disqualified=tuple(definition.entrants[one].label for one in sorted(disqualified(tournament.corrections))),
+    )
+
+
+def _verdict(table: Standings, ranking: Sequence[tuple[str, Placing]] | None, labels: dict[str, str]) -> Sentence:
+    """Return what the format's own ranking says, if it has one and a match was played; else what the ratings say.
+
+    At the end of a Swiss or a knockout the ratings say how sure that is.
+    """
+    if not ranking or not table.matches:
+        return standings_sentence(table)
+    said = ranking_sentence(ranking, table.is_finished, labels)
+    if not table.is_finished or not table.rated:
+        return said
+    return said.followed_by(" ", standings_sentence(table, "By the ratings, "))
+
+
+def _more_encounters(tournament: StoredTournament, table: Standings) -> int | None:
+    if tournament.format not in EQUAL_ENCOUNTERS or not tournament.scheduled:
+        return None
+    planned = tournament.definition.encounters
+    return more_encounters(table, planned * tournament.recorded / tournament.scheduled, planned)
+
+
+def _statistics(found: GameStatistics) -> PlayedStatistics:
+    return PlayedStatistics(
+        game=found.game,
+        matches=found.matches,
+        encounters=found.encounters,
+        repeats=found.duplicates,
+        draws=_share(found.draws),
+        seats=tuple(map(_share, found.seats)),
+    )
+
+
+def _accuracy(store: Store, tournament: StoredTournament) -> tuple[PlayedAccuracy, ...]:
+    if not 0 < store.annotations.count(tournament) <= MAX_ANNOTATED:
+        return ()
+    return tuple(
+        PlayedAccuracy(
+            bot=one.bot,
+            matches=one.matches,
+            encounters=one.encounters,
+            decisions=one.decisions,
+            kept=None if one.kept is None else _share(one.kept),
+            mistakes=one.mistakes,
+            blunders=one.blunders,
+            earned=one.earned,
+            lucky=one.lucky,
+        )
+        for one in accuracy_of_tournament(store, tournament).bots[:MAX_LINES]
+    )
+
+
+def _share(share: Share) -> ShownShare:
+    return ShownShare(value=share.value, low=share.low, high=share.high)
+
+
+def _balance(store: Store, tournament: StoredTournament, definition: Definition) -> tuple[BalanceRow, ...]:
+    if tournament.scheduled > MAX_BALANCED:
+        return ()
+    names = list(definition.shown_names.values())
+    lines = schedule_balance(store.seatings_counted(tournament), tournament.games, names)
+    return tuple(BalanceRow(**asdict(line)) for line in lines)
+
+
+def _corrections(store: Store, tournament: StoredTournament) -> tuple[LoggedCorrection, ...]:
+    log = tournament.corrections[-MAX_NOTED_CORRECTIONS:]
+    if not log:
+        return ()
+    _, rows = corrections_table(log, store.corrections.set_aside_counts(tournament))
+    return tuple(LoggedCorrection(**{name: row[name] for name in LoggedCorrection.model_fields}) for row in rows)

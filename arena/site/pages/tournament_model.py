@@ -1,0 +1,264 @@
+"""The page of a tournament."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from arena.analysis.text.tables import Column
+from arena.base.enums import ClockKind, CorrectionKind, TournamentState
+from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Table
+from arena.site.frame.sentence import Sentence
+from arena.site.pages.crosstable import Crosstable
+from arena.site.pages.progress_model import Progress
+from arena.site.pages.results_model import ListedResult
+from arena.site.pages.rounds_model import ShownRounds
+from arena.site.pages.standings_model import Ranking, StandingLine, standings_csv
+
+SHOWN_LINES = 100
+"""Of standings, in a page."""
+
+
+class TournamentParameters(Parameters):
+    """The address of a tournament's page.
+
+    Attributes:
+        tournament: its name.
+        first: the line of the standings that the page begins with.
+    """
+
+    tournament: Name
+    first: Annotated[int, Field(ge=1, le=1_000_000), AsWritten] = 1
+
+
+class PlayedGame(Model):
+    """A game of a tournament.
+
+    Attributes:
+        game: its name.
+        options: all of them.
+        players: in a match.
+    """
+
+    game: str
+    options: dict[str, Any]
+    players: int
+
+
+class TimeRules(Model):
+    """How long bots may take; None for no such limit.
+
+    Attributes:
+        per_action_seconds: for an action.
+        bank_seconds: for all actions of a match.
+        increment_seconds: added to the bank after each action.
+        clock: what is counted.
+    """
+
+    per_action_seconds: float | None
+    bank_seconds: float | None
+    increment_seconds: float
+    clock: ClockKind
+
+
+class Share(Model):
+    """A share with its 95 % interval, from 0 to 1."""
+
+    value: float
+    low: float
+    high: float
+
+
+class PlayedStatistics(Model):
+    """The statistics of a game.
+
+    Attributes:
+        game: its name.
+        matches: recorded.
+        encounters: recorded.
+        repeats: duplicate matches, which are rated once.
+        draws: matches whose first rank is shared.
+        seats: points per match in each seat, over all bots.
+    """
+
+    game: str
+    matches: int
+    encounters: int
+    repeats: int
+    draws: Share
+    seats: tuple[Share, ...]
+
+
+class PlayedAccuracy(Model):
+    """How well a bot plays, by what is known of annotated matches.
+
+    Attributes:
+        bot: ``name@version``.
+        matches: annotated matches it played in.
+        encounters: that they belong to.
+        decisions: its actions where the values of all actions are known exactly and differ.
+        kept: the share of value that it keeps in a decision; None without one.
+        mistakes: its actions that lose margin.
+        blunders: its actions that change the outcome.
+        earned: points that it held all the way.
+        lucky: its other points.
+    """
+
+    bot: str
+    matches: int
+    encounters: int
+    decisions: int
+    kept: Share | None
+    mistakes: int
+    blunders: int
+    earned: float
+    lucky: float
+
+
+class BalanceRow(Model):
+    """A kind of balance of the schedule.
+
+    Attributes:
+        game: its name.
+        kind: what is counted.
+        least: the smallest count.
+        most: the largest count.
+        imbalance: how far the worst count is from a fair one, in matches.
+        worst: whose count that is.
+    """
+
+    game: str
+    kind: str
+    least: int
+    most: int
+    imbalance: float
+    worst: str
+
+
+class LoggedCorrection(Model):
+    """A line in the log of corrections.
+
+    Attributes:
+        number: from 1.
+        kind: what was done.
+        correction: the same as a sentence.
+        reason: as the director gave it.
+        made_at: UTC, ISO 8601.
+        set_aside: matches whose records do not count any more.
+        undone_by: the number of the correction that undoes this one; None without one.
+    """
+
+    number: int
+    kind: CorrectionKind
+    correction: str
+    reason: str
+    made_at: str
+    set_aside: int
+    undone_by: int | None
+
+
+class TournamentPage(ModelOfTournament):
+    """A tournament.
+
+    Attributes:
+        name: its name.
+        state: how far it has got.
+        format: the name of its format.
+        games: what is played.
+        entrants: how many bots were entered.
+        encounters: for each pairing.
+        time_control: how long bots may take.
+        isolation: the level asked for.
+        rng_seed: the source of all random numbers.
+        opening_plies: actions at the beginning of a match, before the bots take over; the most, if they differ.
+        opening_choice: how they were chosen: "random", "information" or "book".
+        ply_limit: a match ends after this many actions.
+        fresh_bots: whether bots start for every match.
+        created_at: UTC, ISO 8601.
+        finished_at: the same; None before it is finished.
+        recorded: matches with a record.
+        scheduled: matches in the schedule so far.
+        verdict: what the standings say.
+        more_encounters: how many more encounters of each pairing would tell the first two bots apart, if they differ as
+            much as it looks; None if they can be told apart, or that can't be said.
+        progress: what is being played; None if nothing is.
+        players: the most in a match.
+        standings: the best bot first.
+        ranking: by the rules of the format; None if only ratings rank.
+        crosstable: the score of each bot against each other.
+        rounds: the bracket of a knockout or the cards of a Swiss; None for other formats.
+        latest: the latest results, the last first.
+        games_played: the statistics of each game.
+        accuracy: how well bots play, those that keep most first; empty without annotated matches, or of very many.
+        findings: what tests of the results have found, in sentences.
+        balance: how even the schedule is; empty for very large ones.
+        corrections: the log, the oldest first.
+        disqualified: the bots that are, as ``name@version``; they have no line in the standings.
+        may_have_puzzles: whether puzzles were looked for in its matches.
+    """
+
+    name: str
+    state: TournamentState
+    format: str
+    games: tuple[PlayedGame, ...]
+    entrants: int
+    encounters: int
+    time_control: TimeRules
+    isolation: str
+    rng_seed: int
+    opening_plies: int
+    opening_choice: str
+    ply_limit: int
+    fresh_bots: bool
+    created_at: str
+    finished_at: str | None
+    recorded: int
+    scheduled: int
+    verdict: Sentence
+    more_encounters: int | None
+    progress: Progress | None
+    players: int
+    standings: tuple[StandingLine, ...]
+    ranking: Ranking | None
+    crosstable: Crosstable
+    rounds: ShownRounds | None
+    latest: tuple[ListedResult, ...]
+    games_played: tuple[PlayedStatistics, ...]
+    accuracy: tuple[PlayedAccuracy, ...] = ()
+    findings: tuple[str, ...]
+    balance: tuple[BalanceRow, ...]
+    corrections: tuple[LoggedCorrection, ...]
+    disqualified: tuple[str, ...] = ()
+    may_have_puzzles: bool = False
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the tables of the page."""
+        tables = {"standings": standings_csv(self.standings, self.players), "crosstable": self.crosstable.table()}
+        if self.ranking is not None:
+            tables["ranking"] = self.ranking.table()
+        if self.rounds is not None:
+            tables["rounds"] = self.rounds.table()
+        return tables | {"latest": _results_csv(self.latest)}
+
+
+def _results_csv(results: tuple[ListedResult, ...]) -> Table:
+    columns = [Column("match", "match"), *(Column(key, key, is_number=False) for key in ("game", "bots", "scores"))]
+    columns += [Column("ranks", "ranks", is_number=False), Column("plies", "plies")]
+    columns += [Column("termination", "termination", is_number=False)]
+    return Table(
+        columns,
+        [
+            {
+                "match": result.match,
+                "game": result.game,
+                "bots": " ".join(result.bots),
+                "scores": " ".join(f"{score:.6g}" for score in result.scores),
+                "ranks": " ".join(map(str, result.ranks)),
+                "plies": result.plies,
+                "termination": result.termination.value,
+            }
+            for result in results
+        ],
+    )
