@@ -79,8 +79,8 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.base.records import TimeControl as TimeControl
     from arena.base.results import EntrantRating as EntrantRating
     from arena.base.results import StoredResult as StoredResult
-    from arena.conformance.submission import Submission as Submission
-    from arena.conformance.submission import submit as submit
+    from arena.community.submissions.submission import Submission as Submission
+    from arena.community.submissions.submission import submit as submit
     from arena.games import Game as Game
     from arena.games import make_game as make_game
     from arena.match.players.bot_files import Bounds as Bounds
@@ -182,7 +182,7 @@ _MODULE_OF = {
         "arena.analysis.measures.verification": "Verification verify",
         "arena.store.bot_registry": "BotRegistry RecordedBot",
         "arena.base.bot_text": "Audience BotText",
-        "arena.conformance.submission": "Submission submit",
+        "arena.community.submissions.submission": "Submission submit",
         "arena.tournament.corrections.absence": "disqualify withdraw",
         "arena.tournament.corrections.bots": "enter_late replace_bot",
         "arena.tournament.corrections.undoing": "undo_correction",

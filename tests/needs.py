@@ -6,8 +6,8 @@ from importlib.util import find_spec
 
 import pytest
 
+from arena.community.uploads.containment import can_contain_uploads
 from arena.sandbox.isolation.levels import probe_level
-from arena.uploads.containment import can_contain_uploads
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 ordinary_user = pytest.mark.skipif(os.geteuid() == 0, reason="needs an ordinary user")

@@ -73,27 +73,29 @@ PROCESSES = {
         set(),
     ),
     "unpacker": Process(
-        "import arena.uploads.unpacker, arena.uploads.tar_reader, arena.uploads.zip_reader",
+        "import arena.community.uploads.unpacker, arena.community.uploads.tar_reader, arena.community.uploads.zip_reader",
         EVERYTHING | {"subprocess", "arena.sandbox.isolation", "arena.store.home"},
         set(),
     ),
     "web": WEB,
     "who asks for a contest": Process(
-        "import arena.contests.apart, arena.contests.contest_text, arena.contests.visibility,"
+        "import arena.community.contests.apart, arena.community.contests.contest_text, arena.community.contests.visibility,"
         " arena.store.people.contest_change",
         EVERYTHING,
     ),
     "reader of contests": Process(
-        "import arena.contests.contest_file", RATES | STORES | SERVES | PRINTS | ANALYSES | PLAYS
+        "import arena.community.contests.contest_file", RATES | STORES | SERVES | PRINTS | ANALYSES | PLAYS
     ),
     "builder of pages": Process(
         "import arena.web.builder", RATES | STORES - {"arena.store.results.store"} | PRINTS - {"tabulate"}
     ),
-    "checker": Process("import arena.submissions.checker_program", RATES | SERVES | PRINTS | ANALYSES),
-    "ladder": Process("import arena.ladders.director_program", RATES | SERVES | PRINTS),
-    "play host": Process("import arena.playing.host_program", RATES | PRINTS - {"tabulate"} | {"starlette", "uvicorn"}),
+    "checker": Process("import arena.community.submissions.checker_program", RATES | SERVES | PRINTS | ANALYSES),
+    "ladder": Process("import arena.community.ladders.director_program", RATES | SERVES | PRINTS),
+    "play host": Process(
+        "import arena.community.play.host_program", RATES | PRINTS - {"tabulate"} | {"starlette", "uvicorn"}
+    ),
     "signer of results": Process(
-        "import arena.site.publish.results_program", RATES | PRINTS | {"starlette", "uvicorn"}
+        "import arena.community.contests.results_program", RATES | PRINTS | {"starlette", "uvicorn"}
     ),
 }
 

@@ -17,13 +17,13 @@ from arena.cli.common import alarming, count_passed, find_bots, print_table, pri
 from arena.cli.options import games_option, isolation_option, json_option, options_option, seconds_option
 from arena.cli.rules_check import check_rules_command
 from arena.cli.streams import FAILED, OK
+from arena.community.uploads.opened import opened_bot
 from arena.games import find_game
 from arena.match.check.check import Step, check_bot
 from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.manifest import as_submitted
 from arena.match.players.tracebacks import own_traceback
 from arena.sandbox.isolation.bot_places import is_submitted
-from arena.uploads.opened import opened_bot
 
 STDERR_LINES = 12
 INDENT = "     "

@@ -92,7 +92,7 @@ def list_contests(table_format: str = "text") -> None:
 @click.option("--time-zone", default="UTC", show_default=True, metavar="ZONE", help="Such as Europe/Berlin.")
 def new(template: str, name: str, time_zone: str) -> None:
     """Print a contest to begin with: class, cup or league. It opens tomorrow, and lasts a week."""
-    from arena.contests.template_texts import template_text
+    from arena.community.contests.template_texts import template_text
 
     try:
         today = datetime.now(ZoneInfo(time_zone))
@@ -105,8 +105,8 @@ def new(template: str, name: str, time_zone: str) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 def add(file: Path) -> None:
     """Announce the contest of FILE."""
-    from arena.contests.announcing import announce
-    from arena.contests.contest_file import reading_of_file
+    from arena.community.contests.announcing import announce
+    from arena.community.contests.contest_file import reading_of_file
     from arena.store.home import ArenaHome
 
     new = reading_of_file(file)
@@ -121,7 +121,7 @@ def add(file: Path) -> None:
 @click.option("--toml", "is_toml", is_flag=True, help="Print it as a file, which `arena contest change` reads.")
 def show(contest: str, is_toml: bool) -> None:
     """Show how far CONTEST is, and who has entered."""
-    from arena.contests.contest_text import contest_text
+    from arena.community.contests.contest_text import contest_text
 
     with opened_people() as people:
         stored = people.contests.get(contest)
@@ -143,8 +143,8 @@ def change(contest: str, file: Path, reason: str) -> None:
     deadline, and more who are invited. The public log says what has become different; where nothing has, nothing is
     logged.
     """
-    from arena.contests import announcing
-    from arena.contests.contest_file import reading_of_file
+    from arena.community.contests import announcing
+    from arena.community.contests.contest_file import reading_of_file
     from arena.store.home import ArenaHome
 
     new = reading_of_file(file)

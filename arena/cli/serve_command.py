@@ -241,14 +241,14 @@ def _directory() -> Path:
 
 def _why_not(only: str | None) -> Callable[[], str] | None:
     """Return what says why no uploads are taken: where the checker runs apart, this process can't contain anything."""
-    from arena.submissions.containment_note import noted_refusal
+    from arena.community.submissions.containment_note import noted_refusal
 
     return None if only is None else partial(noted_refusal, _directory())
 
 
 def _checked_ladders(files: Sequence[str]) -> list[tuple[str, str]]:
     """Return the names of ladders and where they are, from any working directory; without a home, one is made."""
-    from arena.ladders.open_ladder import OpenLadder
+    from arena.community.ladders.open_ladder import OpenLadder
 
     with open_home() as home:
         names = [OpenLadder(file, home).name for file in files]

@@ -16,7 +16,7 @@ from arena.cli.site_options import plain_http_option
 from arena.cli.streams import FAILED, OK
 
 if TYPE_CHECKING:
-    from arena.conformance.submission import Submission
+    from arena.community.submissions.submission import Submission
 
 
 @click.command("submit")
@@ -49,7 +49,7 @@ def command(path: Path, url: str | None, note: str, games: tuple[str, ...], plai
 
 
 def _submit(path: Path, games: tuple[str, ...], as_json: bool) -> int:
-    from arena.conformance.submission import submit
+    from arena.community.submissions.submission import submit
 
     with open_home() as arena_home:
         submission = submit(arena_home, path, lambda text: None if as_json else click.echo(printable(text)), games)
@@ -69,10 +69,10 @@ def _hand_in(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -
     from arena.base.shipped import bot_path
     from arena.client.signed_in import for_site
     from arena.client.submission import follow, hand_in
+    from arena.community.uploads.packing import packed
     from arena.match.players.excluded_files import describe_left_out
     from arena.match.players.manifest import resolved_bot_path
     from arena.store.people.submission import SubmissionState
-    from arena.uploads.packing import packed
 
     def say(text: str) -> None:
         if not as_json:

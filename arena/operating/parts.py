@@ -31,11 +31,11 @@ class Part:
     module: str
 
 
-CHECKER = Part("checker", "checks what authors hand in", "arena.submissions.checker_program")
-CONTESTS = Part("contests", "plays contests", "arena.contests.director_program")
-LADDER = Part("ladder", "plays a ladder", "arena.ladders.director_program")
-RESULTS = Part("results", "signs the results of contests", "arena.site.publish.results_program")
-PLAY = Part("play", "lets people play against bots", "arena.playing.host_program")
+CHECKER = Part("checker", "checks what authors hand in", "arena.community.submissions.checker_program")
+CONTESTS = Part("contests", "plays contests", "arena.community.contests.director_program")
+LADDER = Part("ladder", "plays a ladder", "arena.community.ladders.director_program")
+RESULTS = Part("results", "signs the results of contests", "arena.community.contests.results_program")
+PLAY = Part("play", "lets people play against bots", "arena.community.play.host_program")
 PARTS = (CHECKER, CONTESTS, LADDER, RESULTS, PLAY)
 
 

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from arena.base.records import MEBIBYTE, Limits
 from arena.base.text import counted, short_size_text
+from arena.community.submissions.upload_directory import SPARE_BYTES
 from arena.operating.machine import Machine
-from arena.submissions.upload_directory import SPARE_BYTES
 
 GIBIBYTE = 1024 * MEBIBYTE
 BOTS_OF_A_MATCH = 2

@@ -21,14 +21,14 @@ from arena.base.programs.service_program import keep_trying
 from arena.base.programs.systemd import notify
 from arena.base.programs.trouble_note import TroubleNote
 from arena.base.shipped import tournament_path
-from arena.contests.visibility import visible
-from arena.contests.work import has_work
+from arena.community.contests.visibility import visible
+from arena.community.contests.work import has_work
+from arena.community.submissions.containment_note import NO_CHECKER, noted_refusal
 from arena.operating.parts import CHECKER, CONTESTS, LADDER, PLAY, RESULTS, WORK, Part, Program
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, phase_of
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.commit_signal import Commits
-from arena.submissions.containment_note import NO_CHECKER, noted_refusal
 from arena.web.services import Service
 
 ASK_SECONDS = 0.5

@@ -9,7 +9,7 @@ from arena.analysis.measures.standings_cache import standings_of
 from arena.base import names
 from arena.base.errors import BotDefinitionError, UsageError
 from arena.base.names import as_file_name, check_tournament_name, is_name, is_version
-from arena.conformance.submission import submit
+from arena.community.submissions.submission import submit
 from arena.kits.languages import LANGUAGES
 from arena.kits.new_bot import new_bot
 from arena.match.players.manifest import load_bot

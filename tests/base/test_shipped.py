@@ -11,7 +11,7 @@ import arena
 from arena.base import shipped
 from arena.base.errors import BotDefinitionError, UnknownNameError
 from arena.base.shipped import bot_path, code_digest, package_directory, path_of, protocol_text, tournament_path
-from arena.conformance.submission import submit
+from arena.community.submissions.submission import submit
 from arena.match.players.manifest import load_bot
 from arena.store.home import ArenaHome
 from arena.tournament.definition import find_entrant, load_definition

@@ -2,9 +2,9 @@
 
 import pytest
 
+from arena.community.uploads.containment import can_contain_uploads
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.roles import Role
-from arena.uploads.containment import can_contain_uploads
 from tests.browser.conftest import built, expect, served
 
 PASSWORD = "correct horse battery"

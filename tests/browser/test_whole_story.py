@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from arena.uploads.containment import can_contain_uploads
+from arena.community.uploads.containment import can_contain_uploads
 from tests.browser.conftest import built, expect
 from tests.browser.test_authors import BOT, PASSWORD, hand_in
 

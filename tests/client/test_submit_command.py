@@ -6,13 +6,13 @@ import threading
 import pytest
 
 from arena.cli.group import run
+from arena.community.submissions.checker import Checker
+from arena.community.submissions.upload_directory import UploadDirectory
+from arena.community.uploads.containment import Containment
 from arena.store.home import ArenaHome
-from arena.submissions.checker import Checker
-from arena.submissions.upload_directory import UploadDirectory
-from arena.uploads.containment import Containment
 from tests.cli.calls import refusal
 from tests.client.conftest import hostile, response
-from tests.submissions.test_checker import BROKEN, GOOD
+from tests.community.submissions.test_checker import BROKEN, GOOD
 
 TAKEN = '{"to": "/submissions/1"}'
 

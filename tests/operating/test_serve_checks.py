@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from arena.cli.group import run
+from arena.community.uploads.containment import Containment
 from arena.operating import machine as module
 from arena.operating.machine import Machine, look_at
 from arena.operating.part_lock import locked_parts
 from arena.operating.serve_checks import Verdict, findings, must_be_mended
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.roles import Role
-from arena.uploads.containment import Containment
 
 GIB = 1024**3
 GOOD = Machine(

@@ -15,7 +15,7 @@ from arena.store.people.roles import Role
 from arena.store.people.submission import SubmissionState
 from arena.store.people.submission_claims import CLAIM_SECONDS
 from arena.store.people.submissions import FAILED_SECONDS
-from tests.contests.samples import OPEN, contest_of
+from tests.community.contests.samples import OPEN, contest_of
 from tests.store.people.conftest import FakeClock
 
 

@@ -15,7 +15,7 @@ from arena.store.people.people_store import PeopleStore
 from arena.tournament.transfer.export_writer import DigestChain
 from tests.analysis.text.tournaments import play
 from tests.cli.calls import calling
-from tests.contests.samples import contest_of
+from tests.community.contests.samples import contest_of
 from tests.site.folders import content, published, signed_again, two_tournaments
 
 

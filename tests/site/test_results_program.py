@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from arena.base.errors import DatabaseError, UsageError
-from arena.site.publish import results_program
-from arena.site.publish.results_program import AGAIN_SECONDS, ResultMaker
+from arena.community.contests import results_program
+from arena.community.contests.results_program import AGAIN_SECONDS, ResultMaker
 from arena.store.home import ArenaHome
 from tests.web.conftest import add_tournament
 

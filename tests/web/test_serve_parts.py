@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from arena.cli.group import run
+from arena.community.submissions.containment_note import NO_CHECKER, note_containment, noted_refusal
+from arena.community.submissions.upload_directory import UploadDirectory
+from arena.community.uploads.containment import can_contain_uploads
 from arena.operating.parts import PARTS
 from arena.sandbox.isolation import reaper
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.roles import Role
 from arena.store.people.submission import SubmissionState
-from arena.submissions.containment_note import NO_CHECKER, note_containment, noted_refusal
-from arena.submissions.upload_directory import UploadDirectory
-from arena.uploads.containment import can_contain_uploads
 from tests import needs
 from tests.web.test_serve import command_lines, served
 

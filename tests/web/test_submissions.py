@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 from arena.base.programs.trouble_note import TroubleNote
+from arena.community.submissions import upload_directory
+from arena.community.uploads.containment import Containment
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.roles import Role, Scope
 from arena.store.people.submission import SubmissionState
-from arena.submissions import upload_directory
-from arena.uploads.containment import Containment
 from arena.web.people import upload
 from arena.web.people.opened_people import OpenedPeople
 from tests.web.conftest import client_of

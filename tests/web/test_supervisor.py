@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from arena.base.programs.trouble_note import noted_troubles
+from arena.community.submissions.containment_note import note_containment
 from arena.match.players.manifest import load_bot
 from arena.operating.parts import programs
 from arena.store.home import PEOPLE_FILE, ArenaHome
@@ -13,10 +14,9 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.people.roles import Role
 from arena.store.people.submission import SubmissionState
 from arena.store.people.unrated_match import Choices
-from arena.submissions.containment_note import note_containment
 from arena.web.supervisor import View, _Watched
+from tests.community.contests.samples import contest_of
 from tests.conftest import BOTS
-from tests.contests.samples import contest_of
 
 DAY = 86_400
 NOW = 1_800_000_000.0

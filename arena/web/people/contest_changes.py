@@ -9,10 +9,10 @@ from zoneinfo import available_timezones
 
 from arena.base.errors import UsageError
 from arena.base.shipped import PREFIX, example_bots
-from arena.contests.announcing import announce, change
-from arena.contests.apart import read_apart
-from arena.contests.contest_text import contest_text
-from arena.contests.template_texts import template_names, template_summary
+from arena.community.contests.announcing import announce, change
+from arena.community.contests.apart import read_apart
+from arena.community.contests.contest_text import contest_text
+from arena.community.contests.template_texts import template_names, template_summary
 from arena.site.models.contests import ContestTemplate, NewContestPage
 from arena.store.people.rates import Rate
 from arena.store.people.roles import Permission

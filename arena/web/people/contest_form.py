@@ -13,7 +13,7 @@ from functools import cache
 from arena.base.records import DEFAULT_LIMITS, MEBIBYTE
 from arena.base.stored import is_plain
 from arena.base.text import toml_text
-from arena.contests.template_texts import template_summary, template_text
+from arena.community.contests.template_texts import template_summary, template_text
 from arena.store.people.contest import Contest, ContestEntrants, ContestResults
 
 NO_QUALIFICATION = "none"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.base.errors import StoreError
-from arena.contests.visibility import visible, visible_phase
+from arena.community.contests.visibility import visible, visible_phase
 from arena.site.frame.model import Frozen
 from arena.store.people.contest import ContestResults, StoredContest
 from arena.store.people.contest_rows import ContestRows

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
-from arena.contests.visibility import ContestHome, visible
+from arena.community.contests.visibility import ContestHome, visible
 from arena.site.frame.model import Model
 from arena.site.frame.page import Page
 from arena.site.links import ServedLinks, address_of

@@ -10,7 +10,7 @@ from typing import Any
 from arena.base.records import DEFAULT_LIMITS
 from arena.base.shipped import PREFIX
 from arena.base.text import counted, score_text, size_text
-from arena.contests.visibility import visible_phase
+from arena.community.contests.visibility import visible_phase
 from arena.site.models.contests import ContestLine, ContestRule, ContestTime
 from arena.store.people.contest import (
     Contest,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from arena.contests.contest_text import contest_text
-from arena.contests.visibility import ContestHome, Visibility, visible
+from arena.community.contests.contest_text import contest_text
+from arena.community.contests.visibility import ContestHome, Visibility, visible
 from arena.site.frame.model import Model
 from arena.site.models.contests import (
     ContestChanges,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from arena.contests import visibility
+from arena.community.contests import visibility
 from arena.site.models.people import InvitationLine, LogLine, LogPage, PeoplePage, PersonLine
 from arena.store.people.public_log import PAGE_LENGTH
 from arena.store.people.roles import MEMBER_ROLES, Permission, Role

@@ -19,10 +19,10 @@ from starlette.responses import Response
 
 from arena.base.errors import UsageError
 from arena.base.text import counted
+from arena.community.submissions.upload_directory import Received, UploadDirectory
 from arena.site.links import ServedLinks
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.roles import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
-from arena.submissions.upload_directory import Received, UploadDirectory
 from arena.web.addresses import query_of
 from arena.web.client_address import address_of, network_of
 from arena.web.endpoint import Endpoint

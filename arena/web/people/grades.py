@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from arena.base.ranking import competition_ranks
-from arena.contests.visibility import ContestHome, visible
+from arena.community.contests.visibility import ContestHome, visible
 from arena.site.frame.page import Page
 from arena.site.models.contests import FinalResult, GradeLine
 from arena.site.page_table import PAGE_BY_NAME

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from arena.contests.hidden_place import has_hidden_home, hidden_home_path
+from arena.community.contests.hidden_place import has_hidden_home, hidden_home_path
+from arena.community.contests.result_place import result_path
 from arena.site.frame.model import Model, Parameters
 from arena.site.frame.page import Lane, Page
-from arena.site.publish.result_place import result_path
 from arena.store.home import DATABASE_FILE, ArenaHome
 from arena.web.builders import Builders, LaneLimits
 from arena.web.built_value import BuiltValue

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from functools import cache
 
 from arena.base.programs.trouble_note import Trouble
+from arena.community.submissions.upload_directory import UploadDirectory
+from arena.community.uploads.containment import can_contain_uploads
 from arena.operating.troubles import troubles
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
 from arena.store.home import RECEIVING, home_path, open_people, uploads_path
-from arena.submissions.upload_directory import UploadDirectory
-from arena.uploads.containment import can_contain_uploads
 from arena.web.endpoint import Endpoint
 from arena.web.opened_home import OpenedHome
 from arena.web.page_cache import PageCache

@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from arena.base.errors import UsageError
 from arena.base.reason import MAX_REASON_CHARACTERS
+from arena.community.submissions.upload_directory import Received, UploadDirectory
 from arena.site.frame.model import Model, Parameters
 from arena.site.frame.page import Page
 from arena.site.links import Links
@@ -22,7 +23,6 @@ from arena.store.people.rates import Rate
 from arena.store.people.roles import Permission
 from arena.store.people.unrated_match import Shown
 from arena.store.people.values import Person
-from arena.submissions.upload_directory import Received, UploadDirectory
 from arena.web.people.actor import Actor
 from arena.web.people.body import MAX_BODY_BYTES
 from arena.web.people.homes import HomePlace, Homes

@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from pydantic import Field
 
 from arena.base.bot_text import Audience
+from arena.community.submissions.owners import tell_owners
 from arena.site.models.people import OwnDataPage, OwnSubmission, PlayedMatch
 from arena.store.people.submission import Submission
 from arena.store.people.submissions import LISTED
 from arena.store.people.unrated_match import UnratedMatch
-from arena.submissions.owners import tell_owners
 from arena.web.people.account import check_present, show_account
 from arena.web.people.bot_logs import audience_of, reads_bot
 from arena.web.people.directory import hidden_tournaments, log_line

@@ -10,6 +10,7 @@ from arena.base.bot_text import EVERYBODY, author_of
 from arena.base.errors import ArenaError
 from arena.base.records import MEBIBYTE
 from arena.base.text import size_text
+from arena.community.submissions.upload_directory import MAX_UPLOAD_BYTES
 from arena.site.models.submissions import SubmissionDetails, SubmissionLine, SubmissionPage, SubmissionsPage
 from arena.site.pages.first_ratings import first_ratings
 from arena.store.people.rates import Rate
@@ -17,7 +18,6 @@ from arena.store.people.record_quota import MAX_DAILY_BYTES
 from arena.store.people.resting_bots import rest_sentence
 from arena.store.people.roles import Permission
 from arena.store.people.submission import HINT, UNFINISHED, ListedSubmission, Submission, SubmissionState
-from arena.submissions.upload_directory import MAX_UPLOAD_BYTES
 from arena.web.people.operation import Done, Download, Fields, Numbered, Operation, Visit, Who
 from arena.web.people.resting import resting_bots
 from arena.web.problems import bad_address

@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from arena.base.errors import UploadError, UsageError
 from arena.base.text import size_text
-from arena.submissions.upload_directory import MAX_UPLOAD_BYTES, Received, Receiving, UploadDirectory
+from arena.community.submissions.upload_directory import MAX_UPLOAD_BYTES, Received, Receiving, UploadDirectory
 from arena.web.people.body import by_name
 from arena.web.problems import Problem, ProblemError
 

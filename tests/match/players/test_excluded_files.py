@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.base.errors import BotDefinitionError, DefinitionError
-from arena.conformance.submission import submit
+from arena.community.submissions.submission import submit
 from arena.match.players import excluded_files
 from arena.match.players.bot_files import LEFT_OUT
 from arena.match.players.excluded_files import describe_left_out

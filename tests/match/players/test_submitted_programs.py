@@ -9,7 +9,7 @@ import pytest
 
 from arena.base.enums import FaultKind
 from arena.base.errors import BotDefinitionError, DefinitionError
-from arena.conformance.submission import submit
+from arena.community.submissions.submission import submit
 from arena.match.players.building import build_bots
 from arena.match.players.manifest import as_submitted, load_bot
 from arena.match.single_match import play_match

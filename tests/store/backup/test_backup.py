@@ -11,7 +11,8 @@ import anyio
 import pytest
 
 from arena.base.errors import StoreError, UsageError
-from arena.contests.hidden_home import open_hidden_home
+from arena.community.contests.hidden_home import open_hidden_home
+from arena.community.submissions.upload_directory import UploadDirectory
 from arena.store.backup import restoring, writing
 from arena.store.backup.disk import SPARE_BYTES
 from arena.store.backup.restoring import Target, restore_backup
@@ -21,7 +22,6 @@ from arena.store.people.passwords import hash_password
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.roles import Role
 from arena.store.results.store import Store
-from arena.submissions.upload_directory import UploadDirectory
 from arena.web.opened_home import OpenedHome
 from arena.web.people.gate import Gate
 from arena.web.people.homes import Homes

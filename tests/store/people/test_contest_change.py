@@ -3,7 +3,7 @@
 import pytest
 
 from arena.store.people.contest_change import differences
-from tests.contests.samples import OPEN, SEALED, contest_of
+from tests.community.contests.samples import OPEN, SEALED, contest_of
 
 
 def changed(before=None, **after):

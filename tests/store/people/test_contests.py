@@ -14,7 +14,7 @@ from arena.store.people.roles import Role
 from arena.store.people.secret import new_secret
 from arena.store.people.submission import SubmissionState
 from arena.store.people.times import Clock
-from tests.contests.samples import OPEN, SEALED, contest_of
+from tests.community.contests.samples import OPEN, SEALED, contest_of
 from tests.databases import on_both
 from tests.store.people.test_people_store import at_once
 

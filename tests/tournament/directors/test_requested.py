@@ -64,7 +64,7 @@ def test_each_kind_is_a_correction_with_its_reason(home, people):
 
 @pytest.mark.slow(sample=True)
 def test_an_entrant_gets_the_files_of_a_bot_of_the_arena(home, people, tmp_path):
-    from tests.ladders.test_open_ladder import hand_in
+    from tests.community.ladders.test_open_ladder import hand_in
 
     hand_in(home, tmp_path, "better", "2")
     ask(people, "replace", bot="greedy", new="better@2")

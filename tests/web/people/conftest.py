@@ -9,12 +9,12 @@ import pytest
 from argon2 import PasswordHasher
 
 from arena.base.programs.log_lines import JsonLines, TextLines
+from arena.community.submissions.upload_directory import UploadDirectory
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
 from arena.store.people import passwords
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.roles import Role, Scope
-from arena.submissions.upload_directory import UploadDirectory
 from arena.web.app import Site
 from arena.web.hosts import Hosts
 from arena.web.observation import observing

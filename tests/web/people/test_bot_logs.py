@@ -5,7 +5,7 @@ import json
 import pytest
 
 from arena.base.records import Fault, SeatReport
-from arena.playing.view import Played
+from arena.community.play.view import Played
 from arena.store.home import ArenaHome
 from arena.store.people.roles import Role, Scope
 from arena.store.people.unrated_match import MatchState

@@ -12,13 +12,13 @@ from io import BytesIO
 import anyio
 import pytest
 
+from arena.community.contests.results_program import ResultMaker
+from arena.community.submissions.upload_directory import UploadDirectory
 from arena.site.links import ServedLinks
-from arena.site.publish.results_program import ResultMaker
 from arena.site.render import asset_digests
 from arena.store.people.contest import ContestPhase, phase_of
 from arena.store.people.roles import Role
 from arena.store.people.submission import SubmissionState
-from arena.submissions.upload_directory import UploadDirectory
 from arena.web.app import Site
 from arena.web.events import Events
 from arena.web.hosts import Hosts
@@ -28,9 +28,9 @@ from arena.web.people.gate import Gate
 from arena.web.people.homes import Homes
 from arena.web.people.table import OPERATIONS
 from tests.analysis.text.tournaments import play
-from tests.contests import world as playing
-from tests.contests.samples import SEALED
-from tests.contests.world import CANARY, DEADLINE, FREEZE, OPENS
+from tests.community.contests import world as playing
+from tests.community.contests.samples import SEALED
+from tests.community.contests.world import CANARY, DEADLINE, FREEZE, OPENS
 from tests.store.people.conftest import FakeClock
 from tests.web.conftest import FakeVersions
 from tests.web.people.conftest import HOST, HTML, JSON, World

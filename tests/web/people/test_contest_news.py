@@ -8,8 +8,8 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.people.roles import Role
 from arena.store.people.submission import SubmissionState
 from arena.web.people.contest_news import ContestNews
-from tests.contests.samples import OPEN, SEALED, contest_of
-from tests.contests.world import DEADLINE, FREEZE, OPENS
+from tests.community.contests.samples import OPEN, SEALED, contest_of
+from tests.community.contests.world import DEADLINE, FREEZE, OPENS
 from tests.store.people.conftest import FakeClock
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from arena.base.errors import DefinitionError
 from arena.base.shipped import PREFIX, example_bots
-from arena.contests.apart import read_apart
-from arena.contests.contest_file import read_contest, reading_of
-from arena.contests.contest_text import contest_text
-from arena.contests.template_texts import template_names, template_text
+from arena.community.contests.apart import read_apart
+from arena.community.contests.contest_file import read_contest, reading_of
+from arena.community.contests.contest_text import contest_text
+from arena.community.contests.template_texts import template_names, template_text
 from arena.games import GAMES
 from arena.store.home import ArenaHome
 from arena.store.people.roles import Scope

@@ -9,15 +9,15 @@ import shutil
 
 import pytest
 
-from arena.playing.menu import playable_game
+from arena.community.play.menu import playable_game
 from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.site.page_table import PAGES
 from arena.store.people.contest import ContestPhase, ContestStage
 from arena.store.results.schema import metadata
 from arena.tournament.control import Order, RunControl
-from tests.contests import world as playing
-from tests.contests.samples import SEALED
-from tests.contests.world import DEADLINE, FREEZE, OPENS
+from tests.community.contests import world as playing
+from tests.community.contests.samples import SEALED
+from tests.community.contests.world import DEADLINE, FREEZE, OPENS
 from tests.web.people.conftest import HTML, JSON
 from tests.web.people.test_contest_crawl import ELSEWHERE, VALUES, Crawl, disqualify, phase
 

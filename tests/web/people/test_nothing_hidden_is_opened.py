@@ -12,7 +12,7 @@ from arena.store.people.roles import Permission, Scope
 from arena.store.people.submission import SubmissionState
 from arena.web.people.homes import Homes
 from arena.web.people.table import OPERATIONS
-from tests.contests.samples import SEALED, contest_of
+from tests.community.contests.samples import SEALED, contest_of
 from tests.web.people.conftest import JSON
 from tests.web.people.test_permissions import THERE, named
 

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import pytest
 
-from arena.contests.contest_file import reading_of
-from arena.playing.menu import playable_game
+from arena.community.contests.contest_file import reading_of
+from arena.community.play.menu import playable_game
 from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.store.people.directing import DirectorState
 from arena.store.people.rates import Rates
@@ -17,7 +17,7 @@ from arena.store.people.unrated_match import Choices
 from arena.web.people import contest_changes, gate
 from arena.web.people.operation import Who
 from arena.web.people.table import OPERATIONS
-from tests.contests.samples import contest_of
+from tests.community.contests.samples import contest_of
 from tests.web.people.conftest import HTML, JSON
 from tests.web.people.test_permissions import named
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from arena.community.submissions.upload_directory import UploadDirectory
 from arena.site.page_table import PAGES
-from arena.submissions.upload_directory import UploadDirectory
 from arena.web.openapi import document
 from arena.web.people.description import description_of
 from arena.web.people.table import OPERATIONS

@@ -5,16 +5,16 @@ import json
 import pytest
 
 from arena.base.records import TimeControl
+from arena.community.play.menu import playable_game
+from arena.community.play.view import Played, view_of
 from arena.games import make_game
 from arena.games.checked_game import checked_game
-from arena.playing.menu import playable_game
-from arena.playing.view import Played, view_of
 from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.store.people.roles import Role, Scope
 from arena.store.people.submission import SubmissionState
 from arena.store.people.unrated_match import MatchState, Position, Wish
-from tests.contests.samples import SEALED, contest_of
-from tests.contests.world import OPENS
+from tests.community.contests.samples import SEALED, contest_of
+from tests.community.contests.world import OPENS
 from tests.web.people.conftest import HTML, JSON
 
 pytestmark = pytest.mark.anyio

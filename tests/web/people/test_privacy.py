@@ -32,7 +32,7 @@ def hand_in(world, name="ann", content=b"canary source", file_name="canary.py"):
 
 @pytest.fixture
 def world(world, tmp_path):
-    from arena.submissions.upload_directory import UploadDirectory
+    from arena.community.submissions.upload_directory import UploadDirectory
 
     world.uploads = UploadDirectory(tmp_path / "uploads")
     return world

@@ -12,12 +12,12 @@ from itertools import product
 import pytest
 
 from arena.base.programs.trouble_note import TroubleNote
+from arena.community.contests.results_program import ResultMaker
 from arena.site.publish.publishing import publish
-from arena.site.publish.results_program import ResultMaker
 from arena.store.home import ArenaHome
 from arena.store.people.roles import Role, Scope
-from tests.contests import world as playing
-from tests.contests.world import DEADLINE, FREEZE, OPENS
+from tests.community.contests import world as playing
+from tests.community.contests.world import DEADLINE, FREEZE, OPENS
 from tests.web.people.conftest import COOKIE, HOST
 from tests.web.people.test_contest_crawl import VALUES, Crawl, disqualify, where
 

@@ -7,7 +7,7 @@ import pytest
 from starlette.requests import ClientDisconnect, Request
 
 from arena.base.errors import UsageError
-from arena.submissions.upload_directory import MAX_RECEIVING, RECEIVING_OF_A_PERSON, UploadDirectory
+from arena.community.submissions.upload_directory import MAX_RECEIVING, RECEIVING_OF_A_PERSON, UploadDirectory
 from arena.web.people import upload
 from arena.web.people.upload import FILE, FORM, receive_upload
 from arena.web.problems import ProblemError

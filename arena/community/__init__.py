@@ -1,0 +1,1 @@
+"""What authors submit, enter and play on an open arena."""

@@ -1,0 +1,284 @@
+"""Reading a contest from its TOML text: every mistake at once, each with its place, value and what is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pydantic import ValidationError
+
+from arena.base.checked import mistakes_of, parse_toml, read_toml
+from arena.base.definition import GameChoice
+from arena.base.enums import OpeningChoice
+from arena.base.errors import DefinitionError, OptionError, UsageError
+from arena.base.mistake import Mistake
+from arena.base.records import Limits, TimeControl
+from arena.base.stored import is_text
+from arena.base.text import toml_value
+from arena.community.contests.contest_keys import FIRST_YEAR, ContestKeys, StageKeys
+from arena.community.contests.stage_checks import (
+    challenger_mistakes,
+    game_mistakes,
+    opening_plies,
+    stage_mistakes,
+    tells_most,
+)
+from arena.games import make_game
+from arena.store.people.contest import Contest, ContestEntrants, ContestResults, StageRules, utc_text
+from arena.store.people.contest_reading import ContestReading
+
+MAX_TEXT_BYTES = 64 * 1024
+MAX_DAYS = 400
+DEFAULT_FROZEN_HOURS = 4.0
+KNOCKOUT, QUALIFICATION = "knockout", "qualification"
+_SOME_TIME = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)
+
+
+def read_contest(text: str, where: str = "contest") -> Contest:
+    """Return the contest of a TOML text.
+
+    Args:
+        text: the text.
+        where: it comes from; begins the message.
+
+    Raises:
+        DefinitionError: with every mistake, each with its place, value and what is accepted.
+    """
+    return reading_of(text, where).check()
+
+
+def reading_of(text: str, where: str = "contest") -> ContestReading:
+    """Return what can be read of the TOML text of a contest, and every mistake in it.
+
+    Args:
+        text: the text.
+        where: it comes from; begins messages.
+
+    Raises:
+        DefinitionError: if it is no TOML, or too long.
+    """
+    if not is_text(text):
+        raise DefinitionError(f"{where}: expected a text that can be written in UTF-8, without halves of characters")
+    data = text.encode()
+    if len(data) > MAX_TEXT_BYTES:
+        raise DefinitionError(f"{where}: more than {MAX_TEXT_BYTES // 1024} KiB")
+    return _reading_of(parse_toml(data, Path(where), DefinitionError), where)
+
+
+def reading_of_file(path: Path) -> ContestReading:
+    """Return what can be read of the TOML file of a contest, and every mistake in it.
+
+    Raises:
+        DefinitionError: if it can't be read, or is no TOML.
+    """
+    return _reading_of(read_toml(path, DefinitionError), str(path))
+
+
+def _reading_of(values: dict[str, Any], where: str) -> ContestReading:
+    keys, wrong, mistakes = _keys_of(values)
+    builder = _Builder(keys, wrong)
+    contest = builder.build()
+    return ContestReading(
+        contest=contest, where=where, mistakes=(*mistakes, *builder.mistakes), wrong=tuple(sorted(builder.wrong))
+    )
+
+
+def _keys_of(values: dict[str, Any]) -> tuple[ContestKeys, set[str], list[Mistake]]:
+    """Return the keys with others in place of those that are wrong by themselves, which these are, and why."""
+    try:
+        return ContestKeys.model_validate(values), set(), []
+    except ValidationError as error:
+        wrong = {str(fault["loc"][0]) for fault in error.errors(include_url=False) if fault["loc"]}
+        mistakes = mistakes_of(ContestKeys, error)
+    right = {key: value for key, value in values.items() if key not in wrong}
+    if QUALIFICATION in wrong:
+        right[QUALIFICATION] = {"places": 2}  # it has a tournament with a name
+    return ContestKeys.model_validate(_IN_PLACE_OF_WRONG | right), wrong, mistakes
+
+
+_IN_PLACE_OF_WRONG = {
+    "name": "a",
+    "title": "a",
+    "game": "differences",
+    "opens_at": datetime(FIRST_YEAR, 1, 1),
+    "deadline_at": datetime(FIRST_YEAR, 1, 2),
+    "time_zone": "UTC",
+}
+"""Values of keys without a default; nothing is said about them."""
+
+
+_ATTRIBUTES = {
+    "game": ("game", "options", "players"),
+    "options": ("options", "players"),
+    "time_zone": ("time_zone", "opens_at", "deadline_at", "reveal_at"),
+    QUALIFICATION: ("stages",),
+    "final": ("stages",),
+}
+"""What else of a contest is not as it was written if a key is wrong."""
+
+
+class _Builder:
+    """Makes a contest of keys, each of which is right by itself, and collects what is wrong with them together.
+
+    Attributes:
+        mistakes: what is wrong.
+        wrong: the attributes of the contest that are not what was written.
+    """
+
+    def __init__(self, keys: ContestKeys, wrong: Collection[str] = ()) -> None:
+        """Prepare.
+
+        Args:
+            keys: what was written.
+            wrong: keys whose values are not those that were written; what depends on them is not checked.
+        """
+        self._keys, self._wrong = keys, wrong
+        self.mistakes: list[Mistake] = []
+        self.wrong = {attribute for key in wrong for attribute in _ATTRIBUTES.get(key, (key,))}
+        self._choice: GameChoice | None = None
+
+    @property
+    def _frozen_hours(self) -> float:
+        return DEFAULT_FROZEN_HOURS if self._keys.frozen_hours is None else self._keys.frozen_hours
+
+    def _are_right(self, *keys: str) -> bool:
+        return not any(key in self._wrong for key in keys)
+
+    def build(self) -> Contest:
+        keys = self._keys
+        opens_at, deadline_at, reveal_at = map(self._instant, ("opens_at", "deadline_at", "reveal_at"))
+        players, options = self._game()
+        stages = tuple(self._stages())
+        self.mistakes += self._contradictions()
+        self.mistakes += self._order(opens_at, deadline_at, reveal_at)
+        return Contest(
+            name=keys.name,
+            title=keys.title,
+            description=keys.description,
+            game=keys.game,
+            options=options,
+            players=players,
+            opens_at=utc_text(opens_at or _SOME_TIME),
+            deadline_at=utc_text(deadline_at or _SOME_TIME),
+            time_zone=keys.time_zone,
+            entrants=keys.entrants,
+            invited=tuple(dict.fromkeys(keys.invited)),
+            bots_per_author=keys.bots_per_author,
+            house_bots=tuple(dict.fromkeys(keys.house_bots)),
+            results=keys.results,
+            frozen_hours=self._frozen_hours,
+            reveal_at=None if reveal_at is None else utc_text(reveal_at),
+            ladders=keys.ladders,
+            time_control=TimeControl(**keys.time_control.model_dump()),
+            limits=Limits(**keys.limits.model_dump()),
+            stages=stages,
+        )
+
+    def _instant(self, key: str) -> datetime | None:
+        """Return a time of the text in UTC; None if it is left out, or is no time or two in its zone."""
+        local: datetime | None = getattr(self._keys, key)
+        if local is None or not self._are_right(key, "time_zone"):
+            return None
+        times = instants(local, self._keys.time_zone)
+        if len(times) == 1:
+            return times[0]
+        why = "twice, for the clocks are put back" if times else "never, for the clocks are put forward"
+        sentence = f"in {self._keys.time_zone} this time comes {why}; expected one that comes once"
+        self.mistakes.append(Mistake(key, sentence, local.isoformat()))
+        self.wrong.add(key)
+        return None
+
+    def _order(
+        self, opens_at: datetime | None, deadline_at: datetime | None, reveal_at: datetime | None
+    ) -> Iterator[Mistake]:
+        keys = self._keys
+        if opens_at is not None and deadline_at is not None:
+            if not opens_at < deadline_at <= opens_at + timedelta(days=MAX_DAYS):
+                sentence = f"expected a time after {{opens_at}}, and at most {MAX_DAYS} days after it"
+                yield Mistake("deadline_at", sentence, keys.deadline_at.isoformat())
+            hours = (deadline_at - opens_at) / timedelta(hours=1)
+            is_frozen = keys.results is ContestResults.FROZEN and self._are_right("results", "frozen_hours")
+            if is_frozen and self._frozen_hours > hours > 0:
+                sentence = f"expected at most {hours:.8g}, the hours from {{opens_at}} to {{deadline_at}}"
+                yield Mistake("frozen_hours", sentence, f"{self._frozen_hours:g}")
+        if reveal_at is not None and deadline_at is not None and reveal_at < deadline_at:
+            sentence = "expected a time that is not before {deadline_at}"
+            yield Mistake("reveal_at", sentence, toml_value(keys.reveal_at))
+
+    def _contradictions(self) -> Iterator[Mistake]:
+        keys = self._keys
+        if keys.invited and keys.entrants is not ContestEntrants.INVITED and self._are_right("entrants"):
+            yield Mistake("invited", f"only with {{entrants=invited}}, but {{entrants={keys.entrants}}}")
+        if not self._are_right("results"):
+            return
+        if keys.frozen_hours is not None and keys.results is not ContestResults.FROZEN:
+            yield Mistake("frozen_hours", f"only with {{results=frozen}}, but {{results={keys.results}}}")
+        if keys.reveal_at is not None and keys.results is ContestResults.OPEN:
+            yield Mistake("reveal_at", "only with {results=frozen} or {results=sealed}, but {results=open}")
+        if keys.ladders and keys.results is ContestResults.OPEN:
+            yield Mistake("ladders", "only with {results=frozen} or {results=sealed}, but {results=open}")
+
+    def _game(self) -> tuple[int, dict[str, Any]]:
+        """Return how many players the game has, and all its options."""
+        if not self._are_right("game", "options"):
+            return 0, {}
+        try:
+            game = make_game(self._keys.game, **self._keys.options)
+        except OptionError as error:
+            self.mistakes.append(Mistake(f"options.{error.option}", error.accepted, toml_value(error.value)))
+        except UsageError as error:
+            self.mistakes.append(Mistake("game", str(error)))
+        else:
+            self._choice = GameChoice(game=self._keys.game, options=game.options, players=game.players)
+            return game.players, dict(game.options)
+        self.wrong |= {"options", "players"}
+        return 0, {}
+
+    def _stages(self) -> Iterator[StageRules]:
+        keys = self._keys
+        if keys.qualification is not None:
+            yield self._stage(QUALIFICATION, keys.qualification, keys.qualification.places)
+        yield self._stage("final", keys.final, None)
+
+    def _stage_mistakes(self, keys: StageKeys, places: int | None) -> Iterator[Mistake]:
+        yield from stage_mistakes(keys, is_final=places is None)
+        if self._are_right("house_bots"):
+            yield from challenger_mistakes(keys, self._keys.house_bots)
+        if self._choice is None:
+            return
+        yield from game_mistakes(keys, self._choice)
+        players, house = self._choice.players, len(self._keys.house_bots)
+        if places is not None and self._are_right("house_bots") and places + house < players:
+            yield Mistake("places", f"expected at least {players - house}, for a match of {players}", str(places))
+
+    def _stage(self, place: str, keys: StageKeys, places: int | None) -> StageRules:
+        if self._are_right(place):
+            found = self._stage_mistakes(keys, places)
+            self.mistakes += [replace(one, place=f"{place}.{one.place}") for one in found]
+        settings = keys.settings()
+        if keys.format == KNOCKOUT and settings.get("seeding") is None:  # else it needs a power of two
+            is_ranked = places is None and self._keys.qualification is not None
+            settings["seeding"] = "entrants" if is_ranked else "random"
+        return StageRules(
+            format=keys.format,
+            places=places,
+            encounters=keys.encounters,
+            opening_plies=opening_plies(keys),
+            opening_choice=OpeningChoice.INFORMATION if tells_most(keys) else None,
+            ply_limit=keys.ply_limit,
+            settings=settings,
+        )
+
+
+def instants(local: datetime, time_zone: str) -> list[datetime]:
+    """Return which times a clock on a wall of a time zone shows as this one: usually one, in UTC.
+
+    None where clocks are put forward over it, and two where they are put back over it.
+    """
+    zone = ZoneInfo(time_zone)
+    times = {local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)}
+    return sorted(at for at in times if at.astimezone(zone).replace(tzinfo=None) == local)

@@ -1,0 +1,200 @@
+"""A contest that is played, step by step. What is to be done next follows from its row and from the two homes alone, so
+that nothing is lost or done twice when the program is killed between two steps or in the middle of one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+
+from arena.base.definition import Definition
+from arena.base.errors import UsageError
+from arena.base.records import Bot
+from arena.community.contests.contest_homes import ContestHomes
+from arena.community.contests.entrants import ContestBots, chosen
+from arena.community.contests.stage_control import are_entries_known
+from arena.community.contests.stage_runs import StageRuns
+from arena.community.contests.stages import definition_of, first_of, is_ladder, ladder_until
+from arena.community.contests.work import has_work, is_reveal_due
+from arena.store.home import ArenaHome
+from arena.store.people.contest import ContestStage, StageRules, StoredContest
+from arena.store.people.people_store import PeopleStore
+from arena.tournament.control import RunControl
+from arena.tournament.directors.leaving import Leaving
+
+WAIT_SECONDS = 1.0
+REST_SECONDS = 10.0
+"""Before what can't be done now is tried again."""
+
+_log = logging.getLogger("arena.contest")
+
+
+class PlayedContest:
+    """A contest that is played. Closed with ``close``."""
+
+    def __init__(
+        self,
+        name: str,
+        home: ArenaHome,
+        people: PeopleStore,
+        leaving: Leaving,
+        controls: Sequence[RunControl] = (),
+        executor: str | None = None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            name: of the contest.
+            home: of the arena.
+            people: has its row, and what was handed in.
+            leaving: whether the program is to end.
+            controls: asked by each run whether to continue.
+            executor: where matches are played; by default on the cores of this machine.
+        """
+        self._name, self._home, self._people = name, home, people
+        self._homes = ContestHomes(home, people)
+        self._runs = StageRuns(self._homes, people, leaving, controls, executor)
+        self._bots: ContestBots | None = None
+        self._rated: tuple[str, ...] = ()
+
+    def close(self) -> None:
+        """Close the hidden home."""
+        self._homes.close()
+
+    def step(self) -> float | None:
+        """Do what is to be done next.
+
+        Returns:
+            After how many seconds to look again, 0 for at once; None if there is nothing to do for now.
+        """
+        stored = self._people.contests.get(self._name)
+        if not has_work(stored, self._people):
+            return None
+        try:
+            if is_reveal_due(stored, self._people.contests.now()):
+                self._homes.reveal(stored)
+                return 0.0
+            pause_seconds = self._go_on(stored)
+        except UsageError as error:
+            self._note(str(error))
+            return REST_SECONDS
+        self._note("")
+        return pause_seconds
+
+    def _go_on(self, stored: StoredContest) -> float:
+        if self._runs.has_requests(stored):
+            if stored.stage is ContestStage.PLAYED:  # matches may have to be played again, whenever this is killed
+                stored = self._people.contests.set_stage(stored, ContestStage.FINAL)
+            self._runs.carry_out_requests(stored)
+        if stored.stage is ContestStage.ENTRIES:
+            return self._enter(stored)
+        if stored.stage is ContestStage.QUALIFICATION:
+            return self._qualify(stored)
+        return self._play_final(stored)
+
+    def _note(self, note: str) -> None:
+        stored = self._people.contests.get(self._name)
+        if stored.stage_note != note:
+            if note:
+                _log.error("contest %s does not go on: %s", stored.name, note)
+            self._people.contests.set_stage(stored, stored.stage, note)
+
+    # the three stages
+
+    def _enter(self, stored: StoredContest) -> float:
+        is_known = are_entries_known(stored, self._people.contests)  # before the candidates are read
+        self._look_for_entries(stored)
+        rules = stored.contest.qualification
+        if is_known:
+            self._people.contests.set_stage(stored, ContestStage.QUALIFICATION if rules else ContestStage.FINAL)
+            return 0.0
+        labels = tuple(bot.label for bot in self._entrants(stored))
+        if rules is None or not is_ladder(rules) or len(labels) < stored.contest.players or labels == self._rated:
+            return WAIT_SECONDS
+        is_complete = self._runs.play(stored, self._ladder(stored, rules), lambda: self._grown_ladder(stored, rules))
+        self._rated = tuple(bot.label for bot in self._entrants(stored)) if is_complete else ()
+        return 0.0 if is_complete else WAIT_SECONDS
+
+    def _qualify(self, stored: StoredContest) -> float:
+        if not self._play_qualification(stored):
+            return WAIT_SECONDS
+        self._people.contests.set_stage(stored, ContestStage.FINAL)
+        return 0.0
+
+    def _play_final(self, stored: StoredContest) -> float:
+        _, home = self._homes.of(stored)
+        if stored.contest.qualification is not None:
+            played = home.store.tournament(stored.contest.qualification_name)
+            if played.finished_at is None and not self._play_qualification(stored):  # it was corrected
+                return WAIT_SECONDS
+        bots = self._begun(stored, stored.name) or self._finalists(stored, home)
+        if not self._runs.play(stored, definition_of(stored, stored.contest.final, stored.name, bots)):
+            return WAIT_SECONDS
+        self._people.contests.set_stage(stored, ContestStage.PLAYED)
+        return 0.0
+
+    def _play_qualification(self, stored: StoredContest) -> bool:
+        rules, name = stored.contest.stages[0], stored.contest.qualification_name
+        if is_ladder(rules):
+            definition = definition_of(stored, rules, name, self._entrants(stored))
+            return self._runs.play(stored, ladder_until(definition, self._hours_left(stored, rules)))
+        bots = self._begun(stored, name) or self._entrants(stored)
+        return self._runs.play(stored, definition_of(stored, rules, name, bots))
+
+    def _hours_left(self, stored: StoredContest, rules: StageRules) -> float | None:
+        """Return how long a ladder may still be played after the deadline; None for as long as it takes."""
+        hours: float | None = rules.settings.get("hours")
+        if hours is None or stored.closed_at is None:
+            return None
+        since, now = map(datetime.fromisoformat, (stored.closed_at, self._people.contests.now()))
+        return max(hours - (now - since).total_seconds() / 3600, 1e-9)
+
+    def _ladder(self, stored: StoredContest, rules: StageRules) -> Definition:
+        name = stored.contest.qualification_name
+        return ladder_until(definition_of(stored, rules, name, self._entrants(stored)), None)
+
+    def _grown_ladder(self, stored: StoredContest, rules: StageRules) -> Definition | None:
+        """Return the ladder with who has entered meanwhile; None if that can't be said now."""
+        try:
+            self._look_for_entries(stored)
+            return self._ladder(stored, rules)
+        except UsageError as error:
+            _log.warning("contest %s: %s", stored.name, error)
+            return None
+
+    # who plays
+
+    def _bots_of(self, stored: StoredContest) -> ContestBots:
+        if self._bots is None:
+            self._bots = ContestBots(stored.contest, self._home)
+        return self._bots
+
+    def _look_for_entries(self, stored: StoredContest) -> None:
+        contests = self._people.contests
+        entries = chosen(stored.contest, contests.candidates(stored), self._bots_of(stored).plays)
+        if entries != contests.entries_of(stored):
+            contests.set_entries(stored, entries)
+
+    def _entrants(self, stored: StoredContest) -> list[Bot]:
+        bots = self._bots_of(stored)
+        return [*(bots.find(one.bot) for one in self._people.contests.entries_of(stored)), *bots.house]
+
+    def _begun(self, stored: StoredContest, tournament: str) -> list[Bot]:
+        """Return who plays in a tournament that has begun, which stays whatever becomes of the one before."""
+        _, home = self._homes.of(stored)
+        begun = home.store.find_tournament(tournament)
+        if begun is None:
+            return []
+        entrants = begun.definition.entrants
+        gone = begun.definition.gone
+        return [bot if k in gone else self._bots_of(stored).like(bot) for k, bot in enumerate(entrants)]
+
+    def _finalists(self, stored: StoredContest, home: ArenaHome) -> list[Bot]:
+        rules = stored.contest.qualification
+        if rules is None or rules.places is None:
+            return self._entrants(stored)
+        bots = self._bots_of(stored)
+        entered = {one.bot for one in self._people.contests.entries_of(stored)}
+        first = first_of(home.store, stored.contest.qualification_name, rules.places, entered)
+        return [*map(bots.find, first), *bots.house]  # the best seed first

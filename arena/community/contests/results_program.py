@@ -1,0 +1,127 @@
+"""The program that makes the signed results of contests, once everybody may see everything; again after a correction.
+
+Nobody's request makes one: that takes long, and anybody may ask.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from arena.base.errors import ArenaError, DatabaseError
+from arena.base.programs.service_program import Idleness, end_now, keep_trying, run_service
+from arena.base.programs.trouble_note import TroubleNote
+from arena.community.contests.contest_results import current_version, make_result, version_of
+from arena.community.contests.result_place import result_path
+from arena.community.contests.visibility import visible
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.contest import ContestPhase, StoredContest, phase_of
+from arena.store.people.people_store import PeopleStore
+from arena.store.results.values import StoredTournament
+
+PAUSE_SECONDS = 2.0
+AGAIN_SECONDS = 60.0
+"""A result that could not be made is tried again then, or when more is recorded."""
+NICENESS = 10
+"""Everything that is played and looked at comes first."""
+
+_log = logging.getLogger("arena.base.results")
+
+
+def main(arguments: list[str]) -> int:
+    """Make results until SIGTERM.
+
+    Args:
+        arguments: the process that started this one, and the home.
+    """
+    parent, directory = arguments
+    maker, note = ResultMaker(), TroubleNote(directory, "results")
+
+    def make_results() -> None:
+        keep_trying(lambda: _run(directory, maker, note), _log, "no results can be made now", note)
+
+    run_service(int(parent), NICENESS, make_results)
+    return 0
+
+
+def _run(directory: str, maker: ResultMaker, note: TroubleNote) -> None:
+    with ArenaHome(directory) as home, open_people(directory) as people:
+        idleness = Idleness()
+        while not idleness.is_over(maker.has_failed):
+            maker.make_results(home, people)
+            note.clear()
+            time.sleep(PAUSE_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A result that could not be made.
+
+    Attributes:
+        version: of which records it would have been.
+        sentence: why.
+        again_at: when it is tried again, by the monotonic clock.
+    """
+
+    version: str
+    sentence: str
+    again_at: float
+
+
+class ResultMaker:
+    """Makes results, and remembers those that can't be made, so that nothing is said of them twice."""
+
+    def __init__(self, seconds: Callable[[], float] = lambda: time.monotonic()) -> None:
+        self._seconds = seconds
+        self._failures: dict[str, _Failure] = {}
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a result could not be made, which is tried again."""
+        return bool(self._failures)
+
+    def make_results(self, home: ArenaHome, people: PeopleStore) -> None:
+        """Make the results that are missing, or older than what was recorded; one that can't be made stops no other.
+
+        Raises:
+            DatabaseError: if what is recorded can't be read now.
+        """
+        for stored in people.contests.all():
+            if _is_over(stored, people.contests.now()):
+                found = [home.store.find_tournament(name) for name in stored.contest.tournaments]
+                tournaments = [one for one in found if one is not None]
+                if len(tournaments) == len(found) and all(one.finished_at is not None for one in tournaments):
+                    self._make_result(home, stored.name, tournaments)
+
+    def _make_result(self, home: ArenaHome, contest: str, tournaments: list[StoredTournament]) -> None:
+        version, failure = current_version(tournaments), self._failures.get(contest)
+        if version_of(result_path(home.directory, contest)) == version:
+            return
+        if failure is not None and failure.version == version and self._seconds() < failure.again_at:
+            return
+        note = TroubleNote(home.directory, "results", contest)
+        try:
+            make_result(home, contest, tournaments)
+        except DatabaseError:
+            raise
+        except Exception as error:  # whatever is in its records, the other contests get their results
+            if failure is None or (failure.version, failure.sentence) != (version, str(error)):
+                is_ours = not isinstance(error, (ArenaError, OSError))
+                _log.error("the result of contest %s can't be made: %s", contest, error, exc_info=is_ours)
+            note.say(f"the result of contest {contest} can't be made: {error}")
+            self._failures[contest] = _Failure(version, str(error), self._seconds() + AGAIN_SECONDS)
+        else:
+            self._failures.pop(contest, None)
+            note.clear()
+
+
+def _is_over(stored: StoredContest, now: str) -> bool:
+    """Return whether everything is played, and everybody may see it."""
+    return phase_of(stored, now) is ContestPhase.FINISHED and visible(stored, (), now).has_all
+
+
+if __name__ == "__main__":
+    end_now(main(sys.argv[1:]))

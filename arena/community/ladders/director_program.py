@@ -1,0 +1,69 @@
+"""The program of a director that keeps a ladder going: it plays while there is something to learn, and then waits for
+somebody new. It ends with the process that started it, also if that was killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+
+from arena.base.errors import UsageError
+from arena.base.programs.service_program import Idleness, end_now, keep_trying, run_service
+from arena.base.programs.trouble_note import TroubleNote
+from arena.community.ladders.kept_ladder import LOOK_SECONDS, KeptLadder
+from arena.community.ladders.open_ladder import OpenLadder
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.directing import LADDER, DirectorState
+from arena.store.results.commit_signal import Commits
+from arena.tournament.directors.kept import KeptTournament
+from arena.tournament.directors.leaving import Leaving
+
+NICENESS = 2
+"""The site comes first."""
+
+_log = logging.getLogger("arena.ladder")
+
+
+def main(arguments: list[str]) -> int:
+    """Keep a ladder going until SIGTERM.
+
+    Args:
+        arguments: the process that started this one, the home, and the ladder's file.
+    """
+    parent, directory, path = arguments
+    note = TroubleNote(directory, "ladder", path)
+
+    def direct() -> None:
+        leaving = Leaving()
+        leaving.on_sigterm()
+        keep_trying(
+            lambda: _keep_going(directory, path, leaving, note),
+            _log,
+            f"{path} can't be played now",
+            note,
+            is_over=lambda: leaving.is_asked,
+            sleep=leaving.sleep,
+        )
+
+    run_service(int(parent), NICENESS, direct)
+    return 0
+
+
+def _keep_going(directory: str, path: str, leaving: Leaving, note: TroubleNote) -> None:
+    with (
+        ArenaHome(directory) as home,
+        open_people(directory) as people,
+        contextlib.closing(Commits([home.store.commit_signal(), people.commit_signal()], LOOK_SECONDS)) as commits,
+    ):
+        ladder = OpenLadder(path, home)
+        kept = KeptTournament(ladder.name, LADDER, home, people, leaving)
+        try:
+            KeptLadder(ladder, kept, home, note.clear).keep_going(leaving, commits, Idleness())
+        except UsageError as error:
+            kept.say(DirectorState.UNABLE, f"{error}")
+            raise
+
+
+if __name__ == "__main__":
+    end_now(main(sys.argv[1:]))

@@ -1,0 +1,181 @@
+"""A ladder that is kept going: what is done between its runs, step by step."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from arena.base.definition import Definition
+from arena.base.programs.service_program import Idleness
+from arena.base.text import all_of, counted, duration_text
+from arena.community.ladders.open_ladder import OpenLadder
+from arena.community.ladders.resting import RestingBots
+from arena.store.home import ArenaHome
+from arena.store.people.directing import DirectorState, Wish
+from arena.store.results.commit_signal import Commits
+from arena.store.results.values import StoredTournament
+from arena.tournament.director import run_tournament
+from arena.tournament.directors.kept import KeptTournament
+from arena.tournament.directors.leaving import Leaving
+from arena.tournament.executors.cores import available_cores
+from arena.tournament.progress import Progress
+
+ASK_SECONDS = 0.5
+"""Between two looks whether anything was committed."""
+LOOK_SECONDS = 5.0
+"""Between two looks at what is wanted and at who has entered, if nothing was."""
+FIRST_REST_SECONDS = 5.0
+LONGEST_REST_SECONDS = 600.0
+"""Between two runs whose matches are all void; each is twice as long as the one before."""
+
+_log = logging.getLogger("arena.ladder")
+
+
+class KeptLadder:
+    """A ladder that is kept going."""
+
+    def __init__(
+        self,
+        ladder: OpenLadder,
+        kept: KeptTournament,
+        home: ArenaHome,
+        note_success: Callable[[], None] = lambda: None,
+        now: Callable[[], float] = lambda: time.monotonic(),
+    ) -> None:
+        """Prepare.
+
+        Args:
+            ladder: who is in it.
+            kept: what directors want of it.
+            home: where it is.
+            note_success: called again and again while it plays or waits.
+            now: the clock.
+        """
+        self._ladder, self._kept, self._home = ladder, kept, home
+        self._resting = RestingBots(kept)
+        self._note_success = note_success
+        self._is_up_to_date = False
+        self._is_busy = True
+        self._is_drained = False
+        self._corrections = 0
+        self._shortage = ""
+        self._now = now
+        self._rest_seconds = FIRST_REST_SECONDS
+        self._rests_until = now()
+        self._rest_sentence = ""
+
+    def keep_going(self, leaving: Leaving, commits: Commits, idleness: Idleness) -> None:
+        """Play, wait and do what is asked for, until the program is to end or nothing but a change would help.
+
+        Args:
+            leaving: whether it is.
+            commits: to the databases, by which it sees that something is asked for or somebody has come.
+            idleness: how long nothing but a change would have helped.
+        """
+        while not leaving.is_asked:
+            look_at = self._now() + self.step()
+            self._note_success()
+            if idleness.is_over(self._is_busy):
+                return
+            while not leaving.is_asked and (left := look_at - self._now()) > 0 and not commits.are_new():
+                leaving.sleep(min(left, ASK_SECONDS))
+
+    def step(self) -> float:
+        """Do what is to be done next; return after how many seconds to look again, 0 for at once."""
+        if self._kept.carry_out_requests():
+            self._is_up_to_date, self._rests_until = False, self._now()
+        wish = self._kept.wish
+        if wish is Wish.PAUSE:
+            return self._wait(DirectorState.PAUSED)
+        if wish is Wish.DRAIN and self._is_drained:
+            return self._wait(DirectorState.DRAINED)
+        changed, stored = self._ladder.refresh(), self._home.store.find_tournament(self._kept.tournament)
+        earlier = stored.definition.entrants if stored is not None else ()
+        if self._resting.look((*earlier, *self._ladder.entrants)) or changed is not None:
+            self._is_up_to_date, self._rests_until = False, self._now()
+        if (left := self._rests_until - self._now()) > 0:
+            return min(left, self._wait(DirectorState.RESTING, self._rest_sentence))
+        if wish is Wish.PLAY:
+            self._is_drained = False
+            if self._is_up_to_date:
+                return self._wait_for_somebody()
+        return self._play()
+
+    def _refreshed(self) -> Definition | None:
+        """Return the ladder if its entrants have changed during a run."""
+        changed = self._ladder.refresh()
+        if changed is not None:
+            self._resting.enter(changed.entrants)
+        return changed
+
+    def _wait_for_somebody(self) -> float:
+        """Wait, and say so if too few can be paired; at once if it was corrected on the machine's command line."""
+        found = self._home.store.find_tournament(self._kept.tournament)
+        if found is not None and len(found.corrections) != self._corrections:
+            self._corrections, self._is_up_to_date = len(found.corrections), False
+            return 0.0
+        shortage = self._shortage_of(found)
+        if shortage and shortage != self._shortage:
+            _log.warning("%s: %s", self._kept.tournament, shortage)
+        self._shortage = shortage
+        return self._wait(DirectorState.SHORT if shortage else DirectorState.IDLE, shortage)
+
+    def _shortage_of(self, stored: StoredTournament | None) -> str:
+        """Return how many bots are missing, and what would help; "" if enough can be paired.
+
+        The ladder's file has enough of them, so that those who are missing are disqualified or have withdrawn.
+        """
+        definition, players = self._ladder.definition(), self._ladder.players
+        gone = {stored.definition.entrants[k].label for k in stored.definition.gone} if stored is not None else set()
+        there = sum(bot.label not in gone for bot in definition.entrants)
+        if there >= players:
+            return ""
+        games = all_of(list(dict.fromkeys(choice.game for choice in definition.games)))
+        missing = counted(players - there, "more bot")
+        return (
+            f"a match has {players} players, and {there or 'none'} can be paired; hand in {missing} for {games},"
+            " or undo a disqualification or withdrawal, and it continues by itself"
+        )
+
+    def _wait(self, state: DirectorState, sentence: str = "") -> float:
+        self._is_busy = state is DirectorState.RESTING or bool(self._kept.remark)
+        self._kept.say(state, sentence)
+        return LOOK_SECONDS
+
+    def _play(self) -> float:
+        self._is_busy = True
+        definition = self._ladder.definition()
+        self._resting.enter(definition.entrants)
+        found = self._home.store.find_tournament(definition.name)
+        self._corrections = len(found.corrections) if found is not None else 0
+        self._kept.begin()
+        progress = run_tournament(
+            definition,
+            self._home.store,
+            workers=definition.workers or max(1, len(available_cores()) - 1),
+            log_path=self._home.log_path(definition.name),
+            listener=self._listen,
+            refresh=self._refreshed,
+            control=self._resting,
+        )
+        self._is_up_to_date = progress.is_up_to_date
+        self._is_drained = self._is_drained or self._kept.wish is Wish.DRAIN
+        if progress.played:
+            self._rest_seconds = FIRST_REST_SECONDS
+        if progress.given_up or self._kept.turns.is_storm:
+            self._rest(len(progress.given_up))
+        return 0.0
+
+    def _listen(self, progress: Progress) -> None:
+        self._note_success()
+        self._kept.listen(progress)
+
+    def _rest(self, given_up: int) -> None:
+        """Try again later, and each time later still until a match is recorded."""
+        seconds = self._rest_seconds
+        self._rests_until = self._now() + seconds
+        self._rest_seconds = min(2 * seconds, LONGEST_REST_SECONDS)
+        what = f"{counted(given_up, 'match')} stayed void" if given_up else "the last matches were void"
+        self._rest_sentence = f"{what}; it tries again after {duration_text(seconds)}, and each time later"
+        _log.error("%s: %s", self._kept.tournament, self._rest_sentence)

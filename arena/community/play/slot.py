@@ -1,0 +1,259 @@
+"""One unrated match while somebody plays it: the rules, the bot, and what the person wants to do.
+
+It is played by the same referee as every match. When it is resumed, after an action was taken back or a process was
+killed, the actions so far are the opening of a new one, so bots need to know nothing of it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from arena.base.bot_text import EVERYBODY
+from arena.base.enums import ClockKind
+from arena.base.errors import (
+    ArenaError,
+    BotError,
+    GameError,
+    IllegalActionError,
+    OptionError,
+    UnknownNameError,
+    VoidMatchError,
+)
+from arena.base.records import Bot, MatchRecord, MatchSpec, TimeControl
+from arena.base.shipped import PREFIX, bot_path
+from arena.community.play.view import PERSON_NAME, Played, view_of
+from arena.games import Game, make_game
+from arena.match.bot_pool import BotPool
+from arena.match.human_actions import kept_after_undo, read_action
+from arena.match.players.building import build_bots
+from arena.match.players.call_limit import OutOfTimeError, call_within
+from arena.match.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenBackError
+from arena.match.players.manifest import load_bot
+from arena.match.players.player import Request, wall_limit_seconds
+from arena.match.single_match import ask_bot
+from arena.sandbox.isolation.sandbox_policy import Isolation
+from arena.store.bot_registry import BotRegistry
+from arena.store.people.match_claim import MatchClaim
+from arena.store.people.unrated_match import MatchState, Position, UnratedMatch, Wish
+from arena.store.people.unrated_matches import OUR_FAILURE
+
+MAX_PLIES = 1000
+LOOK_SECONDS = 0.05
+STARTUP_SECONDS = 30.0
+"""Of the bot: what is played here has the lowest priority, and starting is not counted in CPU time."""
+RULES_SECONDS = 10.0
+"""Of the rules, for a position and its board."""
+SPARE_SECONDS = 10.0
+MAX_VIEW_CHARACTERS = 500_000
+MAX_REASON_CHARACTERS = 500
+
+ResultT = TypeVar("ResultT")
+
+_log = logging.getLogger("arena.community.play")
+
+
+class Slot:
+    """A match that is played on.
+
+    Attributes:
+        busy_until: when what is done now has to be over, by the monotonic clock; None while the person is waited for.
+    """
+
+    def __init__(self, claim: MatchClaim, match: UnratedMatch, bots: BotRegistry, isolation: Isolation) -> None:
+        """Prepare.
+
+        Args:
+            claim: the right to play it on.
+            match: as it is stored.
+            bots: the submitted bots.
+            isolation: the level from ``choose_isolation``.
+        """
+        self.busy_until: float | None = None
+        self._claim, self._bots, self._isolation = claim, bots, isolation
+        self._choices, self._digest = match.choices, match.bot_digest
+        self._person = match.choices.seat
+        self._options: dict[str, Any] = json.loads(match.choices.options)
+        self._actions = [Played(*one) for one in json.loads(match.position.actions)]
+        seconds = match.choices.per_action_milliseconds / 1000
+        self._control = TimeControl(per_action_seconds=seconds, startup_seconds=STARTUP_SECONDS, clock=ClockKind.CPU)
+        self._pool = BotPool(isolation)
+        self._state: Any = None
+        self._is_resumed = True
+
+    def play(self) -> None:
+        """Play until the match is over, its person has left, or the claim is lost."""
+        self._is_busy()
+        try:
+            with self._pool:
+                self._play()
+        except LeftMatchError:
+            self._claim.release()
+        except VoidMatchError:
+            _log.exception("unrated match %d: void", self._claim.number)
+            self._claim.release(has_failed=True)
+        except OptionError as error:
+            self._claim.end(MatchState.OVER, f"With these options it can't be played: {error}"[:MAX_REASON_CHARACTERS])
+        except (GameError, _CannotGoOnError) as error:
+            self._claim.end(MatchState.FAILED, str(error)[:MAX_REASON_CHARACTERS])
+        except (ArenaError, OSError):
+            _log.exception("unrated match %d", self._claim.number)
+            self._claim.end(MatchState.FAILED, OUR_FAILURE)
+
+    def _is_busy(self) -> None:
+        """Say that what is done now is over within a time that is known."""
+        seconds = self._control.per_action_seconds or 0.0
+        turn_seconds = self._control.startup_seconds + wall_limit_seconds(seconds, on_cpu_clock=True)
+        self.busy_until = time.monotonic() + RULES_SECONDS + turn_seconds + SPARE_SECONDS
+
+    def _play(self) -> None:
+        self._game = self._within_time(lambda: make_game(self._choices.game, **self._options))
+        if self._game.players != 2 or self._person > 1:
+            raise _CannotGoOnError("Only matches of two seats can be played here.")
+        self._bot = self._find_bot()
+        self._names = [self._bot.label] * 2
+        self._names[self._person] = PERSON_NAME
+        build_bots([self._bot], self._isolation)
+        while True:
+            try:
+                record = self._pool.play(self._spec(), self._observe, {self._person: HumanPlayer(self._ask)})
+                self._end(record)
+                return
+            except TakenBackError as undone:
+                del self._actions[undone.kept :]
+
+    def _find_bot(self) -> Bot:
+        """Return the bot, which has to be the one with which the match began."""
+        name = self._choices.bot
+        try:
+            bot = load_bot(bot_path(name)) if name.startswith(PREFIX) else self._bots.find(name)
+        except UnknownNameError as error:
+            raise _CannotGoOnError(f"The bot {name} is not here any more.") from error
+        if self._digest and bot.digest != self._digest:
+            raise _CannotGoOnError(f"The files of {bot.label} are other ones than when this match began.")
+        self._digest = bot.digest
+        return bot
+
+    def _spec(self) -> MatchSpec:
+        bots = [self._bot, self._bot]
+        bots[self._person] = HUMAN
+        return MatchSpec(
+            match=1,
+            tournament="",
+            game=self._choices.game,
+            options=self._game.options,
+            bots=tuple(bots),
+            rng_seed=0,
+            opening=0 if self._actions else None,
+            opening_actions=tuple(one.action for one in self._actions),
+            time_control=self._control,
+            ply_limit=MAX_PLIES,
+        )
+
+    def _observe(self, game: Game[Any], state: Any, actions: Sequence[Sequence[Any]]) -> None:
+        """Take note of a position, after the opening and after each action; write it while the bot thinks."""
+        self._rules, self._state = game, state
+        self._actions += [Played(seat, action) for seat, action in actions[len(self._actions) :]]
+        if game.seat_to_act(state) == 1 - self._person and len(self._actions) < MAX_PLIES:
+            self._write(MatchState.BOT)
+
+    def _end(self, record: MatchRecord) -> None:
+        self._add_seconds_and_notes(record.cpu_seconds, record.notes.for_operator())
+        self._write(MatchState.OVER, record)
+
+    def _add_seconds_and_notes(self, cpu_seconds: Sequence[float | None], notes: Sequence[Sequence[Any]]) -> None:
+        """Add what the bot computed for its actions, and noted, since the match was resumed."""
+        for ply, note in notes:
+            self._actions[ply] = self._actions[ply]._replace(note=note)
+        for ply, seconds in enumerate(cpu_seconds):
+            if seconds is not None and self._actions[ply].seat != self._person:
+                self._actions[ply] = self._actions[ply]._replace(seconds=round(seconds, 6))
+
+    def _write(self, state: MatchState, record: MatchRecord | None = None) -> None:
+        names, choices = self._names, self._choices
+        view = self._within_time(
+            lambda: view_of(
+                choices.game, self._rules, self._state, self._actions, names, self._person, self._control, record
+            ).model_dump_json()
+        )
+        if len(view) > MAX_VIEW_CHARACTERS:
+            raise GameError(choices.game, "drawing", "returned more than a page can show")
+        reason = ""
+        if record is not None and record.faults:
+            fault = record.faults[0]
+            sentence = fault.told_to(EVERYBODY, names[fault.seat])
+            reason = f"{names[fault.seat]} forfeits: {sentence} ({fault.kind})"[:MAX_REASON_CHARACTERS]
+        position = Position(
+            state=state,
+            actions=json.dumps(self._actions),
+            plies=len(self._actions),
+            view=view,
+            reason=reason,
+        )
+        is_held = self._claim.write(position, self._digest, self._is_resumed)
+        self._is_resumed = False
+        if not is_held:
+            raise LeftMatchError("")
+
+    def _within_time(self, work: Callable[[], ResultT]) -> ResultT:
+        try:
+            return call_within(RULES_SECONDS, work)
+        except OutOfTimeError as error:
+            raise GameError(self._choices.game, "its methods", f"take longer than {RULES_SECONDS:g} s") from error
+
+    # what the person does
+
+    def _ask(self, seat: int, request: Request) -> Any:
+        """Wait for a legal action of the person."""
+        if self._pool.referee is not None:
+            self._add_seconds_and_notes(self._pool.referee.live().cpu_seconds, self._pool.referee.notes)
+        self._write(MatchState.PERSON)
+        while True:
+            self.busy_until = None
+            match = self._claim.read()
+            self._is_busy()
+            if match is None:
+                raise LeftMatchError("")
+            if match.wish is Wish.ACT:
+                try:
+                    return read_action(self._rules, self._state, list(request.legal or ()), match.wished_action)
+                except IllegalActionError as error:
+                    self._answer(f"{match.wished_action}: {error.reason}")
+            elif match.wish is Wish.UNDO:
+                kept = kept_after_undo(self._actions, seat)
+                if kept is not None:
+                    raise TakenBackError(kept)
+                self._answer("You have no action to take back.")
+            elif match.wish is Wish.HINT:
+                self._answer(self._hint())
+            else:
+                time.sleep(LOOK_SECONDS)
+
+    def _hint(self) -> str:
+        actions = [[one.seat, one.action] for one in self._actions]
+        try:
+            answer = ask_bot(
+                self._bot,
+                self._choices.game,
+                self._options,
+                actions,
+                time_control=self._control,
+                isolation=self._isolation.level,
+            )
+        except BotError as error:
+            return f"{self._bot.label} has no hint: {error.kind.sentence}."
+        except ArenaError:
+            _log.exception("unrated match %d: no hint", self._claim.number)
+            return f"{self._bot.label} has no hint: {OUR_FAILURE}"
+        return f"{self._bot.label} would play {self._rules.format_action(answer.action)}."
+
+    def _answer(self, sentence: str) -> None:
+        if not self._claim.answer(sentence):
+            raise LeftMatchError("")
+
+
+class _CannotGoOnError(ArenaError):
+    """A match can't be played on, for a reason that people may know."""

@@ -1,0 +1,264 @@
+"""Checks what authors have handed in, one after the other: unpacked, built and tried out, all confined.
+
+What a bot does wrong is in the report for its author. What the arena does wrong makes the submission fail, or wait for
+another try; it is never blamed on the bot.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from arena.base.errors import BotDefinitionError, DatabaseError, UploadError, UsageError, VoidMatchError
+from arena.base.records import MEBIBYTE, Bot
+from arena.base.shipped import example_bots, package_directory
+from arena.base.text import size_text
+from arena.community.submissions.owners import tell_owners
+from arena.community.submissions.stopping import StoppedError, stoppable
+from arena.community.submissions.submission import submit
+from arena.community.submissions.upload_directory import UploadDirectory
+from arena.sandbox.isolation.launcher_client import close_launcher
+from arena.sandbox.isolation.stale_cleanup import UPLOAD_PREFIX
+from arena.store.home import CHECKING, ArenaHome
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.person_name import look_alike_key
+from arena.store.people.submission import HINT, SubmissionState
+from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
+from arena.store.results.owners import OwnedBot
+
+KEEP_EVERY_SECONDS = CLAIM_SECONDS / 6
+MAX_TRIES = 3
+MAX_CHECK_SECONDS = 1800.0
+"""Of all of it: a build has 300 s, and a match of a slow bot against itself takes minutes."""
+MAX_COPIES_BYTES = 1024 * MEBIBYTE
+"""Of an author's accepted bots together, in all versions; recorded matches can be verified without them."""
+
+BOT_NAME = re.compile(r"[A-Za-z0-9]+(?:[ ._-][A-Za-z0-9]+)*")
+NAME_RULE = "expected letters a-z or A-Z and digits, with single spaces, '.', '_' or '-' between them"
+
+_TAKEN = "this name, or one that looks like it, belongs to another author"
+_OUR_FAILURE = "the arena could not check it; that is no fault of the bot, so hand it in again"
+
+_TOO_LONG = f"the check took longer than {MAX_CHECK_SECONDS / 60:.0f} minutes and was stopped"
+
+_log = logging.getLogger("arena.checker")
+
+
+class Checker:
+    """Checks submissions."""
+
+    def __init__(
+        self,
+        home: ArenaHome,
+        people: PeopleStore,
+        uploads: UploadDirectory,
+        is_alone: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            home: where accepted bots go.
+            people: has the submissions.
+            uploads: what was handed in.
+            is_alone: returns whether no other checker is at work here.
+        """
+        self._home, self._people, self._uploads, self._is_alone = home, people, uploads, is_alone
+
+    def check_next(self) -> bool:
+        """Check the oldest submission that waits; return whether there was one."""
+        claim = self._people.submissions.claim(self._is_alone())
+        if claim is None:
+            return False
+        if claim.submission.tries > MAX_TRIES:
+            self._give_up(claim)
+            return True
+        try:
+            self._check_claimed(claim)
+        except KeyboardInterrupt:  # this checker is to end: the next one begins at once
+            with contextlib.suppress(DatabaseError):  # then it begins when the claim has run out
+                claim.release()
+            raise
+        return True
+
+    def _check_claimed(self, claim: Claim) -> None:
+        """Check a submission, and decide about it."""
+        decided: tuple[SubmissionState, str] | None = None
+        with _kept_up(claim, str(self._home.directory)) as report:
+            try:
+                with stoppable() as report.stop:
+                    decided = self._check(claim, report)
+            except StoppedError:
+                close_launcher()  # which ends what is left, and forgets an answer that nobody has read
+                decided = self._stopped(claim, report)
+            except (UsageError, VoidMatchError, OSError):
+                _log.exception("submission %d could not be checked", claim.submission.number)
+                if claim.submission.tries >= MAX_TRIES:
+                    decided = SubmissionState.FAILED, _OUR_FAILURE
+        if decided is None:
+            claim.postpone()
+            return
+        state, reason = decided
+        if not claim.finish(state, report.text(), reason, report.bot, report.copy_bytes):
+            _log.warning("submission %d was decided otherwise while it was checked", claim.submission.number)
+            self._forget(claim, report)
+            tell_owners(self._people, self._home.store)  # its author may have left meanwhile
+        self._release_name(claim, report.bot)
+
+    def _stopped(self, claim: Claim, report: _Report) -> tuple[SubmissionState, str]:
+        """Return what becomes of a submission whose check was stopped; if it was withdrawn, nothing does."""
+        report.is_listed = self._was_listed(claim, report.bot)
+        if report.is_listed:
+            return SubmissionState.ACCEPTED, ""
+        if not report.is_late:
+            return SubmissionState.FAILED, _OUR_FAILURE
+        report.add(_TOO_LONG)
+        return SubmissionState.REFUSED, _TOO_LONG
+
+    def _was_listed(self, claim: Claim, bot: str | None) -> bool:
+        """Return whether a bot was listed after it was handed in."""
+        listed = {bot.label: bot.submitted_at for bot in self._home.store.submitted_bots()}
+        return bot is not None and listed.get(bot, "") >= claim.submission.created_at
+
+    def _give_up(self, claim: Claim) -> None:
+        """Decide about a submission that has ended its checkers: it is accepted if its bot was listed before that."""
+        one = claim.submission
+        if self._was_listed(claim, one.bot):
+            claim.finish(SubmissionState.ACCEPTED, f"{one.bot} is accepted")
+        else:
+            claim.finish(SubmissionState.FAILED, "", _OUR_FAILURE)
+            self._release_name(claim, one.bot)
+
+    def _check(self, claim: Claim, report: _Report) -> tuple[SubmissionState, str]:
+        def accept(bot: Bot) -> None:
+            report.bot = bot.label
+            report.add(f"{bot.label}: copied")
+            if BOT_NAME.fullmatch(bot.name) is None:
+                raise BotDefinitionError(f"bot {bot.label!r}: {NAME_RULE}")
+            owner = self._people.submissions.owner(bot.name)
+            if self._is_of_the_house(bot) or owner not in (None, claim.submission.person):
+                raise BotDefinitionError(f"bot {bot.label!r}: {_TAKEN}")
+            self._require_room(claim, bot)
+
+        def own(bot: Bot) -> None:
+            report.copy_bytes = self._require_room(claim, bot)  # with what its build has made
+            if not self._people.submissions.own_bot_name(claim.submission.person, bot.name):
+                raise BotDefinitionError(f"bot {bot.label!r}: {_TAKEN}")
+            if claim.keep(report.text(), bot.label):  # known before it can be listed
+                self._home.store.set_owner(OwnedBot(bot.label, bot.digest, claim.submission.author))
+
+        with self._uploads.named(claim.submission.upload, claim.submission.file_name) as path:
+            try:
+                result = submit(self._home, path, report.add, before_trial=accept, before_listing=own)
+            except (BotDefinitionError, UploadError) as error:  # all else is the machine's fault
+                sentence = report.shown(str(error).replace(f"{path.parent}/", ""))
+                report.add(sentence)
+                return SubmissionState.REFUSED, sentence
+        if result.refusal is not None:
+            report.add(result.refusal)
+            refusal = report.shown(result.refusal)
+            if result.stderr:
+                report.add(f"what it wrote to stderr:\n{result.stderr}")
+            report.add(f"{HINT}{result.hint}")
+            return SubmissionState.REFUSED, refusal
+        report.is_listed = not result.is_old
+        report.add(f"{result.bot.label} is {'already ' if result.is_old else ''}accepted")
+        return SubmissionState.ACCEPTED, ""
+
+    def _require_room(self, claim: Claim, bot: Bot) -> int:
+        """Return the size of the arena's copy of a bot.
+
+        Raises:
+            BotDefinitionError: if the copies of its author would be too large together.
+        """
+        size_bytes = sum(path.lstat().st_size for path in Path(bot.directory).rglob("*") if not path.is_dir())
+        kept_bytes = self._people.submissions.copy_bytes(claim.submission.person)
+        if kept_bytes + size_bytes > MAX_COPIES_BYTES:
+            raise BotDefinitionError(
+                f"bot {bot.label!r}: its copy has {size_text(size_bytes)}, and those of your accepted bots have"
+                f" {size_text(kept_bytes)}; expected at most {size_text(MAX_COPIES_BYTES)} together"
+            )
+        return size_bytes
+
+    def _is_of_the_house(self, bot: Bot) -> bool:
+        """Return whether a bot's name, or one that looks like it, is that of a bot that no author has handed in."""
+        if self._people.submissions.owner(bot.name) is not None:
+            return False
+        names = {*example_bots(), *(stored.name for stored in self._home.store.submitted_bots())}
+        return look_alike_key(bot.name) in map(look_alike_key, names)
+
+    def _forget(self, claim: Claim, report: _Report) -> None:
+        """Take a bot out of the list again that this check has put there, and whose author has withdrawn it."""
+        one = self._people.submissions.find(claim.submission.number)
+        if report.is_listed and report.bot is not None and one is not None and one.state is SubmissionState.WITHDRAWN:
+            with contextlib.suppress(UsageError):
+                self._home.bots.remove(report.bot)
+
+    def _release_name(self, claim: Claim, label: str | None) -> None:
+        """Let others have the name that this check has given to its author, if nothing of that name was accepted."""
+        name = (label or "").rpartition("@")[0]
+        if name and all(stored.name != name for stored in self._home.store.submitted_bots()):
+            self._people.submissions.release_bot_name(claim.submission.person, name)
+
+
+class _Report:
+    """The lines of a report, and the bot it is about; written in one thread and read in another."""
+
+    def __init__(self, home: str) -> None:
+        self.bot: str | None = None
+        self.is_listed = self.is_late = False
+        self.copy_bytes: int | None = None
+        self.stop: Callable[[], None] = lambda: None
+        self._lines: list[str] = []
+        own = re.escape(str(package_directory()))
+        self._places = re.compile(
+            "|".join(
+                (
+                    rf"{re.escape(home)}/bots/[0-9a-f]+/(?=[^/])",
+                    rf"{re.escape(home)}/uploads/{CHECKING}[^/]+/",
+                    rf"(?:/[^/\s'\"]+)*/{UPLOAD_PREFIX}[^/\s'\"]+/(?:tree/)?",
+                    rf"{re.escape(home)}/",
+                    f"{own}/",
+                )
+            )
+        )
+
+    def add(self, line: str) -> None:
+        self._lines.append(self.shown(line))
+
+    def shown(self, line: str) -> str:
+        """Return a line without the places of the machine: the author has other ones."""
+        visible = line.encode("utf-8", "replace").decode().replace("\0", "\ufffd")  # no NUL in PostgreSQL
+        return self._places.sub("", visible)
+
+    def text(self) -> str:
+        return "\n".join(self._lines)
+
+
+@contextlib.contextmanager
+def _kept_up(claim: Claim, home: str) -> Iterator[_Report]:
+    """Give a report that is written to the database again and again, which keeps the claim up."""
+    report, is_over = _Report(home), threading.Event()
+
+    def keep() -> None:
+        began_at = time.monotonic()
+        while not is_over.wait(KEEP_EVERY_SECONDS):
+            is_held = True
+            with contextlib.suppress(DatabaseError):
+                is_held = claim.keep(report.text(), report.bot)
+            report.is_late = time.monotonic() - began_at > MAX_CHECK_SECONDS
+            if report.is_late or not is_held:  # nobody waits for it any more
+                report.stop()
+                return
+
+    keeper = threading.Thread(target=keep, daemon=True)
+    keeper.start()
+    try:
+        yield report
+    finally:
+        is_over.set()
+        keeper.join()

@@ -1,0 +1,104 @@
+"""Submitting a bot: it is copied, tried out where it will run, and listed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from arena.base.errors import BotDefinitionError, UsageError
+from arena.base.records import Bot, TimeControl
+from arena.base.shipped import bot_path
+from arena.base.text import counted
+from arena.community.uploads.opened import opened_bot
+from arena.games import GAMES, make_game
+from arena.match.check.check import check_claimed_game
+from arena.match.players.diagnosis import Failure, hint_for
+from arena.match.players.excluded_files import describe_left_out
+from arena.match.players.manifest import resolved_bot_path
+from arena.match.single_match import play_match
+from arena.store.home import ArenaHome
+
+TRIAL_TIME = TimeControl(per_action_seconds=1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The result of a submission.
+
+    Attributes:
+        bot: the bot, as it runs from the arena's own copy.
+        is_old: whether it had been submitted before.
+        refusal: why it was refused; None if it was accepted.
+        stderr: what the bot wrote there in the match that failed.
+        hint: how to fix it; empty if it was accepted.
+    """
+
+    bot: Bot
+    is_old: bool = False
+    refusal: str | None = None
+    stderr: str = ""
+    hint: str = ""
+
+
+def submit(
+    home: ArenaHome,
+    path: str | os.PathLike[str],
+    listener: Callable[[str], None] = lambda text: None,
+    external_games: Sequence[str] = (),
+    before_trial: Callable[[Bot], None] = lambda bot: None,
+    before_listing: Callable[[Bot], None] = lambda bot: None,
+) -> Submission:
+    """Copy a bot, play one match of each claimed game against itself, and list it if all goes well.
+
+    Args:
+        home: the arena's directory.
+        path: the bot, an archive with a bot, or ``arena:NAME``.
+        listener: called with each step.
+        external_games: games from outside the package that may be loaded when the bot claims them.
+        before_trial: called with the copied bot before it is tried out; it may raise UsageError.
+        before_listing: called with the bot when it has passed, before it is listed; it may raise UsageError.
+
+    Raises:
+        UploadError: if an archive is not accepted.
+        UsageError: if there is no bot at ``path``, it claims a game that may not be loaded, or its name and version are
+            taken by other files.
+    """
+    with opened_bot(path, listener) as opened:
+        bot = home.bots.copy_in(opened)
+        for sentence in describe_left_out(resolved_bot_path(bot_path(opened))):
+            listener(sentence)
+    try:
+        before_trial(bot)
+        if home.bots.is_submitted(bot):
+            return Submission(bot, is_old=True)
+        refused = _try_out(bot, listener, external_games)
+        if refused is None:
+            before_listing(bot)
+    except BaseException:
+        home.bots.discard(bot)
+        raise
+    if refused is not None:
+        home.bots.discard(bot)
+        return refused
+    home.bots.add(bot)
+    return Submission(bot)
+
+
+def _try_out(bot: Bot, listener: Callable[[str], None], external_games: Sequence[str]) -> Submission | None:
+    """Play the matches; return the refusal, or None."""
+    for name in dict.fromkeys(bot.games or GAMES):
+        if name not in GAMES and name not in external_games:
+            check_claimed_game(bot, name, "arena submit")
+        try:
+            players = make_game(name).players
+        except UsageError as error:
+            raise BotDefinitionError(f"{bot.label}: games: {error}") from error
+        record = play_match(name, [bot] * players, time_control=TRIAL_TIME)
+        if record.faults:
+            fault = record.faults[0]
+            why = f"{bot.label} is refused: in {name} at ply {fault.ply}: {fault.kind}: {fault.detail.for_operator()}"
+            stderr = record.seats[fault.seat].stderr.for_operator()
+            return Submission(bot, refusal=why, stderr=stderr, hint=hint_for(Failure(bot, fault, stderr)))
+        listener(f"{name}: a match of {counted(len(record.actions), 'action')} against itself, without a fault")
+    return None

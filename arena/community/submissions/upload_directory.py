@@ -1,0 +1,191 @@
+"""The bytes that authors hand in, each in a file of its own. Nothing in them is looked at here."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from arena.base.errors import UploadError, UsageError
+from arena.base.names import as_file_name
+from arena.base.records import MEBIBYTE
+from arena.base.text import size_text
+from arena.community.uploads.tree_writer import PROGRAM_STARTS
+from arena.sandbox.isolation.removal import remove_tree
+from arena.store.home import CHECKING, RECEIVING
+
+MAX_UPLOAD_BYTES = 32 * MEBIBYTE
+PROGRAM_MODE = 0o700
+MAX_NAME_CHARACTERS = 60
+"""With four bytes each, still a file name; what is left out is its beginning, for the ending says what it is."""
+MAX_RECEIVING = 16
+"""Uploads at a time: together they are not larger than what is spared."""
+RECEIVING_OF_A_PERSON = 2
+"""Of these, so that nobody takes all the places."""
+SPARE_BYTES = 512 * MEBIBYTE
+"""Free on the disk, or nothing more is taken."""
+
+_NAME = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}")
+UNFINISHED_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What has come in whole.
+
+    Attributes:
+        name: of its file; no two uploads share one, so that either can be removed.
+        digest: SHA-256 of the bytes.
+        size_bytes: how many there are.
+    """
+
+    name: str
+    digest: str
+    size_bytes: int
+
+
+class UploadDirectory:
+    """A directory of uploads."""
+
+    def __init__(self, directory: Path, why_not: Callable[[], str] = lambda: "") -> None:
+        """Prepare.
+
+        Args:
+            directory: where it is.
+            why_not: returns why nothing is taken here; "" if uploads are. Called when somebody wants to know.
+        """
+        self._directory, self._why_not = directory, why_not
+        self._receiving: list[int | None] = []  # whose uploads come in now
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing is taken here; "" if uploads are."""
+        return self._why_not()
+
+    def path(self, name: str) -> Path:
+        """Return where an upload is, or would be."""
+        assert _NAME.fullmatch(name), name
+        return self._directory / name
+
+    def receive(self, person: int | None = None) -> Receiving:
+        """Return what takes a new upload, piece by piece.
+
+        Args:
+            person: the number of whose it is; None for somebody who is no person of the site.
+
+        Raises:
+            UsageError: if nothing is taken here, the person sends too many already, the directory can't be written, or
+                the disk is nearly full.
+        """
+        if self.refusal:
+            raise UsageError(self.refusal)
+        if person is not None and self._receiving.count(person) >= RECEIVING_OF_A_PERSON:
+            raise UsageError(
+                f"you send {RECEIVING_OF_A_PERSON} uploads already, and no more come in at once; "
+                "send this one again when one of them has come"
+            )
+        if len(self._receiving) >= MAX_RECEIVING:
+            raise UsageError("uploads can't be taken now: too many come in at once; try again in a minute")
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            disks = [os.statvfs(place) for place in (self._directory, tempfile.gettempdir())]  # forms are kept there
+            if any(disk.f_bavail * disk.f_frsize < SPARE_BYTES for disk in disks):
+                raise UsageError("uploads can't be taken now: the disk of the arena is nearly full")
+            descriptor, name = tempfile.mkstemp(prefix=RECEIVING, dir=self._directory)
+        except OSError as error:
+            raise _cannot_be_taken(error) from error
+        self._receiving.append(person)
+        return Receiving(self._directory, descriptor, Path(name), lambda: self._receiving.remove(person))
+
+    def remove(self, name: str) -> None:
+        """Remove an upload that nobody needs any more."""
+        self.path(name).unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def named(self, name: str, file_name: str) -> Iterator[Path]:
+        """Give an upload under the name that its author gave it, as far as that is one: its ending says what it is."""
+        with tempfile.TemporaryDirectory(prefix=CHECKING, dir=self._directory) as directory:
+            path = Path(directory) / as_file_name(file_name[-MAX_NAME_CHARACTERS:])
+            path.hardlink_to(self.path(name))
+            with path.open("rb") as file:
+                if file.read(4).startswith(PROGRAM_STARTS):
+                    path.chmod(PROGRAM_MODE)
+            yield path
+
+    def remove_unfinished(self, prefix: str) -> None:
+        """Remove what a process has left that was killed long ago; another one may be at work.
+
+        Args:
+            prefix: ``RECEIVING`` or ``CHECKING``.
+        """
+        for path in self._directory.glob(f"{prefix}*"):
+            with contextlib.suppress(OSError):
+                if time.time() - path.lstat().st_mtime > UNFINISHED_SECONDS:
+                    remove_tree(str(path))
+
+
+class Receiving:
+    """An upload that is coming in. A context manager: what was not kept is removed at the end."""
+
+    def __init__(self, directory: Path, descriptor: int, path: Path, when_over: Callable[[], None]) -> None:
+        self._directory, self._path, self._when_over = directory, path, when_over
+        self._file = os.fdopen(descriptor, "wb")
+        self._digest = hashlib.sha256()
+        self._size_bytes = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._when_over()
+        with contextlib.suppress(OSError):  # what was not written yet
+            self._file.close()
+        self._path.unlink(missing_ok=True)
+
+    def write(self, data: bytes) -> None:
+        """Take a piece.
+
+        Raises:
+            UploadError: if there is too much.
+            UsageError: if the disk is full.
+        """
+        self._size_bytes += len(data)
+        if self._size_bytes > MAX_UPLOAD_BYTES:
+            raise UploadError(f"the upload is larger than {size_text(MAX_UPLOAD_BYTES)}")
+        self._digest.update(data)
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise _cannot_be_taken(error) from error
+
+    def keep(self) -> Received:
+        """Keep what has come, for good.
+
+        Raises:
+            UploadError: if nothing has.
+            UsageError: if the disk is full.
+        """
+        if not self._size_bytes:
+            raise UploadError("the upload is empty")
+        try:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise _cannot_be_taken(error) from error
+        digest = self._digest.hexdigest()
+        received = Received(f"{digest[:16]}-{secrets.token_hex(8)}", digest, self._size_bytes)
+        self._path.replace(self._directory / received.name)
+        return received
+
+
+def _cannot_be_taken(error: OSError) -> UsageError:
+    return UsageError(f"uploads can't be taken now: {error.strerror}")

@@ -1,0 +1,126 @@
+"""What a compressed tar is compressed from: as a stream, within the budget, and with nothing behind its end."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from arena.base.records import MEBIBYTE
+from arena.community.uploads.bounds import Budget, RefusedError
+from arena.community.uploads.upload_file import CHUNK_BYTES, UploadFile
+
+XZ_MEMORY_BYTES = 80 * MEBIBYTE
+"""What unpacking may take after ``xz -9``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """A way to compress a tar.
+
+    Attributes:
+        name: as it stands in a sentence.
+        start: the bytes that it begins with.
+        open: makes an object that decompresses, as those of bz2 and lzma do.
+    """
+
+    name: str
+    start: bytes
+    open: Callable[[], Any]
+
+
+class _Gunzip:
+    """Decompresses gzip, and can be used like the decompressors of bz2 and lzma."""
+
+    def __init__(self) -> None:
+        self._inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        self._is_full = False
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        chunk = self._inflater.decompress(self._inflater.unconsumed_tail + data, max_length)
+        self._is_full = len(chunk) == max_length
+        return chunk
+
+    @property
+    def needs_input(self) -> bool:
+        return not (self._inflater.unconsumed_tail or self._is_full)
+
+    @property
+    def eof(self) -> bool:
+        return self._inflater.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inflater.unused_data
+
+
+GZIP = Compression("gzip", b"\x1f\x8b", _Gunzip)
+BZIP2 = Compression("bzip2", b"BZh", bz2.BZ2Decompressor)
+XZ = Compression("xz", b"\xfd7zXZ\0", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY_BYTES))
+COMPRESSIONS = (GZIP, BZIP2, XZ)
+
+
+class Stream:
+    """The bytes of a tar, from the first to the last."""
+
+    def __init__(self, file: UploadFile, compression: Compression | None, budget: Budget) -> None:
+        self._chunks = _chunks(file, compression, budget)
+        self._rest = b""
+
+    def read(self, count: int) -> bytes:
+        """Return the next bytes; fewer only at the end."""
+        while len(self._rest) < count and (chunk := next(self._chunks, b"")):
+            self._rest += chunk
+        data, self._rest = self._rest[:count], self._rest[count:]
+        return data
+
+    def read_some(self, most: int) -> bytes:
+        """Return some of the next bytes, at most this number; none only at the end."""
+        if not self._rest:
+            self._rest = next(self._chunks, b"")
+        data, self._rest = self._rest[:most], self._rest[most:]
+        return data
+
+
+def _chunks(file: UploadFile, compression: Compression | None, budget: Budget) -> Iterator[bytes]:
+    """Yield pieces that are not empty, each counted."""
+    pieces = _pieces(file) if compression is None else _decompressed(file, compression)
+    for piece in filter(None, pieces):
+        budget.spend(len(piece))
+        yield piece
+
+
+def _pieces(file: UploadFile) -> Iterator[bytes]:
+    for offset in range(0, file.size_bytes, CHUNK_BYTES):
+        yield file.read_at(offset, min(CHUNK_BYTES, file.size_bytes - offset))
+
+
+def _decompressed(file: UploadFile, compression: Compression) -> Iterator[bytes]:
+    decompressor = compression.open()
+    try:
+        for data in _pieces(file):
+            if decompressor.eof:
+                _check_behind(data, compression)
+                continue
+            yield decompressor.decompress(data, CHUNK_BYTES)
+            while not (decompressor.eof or decompressor.needs_input):
+                yield decompressor.decompress(b"", CHUNK_BYTES)
+            _check_behind(decompressor.unused_data, compression)
+    except (zlib.error, lzma.LZMAError, OSError, EOFError) as error:
+        if "limit" in str(error).lower():
+            raise RefusedError(
+                f"unpacking its {compression.name} takes more than {XZ_MEMORY_BYTES // MEBIBYTE} MiB of memory;"
+                " expected what xz -9 makes, or gzip"
+            ) from None
+        raise RefusedError(f"its {compression.name} is damaged; expected what {compression.name} makes") from None
+    if not decompressor.eof:
+        raise RefusedError(f"its {compression.name} ends in the middle; expected a whole file")
+
+
+def _check_behind(data: bytes, compression: Compression) -> None:
+    """Raise RefusedError for anything but zeros, with which writers to tapes and pipes fill the last block."""
+    if data.strip(b"\0"):
+        raise RefusedError(f"something lies behind the end of its {compression.name}; expected nothing there")

@@ -1,0 +1,79 @@
+"""The program that unpacks an archive, to be run confined: its stdin is the upload, and it writes below $HOME.
+
+Its answer is one line of JSON. It then waits to be killed, so that what it has written stays until the arena has taken
+it: the file system that holds it may be its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from pathlib import Path
+
+from arena.base.records import MEBIBYTE
+from arena.community.uploads.bounds import RefusedError, UnpackLimits
+from arena.community.uploads.tree_writer import TreeWriter
+from arena.community.uploads.upload_file import UploadFile
+from arena.community.uploads.upload_format import FORMATS, ZIP, ArchiveFormat, check_start
+
+TREE = "tree"
+"""The directory in its scratch directory that it writes to."""
+
+
+MEMORY_BYTES = 160 * MEBIBYTE
+"""What it may use beside the files that it writes, which may lie in memory too."""
+
+
+def unpack_below(descriptor: int, archive_format: ArchiveFormat, directory: Path, limits: UnpackLimits) -> None:
+    """Unpack an open archive into a directory that exists.
+
+    Raises:
+        RefusedError: if it is not accepted.
+        OSError: if it can't be written.
+    """
+    from arena.community.uploads.tar_reader import tar_entries
+    from arena.community.uploads.zip_reader import zip_entries
+
+    file = UploadFile(descriptor)
+    check_start(file, archive_format)
+    writer = TreeWriter(directory, limits)
+    is_zip = archive_format is ZIP
+    for entry in zip_entries(file, limits) if is_zip else tar_entries(file, archive_format.compression, limits):
+        writer.write(entry)
+    if not writer.files:
+        raise RefusedError("there is no file in it; expected the files of a bot")
+
+
+def main() -> None:
+    """Unpack stdin as the arguments say, answer, and wait."""
+    suffix, settings = sys.argv[1:]
+    limits = UnpackLimits(**json.loads(settings))
+    started = int(
+        time.process_time()
+    )  # on a slow machine, to start Python takes seconds, for which no upload is to blame
+    _lower(resource.RLIMIT_CPU, started + limits.cpu_seconds)
+    _lower(resource.RLIMIT_DATA, MEMORY_BYTES)
+    tree = Path(os.environ["HOME"], TREE)
+    tree.mkdir(0o700)
+    answer = {}
+    try:
+        unpack_below(0, next(known for known in FORMATS if suffix in known.suffixes), tree, limits)
+    except RefusedError as error:
+        answer = {"refused": str(error)}
+    except OSError as error:
+        answer = {"failed": error.strerror or "an input or output error"}
+    except MemoryError:
+        answer = {"refused": "unpacking it takes more memory than is allowed; expected less"}
+    os.write(1, json.dumps(answer).encode() + b"\n")
+    while True:
+        signal.pause()
+
+
+def _lower(limit: int, value: int) -> None:
+    """Lower a limit of this process, also at the levels that have none."""
+    _, hard = resource.getrlimit(limit)
+    resource.setrlimit(limit, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))

@@ -1,0 +1,263 @@
+"""Unpacks what a stranger hands in: an archive in a confined process, whose answer and whose files are not trusted."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from arena.base.errors import StoreError, UploadError, UsageError
+from arena.base.names import is_visible
+from arena.base.records import MEBIBYTE, Bot, Limits
+from arena.base.shipped import package_directory
+from arena.base.stored import from_json_text, from_stored
+from arena.base.text import size_text
+from arena.community.uploads.bounds import DEFAULT_LIMITS, RefusedError, UnpackLimits
+from arena.community.uploads.entry_names import shown, split_path
+from arena.community.uploads.tree_writer import PROGRAM_STARTS
+from arena.community.uploads.unpacker import MEMORY_BYTES, TREE
+from arena.community.uploads.upload_format import SUFFIXES, ArchiveFormat, format_by_name
+from arena.match.players.bot_files import left_out_as
+from arena.match.players.manifest import LEAST, MANIFEST
+from arena.match.players.subprocess import EXIT_SECONDS, Subprocess
+from arena.match.players.untrusted_tree import TreeBounds, TreeRefusedError, TreeSize, copy_tree, open_scratch
+from arena.sandbox.isolation.interpreters import arena_interpreter
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.removal import remove_tree
+from arena.sandbox.isolation.sandbox_policy import Isolation
+
+MAX_ANSWER_BYTES = 16 * 1024
+MAX_SENTENCE_CHARACTERS = 600
+_BOOTSTRAP = """
+import importlib.util, sys
+package = sys.argv.pop(1)
+spec = importlib.util.spec_from_file_location("arena", f"{package}/__init__.py", submodule_search_locations=[package])
+sys.modules["arena"] = importlib.util.module_from_spec(spec)
+from arena.community.uploads.unpacker import main
+main()
+"""
+"""Needs no more than this package and Python's own: what else is installed is not loaded, and need not be readable."""
+
+_SPARE_BYTES = 16 * MEBIBYTE
+"""Of files on a file system, beyond what they hold: they fill whole pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """What was handed in, unpacked.
+
+    Attributes:
+        bot: the bot's directory, or its only file.
+        entries: how many files and directories there are.
+        size_bytes: of all files together.
+    """
+
+    bot: Path
+    entries: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What the process says.
+
+    Attributes:
+        refused: why the upload is not accepted; empty if it is.
+        failed: why the machine could not unpack it; empty if it could.
+    """
+
+    refused: str = ""
+    failed: str = ""
+
+
+def unpack(
+    upload: Path,
+    into: Path,
+    limits: UnpackLimits = DEFAULT_LIMITS,
+    *,
+    name: str | None = None,
+    isolation: Isolation | None = None,
+) -> Unpacked:
+    """Unpack an archive, or take a single file, into a new directory.
+
+    Args:
+        upload: what was handed in; nobody may change it meanwhile.
+        into: a directory that does not exist yet; nothing is left of it if the upload is refused.
+        limits: how much may be in it.
+        name: what its author calls it; by default the name of the file.
+        isolation: of the process that unpacks; by default the best of this machine.
+
+    Raises:
+        UploadError: if it is not accepted.
+        UsageError: if this machine can't unpack it now.
+    """
+    name = upload.name if name is None else name
+    try:
+        with _opened(upload, limits) as descriptor, _removed_on_error(into):
+            archive_format = format_by_name(name)
+            if archive_format is None:
+                return _take_file(descriptor, into, name, limits)
+            size = _unpack_confined(descriptor, archive_format, into, limits, isolation or choose_isolation("auto"))
+            return Unpacked(_find_bot(into), size.entries, size.size_bytes)
+    except RefusedError as error:
+        raise UploadError(f"{_visible(name)}: {error}") from error
+    except _FailedError as error:
+        raise UsageError(f"{_visible(name)}: it can't be unpacked here: {error}") from error
+    except OSError as error:
+        raise UsageError(f"{_visible(name)}: it can't be unpacked into {into}: {error.strerror}") from error
+
+
+class _FailedError(Exception):
+    """The machine can't unpack an upload."""
+
+
+@contextlib.contextmanager
+def _opened(upload: Path, limits: UnpackLimits) -> Iterator[int]:
+    descriptor = os.open(upload, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise RefusedError("it is no plain file; expected an archive or a program")
+        if found.st_size > limits.upload_bytes:
+            raise RefusedError(f"it has {size_text(found.st_size)}; expected at most {size_text(limits.upload_bytes)}")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _removed_on_error(into: Path) -> Iterator[None]:
+    into.mkdir()
+    try:
+        yield
+    except BaseException:
+        remove_tree(str(into))
+        raise
+
+
+def _take_file(descriptor: int, into: Path, name: str, limits: UnpackLimits) -> Unpacked:
+    """Copy an upload that is a single program."""
+    if len(split_path(name.encode(errors="surrogateescape"), limits)) != 1:
+        raise RefusedError("a path; expected the name of a file")
+    size_bytes = os.fstat(descriptor).st_size
+    if size_bytes > limits.file_bytes:
+        raise RefusedError(f"it has {size_text(size_bytes)}; expected at most {size_text(limits.file_bytes)}")
+    is_program = os.pread(descriptor, 4, 0).startswith(PROGRAM_STARTS)
+    if not (is_program or name.endswith(".py")):
+        raise RefusedError(
+            f"neither an archive nor a program; expected a .py file, a program (ELF, or with #!), or {SUFFIXES[0]},"
+            f" {', '.join(SUFFIXES[1:])}"
+        )
+    target = into / name
+    with target.open("xb") as written:
+        place = 0
+        while chunk := os.pread(descriptor, min(MEBIBYTE, size_bytes - place), place):
+            place += written.write(chunk)
+    target.chmod(0o755 if is_program else 0o644)
+    return Unpacked(target, 1, size_bytes)
+
+
+def _unpack_confined(
+    descriptor: int, archive_format: ArchiveFormat, into: Path, limits: UnpackLimits, isolation: Isolation
+) -> TreeSize:
+    with Subprocess(_program(archive_format, limits), isolation, _process_limits(limits), descriptor) as process:
+        answer = _wait(process, limits)
+        if answer.refused:
+            raise RefusedError(_visible(answer.refused))
+        if answer.failed:
+            raise _FailedError(_visible(answer.failed))
+        tree = open_scratch(process, TREE)
+        try:
+            process.kill()
+            process.wait_for_exit(EXIT_SECONDS)
+            return _copy(tree, into, limits)
+        finally:
+            if tree >= 0:
+                os.close(tree)
+
+
+def _program(archive_format: ArchiveFormat, limits: UnpackLimits) -> Bot:
+    package = str(package_directory())
+    settings = (archive_format.suffixes[0], json.dumps(asdict(limits)))
+    command = (arena_interpreter(), "-I", "-S", "-c", _BOOTSTRAP, package, *settings)
+    return Bot(name="unpacker", version="1", command=command, directory=package, own_files=(package,))
+
+
+def _process_limits(limits: UnpackLimits) -> Limits:
+    tree_bytes = limits.total_bytes + limits.entries * 8192 + _SPARE_BYTES
+    return Limits(
+        memory_bytes=tree_bytes + MEMORY_BYTES,
+        processes=8,
+        open_files=64,
+        file_bytes=limits.file_bytes + 1,
+        scratch_bytes=tree_bytes,
+        message_bytes=MAX_ANSWER_BYTES,
+    )
+
+
+def _wait(process: Subprocess, limits: UnpackLimits) -> _Answer:
+    """Return what the process answers, in time and within its limits."""
+    line = b""
+    deadline = time.monotonic() + limits.wall_seconds
+    while not line.endswith(b"\n") and len(line) <= MAX_ANSWER_BYTES:
+        line += process.read_stdout() or b""
+        if process.has_exited():
+            raise _ended(process, limits)
+        if time.monotonic() > deadline:
+            raise _FailedError(f"it took more than {limits.wall_seconds:g} s, and the machine may be busy")
+        if (broken := process.monitor.sample()) is not None:
+            raise RefusedError(f"unpacking it takes {broken}")
+        process.poll(100)
+        process.drain_last_stderr()
+    try:
+        return from_stored(_Answer, from_json_text(line.decode(), "the answer"), "the answer")
+    except (UnicodeDecodeError, StoreError) as error:
+        raise _FailedError("the process gave no answer") from error
+
+
+def _ended(process: Subprocess, limits: UnpackLimits) -> RefusedError | _FailedError:
+    """Return the error for a process that has ended without an answer: the upload's only if it broke a limit."""
+    if "SIGXCPU" in process.exit_text:
+        return RefusedError(
+            f"unpacking it takes more than {limits.cpu_seconds} s of CPU time; expected no more than that"
+        )
+    broken = process.broken_limit_after_exit()
+    if broken:
+        return RefusedError(f"unpacking it takes {broken}")
+    last = process.stderr_text.take().strip().rpartition("\n")[2]
+    return _FailedError(_visible(f"the process ended with {process.exit_text}: {last}"))
+
+
+def _copy(tree: int, into: Path, limits: UnpackLimits) -> TreeSize:
+    """Copy what the process has written, whatever that is."""
+    bounds = TreeBounds(files=limits.entries, size_bytes=limits.total_bytes, depth=limits.depth + 1)
+    try:
+        if tree < 0:
+            raise TreeRefusedError("there is nothing")
+        return copy_tree(tree, into, bounds, "")
+    except TreeRefusedError as error:
+        raise RefusedError(f"what was unpacked can't be kept: {error}") from error
+
+
+def _find_bot(tree: Path) -> Path:
+    """Return the bot's directory, which is the only one at the top if the top has no manifest; or its only file."""
+    if (tree / MANIFEST).is_file():
+        return tree
+    top = [path for path in tree.iterdir() if not left_out_as(path.name)]  # macOS packs some beside the directory
+    if len(top) == 1 and (top[0].is_file() or (top[0] / MANIFEST).is_file()):
+        return top[0]
+    names = ", ".join(shown(path.name) for path in sorted(top)[:3]) + (", …" if len(top) > 3 else "")
+    raise RefusedError(
+        f"there is no {MANIFEST} at its top or in its only directory, but {names}; expected one ({LEAST}), or a single"
+        " program"
+    )
+
+
+def _visible(text: str) -> str:
+    """Return a text that a stranger may have made, as it may stand in a sentence."""
+    return "".join(letter if is_visible(letter) else "�" for letter in text[:MAX_SENTENCE_CHARACTERS])

@@ -1,0 +1,20 @@
+import pytest
+
+from arena.community.contests import stage_control
+from arena.tournament.directors import kept
+from tests.community.contests.world import World
+from tests.store.people.conftest import FakeClock
+
+
+@pytest.fixture
+def world(tmp_path):
+    made = World(tmp_path, FakeClock())
+    yield made
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def asks_always(monkeypatch):
+    """A run asks before every match what has become of its contest."""
+    monkeypatch.setattr(stage_control, "ASK_SECONDS", 0.0)
+    monkeypatch.setattr(kept, "ASK_SECONDS", 0.0)

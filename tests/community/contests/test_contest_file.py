@@ -1,0 +1,291 @@
+"""A contest's text: what it means, that it can be written again, and what is said about mistakes."""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo, available_timezones
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.base.errors import DefinitionError
+from arena.base.records import Limits, TimeControl
+from arena.community.contests.apart import read_apart
+from arena.community.contests.contest_file import instants, read_contest, reading_of
+from arena.community.contests.contest_text import contest_text
+from arena.games import make_game
+from arena.games.checked_game import checked_game
+from arena.store.people.contest import ContestEntrants, ContestResults
+from arena.tournament.openings import has_opening, openings
+from tests.community.contests.samples import LINES, OPEN, SEALED, contest_of, text_of
+
+MEBIBYTE = 2**20
+
+
+def test_what_a_director_has_written_is_what_is_played():
+    contest = contest_of()
+    assert (contest.name, contest.title, contest.description) == ("spring", "Spring contest", "Two lines\nof text")
+    assert (contest.game, contest.options["size"], contest.players) == ("differences", 3, 2)
+    assert contest.opens_at == "2027-01-15T07:00:00+00:00"  # Berlin is an hour ahead in winter
+    assert contest.deadline_at == "2027-01-20T22:59:59+00:00"
+    assert contest.freeze_at == "2027-01-20T18:59:59+00:00"
+    assert (contest.entrants, contest.invited, contest.bots_per_author) == (ContestEntrants.EVERYBODY, (), 1)
+    assert (contest.results, contest.reveal_at) == (ContestResults.FROZEN, None)
+    assert contest.time_control == TimeControl(per_action_seconds=2.0)
+    assert contest.limits == Limits(memory_bytes=512 * MEBIBYTE)
+    assert contest.tournaments == ("spring-qualification", "spring")
+    assert (contest.qualification.format, contest.qualification.places) == ("ladder", 2)
+    assert contest.qualification.settings == {"margin_95": 9.0}
+    assert (contest.final.format, contest.final.places, contest.final.encounters) == ("round-robin", None, 2)
+
+
+def test_without_a_qualification_there_is_one_tournament():
+    contest = contest_of(qualification=None)
+    assert (contest.qualification, contest.tournaments) == (None, ("spring",))
+    assert contest_of(**OPEN).freeze_at is None
+    assert contest_of(**SEALED).freeze_at is None
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        OPEN,
+        SEALED | {"reveal_at": "2027-01-21T12:00:00"},
+        {"qualification": None, "final": '{ format = "knockout", encounters = 3, ply_limit = 80 }'},
+        {"final": '{ openings = { plies = 2, choose = "information" } }'},
+        {"entrants": '"invited"', "invited": '["ada", "Bob"]', "bots_per_author": "3", "title": '"\\"quoted\\" \\\\"'},
+        {"time_control": '{ bank_seconds = 60, increment_seconds = 0.5, clock = "cpu" }', "time_zone": '"Asia/Tokyo"'},
+    ],
+)
+def test_a_written_contest_reads_as_the_same(changed):
+    contest = contest_of(**changed)
+    assert read_contest(contest_text(contest)) == contest
+
+
+FAULTS = {
+    "name": [("'Spring'", "lower-case"), ("'new'", "not 'new'"), ("'a/b'", "lower-case"), ("'a' * 2", "TOML")],
+    "title": [("''", "at most 100"), ("'   '", "visible"), ('"a\\u202eb"', "visible"), ("7", "a text")],
+    "description": [("'''a\u200bb'''", "invisible"), ("[]", "a text")],
+    "game": [("'chess'", "'differences'"), ("'os:path'", "expected"), ("1", "a text")],
+    "options": [("{ size = 600 }", "options.size = 600"), ("{ sise = 4 }", "options.sise"), ("4", "a table")],
+    "opens_at": [
+        ("2027-01-15", "to the second"),
+        ("2027-01-15T08:00:00Z", "without an offset"),
+        ("2027-01-15T08:00:00.5", "to the second"),
+        ("1970-01-01T00:00:00", "2000"),
+        ("2027-02-15T08:00:00", "deadline_at = 2027-01-20T23:59:59: expected a time after opens_at"),
+    ],
+    "deadline_at": [
+        ("2027-03-28T02:30:00", "never, for the clocks are put forward"),
+        ("2027-10-31T02:30:00", "twice, for the clocks are put back"),
+        ("2027-01-15T08:00:00", "a time after opens_at"),
+        ("2029-01-15T08:00:00", "400 days"),
+    ],
+    "time_zone": [("'Berlin'", "IANA"), ("'/etc/passwd'", "IANA"), ("'../x'", "IANA"), ("''", "IANA"), ("1", "a text")],
+    "entrants": [("'all'", "'everybody' or 'invited'")],
+    "invited": [("['ada']", "only with entrants = 'invited'"), ("['x y']", r"invited\[0\]"), ("'ada'", "a list")],
+    "bots_per_author": [("0", "from 1 to 10"), ("11", "from 1 to 10"), ("1.5", "a whole number")],
+    "house_bots": [("['arena:gredy']", "did you mean 'arena:greedy'"), ("['/bin/sh']", "an example bot")],
+    "results": [("'secret'", "'open', 'frozen' or 'sealed'"), ("'open'", "frozen_hours: only with results = 'frozen'")],
+    "frozen_hours": [
+        ("0", "greater than 0"),
+        ("inf", "greater than 0"),
+        ("'4'", "a number"),
+        ("136", "frozen_hours = 136: expected at most 135.99972"),  # from the 15th at 8 to the end of the 20th
+    ],
+    "reveal_at": [("2027-01-20T23:59:58", "not before deadline_at"), ("'later'", "to the second")],
+    "ladders": [("'yes'", "true or false")],
+    "time_control": [("{ per_action_seconds = 0 }", "greater than 0"), ("{}", "needs per_action_seconds")],
+    "limits": [("{ memory_bytes = 1 }", "from 16,777,216"), ("{ memory = 1 }", "unknown key")],
+    "qualification": [
+        ("{ places = 1 }", "from 2 to 1,000"),
+        ("{}", "places: missing"),
+        ("{ places = 4, format = 'ladder' }", "margin_95: missing"),
+        ("{ places = 4, format = 'ladder', ladder = { matches = 9, margin_95 = 1 } }", "would play none"),
+        ("{ places = 4, swiss = { rounds = 3 } }", "belongs to format = 'swiss'"),
+    ],
+    "final": [
+        ("{ format = 'ladder' }", "final.format = 'ladder': expected 'round-robin'"),
+        ("{ format = 'chess' }", "final.format = 'chess': expected"),
+        ("{ encounters = 0 }", "from 1 to 100,000"),
+        ("{ ply_limit = 2 }", "the 2 plies of the opening count"),
+        ("{ ply_limit = 3, openings = { plies = 3 } }", "the 3 plies of the opening count"),
+        ("{ openings = 'book.toml' }", "expected a table"),
+        ("{ openings = { plies = 3 }, opening_plies = 3 }", "opening_plies and openings: expected one of them"),
+        ("{ openings = { plies = 3, choose = 'best' } }", "expected 'random' or 'information'"),
+        ("{ opening_plies = 3 }", "final.opening_plies = 3: no random opening of that many plies leaves every seat in"),
+        ("{ openings = { plies = 3 } }", "final.openings.plies = 3: no random opening"),
+        ("{ round_robin = { groups = 3 } }", "final.round_robin.groups: only for games of three or more players"),
+        ("{ format = 'gauntlet' }", "final.gauntlet.challengers: missing .expected names of house_bots, such as"),
+        ("{ format = 'gauntlet', gauntlet = { challengers = ['ada'] } }", "challengers = .'ada'.: expected names of"),
+        ("{ swiss = { rounds = 3 } }", "final.swiss: this table belongs to format = 'swiss'"),
+        ("{ format = 'swiss', swiss = { round = 3 } }", "unknown key"),
+        ("{ entrants = [] }", "unknown key"),
+    ],
+    "isolation": [("'none'", "unknown key")],
+}
+
+
+@pytest.mark.parametrize(("key", "value", "sentence"), [(key, *one) for key, some in FAULTS.items() for one in some])
+def test_a_mistake_is_one_sentence(key, value, sentence):
+    with pytest.raises(DefinitionError, match=sentence) as caught:
+        contest_of(**{key: value})
+    assert str(caught.value).startswith("contest: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_one_mistake_hides_no_other():
+    """Neither of a key by itself, nor of several together, as long as what they depend on is right."""
+    with pytest.raises(DefinitionError) as caught:
+        contest_of(
+            title="7",
+            time_zone="'Berlin'",
+            options="{ size = 600 }",
+            results="'open'",
+            reveal_at="'later'",
+            final="{ format = 'ladder' }",
+            bots_per_author="11",
+        )
+    text = str(caught.value)
+    for sentence in (
+        "title = 7: expected a text of at most 100 characters",
+        "time_zone = 'Berlin': expected a time zone",
+        "options.size = 600: expected",
+        "frozen_hours: only with results = 'frozen'",
+        "reveal_at = 'later': expected a date",
+        "final.format = 'ladder': expected",
+        "bots_per_author = 11: expected",
+    ):
+        assert text.count(sentence) == 1, (sentence, text)
+    assert text.startswith("contest: ")
+    assert "opens_at" not in text  # which can't be known without a zone
+
+
+@pytest.mark.parametrize(
+    ("changed", "others"),
+    [
+        ({"game": "'chess'", "options": "{ size = 600 }"}, ["options"]),
+        ({"results": "'secret'", "frozen_hours": "500"}, ["frozen_hours"]),
+        ({"entrants": "'all'", "invited": "['ada']"}, ["invited:"]),
+        ({"deadline_at": "'soon'", "reveal_at": "2027-01-01T00:00:00", "results": "'sealed'"}, ["reveal_at"]),
+    ],
+)
+def test_nothing_is_said_that_follows_from_another_mistake(changed, others):
+    with pytest.raises(DefinitionError) as caught:
+        contest_of(**changed)
+    assert [key for key in others if key in str(caught.value)] == []
+
+
+def test_results_may_be_frozen_from_the_opening_on():
+    contest = contest_of(opens_at="2027-01-20T19:59:59")
+    assert contest.freeze_at == contest.opens_at
+    with pytest.raises(DefinitionError, match=r"frozen_hours = 4: expected at most 3\.9997222, the hours"):
+        contest_of(opens_at="2027-01-20T20:00:00", frozen_hours=None)
+
+
+def test_every_key_has_a_mistake_here():
+    assert FAULTS.keys() >= LINES.keys()
+
+
+def test_a_text_that_is_too_long_or_no_toml_is_refused():
+    with pytest.raises(DefinitionError, match="more than 64 KiB"):
+        read_contest(text_of(description=f'"{"a" * 70_000}"'))
+    for text in ("a = ", "\0", "[" * 10_000, "a = 1" * 2):
+        with pytest.raises(DefinitionError, match="not valid TOML"):
+            read_contest(text)
+    with pytest.raises(DefinitionError, match="missing"):
+        read_contest("")
+
+
+zones = st.sampled_from(sorted(available_timezones() - {"localtime", "Factory"}))
+locals_ = st.datetimes(datetime(2000, 1, 1), datetime(2037, 12, 31)).map(lambda at: at.replace(microsecond=0))
+
+
+@given(locals_, zones)
+def test_the_times_that_a_clock_on_the_wall_shows_are_found_by_looking_at_all_of_them(local, zone):
+    """What is compared with: each quarter of an hour within two days, for offsets are multiples of that since 2000."""
+    near = local.replace(tzinfo=UTC)
+    steps = [near + timedelta(minutes=15 * k) for k in range(-4 * 30, 4 * 30 + 1)]
+    shown = [at for at in steps if at.astimezone(ZoneInfo(zone)).replace(tzinfo=None) == local]
+    assert instants(local, zone) == shown
+
+
+@pytest.mark.parametrize(
+    ("local", "zone", "found"),
+    [
+        ("2027-03-28T01:59:59", "Europe/Berlin", ["2027-03-28T00:59:59"]),
+        ("2027-03-28T02:00:00", "Europe/Berlin", []),
+        ("2027-03-28T02:59:59", "Europe/Berlin", []),
+        ("2027-03-28T03:00:00", "Europe/Berlin", ["2027-03-28T01:00:00"]),
+        ("2027-10-31T02:00:00", "Europe/Berlin", ["2027-10-31T00:00:00", "2027-10-31T01:00:00"]),
+        ("2027-10-31T03:00:00", "Europe/Berlin", ["2027-10-31T02:00:00"]),
+        ("2011-12-30T12:00:00", "Pacific/Apia", []),  # a day that Samoa has left out
+        ("2027-04-04T01:45:00", "Australia/Lord_Howe", ["2027-04-03T14:45:00", "2027-04-03T15:15:00"]),
+    ],
+)
+def test_gaps_and_folds(local, zone, found):
+    expected = [datetime.fromisoformat(at).replace(tzinfo=UTC) for at in found]
+    assert instants(datetime.fromisoformat(local), zone) == expected
+
+
+@pytest.mark.slow
+def test_a_process_of_its_own_reads_the_same():
+    for text in (text_of(), text_of(title="''", options="{ size = 600 }"), ""):
+        assert read_apart(text, "form") == reading_of(text, "form")
+    for text in ("a = ", "\udcff", "a" * 70_000):
+        with pytest.raises(DefinitionError) as here:
+            reading_of(text, "form")
+        with pytest.raises(DefinitionError) as apart:
+            read_apart(text, "form")
+        assert str(apart.value) == str(here.value)
+
+
+def test_openings_that_tell_most_are_for_games_of_two():
+    rules = contest_of(final='{ openings = { plies = 2, choose = "information" } }').final
+    assert (rules.opening_plies, rules.opening_choice) == (2, "information")
+    rules = contest_of(final="{ openings = { plies = 1 } }").final
+    assert (rules.opening_plies, rules.opening_choice) == (1, None)
+    final = '{ openings = { plies = 3, choose = "information" } }'
+    with pytest.raises(DefinitionError, match=r'final\.openings: choose = "information" is for games of two'):
+        contest_of(game='"coprimality"', options="{ players = 3 }", final=final)
+
+
+def test_what_could_not_be_played_after_the_deadline_is_refused_before():
+    three = {"game": '"multiplication"', "options": "{ size = 10, players = 3 }", "house_bots": None}
+    for format_ in ("knockout", "swiss"):
+        with pytest.raises(DefinitionError, match=f"final.format = '{format_}': expected a format for 3 players"):
+            contest_of(**three, qualification=None, final=f'{{ format = "{format_}" }}')
+    few = '{ format = "round-robin", places = 2 }'
+    with pytest.raises(DefinitionError, match=r"places = 2: expected at least 3, for a match of 3"):
+        contest_of(**three, qualification=few)
+    assert contest_of(**three | {"house_bots": '["arena:greedy"]'}, qualification=few).qualification.places == 2
+    league = contest_of(**three, qualification=None, final="{ round_robin = { groups = 3 } }")
+    assert league.final.settings == {"groups": 3}
+    gauntlet = "{ format = 'gauntlet', gauntlet = { challengers = ['greedy'] } }"
+    assert contest_of(final=gauntlet).final.settings == {"challengers": ["greedy"]}
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "most"),
+    [
+        ("differences", {"size": 5}, 4),  # a match has 5 plies
+        ("plusminus", {"size": 3}, 6),  # 2 signs each, then 3 marks
+        ("multiplication", {"size": 7}, 12),  # 7 marks, then 6 numbers
+        ("plaid", {"width": 4, "height": 4, "lines": 6}, 5),  # the sheet is full with 6 lines
+    ],
+)
+def test_there_are_openings_up_to_one_ply_before_the_end_of_a_match(game, options, most):
+    assert has_opening(make_game(game, **options), most)
+    assert not has_opening(make_game(game, **options), most + 1)
+
+
+def test_where_matches_differ_in_length_an_opening_is_looked_for_as_often_as_when_it_is_drawn():
+    game = make_game("coprimality", size=4)
+    drawn = openings(checked_game(game, "coprimality"), 5, 1)
+    assert has_opening(game, 5) == (next(drawn) is not None)
+
+
+def test_openings_that_tell_most_are_refused_on_a_board_with_too_many_states_as_in_a_tournament_file():
+    final = '{ openings = { plies = 2, choose = "information" } }'
+    with pytest.raises(DefinitionError, match=r"openings: choose .* has [0-9,]+ states after .* 8 plies or more, a s"):
+        contest_of(game='"plaid"', options="{ width = 40, height = 40 }", final=final)

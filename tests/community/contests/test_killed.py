@@ -1,0 +1,219 @@
+"""Killed at any moment, a contest continues: nothing hidden is shown, and no match counts twice."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from arena.analysis.measures.verification import verify
+from arena.community.contests.hidden_home import has_hidden_home, open_hidden_home
+from arena.store.people.contest import ContestPhase, phase_of
+from arena.store.results.connection import Database
+from tests.community.contests.samples import SEALED
+from tests.community.contests.world import DEADLINE, FREEZE, World
+from tests.store.people.conftest import FakeClock
+
+pytestmark = pytest.mark.slow
+
+
+class KilledError(BaseException):
+    """What a test raises in the place of SIGKILL: nothing may catch it."""
+
+
+@pytest.fixture
+def kill_at(monkeypatch):
+    """Return what ends the process, so to speak, before or after the n-th transaction."""
+    write, left = Database.write, []
+
+    def counted(self, *arguments, **keywords):
+        if left:
+            left[0] -= 1
+            if left[0] == 0:
+                raise KilledError
+        done = write(self, *arguments, **keywords)
+        if left and left[0] == -1:
+            raise AssertionError("it was killed already")
+        return done
+
+    monkeypatch.setattr(Database, "write", counted)
+
+    def set_at(number):
+        left[:] = [] if number is None else [number]
+
+    return set_at
+
+
+def phase(world):
+    return phase_of(world.contest(), world.people.contests.now())
+
+
+def opened(directory, now):
+    return World(directory, now, is_new=False)
+
+
+def each_moment(tmp_path, now, kill_at, go_on, check, most=60):
+    """From one state, kill at the first, second, … transaction, look, and continue; return how many there were."""
+    for number in range(1, most):
+        place = tmp_path / f"killed-{number}"
+        shutil.copytree(tmp_path / "before", place)
+        at = now.seconds
+        world = opened(place, now)
+        was_killed = False
+        try:
+            kill_at(number)
+            go_on(world)
+        except KilledError:
+            was_killed = True
+        finally:
+            kill_at(None)
+            world.close()
+        world = opened(place, now)
+        check(world, not was_killed)
+        go_on(world)
+        check(world, True)
+        world.close()
+        now.seconds = at
+        shutil.rmtree(place)
+        if not was_killed:
+            return number
+    raise AssertionError("there are more transactions than were expected")
+
+
+def test_a_freeze_that_is_killed_at_each_transaction_shows_nothing_more(tmp_path, kill_at):
+    now = FakeClock()
+    (tmp_path / "before").mkdir()
+    world = World(tmp_path / "before", now)
+    world.announce()
+    for number, name in enumerate(("ada", "bob", "eve")):
+        world.hand_in(name, f"{name}bot", index=number)()
+    now.seconds = FREEZE - 10
+    world.play(lambda stored: len(world.results()) >= 4)
+    shown, said = world.results(), world.public_canaries()
+    assert said
+    world.hand_in("zoe", "zoebot", index=3)()
+    world.close()
+    now.seconds = FREEZE
+
+    def go_on(world):
+        world.play(lambda stored: has_hidden_home(world.directory, "spring"), steps=3)
+
+    def check(world, is_done):
+        assert world.results() == shown
+        assert world.public_canaries() <= said
+        if is_done:
+            with open_hidden_home(world.directory, "spring") as hidden:
+                assert shown.items() <= world.results(hidden).items()
+
+    assert each_moment(tmp_path, now, kill_at, go_on, check) > 5
+
+
+@pytest.mark.slow(sample=("frozen",))
+@pytest.mark.parametrize("kind", ["frozen", "sealed"])
+def test_results_that_are_revealed_and_killed_at_each_transaction_are_all_there_once(tmp_path, kill_at, kind):
+    now = FakeClock()
+    (tmp_path / "before").mkdir()
+    world = World(tmp_path / "before", now)
+    world.announce(**(SEALED if kind == "sealed" else {}))
+    for number, name in enumerate(("ada", "bob", "eve")):
+        world.hand_in(name, f"{name}bot", index=number)()
+    now.seconds = FREEZE - 10
+    world.play(lambda stored: now.seconds >= FREEZE - 7)
+    now.seconds = DEADLINE + 1
+    world.play()
+    with open_hidden_home(world.directory, "spring") as hidden:
+        expected = world.results(hidden)
+    assert {name for name, _ in expected} == {"spring-qualification", "spring"}
+    before = world.results()
+    assert (before != {}) == (kind == "frozen")
+    world.people.contests.ask_to_reveal("dora", "spring")
+    world.close()
+
+    def go_on(world):
+        world.play()
+
+    def check(world, is_done):
+        now_there = world.results()
+        for name in world.contest().contest.tournaments:  # each is taken at once
+            own, whole = (
+                {key: value for key, value in results.items() if key[0] == name} for results in (now_there, expected)
+            )
+            assert own in (whole, {key: value for key, value in before.items() if key[0] == name})
+        if is_done:
+            assert (phase(world), now_there) == (ContestPhase.FINISHED, expected)
+            for name in world.contest().contest.tournaments:
+                assert verify(world.home, name).problems == []
+
+    assert each_moment(tmp_path, now, kill_at, go_on, check) >= 3
+
+
+def test_a_program_that_is_killed_again_and_again_plays_a_sealed_contest(tmp_path):
+    """With real processes and on the clock of the machine."""
+    world = World(tmp_path, time.time)
+    begin = datetime.now(UTC).replace(tzinfo=None, microsecond=0)
+    deadline = begin + timedelta(seconds=3)
+    world.announce(
+        opens_at=begin.isoformat(),
+        deadline_at=deadline.isoformat(),
+        **SEALED,
+        time_zone='"UTC"',
+        qualification='{ format = "swiss", places = 2, encounters = 2, swiss = { rounds = 1 } }',
+        final="{ encounters = 10 }",
+    )
+    for number, name in enumerate(("ada", "bob", "eve")):
+        accept = world.hand_in(name, f"{name}bot", index=number)
+        if name == "eve":
+            while world.people.contests.now() <= world.contest().contest.deadline_at:
+                time.sleep(0.1)
+        accept()
+
+    def recorded():
+        assert world.public_canaries() == set()
+        assert world.home.store.tournaments() == []
+        if not has_hidden_home(world.directory, "spring"):
+            return 0
+        with open_hidden_home(world.directory, "spring") as hidden:
+            return len(world.results(hidden))
+
+    kills = 0
+    while phase(world) is not ContestPhase.PLAYED:
+        before = recorded()
+        is_last = kills == 3
+        run_until(
+            world,
+            lambda before=before, is_last=is_last: (
+                (recorded() > before and not is_last) or phase(world) is ContestPhase.PLAYED
+            ),
+        )
+        kills += 1
+    with open_hidden_home(world.directory, "spring") as hidden:
+        expected = world.results(hidden)
+    assert len([key for key in expected if key[0] == "spring"]) == 20
+    world.people.contests.ask_to_reveal("dora", "spring")
+    run_until(world, lambda: world.home.store.tournaments() != [])
+    run_until(world, lambda: phase(world) is ContestPhase.FINISHED)
+    assert world.results() == expected
+    assert kills >= 2
+    for name in world.contest().contest.tournaments:
+        assert verify(world.home, name).problems == []
+    world.close()
+
+
+def run_until(world, has_come):
+    """Run the program, and kill it with all it has started as soon as something has come true."""
+    command = [
+        sys.executable,
+        "-m",
+        "arena.community.contests.director_program",
+        str(os.getpid()),
+        str(world.directory),
+    ]
+    with subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL) as program:
+        while not has_come():
+            assert program.poll() is None
+            time.sleep(0.2)
+        os.killpg(program.pid, signal.SIGKILL)

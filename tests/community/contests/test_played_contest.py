@@ -1,0 +1,247 @@
+"""Whole contests on a clock that stands still until it is moved."""
+
+import stat
+
+import pytest
+
+from arena.analysis.measures.verification import verify
+from arena.community.contests.hidden_home import open_hidden_home
+from arena.community.contests.hidden_place import hidden_home_path
+from arena.store.people.contest import ContestPhase, ContestStage, phase_of
+from arena.tournament.control import Order, RunControl
+from tests.community.contests.samples import OPEN, SEALED
+from tests.community.contests.world import DEADLINE, FREEZE, OPENS, Looking
+from tests.store.results.samples import definition, line
+
+pytestmark = pytest.mark.slow
+
+
+def phase(world):
+    return phase_of(world.contest(), world.people.contests.now())
+
+
+def entered(world):
+    return [one.bot for one in world.people.contests.entries_of(world.contest())]
+
+
+def three_authors(world):
+    for number, name in enumerate(("ada", "bob", "eve")):
+        world.hand_in(name, f"{name}bot", index=number)()
+
+
+def test_an_open_contest_from_the_opening_to_the_final(world):
+    world.announce(**OPEN)
+    three_authors(world)
+    world.play()
+    assert (phase(world), entered(world), world.results()) == (ContestPhase.ANNOUNCED, [], {})
+    world.now.seconds = OPENS
+    world.play(lambda stored: bool(world.results()))
+    assert entered(world) == ["adabot@1", "bobbot@1", "evebot@1"]
+    assert {name for name, _ in world.results()} == {"spring-qualification"}
+    world.now.seconds = DEADLINE
+    last = world.hand_in("ada", "adabot", "2", index=1)
+    world.now.seconds += 1
+    world.hand_in("bob", "bobbot", "2")  # a second late
+    world.play(lambda stored: stored.closed_at is not None)
+    world.now.seconds += 300
+    assert (phase(world), world.contest().stage) == (ContestPhase.CLOSED, ContestStage.ENTRIES)
+    assert "adabot@1" in entered(world)
+    last()
+    world.play()
+    assert phase(world) is ContestPhase.FINISHED
+    assert entered(world) == ["bobbot@1", "evebot@1", "adabot@2"]
+    final = world.home.store.tournament("spring")
+    assert (len(final.definition.entrants), final.finished_at is not None) == (2, True)
+    assert {bot.label for bot in final.definition.entrants} <= {"bobbot@1", "evebot@1", "adabot@2"}
+    assert final.recorded == 4  # two encounters of two, in both seats
+    assert not hidden_home_path(world.directory, "spring").exists()
+    for name in world.contest().contest.tournaments:
+        assert verify(world.home, name).problems == []
+
+
+def test_a_sealed_contest_is_nowhere_until_it_is_revealed(world):
+    world.announce(**SEALED, qualification='{ format = "swiss", places = 2, swiss = { rounds = 2 } }')
+    three_authors(world)
+    looks = []
+
+    def look():
+        looks.append(1)
+        assert world.public_canaries() == set()
+        assert world.home.store.tournaments() == []
+
+    world.now.seconds = DEADLINE + 1
+    world.play(controls=[Looking(look)])
+    assert phase(world) is ContestPhase.PLAYED
+    assert len(looks) > 10
+    look()
+    assert len(world.hidden_canaries()) >= 4
+    place = hidden_home_path(world.directory, "spring")
+    assert stat.S_IMODE(place.stat().st_mode) == stat.S_IMODE(place.parent.stat().st_mode) == 0o700
+    with open_hidden_home(world.directory, "spring") as hidden:
+        before = world.results(hidden)
+    world.people.contests.ask_to_reveal("dora", "spring")
+    world.play()
+    assert (phase(world), world.results()) == (ContestPhase.FINISHED, before)
+    assert len(world.public_canaries()) >= 4
+    assert not place.exists()
+    for name in world.contest().contest.tournaments:
+        assert verify(world.home, name).problems == []
+
+
+def test_frozen_results_stay_as_they_were_and_are_revealed_by_the_clock(world):
+    world.announce(reveal_at="2027-01-22T12:00:00")
+    three_authors(world)
+    world.now.seconds = FREEZE - 10
+    asked = []
+    world.play(lambda stored: len(world.results()) >= 4)
+    shown, said = world.results(), world.public_canaries()
+    assert said
+
+    def freeze():
+        asked.append(1)
+        if len(asked) == 3:
+            world.now.seconds = FREEZE  # in the middle of a run
+        if world.now.seconds < FREEZE:
+            shown.update(world.results())
+            said.update(world.public_canaries())
+        else:
+            assert world.results() == shown
+            assert world.public_canaries() <= said
+
+    world.hand_in("zoe", "zoebot", index=3)()
+    world.play(lambda stored: world.now.seconds >= FREEZE + 5, controls=[Looking(freeze)])
+    assert len(asked) > 3
+    world.now.seconds = DEADLINE + 1
+    world.play(controls=[Looking(freeze)])
+    freeze()
+    assert phase(world) is ContestPhase.PLAYED
+    hidden = world.hidden_canaries()
+    assert hidden
+    world.now.seconds += 2 * 86_400
+    world.play()
+    assert phase(world) is ContestPhase.FINISHED
+    assert hidden <= world.public_canaries()
+    assert shown.items() <= world.results().items()
+    assert {name for name, _ in world.results()} == {"spring-qualification", "spring"}
+    for name in world.contest().contest.tournaments:
+        assert verify(world.home, name).problems == []
+
+
+def test_results_can_be_revealed_while_it_is_played_and_it_continues_in_the_open(world):
+    world.announce(**SEALED, final="{ encounters = 6 }", qualification=None)
+    three_authors(world)
+    world.now.seconds = DEADLINE + 1
+    calls = []
+
+    def ask():
+        calls.append(1)
+        if len(calls) == 8:
+            world.people.contests.ask_to_reveal("dora", "spring", "a test", before_played=True)
+
+    world.play(lambda stored: stored.revealed_at is not None, controls=[Looking(ask)])
+    assert 0 < len(world.results()) < 36
+    world.play()
+    assert (phase(world), len(world.results())) == (ContestPhase.FINISHED, 36)
+    assert verify(world.home, "spring").problems == []
+
+
+def test_a_cancelled_contest_is_not_played_any_more(world):
+    world.announce(**OPEN, final="{ encounters = 50 }", qualification=None)
+    three_authors(world)
+    world.now.seconds = DEADLINE + 1
+    calls = []
+
+    def cancel():
+        calls.append(1)
+        if len(calls) == 5:
+            world.people.contests.cancel("dora", "spring", "a test")
+
+    world.play(controls=[Looking(cancel)])
+    assert (phase(world), 0 < len(world.results()) < 100) == (ContestPhase.CANCELLED, True)
+
+
+@pytest.mark.slow(sample=True)
+def test_too_few_entries_are_a_sentence_for_the_director(world):
+    world.announce(**OPEN, qualification=None)
+    world.hand_in("ada", "adabot")()
+    world.hand_in("bob", "bobbot", games='["plaid"]')()
+    world.now.seconds = DEADLINE + 1
+    world.play(lambda stored: stored.stage_note != "")
+    assert world.contest().stage_note == "1 bot plays in 'spring', and a match needs 2"
+    assert entered(world) == ["adabot@1"]
+
+
+def test_only_the_latest_bots_of_an_author_that_play_the_game_enter(world):
+    world.announce(**OPEN, qualification=None, bots_per_author="2", final="{ encounters = 1 }")
+    for name, version, games in (
+        ("one", "1", "differences"),
+        ("two", "1", "differences"),
+        ("two", "2", "differences"),
+        ("three", "1", "differences"),
+        ("four", "1", "plaid"),
+    ):
+        world.hand_in("ada", name, version, games=f'["{games}"]')()
+    world.hand_in("bob", "five")()
+    world.now.seconds = DEADLINE + 1
+    world.play()
+    assert entered(world) == ["two@2", "three@1", "five@1"]
+    assert len(world.results()) == 6
+
+
+def test_a_tournament_of_somebody_else_is_neither_hidden_nor_replaced(world):
+    """It was made after the contest was announced, which can't be refused."""
+    world.announce(**SEALED, qualification=None)
+    three_authors(world)
+    world.now.seconds = DEADLINE + 1
+    world.play(lambda stored: stored.stage is ContestStage.FINAL)
+    before = world.home.store.create_tournament(definition(name="spring"), [line(1)])
+    world.play(lambda stored: bool(stored.stage_note))
+    assert "there is a tournament 'spring' already that is not the contest's" in world.contest().stage_note
+    assert world.home.store.tournament("spring") == before
+    assert world.contest().stage is ContestStage.FINAL
+
+
+def test_a_tournament_of_somebody_else_stops_the_reveal_before_anything_is_taken(world):
+    world.announce(**SEALED, qualification='{ format = "swiss", places = 2, swiss = { rounds = 2 } }')
+    three_authors(world)
+    world.now.seconds = DEADLINE + 1
+    world.play()
+    before = world.home.store.create_tournament(definition(name="spring"), [line(1)])
+    world.people.contests.ask_to_reveal("dora", "spring")
+    world.play(lambda stored: bool(stored.stage_note))
+    assert world.home.store.tournaments() == [before]
+    assert world.contest().revealed_at is None
+    assert world.public_canaries() == set()
+
+
+class Enough(RunControl):
+    """Ends a run after some matches."""
+
+    def __init__(self, world, matches):
+        self._world, self._matches = world, matches
+
+    def order(self):
+        return Order.STOP if len(self._world.results()) >= self._matches else Order.PLAY
+
+
+def test_an_open_contest_waits_while_it_would_tell_hidden_results_of_another_one(world):
+    world.announce(**OPEN, qualification='{ format = "ladder", places = 2, ladder = { margin_95 = 0.5 } }')
+    world.announce(**SEALED, name='"autumn"', qualification=None, opens_at="2027-01-15T09:00:00")
+    world.announce(**SEALED, name='"winter"', qualification=None, game='"plaid"', options="{}")
+    three_authors(world)
+    world.now.seconds = OPENS
+
+    def look():
+        assert len(world.results()) < 20
+        if len(world.results()) == 3:
+            world.now.seconds = max(world.now.seconds, OPENS + 3600)
+
+    world.play(lambda stored: bool(stored.stage_note), [Looking(look)])
+    assert len(world.results()) == 3
+    assert world.contest().stage_note == (
+        "it waits until the results of the contest autumn are revealed, which it would tell"
+    )
+    world.people.contests.set_revealed(world.contest("autumn"))
+    world.play(lambda stored: len(world.results()) > 3, [Enough(world, 8)])
+    assert len(world.results()) >= 8
+    assert world.contest().stage_note == ""

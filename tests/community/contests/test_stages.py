@@ -1,0 +1,50 @@
+"""The tournaments of a contest: what was written is fitted to those who play, whose number nobody knew before."""
+
+import pytest
+
+from arena.base.records import Bot
+from arena.community.contests.stages import definition_of
+from arena.store.people.contest import ContestStage, StoredContest
+from arena.tournament.formats.table import format_of
+from tests.community.contests.samples import contest_of
+
+
+def bots_of(*labels):
+    names = (label.partition("@") for label in labels)
+    return [Bot(name=name, version=version, command=("x",), directory="/") for name, _, version in names]
+
+
+def definition(labels, **changed):
+    contest = contest_of(qualification=None, house_bots='["arena:greedy"]', **changed)
+    stored = StoredContest(
+        number=1, contest=contest, rng_seed=1, created_by="dora", created_at=contest.opens_at, freeze_at=None,
+        closed_at=contest.deadline_at, stage=ContestStage.FINAL, stage_note="", played_at=None, reveal_asked_at=None,
+        revealed_at=None, cancelled_at=None, cancel_reason="",
+    )  # fmt: skip
+    return definition_of(stored, contest.final, "spring", bots_of(*labels))
+
+
+@pytest.mark.parametrize(("entrants", "rounds"), [(2, 1), (3, 3), (4, 3), (9, 7)])
+def test_a_swiss_has_no_more_rounds_than_can_be_paired_without_a_repeat(entrants, rounds):
+    labels = [f"bot{number}@1" for number in range(entrants)]
+    found = definition(labels, final="{ format = 'swiss', swiss = { rounds = 7 } }")
+    assert found.settings["rounds"] == rounds
+
+
+def test_no_more_groups_meet_than_there_are():
+    three = {"game": '"multiplication"', "options": "{ size = 10, players = 3 }"}
+    labels = [f"bot{number}@1" for number in range(4)]
+    assert definition(labels, **three, final="{ round_robin = { groups = 9 } }").settings == {"groups": 4}  # 4 over 3
+    assert definition(labels, **three, final="{ round_robin = { groups = 2 } }").settings == {"groups": 2}
+
+
+def test_challengers_are_the_bots_of_the_house_although_an_author_took_the_name():
+    final = "{ format = 'gauntlet', gauntlet = { challengers = ['greedy'] } }"
+    for labels, challenger in (
+        (["mine@1", "greedy@0.1"], "greedy"),
+        (["greedy@9", "mine@1", "greedy@0.1"], "greedy@0.1"),
+    ):
+        found = definition(labels, final=final)
+        assert list(found.settings["challengers"]) == [challenger]
+        house = len(labels) - 1
+        assert {pairing[0] for pairing in format_of(found).next_round().pairings} == {house}

@@ -1,0 +1,128 @@
+"""Phases, and what may be seen in them."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.community.contests.visibility import ContestHome, hidden_tournaments, playing_home, visible
+from arena.store.people.contest import ContestPhase, ContestStage, StoredContest, phase_of
+from arena.store.people.roles import PERMISSIONS, Permission, Role
+from tests.community.contests.samples import OPEN, SEALED, contest_of
+
+OPENS, FREEZE, DEADLINE = (
+    datetime(2027, 1, 15, 7, tzinfo=UTC),
+    datetime(2027, 1, 20, 18, 59, 59, tzinfo=UTC),
+    datetime(2027, 1, 20, 22, 59, 59, tzinfo=UTC),
+)
+SECOND = timedelta(seconds=1)
+
+
+def text(at):
+    return at.isoformat(timespec="seconds")
+
+
+def stored_of(**changed):
+    contest = contest_of(**changed)
+    return StoredContest(
+        number=1,
+        contest=contest,
+        rng_seed=7,
+        created_by="dora",
+        created_at="2027-01-01T00:00:00+00:00",
+        freeze_at=contest.freeze_at,
+        closed_at=None,
+        stage=ContestStage.ENTRIES,
+        stage_note="",
+        played_at=None,
+        reveal_asked_at=None,
+        revealed_at=None,
+        cancelled_at=None,
+        cancel_reason="",
+    )
+
+
+FROZEN = stored_of()
+LATER = text(DEADLINE + 5 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("at", "phase"),
+    [
+        (OPENS - SECOND, ContestPhase.ANNOUNCED),
+        (OPENS, ContestPhase.ENTERING),
+        (DEADLINE, ContestPhase.ENTERING),
+        (DEADLINE + SECOND, ContestPhase.CLOSED),
+    ],
+)
+def test_phases_by_the_clock(at, phase):
+    assert phase_of(FROZEN, text(at)) is phase
+
+
+def test_phases_by_what_is_played():
+    final = replace(FROZEN, stage=ContestStage.FINAL)
+    played = replace(FROZEN, stage=ContestStage.PLAYED, played_at=LATER)
+    assert phase_of(final, LATER) is ContestPhase.PLAYING
+    assert phase_of(played, LATER) is ContestPhase.PLAYED
+    assert phase_of(replace(played, revealed_at=LATER), LATER) is ContestPhase.FINISHED
+    assert phase_of(replace(stored_of(**OPEN), played_at=LATER), LATER) is ContestPhase.FINISHED
+    assert phase_of(replace(final, revealed_at=LATER), LATER) is ContestPhase.PLAYING
+    assert phase_of(replace(played, cancelled_at=LATER), LATER) is ContestPhase.CANCELLED
+
+
+def test_results_are_frozen_from_that_second_on():
+    before = visible(FROZEN, (), text(FREEZE - SECOND))
+    assert (before.home, before.has_all, before.hidden_since) == (ContestHome.PUBLIC, True, None)
+    since = visible(FROZEN, (), text(FREEZE))
+    assert (since.home, since.has_all, since.hidden_since) == (ContestHome.PUBLIC, False, text(FREEZE))
+
+
+def test_tournaments_are_hidden_since_the_freeze_and_sealed_ones_since_the_opening():
+    def hidden(stored, permissions=()):
+        found = hidden_tournaments([stored], permissions, text(FREEZE))
+        return {(one.name, one.since) for one in found}
+
+    both = ("spring", "spring-qualification")
+    assert hidden(FROZEN) == {(name, text(FREEZE)) for name in both}
+    assert hidden(stored_of(**SEALED)) == {(name, text(OPENS)) for name in both}
+    assert hidden(FROZEN, {Permission.DIRECT}) == hidden(stored_of(**OPEN)) == set()
+    assert hidden_tournaments([FROZEN], (), text(FREEZE - SECOND)) == set()
+
+
+times = st.datetimes(datetime(2027, 1, 1), datetime(2027, 2, 1)).map(lambda at: text(at.replace(tzinfo=UTC)))
+contests = st.sampled_from([stored_of(), stored_of(**OPEN), stored_of(**SEALED)])
+roles = st.sampled_from(list(Role))
+
+
+@given(contests, roles, times, st.booleans(), st.booleans(), st.booleans())
+def test_who_does_not_direct_sees_no_more_than_the_public_home(stored, role, now, is_revealed, is_played, is_cancelled):
+    stored = replace(
+        stored,
+        revealed_at=now if is_revealed else None,
+        played_at=now if is_played else None,
+        cancelled_at=now if is_cancelled else None,
+    )
+    seen = visible(stored, PERMISSIONS[role], now)
+    is_hidden = not is_revealed and (
+        stored.contest.results == "sealed" or (stored.contest.results == "frozen" and now >= text(FREEZE))
+    )
+    directs = role in (Role.DIRECTOR, Role.OPERATOR)
+    assert (seen.home is ContestHome.HIDDEN) == (is_hidden and directs)
+    assert seen.has_all == (directs or not is_hidden)
+    assert (seen.hidden_since is not None) == is_hidden
+    assert playing_home(stored, now) is (ContestHome.HIDDEN if is_hidden else ContestHome.PUBLIC)
+
+
+@given(contests, times, times)
+def test_what_is_hidden_stays_so_as_time_goes_by(stored, one, other):
+    first, then = sorted((one, other))
+    assert not (playing_home(stored, first) is ContestHome.HIDDEN and playing_home(stored, then) is ContestHome.PUBLIC)
+
+
+def test_no_permission_but_directing_shows_what_is_hidden():
+    sealed = stored_of(**SEALED)
+    others = set(Permission) - {Permission.DIRECT}
+    assert not visible(sealed, others, LATER).has_all
+    assert visible(sealed, {Permission.DIRECT}, LATER).has_all

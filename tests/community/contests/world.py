@@ -1,0 +1,131 @@
+"""A home in which a contest is played on a clock that tests set: bots that say something new in every match, and a look
+into every file that is not the contest's own.
+"""
+
+import subprocess
+import time
+from datetime import datetime
+from secrets import token_hex
+
+from arena.community.contests.played_contest import PlayedContest
+from arena.community.submissions.owners import tell_owners
+from arena.community.submissions.submission import submit
+from arena.store.home import ArenaHome
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
+from arena.tournament.control import Order, RunControl
+from arena.tournament.directors.leaving import Leaving
+from tests.community.contests.samples import contest_of
+
+BOT = """import secrets
+from arena.botkit import Choice, run
+
+def choose(game, state, clock):
+    actions = game.legal_actions(state)
+    return Choice(actions[{index} % len(actions)], note="canary-" + secrets.token_hex(8))
+
+run(choose)
+"""
+CANARY = "canary-[0-9a-f]{16}"
+OPENS, FREEZE, DEADLINE = (
+    datetime.fromisoformat(at).timestamp()
+    for at in ("2027-01-15T07:00:00Z", "2027-01-20T18:59:59Z", "2027-01-20T22:59:59Z")
+)
+
+
+class World:
+    """Somewhere a contest is played."""
+
+    def __init__(self, directory, now, is_new=True):
+        self.now, self.directory = now, directory / "home"
+        self._bots = directory / "bots"
+        if is_new:
+            self._bots.mkdir()
+            if now is not time.time:
+                now.seconds = OPENS - 3600
+        self.home = ArenaHome(self.directory, store=self.directory / "arena.sqlite3")
+        self.people = PeopleStore(self.directory / "people.sqlite3", now)
+
+    def close(self):
+        self.home.close()
+        self.people.close()
+
+    def announce(self, **changed):
+        return self.people.contests.add("dora", contest_of(house_bots=None, **changed))
+
+    def author(self, name):
+        known = {person.name: person for person in self.people.accounts.all()}
+        return known.get(name) or self.people.accounts.add(name, Role.AUTHOR, "test")
+
+    def hand_in(self, author, name, version="1", index=0, games='["differences"]'):
+        """Hand in a bot, which then waits; return what accepts it."""
+        place = self._bots / f"{name}-{version}"
+        place.mkdir()
+        (place / "bot.py").write_text(BOT.format(index=index))
+        (place / "bot.toml").write_text(
+            f'name = "{name}"\nversion = "{version}"\ncommand = ["python3", "bot.py"]\ngames = {games}\n'
+        )
+        one = self.people.submissions.add(
+            self.author(author), f"{token_hex(8)}-{token_hex(8)}", f"{name}-{version}", 100, "bot.py", ""
+        )
+
+        def accept():
+            claim = self.people.submissions.claim()
+            assert claim.submission.number == one.number
+            assert submit(self.home, place).refusal is None
+            claim.finish(SubmissionState.ACCEPTED, "", "", f"{name}@{version}")
+            tell_owners(self.people, self.home.store)
+
+        return accept
+
+    def contest(self, name="spring"):
+        return self.people.contests.get(name)
+
+    def play(self, until=lambda stored: False, controls=(), steps=60):
+        """Take steps until there is nothing to do, or something has come true."""
+        played = PlayedContest("spring", self.home, self.people, Leaving(), controls, executor="in-process")
+        try:
+            for _ in range(steps):
+                if played.step() is None or until(self.contest()):
+                    return
+                self.now.seconds += 1
+        finally:
+            played.close()
+        raise AssertionError(f"nothing more to do was expected: {self.contest()}")
+
+    def results(self, home=None):
+        """Return the ranks of each recorded match, by tournament and number."""
+        found = {}
+        for tournament in (home or self.home).store.tournaments():
+            for record in (home or self.home).store.records(tournament):
+                found[tournament.name, record.match] = (record.bots, record.ranks)
+        return found
+
+    def public_canaries(self):
+        """Return what bots have said that is in any file of the home but those of contests."""
+        return canaries(*(path for path in self.directory.iterdir() if path.name != "contests"))
+
+    def hidden_canaries(self):
+        """Return what bots have said that is in the files of contests alone."""
+        return canaries(self.directory / "contests") - self.public_canaries()
+
+
+def canaries(*places):
+    """Return what bots have said that is in files.
+
+    Another process reads them: where this one closes a file of a database, it loses its locks on it.
+    """
+    command = ["grep", "--recursive", "--no-filename", "--only-matching", "--text", "--extended-regexp"]
+    return set(subprocess.run([*command, CANARY, *map(str, places)], capture_output=True).stdout.split())
+
+
+class Looking(RunControl):
+    """Lets runs continue, and calls something whenever one asks."""
+
+    def __init__(self, look):
+        self._look = look
+
+    def order(self):
+        self._look()
+        return Order.PLAY

@@ -1,0 +1,248 @@
+"""A ladder that is kept going, as its program does it: paused, drained, resumed, corrected."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from arena.base.enums import CorrectionKind
+from arena.base.programs.service_program import keep_trying
+from arena.base.programs.trouble_note import TroubleNote
+from arena.community.ladders import director_program
+from arena.community.ladders.kept_ladder import KeptLadder
+from arena.community.ladders.open_ladder import OpenLadder
+from arena.operating.troubles import troubles
+from arena.store.home import open_people
+from arena.store.people.directing import DirectorState, RequestState, Wish
+from arena.tournament.corrections.void_matches import void_matches
+from arena.tournament.directors.kept import KeptTournament
+from arena.tournament.directors.leaving import Leaving
+from tests.community.ladders.conftest import LADDER
+
+DEADLINE_SECONDS = 60.0
+LOG = logging.getLogger("arena.ladder")
+
+
+@pytest.fixture
+def people(home):
+    with open_people(home.directory) as opened:
+        opened.directors.say("open", "ladder", DirectorState.IDLE)
+        yield opened
+
+
+@pytest.fixture
+def kept(home, people, file):
+    ladder = OpenLadder(file, home)
+    return KeptLadder(ladder, KeptTournament("open", "ladder", home, people, Leaving()), home)
+
+
+def want(people, wish):
+    people.directors.want("open", wish, reason="Because.", by="dora")
+
+
+def state(people):
+    return people.directors.report("open").state
+
+
+def recorded(home):
+    found = home.store.find_tournament("open")
+    return found.recorded if found is not None else 0
+
+
+def test_it_plays_while_there_is_something_to_learn_and_then_waits(kept, people, home):
+    assert kept.step() == 0.0
+    assert recorded(home) == 6
+    assert kept.step() > 0
+    assert state(people) is DirectorState.IDLE
+    report = people.directors.report("open").figures
+    assert (report.recorded, report.scheduled, report.playing) == (6, 6, 0)
+
+
+def test_files_that_differ_from_what_was_recorded_are_a_trouble_that_names_them(home, people, file, caplog):
+    definition = OpenLadder(file, home).definition()
+    first, *others = definition.entrants
+    other_files = replace(definition, entrants=(replace(first, digest="0" * 64), *others))
+    stored = home.store.create_tournament(other_files, [])
+    leaving, note = Leaving(), TroubleNote(home.directory, "ladder", str(file))
+    seen = []
+
+    def work():
+        director_program._keep_going(str(home.directory), str(file), leaving, note)
+
+    def see(_):
+        seen.extend(troubles(home.directory, people))
+        leaving.is_asked = True
+
+    keep_trying(work, LOG, f"{file} can't be played now", note, is_over=lambda: leaving.is_asked, sleep=see)
+    [trouble] = seen
+    assert trouble.part == "ladder"
+    for text in (str(file), "tournament 'open' is in the store", f"the bot '{first.label}'"):
+        assert text in trouble.sentence
+    assert trouble.sentence in caplog.text
+    assert state(people) is DirectorState.UNABLE
+    assert stored.recorded == 0
+
+
+def test_that_it_goes_on_is_noted_while_it_plays(home, people, file):
+    noted = []
+    kept = KeptTournament("open", "ladder", home, people, Leaving())
+    KeptLadder(OpenLadder(file, home), kept, home, lambda: noted.append(recorded(home))).step()
+    assert noted[0] == 0
+
+
+def test_a_paused_ladder_plays_nothing_also_after_a_restart_and_continues_when_it_is_resumed(kept, people, home, file):
+    want(people, Wish.PAUSE)
+    again = KeptLadder(OpenLadder(file, home), KeptTournament("open", "ladder", home, people, Leaving()), home)
+    for one in (kept, again):
+        for _ in range(3):
+            assert one.step() > 0
+    assert state(people) is DirectorState.PAUSED
+    assert recorded(home) == 0
+    want(people, Wish.PLAY)
+    again.step()
+    assert recorded(home) == 6
+
+
+@pytest.mark.slow
+def test_a_drained_ladder_finishes_the_round_that_is_scheduled(kept, people, home):
+    """Its first round is scheduled when it begins: two bots, in both seat orders."""
+    want(people, Wish.DRAIN)
+    kept.step()
+    assert recorded(home) == 2
+    assert kept.step() > 0
+    assert state(people) is DirectorState.DRAINED
+    want(people, Wish.PLAY)
+    kept.step()
+    assert recorded(home) == 6
+
+
+@pytest.mark.slow
+def test_a_match_is_played_again_when_a_director_asks_for_it(kept, people, home):
+    kept.step()
+    before = {record.match: record.started_at for record in home.store.records("open")}
+    people.requests.add("open", "void", {"numbers": [2]}, subject="", reason="The power went.", by="dora")
+    kept.step()
+    after = {record.match: record.started_at for record in home.store.records("open")}
+    assert [match for match in after if after[match] != before[match]] == [2]
+    (correction,) = home.store.tournament("open").corrections
+    assert (correction.kind, correction.reason) == (CorrectionKind.VOID, "The power went.")
+    assert people.requests.of("open")[0].state is RequestState.DONE
+
+
+def test_it_is_corrected_while_it_is_paused(kept, people, home):
+    kept.step()
+    want(people, Wish.PAUSE)
+    people.requests.add("open", "withdraw", {"bot": "minimal"}, subject="", reason="Why.", by="dora")
+    assert kept.step() > 0
+    assert state(people) is DirectorState.PAUSED
+    assert len(home.store.tournament("open").corrections) == 1
+
+
+def correct(people, kind, **arguments):
+    people.requests.add("open", kind, arguments, subject="", reason="Why.", by="dora")
+
+
+@pytest.mark.slow(sample=True)
+def test_with_too_few_bots_it_says_so_once_and_continues_by_itself(kept, people, home, caplog):
+    kept.step()
+    correct(people, "withdraw", bot="minimal")
+    for _ in range(4):
+        kept.step()
+    report = people.directors.report("open")
+    assert report.state is DirectorState.SHORT
+    assert report.sentence == (
+        "a match has 2 players, and 1 can be paired; hand in 1 more bot for differences, or undo a disqualification or"
+        " withdrawal, and it continues by itself"
+    )
+    assert [record.message for record in caplog.records if "can be paired;" in record.message] == [
+        f"open: {report.sentence}"
+    ]
+    correct(people, "undo", correction=1)
+    kept.step()
+    kept.step()
+    assert state(people) is DirectorState.IDLE
+
+
+@pytest.mark.slow
+def test_it_sees_what_was_corrected_on_the_command_line_while_it_waited_or_was_paused(kept, people, home):
+    kept.step()
+    kept.step()
+    for pauses in (False, True):
+        before = home.store.tournament("open").recorded
+        if pauses:
+            want(people, Wish.PAUSE)
+            kept.step()
+        void_matches(home.store, "open", [2], reason="The power went.")
+        assert recorded(home) == before - 1
+        if pauses:
+            want(people, Wish.PLAY)
+        while kept.step() == 0.0:
+            pass
+        assert recorded(home) == before
+
+
+class Program:
+    """The program of the ladder, as ``arena serve`` starts it."""
+
+    def __init__(self, home, file, **options):
+        arguments = [str(os.getpid()), str(home.directory), str(file)]
+        command = [sys.executable, "-m", "arena.community.ladders.director_program", *arguments]
+        self.process = subprocess.Popen(command, text=True, **options)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+
+def until(condition):
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_a_killed_program_stays_paused_and_sigterm_ends_it_with_the_match_recorded(home, people, file):
+    file.write_text(LADDER.replace("matches = 6", "matches = 100000"))
+    with Program(home, file):
+        until(lambda: recorded(home) > 0)
+        want(people, Wish.PAUSE)
+        until(lambda: state(people) is DirectorState.PAUSED)
+    paused_at = recorded(home)
+    people.directors.say("open", "ladder", DirectorState.IDLE)
+    with Program(home, file) as program:
+        until(lambda: state(people) is DirectorState.PAUSED)
+        assert recorded(home) == paused_at
+        want(people, Wish.PLAY)
+        until(lambda: recorded(home) > paused_at)
+        program.process.send_signal(signal.SIGTERM)
+        assert program.process.wait(DEADLINE_SECONDS) == 0
+    assert home.store.tournament("open").finished_at is None
+    matches = [record.match for record in home.store.records("open")]
+    assert len(matches) == len(set(matches)) == recorded(home)
+
+
+@pytest.mark.slow
+def test_a_match_that_takes_too_long_does_not_keep_sigterm_waiting(home, people, file, tmp_path):
+    """It is ended after some seconds, quietly, and played by the next run."""
+    directory = tmp_path / "slow"
+    directory.mkdir()
+    bot = "import time\nfrom arena.botkit import run\n\nrun(lambda game, state, clock: time.sleep(600))\n"
+    (directory / "bot.py").write_text(bot)
+    (directory / "bot.toml").write_text('name = "slow"\nversion = "1"\ncommand = ["python3", "bot.py"]\n')
+    limit = "[time_control]\nper_action_seconds = 600.0\n"
+    file.write_text(LADDER.replace('"arena:minimal"', f'"{directory}"') + limit)
+    with Program(home, file, stderr=subprocess.PIPE) as program:
+        until(lambda: (found := people.directors.report("open").figures).playing or found.recorded)
+        program.process.send_signal(signal.SIGTERM)
+        assert program.process.wait(DEADLINE_SECONDS) == 0
+        assert program.process.stderr.read() == ""
+    assert recorded(home) == 0

@@ -1,0 +1,94 @@
+"""A ladder that submitted bots enter by themselves."""
+
+import pytest
+
+from arena.base.errors import DefinitionError
+from arena.community.ladders.open_ladder import OpenLadder
+from arena.community.submissions.submission import submit
+from arena.tournament.director import run_tournament
+from tests.community.ladders.conftest import LADDER
+
+BOT = """from arena.botkit import run
+
+def choose(game, state, clock):
+    return game.legal_actions(state)[{index}]
+
+run(choose)
+"""
+
+
+def hand_in(home, tmp_path, name, version, index=0, games='["differences"]'):
+    directory = tmp_path / f"{name}-{version}"
+    directory.mkdir()
+    (directory / "bot.py").write_text(BOT.format(index=index))
+    (directory / "bot.toml").write_text(
+        f'name = "{name}"\nversion = "{version}"\ncommand = ["python3", "bot.py"]\ngames = {games}\n'
+    )
+    assert submit(home, directory).refusal is None
+
+
+def labels(definition):
+    return [bot.label for bot in definition.entrants]
+
+
+def test_without_anybody_else_it_has_the_bots_of_its_file(home, file):
+    assert [label.split("@")[0] for label in labels(OpenLadder(file, home).definition())] == ["random_legal", "minimal"]
+
+
+def test_a_submitted_bot_enters_and_a_new_version_takes_its_place(home, file, tmp_path):
+    ladder = OpenLadder(file, home)
+    ladder.definition()
+    assert ladder.refresh() is None
+    hand_in(home, tmp_path, "mine", "1")
+    assert labels(ladder.refresh())[2:] == ["mine@1"]
+    assert ladder.refresh() is None
+    hand_in(home, tmp_path, "mine", "2", index=-1)
+    assert labels(ladder.refresh())[2:] == ["mine@2"]
+    home.bots.remove("mine@2")
+    assert labels(ladder.refresh())[2:] == ["mine@1"]
+
+
+def test_a_bot_of_other_games_stays_out(home, file, tmp_path):
+    ladder = OpenLadder(file, home)
+    ladder.definition()
+    hand_in(home, tmp_path, "other", "1", games='["plaid"]')
+    assert ladder.refresh() is None
+
+
+def test_no_submitted_bot_takes_the_name_of_one_of_the_file(home, file, tmp_path):
+    hand_in(home, tmp_path, "minimal", "99")
+    assert len(OpenLadder(file, home).definition().entrants) == 2
+
+
+def test_a_bot_whose_files_have_gone_stays_out(home, file, tmp_path):
+    hand_in(home, tmp_path, "mine", "1")
+    (bot,) = home.store.submitted_bots()
+    for path in (home.directory / "bots" / bot.digest).iterdir():
+        path.unlink()
+    assert len(OpenLadder(file, home).definition().entrants) == 2
+
+
+@pytest.mark.slow(sample=True)
+def test_a_version_that_was_replaced_is_not_paired_any_more_and_its_results_stay(home, file, tmp_path):
+    hand_in(home, tmp_path, "mine", "1")
+    ladder = OpenLadder(file, home)
+    run_tournament(ladder.definition(), home.store, executor="in-process")
+    first = {bot for record in home.store.records("open") for bot in record.bots}
+    assert "mine@1" in first
+    before = len(list(home.store.records("open")))
+    hand_in(home, tmp_path, "mine", "2", index=-1)
+    file.write_text(LADDER.replace("matches = 6", "matches = 20"))
+    run_tournament(OpenLadder(file, home).definition(), home.store, executor="in-process")
+    records = list(home.store.records("open"))
+    later = {bot for record in records[before:] for bot in record.bots}
+    assert "mine@2" in later
+    assert "mine@1" not in later
+    assert len(records) >= 20
+
+
+def test_only_a_ladder_is_always_open(home, file):
+    file.write_text(
+        LADDER.replace('format = "ladder"', 'format = "round-robin"').replace("[ladder]\nmatches = 6\n", "")
+    )
+    with pytest.raises(DefinitionError, match="expected 'ladder'"):
+        OpenLadder(file, home)

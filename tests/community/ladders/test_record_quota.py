@@ -1,0 +1,79 @@
+"""An author whose bots say too much in records of a day plays on no ladder until the day is over."""
+
+from functools import partial
+
+import pytest
+
+from arena.community.ladders import kept_ladder, resting
+from arena.store.people import record_quota
+from arena.store.people.directing import Wish
+from arena.tournament.director import run_tournament
+from arena.tournament.directors import kept as directing
+from tests.community.contests.world import World
+from tests.community.ladders.test_resting import ladder_of
+from tests.store.people.conftest import FakeClock
+
+DAY = 24 * 60 * 60
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    for module in (resting, directing):
+        monkeypatch.setattr(module, "ASK_SECONDS", 0.0)
+    monkeypatch.setattr(record_quota, "MAX_DAILY_BYTES", 100)
+    monkeypatch.setattr(kept_ladder, "run_tournament", partial(run_tournament, executor="in-process"))
+    made = World(tmp_path, FakeClock())
+    yield made
+    made.close()
+
+
+def accept(world, author, label):
+    one = world.people.submissions.add(world.author(author), "a" * 16 + f"-{ord(label[0]):016x}", label, 9, "x.py", "")
+    claim = world.people.submissions.claim()
+    assert claim.submission.number == one.number
+    claim.finish("accepted", "", "", label)
+
+
+def test_what_all_bots_of_an_author_say_is_counted_until_midnight(world):
+    for author, label in (("ada", "adabot@1"), ("ada", "other@1"), ("eve", "evebot@1")):
+        accept(world, author, label)
+    quota, bots = world.people.record_quota, ["adabot@1", "other@1", "evebot@1", "house@1"]
+    world.now.seconds = 20_000 * DAY + DAY - 10
+    quota.add({"adabot@1": 60, "evebot@1": 100, "house@1": 10_000})
+    assert quota.beyond(bots) == frozenset()
+    quota.add({"other@1": 41})
+    assert quota.beyond(bots) == {"adabot@1", "other@1"}
+    world.people.rates.prune()
+    world.now.seconds += 9
+    assert quota.is_used_up(world.author("ada").number)
+    world.now.seconds += 1
+    assert quota.beyond(bots) == frozenset()
+
+
+@pytest.mark.slow
+def test_its_bots_are_suspended_from_the_ladder_and_come_back(world, file):
+    """Each action of adabot has a note of 25 bytes; the house's bots say nothing."""
+    world.hand_in("ada", "adabot")()
+    most = 12
+
+    def listen():
+        assert len(world.results()) < 60
+        if len(world.results()) >= most:
+            world.people.directors.want("open", Wish.PAUSE, reason="Enough.", by="dora")
+
+    ladder = ladder_of(world, file, listen)
+    assert ladder.step() == 0.0
+    first = world.results()
+    assert len(first) < most
+    ladder.step()
+    assert len(world.results()) >= most
+    assert not any("adabot@1" in bots for match, (bots, _) in world.results().items() if match not in first)
+    sentence = world.people.directors.report("open").sentence
+    assert sentence.startswith(
+        "adabot@1 is suspended until 00:00 UTC: their author's bots wrote more than 100 bytes today"
+    )
+    before, most = world.results(), len(world.results()) + 8
+    world.now.seconds += DAY
+    world.people.directors.want("open", Wish.PLAY, reason="Again.", by="dora")
+    ladder.step()
+    assert any("adabot@1" in bots for match, (bots, _) in world.results().items() if match not in before)

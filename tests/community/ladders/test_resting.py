@@ -1,0 +1,102 @@
+"""On a ladder, bots rest that can enter a contest whose results are hidden; the others play on."""
+
+import logging
+from functools import partial
+
+import pytest
+
+from arena.community.ladders import kept_ladder, resting
+from arena.community.ladders.kept_ladder import KeptLadder
+from arena.community.ladders.open_ladder import OpenLadder
+from arena.operating.troubles import troubles
+from arena.store.people.directing import DirectorState, Wish
+from arena.tournament.director import run_tournament
+from arena.tournament.directors import kept as directing
+from arena.tournament.directors.kept import KeptTournament
+from arena.tournament.directors.leaving import Leaving
+from tests.community.contests.samples import SEALED
+from tests.community.contests.world import FREEZE, OPENS, World
+from tests.community.ladders.conftest import LADDER
+from tests.store.people.conftest import FakeClock
+
+RESTS = "bots that can enter the contest spring rest until its results are revealed"
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    for module in (resting, directing):
+        monkeypatch.setattr(module, "ASK_SECONDS", 0.0)
+    monkeypatch.setattr(kept_ladder, "run_tournament", partial(run_tournament, executor="in-process"))
+    made = World(tmp_path, FakeClock())
+    yield made
+    made.close()
+
+
+def played(world):
+    return {bot for (tournament, _), (bots, _) in world.results().items() if tournament == "open" for bot in bots}
+
+
+def unplayed(world):
+    return {one.match for one in world.home.store.unplayed(world.home.store.tournament("open"))}
+
+
+def ladder_of(world, file, listen, wanted="0.1"):
+    file.write_text(LADDER.replace("matches = 6", f"margin_95 = {wanted}").replace("size = 4", "size = 3"))
+    kept = KeptTournament("open", "ladder", world.home, world.people, Leaving())
+    return KeptLadder(OpenLadder(file, world.home), kept, world.home, listen)
+
+
+@pytest.mark.slow(sample=True)
+def test_they_rest_from_the_freeze_on_until_the_results_are_revealed(world, file, caplog):
+    """Each step is a run: the first ends with the freeze, in the middle of a round, the second with the reveal."""
+    world.announce()
+    for name in ("ada", "eve"):
+        world.hand_in(name, f"{name}bot")()
+
+    def listen():
+        count = len(world.results())
+        if count == 3:
+            world.now.seconds = FREEZE
+        assert count < 40
+        if count == 11:
+            world.people.contests.set_revealed(world.contest())
+        is_asked = ladder._kept.wish is Wish.PAUSE
+        if not is_asked and "adabot@2" in played(world) and not unplayed(world) & put_off:
+            world.people.directors.want("open", Wish.PAUSE, reason="Enough.", by="dora")
+
+    put_off = {-1}
+    ladder = ladder_of(world, file, listen)
+    assert ladder.step() == 0.0
+    at_freeze, put_off = world.results(), unplayed(world)
+    assert {"adabot@1", "evebot@1"} <= played(world)
+    assert len(at_freeze) == 3
+    assert put_off
+    world.hand_in("ada", "adabot", version="2", index=1)()
+    assert ladder.step() == 0.0
+    since = [bots for match, (bots, _) in world.results().items() if match not in at_freeze]
+    assert len(since) == 8
+    assert not any(bot.startswith(("adabot@", "evebot@")) for bots in since for bot in bots)
+    report = world.people.directors.report("open")
+    assert report.sentence == RESTS
+    assert report.figures.sitting_out == ()
+    assert list(troubles(world.directory, world.people)) == []
+    assert [one for one in caplog.records if one.levelno > logging.INFO] == []
+    assert ladder.step() == 0.0
+    assert ladder.step() > 0
+    assert not unplayed(world) & put_off
+    assert world.people.directors.report("open").sentence == ""
+
+
+def test_a_ladder_that_waits_says_why_bots_rest_and_continues_when_they_return(world, file):
+    world.announce(**SEALED)
+    world.hand_in("ada", "adabot")()
+    ladder = ladder_of(world, file, lambda: None, wanted="100")
+    said = []
+    for seconds in (OPENS - 1, OPENS):
+        world.now.seconds = seconds
+        while ladder.step() == 0.0:
+            pass
+        said.append((world.people.directors.report("open").state, world.people.directors.report("open").sentence))
+    assert said == [(DirectorState.IDLE, ""), (DirectorState.IDLE, RESTS)]
+    world.people.contests.cancel("dora", "spring", "Too few.")
+    assert ladder.step() == 0.0  # there may be something to play again

@@ -1,0 +1,101 @@
+"""A play host as a program of its own, and people who play there."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.unrated_match import Choices, MatchState
+
+
+class Playing:
+    """A home with bots, its play host, and the matches there.
+
+    Attributes:
+        host: the process of the play host.
+        matches: as they are stored.
+    """
+
+    def __init__(self, directory, people, slots):
+        self.matches = people.unrated_matches
+        self._directory, self._slots = directory, slots
+        self._begun = 0
+
+    def start(self):
+        """Start the play host, and wait until it is at work."""
+        self.host = subprocess.Popen(
+            [
+                sys.executable, "-m", "arena.community.play.host_program",
+                str(os.getpid()), str(self._directory), str(self._slots),
+            ]
+        )  # fmt: skip
+        while self.matches.menu() is None:
+            time.sleep(0.05)
+
+    def kill(self):
+        self.host.kill()
+        self.host.wait()
+
+    def end(self):
+        self.host.terminate()
+        return self.host.wait(60)
+
+    def submit(self, program, name):
+        """Hand in a bot, without a check; return what it is chosen by."""
+        path = self._directory / f"{name}.py"
+        path.write_text(program)
+        with ArenaHome(self._directory) as home:
+            copy = home.bots.copy_in(path)
+            home.bots.add(copy)
+            return copy.label
+
+    def begin(self, game="differences", bot="arena:greedy", seat=0, milliseconds=60_000, person=None, **options):
+        self._begun += 1
+        choices = Choices(
+            game=game, options=json.dumps(options), seat=seat, bot=bot, per_action_milliseconds=milliseconds
+        )
+        return self.matches.begin(choices, person, f"192.0.2.{self._begun}")
+
+    def ready(self, one):
+        """Return a match when the play host has nothing left to do for it; a limit for every test ends the wait."""
+        while (found := self.matches.find(one.secret)).is_waiting:
+            time.sleep(0.02)
+        return found
+
+    def wish(self, one, wish, action=""):
+        """Do something in a match that is waited for; return it when that is done."""
+        self.matches.wish(one.number, wish, self.ready(one).position.plies, action)
+        return self.ready(one)
+
+
+@pytest.fixture
+def playing(tmp_path):
+    """Yield a home whose play host has four slots, two for visitors; it is not started."""
+    with ArenaHome(tmp_path):
+        pass
+    with open_people(tmp_path) as people:
+        found = Playing(tmp_path, people, 4)
+        try:
+            yield found
+        finally:
+            if getattr(found, "host", None) is not None:
+                found.host.kill()
+                found.host.wait()
+
+
+def view(match):
+    """Return what the page of a match shows."""
+    return json.loads(match.position.view)
+
+
+def actions(match):
+    """Return the actions of a match, without times and notes."""
+    played = [(seat, action) for seat, action, *_ in json.loads(match.position.actions)]
+    return [(seat, tuple(action) if isinstance(action, list) else action) for seat, action in played]
+
+
+__all__ = ["MatchState", "actions", "view"]

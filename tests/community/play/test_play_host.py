@@ -1,0 +1,202 @@
+"""The play host: whole matches, undo and hints, bots that misbehave, and processes that are killed."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.games import make_game
+from arena.store.people.unrated_match import MatchState, Wish
+from tests.community.play.conftest import actions, view
+
+pytestmark = pytest.mark.slow
+
+FIRST = """from arena.botkit import run
+
+
+def choose(game, state, clock):
+    {}
+    return game.legal_actions(state)[0]
+
+
+run(choose)
+"""
+
+NOTING = """from arena.botkit import Choice, run
+
+
+def choose(game, state, clock):
+    legal = game.legal_actions(state)
+    return Choice(legal[0], note=f"of {len(legal)}")
+
+
+run(choose)
+"""
+
+
+@pytest.mark.parametrize("game", ["differences", "plaid", "plusminus", "coprimality", "multiplication"])
+def test_every_game_can_be_played_to_its_end(playing, game):
+    playing.start()
+    options = {"plaid": {"width": 6, "height": 6, "lines": 3}, "multiplication": {"size": 7}}.get(game, {"size": 4})
+    one = playing.ready(playing.begin(game, bot="arena:random_legal", seat=1, **options))
+    while one.position.state is MatchState.PERSON:
+        shown = view(one)
+        places = [place["action"] for place in shown["places"] if place["action"]]
+        assert not places or sorted(places) == sorted(shown["legal"])
+        one = playing.wish(one, Wish.ACT, shown["legal"][-1])
+    assert (one.position.state, one.position.reason, one.has_slot) == (MatchState.OVER, "", False)
+    rules = make_game(game, **options)
+    state = rules.initial_state()
+    for seat, action in actions(one):
+        assert rules.seat_to_act(state) == seat
+        state = rules.apply(state, action)
+    assert rules.is_over(state)
+    assert view(one)["shown"]["positions"][-1]["scores"] == pytest.approx(list(rules.scores(state)))
+    assert view(one)["result"].endswith(".")
+
+
+def test_actions_are_refused_taken_back_and_advised(playing):
+    playing.start()
+    one = playing.ready(playing.begin(size=4))
+    assert (one.position.plies, one.position.state) == (0, MatchState.PERSON)
+    one = playing.wish(one, Wish.ACT, "zz")
+    assert one.answer.startswith("zz: a square is written like c4")
+    one = playing.wish(one, Wish.UNDO)
+    assert one.answer == "You have no action to take back."
+    one = playing.wish(one, Wish.HINT)
+    before = actions(one)
+    assert one.answer.startswith("greedy@1 would play ")
+    assert one.answer.removeprefix("greedy@1 would play ").rstrip(".") in view(one)["legal"]
+    assert before == []
+    one = playing.wish(one, Wish.ACT, "a1")
+    assert actions(one)[0] == (0, (1, 1))
+    assert len(actions(one)) == 2
+    one = playing.wish(one, Wish.ACT, "a1")
+    assert one.answer.startswith("a1: ")
+    one = playing.wish(one, Wish.UNDO)
+    assert (actions(one), one.answer) == ([], "")
+    one = playing.wish(one, Wish.ACT, "b2")
+    assert actions(one)[0] == (0, (2, 2))
+
+
+def test_notes_stay_with_the_actions_that_stay_when_one_is_taken_back_and_after_a_restart(playing):
+    label = playing.submit(NOTING, "noting")
+    playing.start()
+    one = playing.ready(playing.begin(bot=label, size=6))
+    one = playing.wish(one, Wish.ACT, "a1")
+    assert view(one)["notes"] == []  # while it is played
+    one = playing.wish(one, Wish.ACT, view(one)["legal"][0])
+    one = playing.wish(one, Wish.UNDO)
+    playing.kill()
+    playing.start()
+    while one.position.state is MatchState.PERSON:
+        one = playing.wish(one, Wish.ACT, view(one)["legal"][0])
+    assert view(one)["notes"] == ["2: of 25", "4: of 9", "6: of 1"]
+
+
+@pytest.mark.parametrize(
+    ("line", "milliseconds", "reason"),
+    [
+        ("raise ValueError('a secret of the bot')", 60_000, "the bot ended before the match did (exit)"),
+        ("return 'nonsense'", 60_000, "the bot sent an illegal action (illegal)"),
+        ("import time; time.sleep(60)", 100, "the bot did not answer in time (timeout)"),
+        ("while True: pass", 100, "the bot did not answer in time (timeout)"),
+        ("import sys; sys.stderr.write('x' * 50_000_000)", 60_000, "the bot used more than its limits allow (limit)"),
+    ],
+)
+def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(playing, line, milliseconds, reason):
+    label = playing.submit(FIRST.format(line), "mine")
+    playing.start()
+    one = playing.ready(playing.begin(bot=label, milliseconds=milliseconds, size=4))
+    assert one.position.state is MatchState.PERSON
+    one = playing.wish(one, Wish.ACT, "a1")
+    assert one.position.state is MatchState.OVER
+    assert one.position.reason == f"mine@1 forfeits: {reason}"
+    assert view(one)["result"].startswith("You win: mine@1 forfeits")
+    assert "a secret of the bot" not in one.position.view + one.position.reason
+
+
+@pytest.mark.slow
+def test_a_program_that_is_no_bot_ends_the_match(playing):
+    label = playing.submit("print('hello there')", "mine")
+    playing.start()
+    one = playing.ready(playing.begin(bot=label, size=4))
+    assert one.position.state is MatchState.OVER
+    says = "mine@1 forfeits: the bot sent something that is no valid message (protocol)"
+    assert one.position.reason == says
+
+
+def test_what_can_not_be_played_says_why(playing):
+    playing.start()
+    one = playing.ready(playing.begin("multiplication", size=8))
+    assert (one.position.state, one.has_slot) == (MatchState.OVER, False)
+    assert one.position.reason.startswith("With these options it can't be played: ")
+    one = playing.ready(playing.begin(bot="nobody@1"))
+    assert one.position.state is MatchState.FAILED
+    assert one.position.reason == "The bot nobody@1 is not here any more."
+
+
+def test_the_match_continues_when_the_play_host_is_killed(playing):
+    playing.start()
+    one = playing.ready(playing.begin(size=6))
+    one = playing.wish(one, Wish.ACT, "a1")
+    before = actions(one)
+    playing.kill()
+    playing.matches.wish(one.number, Wish.ACT, 2, view(one)["legal"][0])
+    playing.start()
+    one = playing.ready(one)
+    assert actions(one)[:2] == before
+    assert len(actions(one)) == 4
+
+
+def test_the_match_continues_when_its_process_is_killed_while_the_bot_thinks(playing):
+    label = playing.submit(FIRST.format("import time; time.sleep(2)"), "slow")
+    playing.start()
+    one = playing.ready(playing.begin(bot=label, size=6))
+    act_until_seen_thinking(playing, one)
+    one = playing.matches.find(one.secret)
+    acted = len(actions(one))
+    [slot] = slots_of(playing.host.pid)
+    os.kill(slot, signal.SIGKILL)
+    one = playing.ready(one)
+    assert (one.position.state, len(actions(one))) == (MatchState.PERSON, acted + 1)
+
+
+def act_until_seen_thinking(playing, one):
+    """Act until the bot is seen to think about its answer; a busy machine may have looked away the first time."""
+    while one.position.state is not MatchState.BOT:
+        playing.matches.wish(one.number, Wish.ACT, one.position.plies, view(one)["legal"][0])
+        while (found := playing.matches.find(one.secret)).position.plies < one.position.plies + 2:
+            if found.position.state is MatchState.BOT:
+                return
+            time.sleep(0.02)
+        one = playing.ready(found)
+
+
+def slots_of(pid):
+    """Return the processes of matches of a play host."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def test_who_resigns_frees_the_place_while_the_bot_thinks(playing):
+    label = playing.submit(FIRST.format("import time; time.sleep(60)"), "slow")
+    playing.start()
+    thinking = [playing.begin(bot=label, seat=1, size=4) for _ in range(2)]
+    while any(playing.matches.find(one.secret).position.state is not MatchState.BOT for one in thinking):
+        time.sleep(0.02)
+    for one in thinking:
+        playing.matches.end(one.number, "You resigned.")
+    one = playing.ready(playing.begin(size=4))
+    assert one.position.state is MatchState.PERSON
+
+
+def test_the_play_host_ends_with_all_its_processes(playing):
+    playing.start()
+    playing.ready(playing.begin(size=4))
+    slots = slots_of(playing.host.pid)
+    assert len(slots) == 1
+    assert playing.end() == 0
+    assert not any(Path(f"/proc/{slot}").exists() for slot in slots)

@@ -1,0 +1,367 @@
+"""The checker: what authors hand in is tried out, and decided."""
+
+import contextlib
+import io
+import threading
+import time
+import zipfile
+
+import pytest
+
+from arena.base.errors import DatabaseError, UsageError
+from arena.community.submissions import checker as checker_module
+from arena.community.submissions import submission as submission_module
+from arena.community.submissions.checker import MAX_TRIES, Checker
+from arena.community.submissions.checker_program import CheckerLock
+from arena.community.submissions.submission import submit
+from arena.community.submissions.upload_directory import UploadDirectory
+from arena.store.home import ArenaHome
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
+from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
+from tests.store.people.conftest import FakeClock
+
+GOOD = b"""from arena.botkit import run
+
+def choose(game, state, clock):
+    return game.legal_actions(state)[0]
+
+run(choose, name="{name}", version="1")
+"""
+BROKEN = GOOD.replace(b"legal_actions", b"legal_action")
+
+
+class Arena:
+    def __init__(self, directory):
+        self.home = ArenaHome(directory)
+        self.now = FakeClock()
+        self.people = PeopleStore(directory / "people.sqlite3", self.now)
+        self.uploads = UploadDirectory(directory / "uploads")
+        self.checker = Checker(self.home, self.people, self.uploads)
+        self.persons = {name: self.people.accounts.add(name, Role.AUTHOR, "test") for name in ("ada", "eve")}
+
+    def hand_in(self, data, file_name="first.py", author="ada"):
+        with self.uploads.receive() as receiving:
+            receiving.write(data)
+            received = receiving.keep()
+        person = self.persons[author]
+        one = self.people.submissions.add(person, received.name, received.digest, received.size_bytes, file_name, "")
+        return one.number
+
+    def checked(self, *args, **options):
+        number = self.hand_in(*args, **options)
+        assert self.checker.check_next()
+        return self.people.submissions.find(number)
+
+    def bots(self):
+        return [bot.label for bot in self.home.store.submitted_bots()]
+
+
+@pytest.fixture
+def arena(tmp_path):
+    opened = Arena(tmp_path / "home")
+    yield opened
+    opened.people.close()
+    opened.home.close()
+
+
+def test_nothing_waits(arena):
+    assert not arena.checker.check_next()
+
+
+@pytest.mark.slow
+def test_a_bot_that_plays_is_accepted_and_listed(arena):
+    one = arena.base.checked(GOOD)
+    assert (one.state, one.bot, one.reason) == (SubmissionState.ACCEPTED, "first@1", "")
+    assert arena.bots() == ["first@1"]
+    assert "differences: a match of" in one.report
+
+
+def test_the_author_of_a_broken_bot_sees_the_line_and_no_place_of_the_machine(arena, tmp_path):
+    one = arena.base.checked(BROKEN)
+    assert one.state is SubmissionState.REFUSED
+    assert "'Plusminus' object has no attribute 'legal_action'" in one.report
+    assert 'File "first.py", line 4, in choose' in one.report
+    assert "to fix it:" in one.report
+    assert not any(str(tmp_path) in text for text in (one.report, one.reason))
+    assert arena.bots() == []
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "sentence"),
+    [
+        (b"\x00\x01\x02", "bot.bin", ""),
+        (GOOD, "Ада.py", "expected letters a-z"),
+        (b'name = "x"', "bot.toml", "a bot.toml alone; expected its directory, or an archive of it"),
+    ],
+)
+def test_what_is_no_bot_is_refused_in_a_sentence(arena, data, name, sentence):
+    one = arena.base.checked(data, name)
+    assert one.state is SubmissionState.REFUSED
+    assert sentence in one.reason
+    assert arena.bots() == []
+
+
+def zipped(**files):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+def test_an_archive_is_unpacked_and_what_is_wrong_with_it_is_said(arena):
+    manifest = b'name = "packed"\nversion = "3"\ncommand = ["python3", "bot.py"]\ngames = ["plaid"]\n'
+    good = zipped(**{"packed/bot.py": GOOD, "packed/bot.toml": manifest})
+    assert arena.base.checked(good, "mine.zip").bot == "packed@3"
+    evil = zipped(**{"packed/bot.py": GOOD, "../evil.py": GOOD})
+    refused = arena.base.checked(evil, "mine.zip")
+    assert refused.state is SubmissionState.REFUSED
+    assert "mine.zip" in refused.reason
+    assert "../evil.py" in refused.reason
+    assert arena.bots() == ["packed@3"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["greedy.py", "Gr-eedy.py", "m1nimal.py", "random legal.py", "mine.py", "M-ine.py"])
+def test_the_names_of_the_house_are_nobodys(arena, tmp_path, name):
+    (tmp_path / "mine.py").write_bytes(GOOD)
+    assert submit(arena.store.home, tmp_path / "mine.py").refusal is None
+    one = arena.base.checked(GOOD + b"# another\n", name)
+    assert one.state is SubmissionState.REFUSED
+    assert "belongs to another author" in one.reason
+    assert arena.bots() == ["mine@1"]
+
+
+def test_what_a_bot_writes_may_be_anything(arena):
+    noisy = b"import sys\nsys.stderr.buffer.write(b'a\\0b\\xff\\n')\nsys.stderr.flush()\n" + BROKEN
+    one = arena.base.checked(noisy)
+    assert one.state is SubmissionState.REFUSED
+    assert "\0" not in one.report
+
+
+@pytest.mark.slow
+def test_a_name_belongs_to_its_first_author_and_a_version_to_its_content(arena):
+    assert arena.base.checked(GOOD).state is SubmissionState.ACCEPTED
+    other = arena.base.checked(GOOD + b"# mine\n", author="eve")
+    assert "belongs to another author" in other.reason
+    changed = arena.base.checked(GOOD + b"# changed\n")
+    assert "submitted with other files" in changed.reason
+    assert arena.bots() == ["first@1"]
+
+
+@pytest.mark.slow
+def test_what_its_author_withdraws_while_it_is_checked_is_not_listed(arena, monkeypatch):
+    number = arena.hand_in(GOOD)
+    submit = checker_module.submit
+
+    def slow(*args, **options):
+        result = submit(*args, **options)
+        arena.people.submissions.withdraw(arena.persons["ada"], number)
+        return result
+
+    monkeypatch.setattr(checker_module, "submit", slow)
+    assert arena.checker.check_next()
+    assert arena.people.submissions.find(number).state is SubmissionState.WITHDRAWN
+    assert arena.bots() == []
+
+
+@pytest.mark.parametrize(
+    "error", [DatabaseError("the disk is full"), UsageError("the disk is full"), OSError(28, "No space left")]
+)
+def test_our_own_failure_is_no_fault_of_the_bot(arena, monkeypatch, error):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(checker_module, "submit", fail)
+    one = arena.base.checked(GOOD)
+    for _ in range(MAX_TRIES - 1):  # it waits for another try, until the claim of the one before has run out
+        assert one.state is SubmissionState.CHECKING
+        assert not arena.checker.check_next()
+        arena.now.seconds += CLAIM_SECONDS
+        assert arena.checker.check_next()
+        one = arena.people.submissions.find(one.number)
+    assert one.state is SubmissionState.FAILED
+    assert "no fault of the bot" in one.reason
+    assert not any("disk" in text for text in (one.reason, one.report))
+
+
+@pytest.mark.slow(only=("True",))
+@pytest.mark.parametrize("was_listed", [False, True])
+def test_what_has_ended_three_checkers_is_given_up_unless_its_bot_is_listed(arena, monkeypatch, was_listed):
+    submit = checker_module.submit
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*args, **options):
+        if was_listed:
+            submit(*args, **options)
+        raise Killed
+
+    monkeypatch.setattr(checker_module, "submit", killed)
+    arena.now.seconds = time.time()  # bots are listed by the clock of the machine
+    number = arena.hand_in(GOOD)
+    for _ in range(MAX_TRIES):
+        with pytest.raises(Killed):
+            arena.checker.check_next()
+        arena.now.seconds += CLAIM_SECONDS
+    assert arena.checker.check_next()
+    one = arena.people.submissions.find(number)
+    assert one.state is (SubmissionState.ACCEPTED if was_listed else SubmissionState.FAILED)
+    assert arena.bots() == ["first@1"] * was_listed
+    assert not arena.checker.check_next()
+
+
+@pytest.mark.slow(sample=True)
+def test_a_check_that_is_interrupted_is_begun_again_at_once_however_often(arena, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    number = arena.hand_in(GOOD)
+    with monkeypatch.context() as patched:
+        patched.setattr(checker_module, "submit", interrupt)
+        for _ in range(MAX_TRIES + 1):
+            with pytest.raises(KeyboardInterrupt):
+                arena.checker.check_next()
+            assert arena.people.submissions.find(number).state is SubmissionState.WAITING
+    assert arena.checker.check_next()
+    assert arena.people.submissions.find(number).state is SubmissionState.ACCEPTED
+
+
+@pytest.mark.slow
+def test_a_check_that_is_interrupted_when_the_database_is_away_is_begun_again_later(arena, monkeypatch):
+    def interrupt(*_, **__):
+        monkeypatch.setattr(Claim, "release", away)
+        raise KeyboardInterrupt
+
+    def away(_):
+        raise DatabaseError("it is away")
+
+    number = arena.hand_in(GOOD)
+    with monkeypatch.context() as patched:
+        patched.setattr(checker_module, "submit", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            arena.checker.check_next()
+    assert not arena.checker.check_next()
+    arena.now.seconds += CLAIM_SECONDS
+    assert arena.checker.check_next()
+    assert arena.people.submissions.find(number).state is SubmissionState.ACCEPTED
+
+
+def test_the_lock_of_the_checker_is_free_when_its_process_has_ended(tmp_path):
+    with contextlib.closing(CheckerLock(tmp_path)) as first, contextlib.closing(CheckerLock(tmp_path)) as second:
+        assert (first.is_held(), second.is_held(), first.is_held()) == (True, False, True)
+        first.close()
+        assert (second.is_held(), first.is_held()) == (True, False)
+
+
+def test_a_file_that_is_gone_is_our_failure(arena):
+    number = arena.hand_in(GOOD)
+    arena.uploads.remove(arena.people.submissions.find(number).upload)
+    for _ in range(MAX_TRIES):
+        assert arena.checker.check_next()
+        arena.now.seconds += CLAIM_SECONDS
+    assert arena.people.submissions.find(number).state is SubmissionState.FAILED
+
+
+SLOW = GOOD.replace(b"    return", b"    import time; time.sleep(0.9)\n    return")
+
+
+@pytest.fixture
+def quick_keeper(monkeypatch):
+    monkeypatch.setattr(checker_module, "KEEP_EVERY_SECONDS", 0.02)
+
+
+@pytest.mark.slow
+def test_a_check_has_a_deadline(arena, monkeypatch, quick_keeper):
+    monkeypatch.setattr(checker_module, "MAX_CHECK_SECONDS", 0.5)
+    one = arena.base.checked(SLOW)
+    assert one.state is SubmissionState.REFUSED
+    assert one.reason == "the check took longer than 30 minutes and was stopped"
+    assert arena.bots() == []
+    assert list((arena.store.home.directory / "bots").iterdir()) == []
+    monkeypatch.undo()
+    assert arena.base.checked(GOOD).state is SubmissionState.ACCEPTED
+
+
+def test_a_check_is_stopped_when_its_author_withdraws(arena, monkeypatch, quick_keeper):
+    number = arena.hand_in(SLOW)
+    play_match = submission_module.play_match
+    is_over = threading.Event()
+
+    def withdraw_first(*args, **options):
+        arena.people.submissions.withdraw(arena.persons["ada"], number)
+        result = play_match(*args, **options)
+        is_over.set()
+        return result
+
+    monkeypatch.setattr(submission_module, "play_match", withdraw_first)
+    assert arena.checker.check_next()
+    assert not is_over.is_set()
+    assert arena.people.submissions.find(number).state is SubmissionState.WITHDRAWN
+    assert arena.bots() == []
+
+
+@pytest.mark.slow
+def test_a_refused_bot_keeps_no_name(arena):
+    assert arena.base.checked(BROKEN).state is SubmissionState.REFUSED
+    assert arena.people.submissions.owner("first") is None
+    assert arena.base.checked(GOOD, author="eve").state is SubmissionState.ACCEPTED
+    assert "belongs to another author" in arena.base.checked(GOOD + b"# mine\n").reason
+
+
+@pytest.mark.slow
+def test_a_bot_that_is_withdrawn_when_its_name_was_taken_keeps_no_name(arena, monkeypatch):
+    own = arena.people.submissions.own_bot_name
+
+    def withdraw_then(person, name):
+        arena.people.submissions.withdraw(arena.persons["ada"], number)
+        return own(person, name)
+
+    number = arena.hand_in(GOOD)
+    with monkeypatch.context() as patched:
+        patched.setattr(arena.people.submissions, "own_bot_name", withdraw_then)
+        assert arena.checker.check_next()
+    assert arena.people.submissions.find(number).state is SubmissionState.WITHDRAWN
+    assert arena.bots() == []
+    assert arena.people.submissions.owner("first") is None
+    assert arena.base.checked(GOOD, author="eve").state is SubmissionState.ACCEPTED
+
+
+@pytest.mark.slow
+def test_a_later_version_that_is_refused_and_an_author_who_leaves_release_no_name(arena):
+    assert arena.base.checked(GOOD).state is SubmissionState.ACCEPTED
+    ada = arena.persons["ada"]
+    assert arena.base.checked(GOOD + b"# again\n").state is SubmissionState.REFUSED
+    assert arena.people.submissions.owner("first") == ada.number
+    arena.people.accounts.erase(ada)
+    assert "belongs to another author" in arena.base.checked(GOOD + b"# mine\n", author="eve").reason
+
+
+@pytest.mark.slow
+def test_the_copies_of_an_author_are_bounded(arena, monkeypatch):
+    assert arena.base.checked(GOOD).state is SubmissionState.ACCEPTED
+    ada = arena.persons["ada"].number
+    assert arena.people.submissions.copy_bytes(ada) == len(GOOD)
+    monkeypatch.setattr(checker_module, "MAX_COPIES_BYTES", 2 * len(GOOD))
+    more = arena.base.checked(GOOD + b"#", "second.py")
+    assert more.state is SubmissionState.REFUSED
+    assert more.reason == (
+        f"bot 'second@1': its copy has {len(GOOD) + 1} bytes, and those of your accepted bots have {len(GOOD)} bytes;"
+        f" expected at most {2 * len(GOOD)} bytes together"
+    )
+    assert len(list((arena.store.home.directory / "bots").iterdir())) == 1
+    assert arena.people.submissions.copy_bytes(ada) == len(GOOD)
+
+
+def test_a_report_has_no_places_of_the_machine(tmp_path):
+    report = checker_module._Report("/srv/arena")
+    for line, shown in {
+        "/srv/arena/uploads/checking-abc_1/bot.zip: 3 files": "bot.zip: 3 files",
+        "/srv/arena/bots/0123456789abcdef/bot.py: x": "bot.py: x",
+        "bot '/var/tmp/x/arena-upload-12.34-abc/tree/mine/bot.toml': x": "bot 'mine/bot.toml': x",
+        "/srv/arena/logs/x": "logs/x",
+    }.items():
+        assert report.shown(line) == shown

@@ -1,0 +1,111 @@
+"""Whose a bot is, is the same everywhere; who has left is named nowhere."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+
+from arena.analysis.measures.leaderboard_cache import leaderboard
+from arena.community.submissions.owners import tell_owners
+from arena.site.feed import feed_xml
+from arena.site.page_table import PAGE_BY_NAME
+from arena.site.pages.feeds import tournament_feed
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.roles import Role
+from arena.store.results.owners import Authorship, OwnedBot, Owners
+from arena.store.results.values import StoredBot
+from tests.store.results.samples import definition, line, record
+
+PAGES = {
+    "tournament": {"tournament": "t"},
+    "matches": {"tournament": "t"},
+    "match": {"tournament": "t", "match": 1},
+    "why": {"tournament": "t", "bot": "a@1"},
+    "bot": {"bot": "a"},
+    "versus": {"bot": "a@1", "rival": "b@1"},
+    "bots": {},
+    "leaderboard": {"game": "differences"},
+    "leaderboards": {},
+    "overview": {},
+}
+
+
+@pytest.fixture
+def arena(tmp_path):
+    """Yield a home with a tournament of quentin's bot, which claims another author, and of one of the house."""
+    entered = definition(name="t")
+    bots = tuple(replace(bot, author="Grace Hopper", digest=bot.name * 16) for bot in entered.entrants)
+    with ArenaHome(tmp_path) as home, open_people(tmp_path) as people:
+        ann = people.accounts.add("quentin", Role.AUTHOR, "test")
+        one = people.submissions.add(ann, f"{'0' * 16}-{'1' * 16}", "d", 1, "a.py", "")
+        people.submissions.claim().finish("accepted", "", "", "a@1")
+        assert one.person == ann.number
+        tournament = home.store.create_tournament(replace(entered, entrants=bots), [line(1), line(2)])
+        home.store.record(tournament, [record(1, tournament="t"), record(2, tournament="t")])
+        home.store.add_bot(StoredBot("a", "1", "a" * 16, ".", "2026-11-26T12:00:00+00:00"))
+        yield home, people
+
+
+def shown(home):
+    """Return what every page that shows bots says, as JSON."""
+    found = {}
+    for name, values in PAGES.items():
+        page = PAGE_BY_NAME[name]
+        found[name] = page.build(home, page.parameters.model_validate(values)).model_dump(mode="json")
+    return found
+
+
+@pytest.mark.slow
+def test_the_owner_is_the_author_on_every_page_until_they_leave(arena):
+    home, people = arena
+    before = shown(home)
+    assert all("quentin" not in json.dumps(one).split('"') for one in before.values())
+    tell_owners(people, home.store)
+    pages = shown(home)
+    for name, one in pages.items():
+        if name != "bots":
+            assert one["authors"] == {"a@1": "quentin"}, name
+    lines = {one["label"]: (one["author"], one["is_author_claimed"]) for one in pages["tournament"]["standings"]}
+    assert lines == {"a@1": ("quentin", False), "b@1": ("Grace Hopper", True)}
+    assert {one["name"]: one["author"] for one in pages["bots"]["bots"]} == {"a": "quentin", "b": "Grace Hopper"}
+    version = pages["bot"]["versions"][0]
+    assert (version["author"], version["claimed_author"], version["is_author_claimed"]) == (
+        "quentin",
+        "Grace Hopper",
+        False,
+    )
+    board = leaderboard(home.store, home.store.tournaments(), "differences", home.cache_directory)
+    assert {one.label: one.author for one in board.lines} == {"a@1": "quentin", "b@1": "Grace Hopper"}
+    page = PAGE_BY_NAME["tournament"]
+    rows = csv.DictReader(io.StringIO(page.build(home, page.parameters(tournament="t")).csv()))
+    assert {row["label"] if "label" in row else row["bot"]: row["author"] for row in rows}["a"] == "quentin"
+    feed = feed_xml(tournament_feed(home, "t"), "http://localhost", "/feed", "/page").decode()
+    assert "<name>quentin</name>" in feed
+
+    people.accounts.erase(people.accounts.get("quentin"))
+    tell_owners(people, home.store)
+    for name, one in shown(home).items():
+        assert "quentin" not in json.dumps(one).split('"'), name
+    left = {one["label"]: one["author"] for one in shown(home)["tournament"]["standings"]}
+    assert left == {"a@1": "", "b@1": "Grace Hopper"}  # nor the words of the bot, which may be the same name
+    assert (
+        "<name>quentin</name>"
+        not in feed_xml(tournament_feed(home, "t"), "http://localhost", "/feed", "/page").decode()
+    )
+    home.close()  # which writes what is in the log of the database
+    assert not any(b"quentin" in file.read_bytes() for file in home.directory.glob("arena.sqlite3*"))
+
+
+def test_a_bot_belongs_to_who_has_handed_in_its_files():
+    owners = Owners({"a@1": OwnedBot("a@1", "1" * 16, "quentin"), "b@1": OwnedBot("b@1", "2" * 16, "")})
+    bot = replace(definition(name="t").entrants[0], author="Grace Hopper")
+    for name, digest, submitted, authorship in (
+        ("a", "1" * 16, False, Authorship("quentin", "Grace Hopper", True)),
+        ("a", "3" * 16, False, Authorship("Grace Hopper", "Grace Hopper")),  # other files under the name
+        ("x", "1" * 16, False, Authorship("Grace Hopper", "Grace Hopper")),  # of the machine, whoever has copied it
+        ("x", "1" * 16, True, Authorship("quentin", "Grace Hopper", True)),  # renamed in a tournament file
+        ("b", "2" * 16, False, Authorship("", "", True)),  # its owner has left
+    ):
+        assert owners.authorship(replace(bot, name=name, digest=digest, submitted=submitted)) == authorship

@@ -1,0 +1,59 @@
+"""Whether a machine can contain what strangers hand in: its reason is a sentence for whoever operates it."""
+
+import pytest
+
+from arena.base.enums import IsolationLevel
+from arena.community.uploads import containment
+from arena.community.uploads.containment import can_contain_uploads
+from arena.sandbox.isolation import levels
+from arena.sandbox.isolation.sandbox_policy import Isolation
+
+LANDLOCK, BUBBLEWRAP, LIMITS, NONE = (
+    IsolationLevel.LANDLOCK,
+    IsolationLevel.BUBBLEWRAP,
+    IsolationLevel.LIMITS,
+    IsolationLevel.NONE,
+)
+
+
+def containment_of(monkeypatch, isolation, untested=""):
+    monkeypatch.setattr(containment, "choose_isolation", lambda wanted: isolation)
+    result = levels.ProbeResult(isolation=isolation, untested=untested)
+    monkeypatch.setattr(containment, "probe_level", lambda level: result)
+    return can_contain_uploads()
+
+
+@pytest.mark.parametrize(
+    ("level", "groups", "is_enough", "reason"),
+    [
+        (LANDLOCK, True, True, "uploads are contained: unpacked, built and run at landlock+cgroup"),
+        (BUBBLEWRAP, True, True, "uploads are contained: unpacked, built and run at bubblewrap+cgroup"),
+        (LANDLOCK, False, False, "uploads can't be contained: no control group for memory and processes can be made"),
+        (BUBBLEWRAP, False, False, "uploads can't be contained: no control group"),
+        (LIMITS, True, False, "uploads can't be contained: at the level limits+cgroup a bot can read the files"),
+        (NONE, False, False, "uploads can't be contained: at the level none a bot can read the files of the arena"),
+    ],
+)
+def test_only_confined_files_and_limited_memory_are_enough(monkeypatch, level, groups, is_enough, reason):
+    found = containment_of(monkeypatch, Isolation(level=level, groups=groups))
+    assert found.is_enough is is_enough
+    assert found.reason.startswith(reason)
+    assert found.isolation == Isolation(level=level, groups=groups)
+
+
+def test_control_groups_that_were_not_tried_to_the_end_are_another_reason_than_those_that_can_not_be_had(monkeypatch):
+    untested = "landlock+cgroup was not tried to the end: it took too long"
+    found = containment_of(monkeypatch, Isolation(level=LANDLOCK), untested)
+    assert (found.is_enough, found.reason) == (False, f"uploads can't be contained: {untested}")
+
+
+def test_a_level_that_is_not_there_is_a_reason():
+    found = can_contain_uploads("chroot")
+    assert not found.is_enough
+    assert found.reason.startswith("uploads can't be contained: isolation = 'chroot': expected 'auto', 'none'")
+    assert found.isolation is None
+
+
+def test_this_machine_answers_as_its_levels_are():
+    isolation = levels.choose_isolation("auto")
+    assert can_contain_uploads().is_enough == (isolation.confines_files and isolation.groups)

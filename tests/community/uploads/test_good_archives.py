@@ -1,0 +1,213 @@
+"""Archives as people make them, with whatever writes them: exactly the tree that was packed comes out."""
+
+import io
+import os
+import shutil
+import stat
+import subprocess
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from arena.community.uploads.bounds import DEFAULT_LIMITS
+from arena.community.uploads.unpacker import unpack_below
+from arena.community.uploads.upload_format import format_by_name
+from tests import needs
+from tests.community.uploads.archives import (
+    BOT,
+    MANIFEST,
+    File,
+    bot_tar,
+    bot_zip,
+    extra_field,
+    make_zip,
+    pax,
+    tar_file,
+    tar_header,
+)
+
+LONG = "a-directory-with-quite-a-long-name/" * 4 + "and-a-file-with-a-name-that-is-not-short-either.py"
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """A bot's directory, with names and files of every accepted kind."""
+    root = tmp_path_factory.mktemp("source") / "my-bot"
+    for name, data in {
+        "bot.toml": MANIFEST,
+        "bot.py": BOT,
+        "lib/empty.py": b"",
+        "lib/übergröße.py": b"x = 1\n",
+        "lib/with space.txt": b"text\n" * 10_000,
+        ".hidden": b"h",
+        "weights.bin": bytes(range(256)) * 3000,
+        "run.sh": b"#!/bin/sh\nexec true\n",
+        LONG: b"long\n",
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(data)
+        (root / name).chmod(0o755 if name == "run.sh" else 0o644)
+    (root / "lib").chmod(0o2775)  # as directories are that a group shares
+    return root
+
+
+def tree(directory):
+    """Return what is below a directory: for each file what it holds and whether it may be executed."""
+    found = {}
+    for path in directory.rglob("*"):
+        mode = path.lstat().st_mode
+        assert stat.S_ISDIR(mode) or stat.S_ISREG(mode)
+        if stat.S_ISREG(mode):
+            found[str(path.relative_to(directory))] = (path.read_bytes(), bool(mode & 0o100))
+    return found
+
+
+def unpacked(data, name, tmp_path):
+    (tmp_path / "upload").write_bytes(data)
+    (tmp_path / "tree").mkdir()
+    with (tmp_path / "upload").open("rb") as upload:
+        unpack_below(upload.fileno(), format_by_name(name), tmp_path / "tree", DEFAULT_LIMITS)
+    return tree(tmp_path / "tree")
+
+
+class Pipe(io.BytesIO):
+    """Where a writer of archives can't go back."""
+
+    def seekable(self):
+        return False
+
+    def tell(self):
+        raise OSError
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [(io.BytesIO, zipfile.ZIP_STORED), (io.BytesIO, zipfile.ZIP_DEFLATED), (Pipe, zipfile.ZIP_DEFLATED)],
+)
+def test_a_zip_by_python(source, tmp_path, kind, method):
+    buffer = kind()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        for path in sorted(source.rglob("*")):
+            archive.write(path, path.relative_to(source))
+    assert unpacked(buffer.getvalue(), "b.zip", tmp_path) == tree(source)
+
+
+def test_a_zip_by_python_with_room_for_large_files(tmp_path):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive, archive.open("a.py", "w", force_zip64=True) as file:
+        file.write(BOT)
+    assert unpacked(buffer.getvalue(), "b.zip", tmp_path) == {"a.py": (BOT, False)}
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar", "gztar", "xztar", "bztar"])
+def test_an_archive_by_shutil(source, tmp_path, kind):
+    file = shutil.make_archive(str(tmp_path / "made"), kind, source.parent, source.name)
+    expected = {f"my-bot/{name}": file for name, file in tree(source).items()}
+    assert unpacked(Path(file).read_bytes(), file, tmp_path) == expected
+
+
+@pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+@pytest.mark.parametrize("name", [".", "my-bot"])
+@pytest.mark.parametrize("compression", ["", "gz", "xz", "bz2"])
+def test_a_tar_by_python(source, tmp_path, form, name, compression):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=f"w:{compression}", format=form) as archive:
+        archive.add(source, name)
+    top = "" if name == "." else "my-bot/"
+    expected = {f"{top}{name}": file for name, file in tree(source).items()}
+    assert unpacked(buffer.getvalue(), f"b.tar.{compression}".rstrip("."), tmp_path) == expected
+
+
+COMMANDS = {
+    "zip": (["zip", "-qr", "-", "my-bot"], "b.zip"),
+    "zip without compression": (["zip", "-qr0", "-", "my-bot"], "b.zip"),
+    "jar": (["jar", "-c", "my-bot"], "b.zip"),
+    "7z": (["7z", "a", "-tzip", "-so", "x", "my-bot"], "b.zip"),
+    "bsdtar zip": (["bsdtar", "-c", "--format", "zip", "-f", "OUT", "my-bot"], "b.zip"),
+    "bsdtar": (["bsdtar", "-cz", "-f", "-", "my-bot"], "b.tar.gz"),
+    "tar": (["tar", "-c", "my-bot"], "b.tar"),
+    "tar gzip": (["tar", "-cz", "my-bot"], "b.tgz"),
+    "tar bzip2": (["tar", "-cj", "my-bot"], "b.tar.bz2"),
+    "tar xz": (["tar", "-cJ", "my-bot"], "b.tar.xz"),
+    "tar ustar": (["tar", "-c", "--format=ustar", "my-bot"], "b.tar"),
+    "tar gnu": (["tar", "-c", "--format=gnu", "my-bot"], "b.tar"),
+    "tar pax": (["tar", "-c", "--format=pax", "my-bot"], "b.tar"),
+    "busybox": (["busybox", "tar", "-c", "my-bot"], "b.tar"),
+}
+PACKERS = {"bzip2": "bzip2", "xz": "xz"}
+
+
+@pytest.mark.parametrize("what", COMMANDS)
+def test_an_archive_by_a_program(source, tmp_path, what):
+    command, name = COMMANDS[what]
+    if not all(map(shutil.which, (command[0], PACKERS.get(what.removeprefix("tar "), command[0])))):
+        pytest.skip(f"needs {command[0]}")
+    out = tmp_path / "out"
+    given = [str(out) if word == "OUT" else word for word in command]
+    done = subprocess.run(given, cwd=source.parent, stdout=subprocess.PIPE, check=True)
+    data = out.read_bytes() if "OUT" in command else done.stdout
+    found = {path: file for path, file in unpacked(data, name, tmp_path).items() if "META-INF" not in path}
+    expected = {f"my-bot/{path}": file for path, file in tree(source).items()}
+    if what == "jar":  # which knows no modes
+        assert found.pop("my-bot/run.sh")[1]
+        expected.pop("my-bot/run.sh")
+    assert found == expected
+
+
+@pytest.mark.parametrize("name", ["b.zip", "b.tar", "b.tar.gz"])
+@needs.program("git")
+def test_an_archive_by_git(source, tmp_path, name):
+    """As GitHub makes them: the hash of the commit is a comment, and one directory is above all files."""
+    work = tmp_path / "work"
+    shutil.copytree(source, work)
+    git = ["git", "-C", str(work), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
+        subprocess.run([*git, *command], check=True)
+    form = name.removeprefix("b.")
+    done = subprocess.run([*git, "archive", f"--format={form}", "--prefix=b-main/", "HEAD"], stdout=-1, check=True)
+    assert unpacked(done.stdout, name, tmp_path) == {f"b-main/{path}": file for path, file in tree(source).items()}
+
+
+BOTH = {"bot.toml": (MANIFEST, False), "bot.py": (BOT, False)}
+
+
+def test_a_zip_with_a_comment_and_extra_fields(tmp_path):
+    more = File(b"a.py", extra=extra_field(0x5455, b"\x01abcd") + extra_field(0x7875, b"\x01\x04abcd\x04abcd"))
+    found = unpacked(bot_zip(more, comment=b"0" * 40), "b.zip", tmp_path)
+    assert found == {**BOTH, "a.py": (BOT, False)}
+
+
+def test_an_archive_in_an_archive_is_a_file(tmp_path):
+    inner = {"a.zip": bot_zip(), "b.tar.gz": b"\x1f\x8b anything", "z.zip": bot_zip(comment=b"c")}
+    found = unpacked(bot_zip(*(File(name.encode(), data) for name, data in inner.items())), "b.zip", tmp_path)
+    assert found == {**BOTH, **{name: (data, False) for name, data in inner.items()}}
+
+
+def test_a_zip_with_names_in_utf8_that_does_not_say_so(tmp_path):
+    assert "é.py" in unpacked(bot_zip(File("é.py".encode())), "b.zip", tmp_path)
+
+
+def test_a_tar_with_headers_for_all_and_for_one(tmp_path):
+    parts = (
+        pax((b"comment", b"0" * 40), kind=b"g"),
+        pax((b"path", b"a.py"), (b"mtime", b"1.5"), (b"LIBARCHIVE.xattr.user", b"eA=="), (b"SCHILY.dev", b"1")),
+        tar_file(b"other"),
+        tar_header(b"./", kind=b"5"),
+        tar_header(b"./lib", kind=b"5"),
+        tar_file(b"./lib/b.py", magic=b"ustar  \0", mode=0o755),
+        tar_file(b"c.py", kind=b"\0", prefix=b"lib/deep", owner=b"\x80\0\0\0\x7f\0\0\0"),
+    )
+    found = unpacked(bot_tar(*parts), "b.tar", tmp_path)
+    more = {"a.py": (BOT, False), "lib/b.py": (BOT, True), "lib/deep/c.py": (BOT, False)}
+    assert found == {**BOTH, **more}
+
+
+def test_as_many_and_as_large_as_allowed(tmp_path):
+    files = [File(b"d/%d" % number, b"") for number in range(DEFAULT_LIMITS.entries - 1)]
+    assert len(unpacked(make_zip(*files), "b.zip", tmp_path)) == DEFAULT_LIMITS.entries - 1
+    place = tmp_path / "deep"
+    place.mkdir()
+    deep = b"d/" * DEFAULT_LIMITS.depth + b"e" * DEFAULT_LIMITS.name_bytes
+    assert os.fsdecode(deep) in unpacked(bot_zip(File(deep)), "b.zip", place)

@@ -1,0 +1,45 @@
+"""Hostile archives: each is refused in one sentence that says what, where, and what is accepted."""
+
+import os
+import re
+
+import pytest
+
+from arena.community.uploads.bounds import DEFAULT_LIMITS, RefusedError
+from arena.community.uploads.unpacker import unpack_below
+from arena.community.uploads.upload_format import format_by_name
+from tests.community.uploads.hostile import HOSTILE, ZIPS
+
+LATER = {f"zip: {what}" for what in ("without a manifest", "two bots")}
+"""What is refused only when everything has been unpacked."""
+
+
+def unpack_here(data, name, tmp_path, limits=DEFAULT_LIMITS):
+    """Unpack in this process, which the fast half of the tests may do."""
+    (tmp_path / "upload").write_bytes(data)
+    (tmp_path / "tree").mkdir()
+    descriptor = os.open(tmp_path / "upload", os.O_RDONLY)
+    try:
+        unpack_below(descriptor, format_by_name(name), tmp_path / "tree", limits)
+    finally:
+        os.close(descriptor)
+
+
+def test_there_are_enough():
+    assert len(HOSTILE) >= 200
+    assert len(ZIPS) >= 30
+
+
+@pytest.mark.slow(only=("bzip2 of zeros", "tar: 60,000 entries", "xz of zeros"), sample=("xz of zeros",))
+@pytest.mark.parametrize("what", sorted(HOSTILE.keys() - LATER))
+def test_a_hostile_archive_is_refused_in_a_sentence(what, tmp_path):
+    name, make, says = HOSTILE[what]
+    with pytest.raises(RefusedError) as refused:
+        unpack_here(make(), name, tmp_path)
+    sentence = str(refused.value)
+    assert says in sentence
+    assert sentence.isprintable()
+    assert len(sentence) < 300
+    assert re.search(r"expected|claims|damaged", sentence)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["tree", "upload"]
+    assert not [path for path in tmp_path.rglob("*") if path.is_symlink()]

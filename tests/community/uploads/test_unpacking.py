@@ -1,0 +1,295 @@
+"""Unpacking in a confined process: what comes out, what is refused, and that nothing is left."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.base.errors import BotDefinitionError, UploadError, UsageError
+from arena.community.uploads import unpacking
+from arena.community.uploads.bounds import UnpackLimits
+from arena.community.uploads.opened import opened_bot
+from arena.community.uploads.unpacking import unpack
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.stale_cleanup import UPLOAD_PREFIX
+from tests import needs
+from tests.community.uploads.archives import BOT, MANIFEST, File, bot_tar, bot_zip, make_zip, tar_file
+from tests.community.uploads.hostile import CLASHES, HOSTILE, PATHS, ZIP_HOW
+
+LEVELS = ("none", "limits", "landlock", "bubblewrap")
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path, monkeypatch):
+    """A temporary directory in which scratch directories and what is unpacked are all there is."""
+    place = tmp_path / "temporary"
+    place.mkdir(mode=0o755)
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    return place
+
+
+def contents(directory):
+    """Return what is below a directory: for each file what it holds, and whether it may be executed."""
+    return {
+        str(path.relative_to(directory)): (path.read_bytes(), bool(path.stat().st_mode & 0o111))
+        for path in directory.rglob("*")
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+def written(path, data):
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("wanted", LEVELS)
+@pytest.mark.parametrize("name", ["b.zip", "b.tar"])
+def test_an_archive_is_unpacked_at_every_level(tmp_path, temporary, wanted, name):
+    needs.isolation(wanted)
+    more = {"lib/über.py": b"x = 1\n", "run.sh": b"#!/bin/sh\n", "empty": b""}
+    files = [File(path.encode(), data, 8) for path, data in more.items()]
+    data = bot_zip(*files) if name == "b.zip" else bot_tar(*(tar_file(file.name, file.data) for file in files))
+    upload = written(tmp_path / name, data)
+    unpacked = unpack(upload, tmp_path / "into", isolation=choose_isolation(wanted))
+    assert contents(tmp_path / "into") == {
+        "bot.toml": (MANIFEST, False),
+        "bot.py": (BOT, False),
+        **{path: (data, False) for path, data in more.items()},
+    }
+    assert unpacked.bot == tmp_path / "into"
+    assert unpacked.entries == 6
+    assert unpacked.size_bytes == len(MANIFEST) + len(BOT) + 16
+    assert list(temporary.iterdir()) == []
+
+
+ALIKE = {f"tar: {what}" for what in (*PATHS, *CLASHES)} | {f"zip: {what}" for what in ZIP_HOW}
+"""What the same lines refuse as others."""
+
+
+OF_EACH_KIND = {
+    *("zip: a bomb", "zip: symbolic link", "zip: upwards", "zip: two bots", "tar: symbolic link", "tar: no header"),
+    *("bzip2 damaged", "xz of zeros", "xz of much memory", "a link by tarfile"),
+}
+"""What is refused in a process in every run of the tests; each sentence is asked for in test_refusals.py."""
+
+
+@pytest.mark.slow(only=("bzip2 of zeros", "tar: 60,000 entries", "xz of zeros"))
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param(what, marks=() if what in OF_EACH_KIND else pytest.mark.soak)
+        for what in sorted(HOSTILE.keys() - ALIKE)
+    ],
+)
+def test_a_hostile_archive_leaves_nothing(what, tmp_path, temporary):
+    name, make, says = HOSTILE[what]
+    upload = written(tmp_path / name, make())
+    with pytest.raises(UploadError) as refused:
+        unpack(upload, tmp_path / "into")
+    assert str(refused.value).startswith(f"{name}: ")
+    assert says in str(refused.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "temporary"])
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("wanted", LEVELS)
+@pytest.mark.parametrize("what", ["zip: a bomb", "gzip of zeros behind the end", "tar: symbolic link"])
+def test_a_hostile_archive_is_refused_at_every_level(what, wanted, tmp_path, temporary):
+    needs.isolation(wanted)
+    name, make, says = HOSTILE[what]
+    with pytest.raises(UploadError) as refused:
+        unpack(written(tmp_path / name, make()), tmp_path / "into", isolation=choose_isolation(wanted))
+    assert says in str(refused.value)
+    assert not (tmp_path / "into").exists()
+    assert list(temporary.iterdir()) == []
+
+
+HOSTILE_PROGRAMS = {
+    "no JSON": ("print('evil', flush=True)", "can't be unpacked here: the process gave no answer"),
+    "no text": ("os.write(1, b'\\xff\\n')", "can't be unpacked here: the process gave no answer"),
+    "another field": ("print('{\"evil\": 1}', flush=True)", "can't be unpacked here: the process gave no answer"),
+    "another type": ("print('{\"refused\": [1]}', flush=True)", "can't be unpacked here: the process gave no answer"),
+    "deep": ("print('[' * 9999, flush=True)", "can't be unpacked here: the process gave no answer"),
+    "endless": ("while True: os.write(1, b'e' * 65536)", "can't be unpacked here: the process gave no answer"),
+    "hidden characters": ("print(json.dumps({'refused': '\\x1b[2J\\u202e' * 9}), flush=True)", "�[2J�"),
+    "a long sentence": ("print(json.dumps({'refused': 'evil ' * 2000}), flush=True)", "evil evil evil"),
+    "an exception": ("raise SystemError('evil')", "the process ended with exit status 1: SystemError: evil"),
+    "a crash": ("os.kill(os.getpid(), 11)", "the process ended with signal SIGSEGV"),
+    "CPU time": ("while True: pass", "unpacking it takes more than 1 s of CPU time; expected no more than that"),
+    "nothing made": ("answer()", "what was unpacked can't be kept: there is nothing"),
+    "a link for a tree": ("os.symlink('/etc', tree); answer()", "what was unpacked can't be kept: there is nothing"),
+    "a link": ("os.mkdir(tree); os.symlink('/etc/passwd', tree + '/l'); answer()", "'l' is neither a file nor a dir"),
+    "a pipe": ("os.mkdir(tree); os.mkfifo(tree + '/p'); answer()", "'p' is neither a file nor a directory"),
+    "many files": (
+        "os.mkdir(tree); [open(f'{tree}/{n}', 'w').close() for n in range(2100)]; answer()",
+        "more than 2,000 files and directories",
+    ),
+    "deep directories": ("os.makedirs(tree + '/d' * 30); answer()", "directories more than 17 deep"),
+    "a large file": (
+        "os.mkdir(tree); [os.truncate(os.open(f'{tree}/{n}', os.O_CREAT | os.O_WRONLY), 60 << 20) for n in range(3)];"
+        " answer()",
+        "more than 128 MiB",
+    ),
+}
+PROGRAM = """
+import json, os, resource, signal, sys
+resource.setrlimit(resource.RLIMIT_CPU, (1, 9))
+tree = os.environ["HOME"] + "/tree"
+def answer():
+    print("{}", flush=True)
+"""
+
+
+@pytest.mark.slow(only=("CPU time",))
+@pytest.mark.parametrize("what", HOSTILE_PROGRAMS)
+def test_the_process_that_unpacks_is_not_trusted(what, tmp_path, temporary, monkeypatch):
+    code, says = HOSTILE_PROGRAMS[what]
+    program = written(tmp_path / "program.py", f"{PROGRAM}{code}\nsignal.pause()\n".encode())
+    real = unpacking._program
+
+    def hostile(archive_format, limits):
+        bot = real(archive_format, limits)
+        return type(bot)(
+            name="h", version="1", command=(bot.command[0], str(program)), directory="/", own_files=(str(program),)
+        )
+
+    monkeypatch.setattr(unpacking, "_program", hostile)
+    with pytest.raises(UsageError) as refused:
+        unpack(written(tmp_path / "b.zip", bot_zip()), tmp_path / "into", UnpackLimits(cpu_seconds=1))
+    assert says in str(refused.value)
+    assert len(str(refused.value)) < 700
+    assert str(refused.value).isprintable()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.zip", "program.py", "temporary"]
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_the_time_in_which_python_starts_is_no_fault_of_the_upload(tmp_path, monkeypatch):
+    slow = f"import time\nwhile time.process_time() < 1.02: pass\n{unpacking._BOOTSTRAP}"
+    monkeypatch.setattr(unpacking, "_BOOTSTRAP", slow)
+    unpack(written(tmp_path / "b.zip", bot_zip()), tmp_path / "into", UnpackLimits(cpu_seconds=1))
+
+
+def test_a_machine_that_is_too_slow_is_no_fault_of_the_upload(tmp_path):
+    upload = written(tmp_path / "b.zip", bot_zip())
+    with pytest.raises(UsageError, match=r"b\.zip: it can't be unpacked here: it took more than 0 s") as failed:
+        unpack(upload, tmp_path / "into", UnpackLimits(wall_seconds=0))
+    assert not isinstance(failed.value, UploadError)
+    assert not (tmp_path / "into").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "is_executable"),
+    [("b.py", BOT, False), ("b.py", b"#!/usr/bin/env python3\n", True), ("program", b"\x7fELF" + bytes(60), True)],
+)
+def test_a_single_program_is_taken_as_it_is(tmp_path, name, data, is_executable):
+    upload = written(tmp_path / "upload", data)
+    unpacked = unpack(upload, tmp_path / "into", name=name)
+    assert unpacked.bot == tmp_path / "into" / name
+    assert contents(tmp_path / "into") == {name: (data, is_executable)}
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        (
+            "notes.txt",
+            "notes.txt: neither an archive nor a program; expected a .py file, a program (ELF, or with #!), or",
+        ),
+        ("../b.py", "../b.py: '../b.py': '..' in a path"),
+        ("a/b.py", "a/b.py: a path; expected the name of a file"),
+        ("b\u202e.py", "b�.py: 'b\\u202e.py': a name with characters that can't be seen"),
+        ("nul.py", "nul.py: 'nul.py': a name that is a device on Windows"),
+        ("", ": '': an empty name"),
+        ("b.rar", "b.rar: neither an archive nor a program"),
+    ],
+)
+def test_a_single_file_is_refused_for_its_name(tmp_path, name, says):
+    upload = written(tmp_path / "upload", b"x = 1\n")
+    with pytest.raises(UploadError) as refused:
+        unpack(upload, tmp_path / "into", name=name)
+    assert says in str(refused.value)
+    assert not (tmp_path / "into").exists()
+
+
+def test_what_is_too_large_is_refused_by_its_size(tmp_path):
+    upload = tmp_path / "b.zip"
+    upload.touch()
+    os.truncate(upload, (64 << 20) + 1)
+    with pytest.raises(UploadError, match=r"b\.zip: it has 64 MiB; expected at most 64 MiB|67,108,865 bytes"):
+        unpack(upload, tmp_path / "into")
+    os.truncate(upload, 65 << 20)
+    with pytest.raises(UploadError, match=r"b\.py: it has 65 MiB; expected at most 64 MiB"):
+        unpack(upload, tmp_path / "into", name="b.py")
+
+
+def test_no_pipe_is_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "b.zip")
+    with pytest.raises(UploadError, match="it is no plain file"):
+        unpack(tmp_path / "b.zip", tmp_path / "into")
+
+
+@pytest.mark.parametrize("top", ["", "b/", "b-main/"])
+def test_the_only_directory_is_the_bots(tmp_path, top):
+    beside = [File(b"__MACOSX/._bot.py"), File(b".DS_Store"), File(b"._b")] if top else []
+    files = [File(top.encode() + b"bot.toml", MANIFEST), File(top.encode() + b"bot.py"), *beside]
+    with opened_bot(written(tmp_path / "b.zip", make_zip(*files))) as path:
+        assert Path(path, "bot.toml").read_bytes() == MANIFEST
+        assert Path(path, "bot.py").read_bytes() == BOT
+    assert not Path(path).exists()
+
+
+def test_an_archive_of_one_program_is_that_program(tmp_path):
+    with opened_bot(written(tmp_path / "b.zip", make_zip(File(b"single.py")))) as path:
+        assert Path(path).name == "single.py"
+        assert Path(path).read_bytes() == BOT
+
+
+def test_a_mistake_in_the_bot_is_named_by_the_archive(tmp_path):
+    upload = written(tmp_path / "b.zip", bot_zip())
+    with pytest.raises(BotDefinitionError) as refused, opened_bot(upload) as path:
+        raise BotDefinitionError(f"{path}/bot.toml: name = 3")
+    assert str(refused.value) == f"{upload}/bot.toml: name = 3"
+
+
+def test_a_zip_made_on_windows_has_programs_by_how_they_begin(tmp_path):
+    files = [File(b"run", b"#!/bin/sh\n", mode=0), File(b"a.py", mode=0), File(b"bot.toml", MANIFEST, mode=0)]
+    unpack(written(tmp_path / "b.zip", make_zip(*files)), tmp_path / "into")
+    found = contents(tmp_path / "into")
+    assert {name for name, (_, is_executable) in found.items() if is_executable} == {"run"}
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from arena.uploads import opened
+with opened.opened_bot(sys.argv[1]) as path:
+    print("unpacked", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.slow(sample=True)
+def test_what_a_killed_process_has_unpacked_is_removed_by_the_next(tmp_path, temporary):
+    upload = written(tmp_path / "b.zip", bot_zip())
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(upload)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"TMPDIR": str(temporary)},
+    )
+    assert process.stdout.readline() == b"unpacked\n"
+    assert [path.name.startswith(UPLOAD_PREFIX) for path in temporary.iterdir()] == [True]
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    code = "from arena.sandbox.isolation.launcher_client import open_launcher; open_launcher()"
+    subprocess.run([sys.executable, "-c", code], env=os.environ | {"TMPDIR": str(temporary)}, check=True)
+    deadline = time.monotonic() + 10
+    while list(temporary.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert list(temporary.iterdir()) == []
