@@ -15,7 +15,7 @@ RATES = {"numpy", "rustworkx", "trueskill", "arena.ratings.rated_results"}
 """What rates takes 0.3 s to import."""
 STORES = {"sqlalchemy", "arena.store.results.store"}
 READS_FILES = {"pydantic", "arena.match.players.manifest", "arena.tournament.tournament_file"}
-SERVES = {"starlette", "uvicorn", "jinja2", "arena.web.app", "arena.site.render"}
+SERVES = {"starlette", "uvicorn", "jinja2", "arena.server.http.app", "arena.site.render"}
 PRINTS = {"click", "rich", "tabulate", "arena.cli.group"}
 ANALYSES = {
     *(
@@ -48,7 +48,7 @@ except SystemExit as end:
 """
 
 WEB = Process(
-    "import arena.web.server, arena.web.people.opened_people",
+    "import arena.server.http.server, arena.server.operations.opened_people",
     RATES | ANALYSES - {"arena.analysis.text.tables"} | PLAYS | {"rich", "sqlalchemy.dialects.postgresql"},
 )
 """A test of the server asks it for every page."""
@@ -87,7 +87,7 @@ PROCESSES = {
         "import arena.community.contests.contest_file", RATES | STORES | SERVES | PRINTS | ANALYSES | PLAYS
     ),
     "builder of pages": Process(
-        "import arena.web.builder", RATES | STORES - {"arena.store.results.store"} | PRINTS - {"tabulate"}
+        "import arena.server.http.builder", RATES | STORES - {"arena.store.results.store"} | PRINTS - {"tabulate"}
     ),
     "checker": Process("import arena.community.submissions.checker_program", RATES | SERVES | PRINTS | ANALYSES),
     "ladder": Process("import arena.community.ladders.director_program", RATES | SERVES | PRINTS),

@@ -60,9 +60,9 @@ def command(context: click.Context, clock: bool, turns: int, serves: bool, host:
 
 
 def _show_what_can_be_served(host: str, port: int, as_json: bool) -> int:
-    from arena.operating.machine import look_at
-    from arena.operating.serve_checks import findings, must_be_mended
     from arena.sandbox.isolation.control_groups import divide_delegated_group
+    from arena.server.operating.machine import look_at
+    from arena.server.operating.serve_checks import findings, must_be_mended
 
     divide_delegated_group()  # as the parts do
     directory = home_path(global_option("home")).resolve()

@@ -33,8 +33,8 @@ from arena.cli.serve_options import (
     trusted_proxies_option,
 )
 from arena.cli.streams import INTERRUPTED, OK
-from arena.operating.part_lock import locked_parts
-from arena.operating.parts import WEB, WORK, Program, programs
+from arena.server.operating.part_lock import locked_parts
+from arena.server.operating.parts import WEB, WORK, Program, programs
 from arena.store.home import STORE_VARIABLE, home_path, own_databases
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def command(
         if only == WORK:
             return _run_work(chosen_ladders(ladders), play_slots)
     _require_packages(NEEDED)
-    from arena.web.hosts import Hosts
+    from arena.server.http.hosts import Hosts
 
     inherited = take_inherited_socket()
     if inherited is not None:
@@ -120,18 +120,18 @@ def command(
         host = inherited.getsockname()[0]
     check_reach(host, public)
     from arena.sandbox.isolation.control_groups import divide_delegated_group
-    from arena.web.app import Site
-    from arena.web.events import Events
-    from arena.web.metrics.metrics_app import metrics_app
-    from arena.web.metrics.request_metrics import RequestMetrics
-    from arena.web.metrics.state_metrics import StateMetrics
-    from arena.web.observation import Observer
-    from arena.web.opened_home import OpenedHome
-    from arena.web.people.opened_people import OpenedPeople
-    from arena.web.proxies import checked_proxies
-    from arena.web.request_log import let_requests_be_logged, log_request
-    from arena.web.server import Beside, listen, serve
-    from arena.web.supervisor import Supervisor
+    from arena.server.http.app import Site
+    from arena.server.http.events import Events
+    from arena.server.http.observation import Observer
+    from arena.server.http.opened_home import OpenedHome
+    from arena.server.http.proxies import checked_proxies
+    from arena.server.http.request_log import let_requests_be_logged, log_request
+    from arena.server.http.server import Beside, listen, serve
+    from arena.server.http.supervisor import Supervisor
+    from arena.server.metrics.metrics_app import metrics_app
+    from arena.server.metrics.request_metrics import RequestMetrics
+    from arena.server.metrics.state_metrics import StateMetrics
+    from arena.server.operations.opened_people import OpenedPeople
 
     set_up_logging(logging.NOTSET if log_requests else logging.WARNING)
     requests = RequestMetrics()
@@ -193,7 +193,7 @@ def command(
 
 
 def _metrics_socket(address: str, is_public: bool) -> socket.socket:
-    from arena.web.server import listen
+    from arena.server.http.server import listen
 
     return listen(*metrics_place(address, is_public), "--metrics-address", "--metrics-address port")
 
@@ -218,7 +218,7 @@ def _refuse_addresses(context: click.Context) -> None:
 def _run_work(ladders: Sequence[str], play_slots: int) -> int:
     """Check and play, until SIGTERM or Ctrl-C."""
     from arena.sandbox.isolation.control_groups import divide_delegated_group
-    from arena.web.supervisor import run_work
+    from arena.server.http.supervisor import run_work
 
     divide_delegated_group()
     _require_packages(NEEDED_BY_WORK)

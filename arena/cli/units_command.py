@@ -24,7 +24,7 @@ from arena.cli.serve_options import (
     trusted_proxies_option,
 )
 from arena.cli.streams import OK
-from arena.operating.units import FIRST_LINE, Installation, units
+from arena.server.operating.units import FIRST_LINE, Installation, units
 from arena.store.home import home_path
 
 _OF_SYSTEMD = Path("/etc/systemd/system")
@@ -62,7 +62,7 @@ def command(
     check_reach(host, public)
     if port == 0:
         raise UsageError("--port 0: the socket unit needs one that stays the same, such as 8000")
-    from arena.web.proxies import checked_proxies
+    from arena.server.http.proxies import checked_proxies
 
     proxies = checked_proxies(trusted_proxies)
     named = [("--allowed-host", name) for name in allowed_hosts] + [("--trusted-proxy", proxy) for proxy in proxies]

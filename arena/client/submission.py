@@ -1,6 +1,6 @@
 """Handing in a bot at a site, and waiting for what becomes of it.
 
-The other end is ``arena/web/people/submissions.py``. Handing in the same bytes again is the same submission, so
+The other end is ``arena/server/operations/submissions.py``. Handing in the same bytes again is the same submission, so
 whatever was interrupted is simply done again.
 """
 

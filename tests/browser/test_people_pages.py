@@ -15,6 +15,7 @@ from arena.community.contests.contest_file import read_contest
 from arena.community.play.view import Played, view_of
 from arena.games import make_game
 from arena.games.checked_game import checked_game
+from arena.server.operations.table import OPERATIONS
 from arena.site.page_table import PAGES as PAGE_TABLE
 from arena.store.home import PEOPLE_FILE, ArenaHome, open_people
 from arena.store.people.directing import DirectorState, RunFigures, SittingOut, Wish
@@ -24,7 +25,6 @@ from arena.store.people.roles import Role, Scope
 from arena.store.people.submission import SubmissionState
 from arena.store.people.times import DAY_SECONDS
 from arena.store.people.unrated_match import Choices, MatchState, Position
-from arena.web.people.table import OPERATIONS
 from tests.analysis.text.tournaments import play
 from tests.browser.conftest import SMALL_LADDER, expect, served
 from tests.browser.visit import SCHEMES, Visit, barriers

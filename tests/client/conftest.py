@@ -45,10 +45,10 @@ def answering(directory, is_open=True):
     """Yield the address of a site, answered in a thread."""
     import uvicorn
 
-    from arena.web.app import Site
-    from arena.web.opened_home import OpenedHome
-    from arena.web.people.opened_people import OpenedPeople
-    from arena.web.server import listen
+    from arena.server.http.app import Site
+    from arena.server.http.opened_home import OpenedHome
+    from arena.server.http.server import listen
+    from arena.server.operations.opened_people import OpenedPeople
 
     home = OpenedHome(directory)
     people = OpenedPeople(directory) if is_open else None

@@ -20,7 +20,7 @@ TAKEN = '{"to": "/submissions/1"}'
 @pytest.fixture
 def command(arena_site, capsys, monkeypatch):
     enough = Containment(True, "of a test", None)
-    monkeypatch.setattr("arena.web.people.opened_people.can_contain_uploads", lambda: enough)
+    monkeypatch.setattr("arena.server.operations.opened_people.can_contain_uploads", lambda: enough)
     monkeypatch.setenv("ARENA_TOKEN", arena_site.token("submit", "read"))
 
     def call(*arguments):

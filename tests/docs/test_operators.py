@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.operating import health_check
-from arena.operating.parts import PARTS
-from arena.operating.units import units
+from arena.server.operating import health_check
+from arena.server.operating.parts import PARTS
+from arena.server.operating.units import units
 from tests import needs
-from tests.operating.test_units import PLAIN
+from tests.server.operating.test_units import PLAIN
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "operators.md").read_text(encoding="utf-8")

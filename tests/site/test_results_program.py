@@ -9,7 +9,7 @@ from arena.base.errors import DatabaseError, UsageError
 from arena.community.contests import results_program
 from arena.community.contests.results_program import AGAIN_SECONDS, ResultMaker
 from arena.store.home import ArenaHome
-from tests.web.conftest import add_tournament
+from tests.server.conftest import add_tournament
 
 NAMES = ("autumn", "spring", "winter")
 NEEDED = "signatures need the package cryptography"

@@ -26,7 +26,7 @@ HOSTILE = "name\r\n2026-01-01 ERROR forged\x1b[2J\u202e\u2028\x00\ud800"
 
 def record(message, *arguments, error=None, **fields):
     info = (type(error), error, error.__traceback__) if error is not None else None
-    made = logging.LogRecord("arena.web", logging.WARNING, "x.py", 1, message, arguments, info)
+    made = logging.LogRecord("arena.server.http", logging.WARNING, "x.py", 1, message, arguments, info)
     made.created = 1_700_000_000.25
     if fields:
         setattr(made, FIELDS, fields)
@@ -58,7 +58,7 @@ def test_json_has_fields_and_the_request():
     assert fields == {
         "at": "2023-11-14T22:13:20.250+00:00",
         "level": "warning",
-        "logger": "arena.web",
+        "logger": "arena.server.http",
         "message": "GET / 200",
         "request": "abc",
         "route": "/",

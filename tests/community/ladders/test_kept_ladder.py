@@ -16,7 +16,7 @@ from arena.base.programs.trouble_note import TroubleNote
 from arena.community.ladders import director_program
 from arena.community.ladders.kept_ladder import KeptLadder
 from arena.community.ladders.open_ladder import OpenLadder
-from arena.operating.troubles import troubles
+from arena.server.operating.troubles import troubles
 from arena.store.home import open_people
 from arena.store.people.directing import DirectorState, RequestState, Wish
 from arena.tournament.corrections.void_matches import void_matches

@@ -38,7 +38,7 @@ PROGRAMS = {
     "checker": "arena.community.submissions.checker_program",
     "ladder": "arena.community.ladders.director_program",
     "contests": "arena.community.contests.director_program",
-    "builder": "arena.web.builder",
+    "builder": "arena.server.http.builder",
     "worker": "multiprocessing.spawn",
     "play": "arena.community.play.host_program",
 }

@@ -9,7 +9,7 @@ from arena.store.home import PEOPLE_VARIABLE, STORE_VARIABLE, open_people
 from arena.store.people.roles import Role, Scope
 from tests import needs
 from tests.community.ladders.test_kill_storm import LADDER, archive, until
-from tests.web.test_serve import served
+from tests.server.http.test_serve import served
 
 
 @pytest.mark.slow

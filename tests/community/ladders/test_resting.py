@@ -8,7 +8,7 @@ import pytest
 from arena.community.ladders import kept_ladder, resting
 from arena.community.ladders.kept_ladder import KeptLadder
 from arena.community.ladders.open_ladder import OpenLadder
-from arena.operating.troubles import troubles
+from arena.server.operating.troubles import troubles
 from arena.store.people.directing import DirectorState, Wish
 from arena.tournament.director import run_tournament
 from arena.tournament.directors import kept as directing

@@ -13,6 +13,10 @@ import pytest
 from arena.base.errors import StoreError, UsageError
 from arena.community.contests.hidden_home import open_hidden_home
 from arena.community.submissions.upload_directory import UploadDirectory
+from arena.server.gate.gate import Gate
+from arena.server.gate.homes import Homes
+from arena.server.http.opened_home import OpenedHome
+from arena.server.operations.table import OPERATIONS
 from arena.store.backup import restoring, writing
 from arena.store.backup.disk import SPARE_BYTES
 from arena.store.backup.restoring import Target, restore_backup
@@ -22,13 +26,9 @@ from arena.store.people.passwords import hash_password
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.roles import Role
 from arena.store.results.store import Store
-from arena.web.opened_home import OpenedHome
-from arena.web.people.gate import Gate
-from arena.web.people.homes import Homes
-from arena.web.people.table import OPERATIONS
 from tests.cli.calls import calling, refusal
+from tests.server.conftest import add_tournament, client_of
 from tests.store.results.samples import definition, line, record
-from tests.web.conftest import add_tournament, client_of
 
 PASSWORD = "correct horse battery"
 BOT = '#!/usr/bin/env python3\nprint("hello")\n'

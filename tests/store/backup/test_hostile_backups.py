@@ -13,8 +13,8 @@ from arena.store.backup.manifest import MANIFEST, MAX_LINE_BYTES
 from arena.store.backup.writing import make_backup
 from arena.store.home import ArenaHome, open_people
 from tests.cli.calls import refusal
+from tests.server.conftest import add_tournament
 from tests.store.backup.test_backup import calling
-from tests.web.conftest import add_tournament
 
 
 @pytest.fixture

@@ -1,0 +1,191 @@
+"""Following unrated matches: a page of one hears at once that the match has changed, and is asked for again.
+
+What a match shows is never sent here. One look at the database of people serves all who follow; who may follow
+no longer is sent away a second after that was written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Callable
+
+import anyio
+import anyio.to_thread
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from arena.base.errors import StoreError
+from arena.server.http.client_address import Places
+from arena.server.http.problems import Problem, ProblemError
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.unrated_match import Shown
+
+HEADERS = {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-store",
+    "x-accel-buffering": "no",  # a proxy passes on each event when it comes
+}
+LOOK_SECONDS = 0.05
+CHECK_SECONDS = 1.0
+HEARTBEAT_SECONDS = 15.0
+MAX_FOLLOWERS = 1000
+MAX_OF_A_MATCH = 4
+RETRY_SECONDS = 30
+
+TOO_MANY = Problem(
+    status=503,
+    title="Too many followers",
+    error=(
+        f"At most {MAX_OF_A_MATCH} windows can follow a match, and {MAX_FOLLOWERS} all of them, shared by networks; ask"
+        " for the page."
+    ),
+    retry_after_seconds=RETRY_SECONDS,
+)
+
+
+class Follower(Response):
+    """Sends an event when its match has changed: one for all changes that were not sent yet, so that nothing piles up.
+
+    Attributes:
+        number: of the match.
+        shown: how it was when that was last looked at.
+        may_follow: says whether it still may; reads the database.
+    """
+
+    def __init__(self, number: int, shown: Shown, may_follow: Callable[[], bool], leave: Callable[[], None]) -> None:
+        """Prepare the stream; the first event says that it is open."""
+        super().__init__(headers=HEADERS)
+        del self.headers["content-length"]
+        self.number, self.may_follow = number, may_follow
+        self.shown: Shown | None = shown
+        self._leave, self._is_over = leave, False
+        self._news = asyncio.Event()
+        self._news.set()
+
+    def tell(self) -> None:
+        """Say that the match has changed."""
+        self._news.set()
+
+    def end(self) -> None:
+        """End the stream."""
+        self._is_over = True
+        self._news.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send until the reader has gone or the stream is ended."""
+        gone = asyncio.create_task(self._end_when_gone(receive))
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            while not self._is_over:
+                await send({"type": "http.response.body", "body": await self._next(), "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            gone.cancel()
+            self._leave()
+
+    async def _next(self) -> bytes:
+        try:
+            await asyncio.wait_for(self._news.wait(), HEARTBEAT_SECONDS)
+        except TimeoutError:
+            return b": here\n\n"
+        self._news.clear()
+        return b"" if self._is_over else b"event: changed\ndata: {}\n\n"
+
+    async def _end_when_gone(self, receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self.end()
+
+
+class FollowedMatches:
+    """Those who follow a match; it looks at the database while there are any."""
+
+    def __init__(self, people: PeopleStore, now: Callable[[], float] = lambda: time.monotonic()) -> None:
+        """Begin with nobody.
+
+        Args:
+            people: the database.
+            now: monotonic seconds.
+        """
+        self._matches, self._now = people.unrated_matches, now
+        self._signal, self._signalled = people.commit_signal(), ""
+        self._followers: set[Follower] = set()
+        self._places = Places[Follower](Follower.end)
+        self._looking: asyncio.Task[None] | None = None
+        self._checked_at, self._has_news = now(), False
+        self._closing = asyncio.Event()
+
+    def follow(self, number: int, shown: Shown, may_follow: Callable[[], bool], network: str = "") -> Follower:
+        """Return the stream of a match.
+
+        Args:
+            number: of the match.
+            shown: how it is now.
+            may_follow: says whether who follows still may; called in a thread.
+            network: from which it asks; when there are too many, that with most of them loses one.
+
+        Raises:
+            ProblemError: if there are too many.
+        """
+        of_match = Counter(one.number for one in self._followers)[number]
+        if self._closing.is_set() or of_match >= MAX_OF_A_MATCH or not self._places.make_room(network, MAX_FOLLOWERS):
+            raise ProblemError(TOO_MANY)
+        follower = Follower(number, shown, may_follow, lambda: self._leave(follower))
+        self._followers.add(follower)
+        self._places.add(network, follower)
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look_as_long_as_needed())
+        return follower
+
+    def _leave(self, follower: Follower) -> None:
+        self._followers.discard(follower)
+        self._places.remove(follower)
+
+    async def _look_as_long_as_needed(self) -> None:
+        while self._followers and not self._closing.is_set():
+            with contextlib.suppress(StoreError):  # it is away for a moment
+                await self._look()
+                await self._check()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), LOOK_SECONDS)
+
+    async def _look(self) -> None:
+        """Tell those whose match has changed."""
+        signalled = await anyio.to_thread.run_sync(self._signal.read)
+        if signalled == self._signalled:
+            return
+        shown = await anyio.to_thread.run_sync(self._matches.shown, {one.number for one in self._followers})
+        self._signalled, self._has_news = signalled, True
+        for follower in self._followers:
+            now_shown = shown.get(follower.number)
+            if now_shown != follower.shown:
+                follower.shown = now_shown
+                follower.tell()
+
+    async def _check(self) -> None:
+        """End the streams of who may follow no longer, soon after anything was written that may have changed that."""
+        elapsed_seconds = self._now() - self._checked_at
+        if elapsed_seconds < (CHECK_SECONDS if self._has_news else HEARTBEAT_SECONDS):
+            return
+        self._checked_at, self._has_news = self._now(), False
+        followers = list(self._followers)
+        allowed = await anyio.to_thread.run_sync(lambda: [one.may_follow() for one in followers])
+        for follower, may_follow in zip(followers, allowed, strict=True):
+            if not may_follow:
+                follower.end()
+
+    def end_streams(self) -> None:
+        """End all streams; there will be no others."""
+        self._closing.set()
+        for follower in list(self._followers):
+            follower.end()
+
+    async def close(self) -> None:
+        """End the streams, and close what was opened."""
+        self.end_streams()
+        if self._looking is not None:
+            await self._looking  # a thread may be looking, and would open again what is closed here
+        self._signal.close()

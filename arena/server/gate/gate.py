@@ -1,0 +1,310 @@
+"""The gate: every operation passes it, and is refused there or done.
+
+In this order: does it come from our own pages, who asks, may they, how often; only then is read what was sent. Whoever
+may not do something learns nothing about it: the same response, whether it exists or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from math import ceil
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from arena.base.errors import UsageError
+from arena.base.text import counted
+from arena.community.submissions.upload_directory import Received, UploadDirectory
+from arena.server.gate.actor import Actor, actor_of
+from arena.server.gate.body import fields_of
+from arena.server.gate.description import description_of
+from arena.server.gate.followed_matches import HEADERS, FollowedMatches
+from arena.server.gate.homes import HomeBuilders, Homes
+from arena.server.gate.mistaken import problem_of_sent
+from arena.server.gate.operation import (
+    Document,
+    Done,
+    Download,
+    Follow,
+    OfHome,
+    Operation,
+    Result,
+    ToBuild,
+    ToShow,
+    Visit,
+    Who,
+)
+from arena.server.gate.origin import check_encryption, check_origin, site_of
+from arena.server.gate.responses import (
+    Refusal,
+    document_response,
+    done_response,
+    download_response,
+    home_page_response,
+    page_response,
+    to_sign_in,
+    wants_json,
+)
+from arena.server.gate.upload import receive_upload
+from arena.server.http.addresses import query_of
+from arena.server.http.client_address import address_of, network_of
+from arena.server.http.endpoint import Endpoint
+from arena.server.http.observation import ACTOR
+from arena.server.http.problems import AwayLog, Problem, ProblemError
+from arena.site.links import ServedLinks
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
+
+THREADS = 4
+PASSWORDS_AT_A_TIME = 2
+"""Each takes 64 MiB."""
+
+MAX_WAITING = 200
+"""Requests for a thread."""
+
+BUSY = Problem(
+    status=503,
+    title="Too much to do",
+    error="Too many people ask at once; try again in a few seconds.",
+    retry_after_seconds=5,
+)
+
+
+class Gate:
+    """Answers requests for operations."""
+
+    def __init__(
+        self,
+        people: PeopleStore,
+        uploads: UploadDirectory,
+        homes: Homes,
+        links: ServedLinks,
+        operations: Iterable[Operation],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            people: the database.
+            uploads: what is handed in.
+            homes: where tournaments are.
+            links: the addresses of pages.
+            operations: what can be done.
+        """
+        self._people, self._uploads, self._homes, self._links = people, uploads, homes, links
+        self._builders = HomeBuilders(homes)
+        self._followed = FollowedMatches(people)
+        self._away_log = AwayLog()
+        self._threads = anyio.CapacityLimiter(THREADS)
+        self._password_threads = anyio.CapacityLimiter(PASSWORDS_AT_A_TIME)
+        self._by_path: dict[str, dict[str, Operation]] = {}
+        for operation in operations:
+            self._by_path.setdefault(operation.path, {})[operation.method] = operation
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """The addresses of the operations."""
+        return tuple(
+            _endpoint(path, self._answering(by_method), by_method) for path, by_method in self._by_path.items()
+        )
+
+    def end_streams(self) -> None:
+        """End the streams, which would else keep the server from ending."""
+        self._followed.end_streams()
+
+    async def close(self) -> None:
+        """End the streams, and the processes that build pages."""
+        await self._followed.close()
+        await self._builders.close()
+
+    def _answering(self, by_method: dict[str, Operation]) -> Any:
+        async def answer(request: Request) -> Response:
+            method = "GET" if request.method == "HEAD" else request.method
+            return await self._answer(request, by_method[method])
+
+        return answer
+
+    async def _answer(self, request: Request, operation: Operation) -> Response:
+        if operation.method != "GET":
+            check_origin(request)
+        if not operation.is_in_the_open:
+            check_encryption(request)
+        actor = await anyio.to_thread.run_sync(self._admit, request, operation, limiter=self._threads)
+        if actor is None:
+            return to_sign_in(request)
+        request.scope[ACTOR] = actor.number
+        sent, received = query_of(request.scope["query_string"]), None
+        result: Result | Problem
+        try:
+            if operation.takes_upload:
+                fields, received = await receive_upload(request, self._uploads, actor.number)
+                sent |= fields
+            elif operation.method != "GET":
+                sent = await fields_of(request, operation.max_body_bytes)
+            sent |= request.path_params
+            visit, result = await self._do(request, operation, actor, sent, received)
+        except (UsageError, ValidationError) as error:
+            self._away_log.note(error)
+            problem = problem_of_sent(request, operation, sent, error)
+            if not operation.form or wants_json(request):
+                raise ProblemError(problem) from error
+            result = problem
+        finally:
+            if received is not None:
+                await anyio.to_thread.run_sync(self._remove_unless_kept, received, limiter=self._threads)
+        match result:
+            case Problem():  # here, so that the log has no error about what was sent before one of the page
+                return await self._form_again(request, operation, actor, sent, result)
+            case Done():
+                return done_response(request, result)
+            case Download():
+                return download_response(result)
+            case Document():
+                return document_response(request, result)
+            case OfHome():
+                return home_page_response(request, result)
+            case Follow():
+                if request.method == "HEAD":
+                    return Response(headers=HEADERS)
+                may_follow = partial(self._may_still, request, operation, actor)
+                network = network_of(address_of(request))
+                return self._followed.follow(result.number, result.shown, may_follow, network)
+        return page_response(request, operation, self._links, visit.actor, result)
+
+    def _remove_unless_kept(self, received: Received) -> None:
+        """Remove an upload that became no submission."""
+        if not self._people.submissions.has_upload(received.name):
+            self._uploads.remove(received.name)
+
+    async def _do(
+        self,
+        request: Request,
+        operation: Operation,
+        actor: Actor,
+        sent: dict[str, Any],
+        received: Received | None = None,
+    ) -> tuple[Visit, Result]:
+        visit = Visit(
+            actor=actor,
+            fields=operation.fields.model_validate(sent),
+            people=self._people,
+            uploads=self._uploads,
+            homes=self._homes,
+            received=received,
+            site=site_of(request),
+            address=address_of(request),
+            device=request.headers.get("user-agent", ""),
+        )
+        limiter = self._password_threads if operation.takes_password else self._threads
+        if limiter.statistics().tasks_waiting >= MAX_WAITING:
+            raise ProblemError(BUSY)
+        result = await anyio.to_thread.run_sync(operation.handler, visit, limiter=limiter)
+        if isinstance(result, ToBuild):
+            models = [await self._builders.newest(result.home, *page) for page in result.pages]
+            result = await anyio.to_thread.run_sync(result.finish, models, limiter=self._threads)
+        elif isinstance(result, ToShow):
+            is_program = wants_json(request)
+            found = [await self._builders.kept(result.home, *page, is_program=is_program) for page in result.pages]
+            result = await anyio.to_thread.run_sync(result.finish, found, limiter=self._threads)
+        return visit, result
+
+    async def _form_again(
+        self, request: Request, operation: Operation, actor: Actor, sent: dict[str, Any], problem: Problem
+    ) -> Response:
+        """Return the page with the form, with what is wrong and what was sent; if that fails as well, what is wrong."""
+        page = self._by_path[operation.form]["GET"]
+        known = {name: value for name, value in sent.items() if name in page.fields.model_fields}
+        try:
+            visit, model = await self._do(request, page, actor, known)
+        except (UsageError, ValidationError) as error:
+            raise ProblemError(problem) from error
+        refusal = Refusal(problem=problem, sent=_as_in_forms(sent), action=operation.path.rpartition("/")[2])
+        return page_response(request, page, self._links, visit.actor, model, refusal)
+
+    def _admit(self, request: Request, operation: Operation) -> Actor | None:
+        """Return who may do it; None for a visitor who has to sign in first.
+
+        Raises:
+            ProblemError: if they may not, or not so often.
+        """
+        actor = actor_of(request, self._people)
+        if may(actor, operation):
+            has_person = actor.person is not None and operation.who is not Who.ANYBODY
+            self._count(operation, f"person {actor.number}" if has_person else network_of(address_of(request)))
+            return actor
+        if actor.person is None:
+            if operation.method == "GET" and not wants_json(request):
+                return None
+            raise ProblemError(Problem(status=401, title="Sign in first", error="Only who has signed in may do this."))
+        sentence = _refusal(actor, actor.person.role, operation)
+        raise ProblemError(Problem(status=403, title="Not allowed", error=sentence))
+
+    def _may_still(self, request: Request, operation: Operation, actor: Actor) -> bool:
+        """Return whether who asked is still who they were, and may do it."""
+        try:
+            now = actor_of(request, self._people)
+        except ProblemError:
+            return False
+        return now.number == actor.number and may(now, operation)
+
+    def _count(self, operation: Operation, whose: str) -> None:
+        if operation.rate is not None:
+            wait = self._people.rates.take(f"{operation.path} {whose}", operation.rate)
+            if wait:
+                raise too_often(wait)
+
+
+def _endpoint(path: str, handler: Any, by_method: Mapping[str, Operation]) -> Endpoint:
+    return Endpoint(
+        path=path,
+        handler=handler,
+        methods=tuple(by_method),
+        descriptions=lambda: {method: description_of(operation) for method, operation in by_method.items()},
+    )
+
+
+def _as_in_forms(sent: Mapping[str, Any]) -> dict[str, str | list[str]]:
+    """Return what a form could have sent: JSON may have anything, and pages show texts and lists of them."""
+    return {
+        name: value
+        for name, value in sent.items()
+        if isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+    }
+
+
+def _refusal(actor: Actor, role: Role, operation: Operation) -> str:
+    """Return why somebody may not do it; for a program, what would help."""
+    wanted = operation.who
+    if actor.token is None or (isinstance(wanted, Permission) and wanted not in PERMISSIONS[role]):
+        return f"Your role, {role}, may not do this."
+    good_for = [scope for scope, granted in SCOPE_PERMISSIONS.items() if wanted in granted]
+    if good_for and not operation.only_in_browser:
+        return f"This token may not do this; make one with the scope {good_for[0]} on your account page"
+    return "A token may not do this; sign in with a browser."
+
+
+def may(actor: Actor, operation: Operation) -> bool:
+    """Return whether somebody may do it."""
+    if operation.only_in_browser and actor.session is None:
+        return False
+    match operation.who:
+        case Who.ANYBODY:
+            return True
+        case Who.MEMBER:
+            return actor.person is not None
+        case Who.MEMBER_IN_BROWSER:
+            return actor.session is not None
+        case Who.PROGRAM:
+            return actor.token is not None
+    return operation.who in actor.permissions
+
+
+def too_often(wait_seconds: float) -> ProblemError:
+    """Return the refusal of what was done too often."""
+    seconds = ceil(wait_seconds)
+    sentence = f"This was done too often; try again in {counted(seconds, 'second')}."
+    return ProblemError(Problem(status=429, title="Too often", error=sentence, retry_after_seconds=seconds))

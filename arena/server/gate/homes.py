@@ -1,0 +1,229 @@
+"""The homes that operations read: the one that everybody sees, and those of contests with hidden results."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio.to_thread
+
+from arena.community.contests.hidden_place import has_hidden_home, hidden_home_path
+from arena.community.contests.result_place import result_path
+from arena.server.http.builders import Builders, LaneLimits
+from arena.server.http.built_value import BuiltValue
+from arena.server.http.opened_home import OpenedHome
+from arena.server.http.page_cache import FAILURE_SECONDS, PageCache
+from arena.server.http.page_response import FIRST_SECONDS, PROGRAM_SECONDS
+from arena.server.http.page_value import rest_seconds
+from arena.server.http.problems import DEFECT, problem_of
+from arena.site.frame.model import Model, Parameters
+from arena.site.frame.page import Lane, Page
+from arena.store.home import DATABASE_FILE, ArenaHome
+
+LIMITS = LaneLimits(processes=1, seconds=60.0, memory_bytes=2 * 1024**3)
+MAX_BUILDERS = 3
+"""Homes for which there are processes at a time."""
+MAX_KEPT = 20
+"""Pages of such homes."""
+
+_log = logging.getLogger("arena.server.http")
+
+
+@dataclass(frozen=True, slots=True)
+class HomePlace:
+    """Where a home is.
+
+    Attributes:
+        directory: of the home.
+        store: the URL of its database; None for a file in the directory.
+        is_apart: whether it is a file there, whatever ``store_url`` says.
+    """
+
+    directory: Path
+    store: str | None = None
+    is_apart: bool = False
+
+
+class Homes:
+    """The homes of an arena.
+
+    Attributes:
+        public: the one that everybody sees.
+        public_place: where that is.
+        pages: of that, as the site has built them; None if they are to be built again.
+    """
+
+    def __init__(self, home: OpenedHome, store: str | None = None) -> None:
+        """Prepare; nothing is opened.
+
+        Args:
+            home: the one that everybody sees.
+            store: the URL of its database; None for a file.
+        """
+        self.public = home
+        self.public_place = HomePlace(home.directory, store)
+        self.pages: PageCache | None = None
+
+    def hidden_place(self, contest: str) -> HomePlace:
+        """Return where the hidden home of a contest is, or would be."""
+        return HomePlace(hidden_home_path(self.public.directory, contest), is_apart=True)
+
+    def has_hidden(self, contest: str) -> bool:
+        """Return whether something of a contest is in a hidden home."""
+        return has_hidden_home(self.public.directory, contest)
+
+    @contextmanager
+    def hidden(self, contest: str) -> Iterator[ArenaHome | None]:
+        """Open the hidden home of a contest; None if it has no such home."""
+        place = self.hidden_place(contest)
+        if not self.has_hidden(contest):
+            yield None
+            return
+        with ArenaHome(place.directory, store=place.directory / DATABASE_FILE) as home:
+            yield home
+
+    def result_path(self, contest: str) -> Path:
+        """Return where the signed result of a contest is, or would be."""
+        return result_path(self.public.directory, contest)
+
+
+@dataclass(slots=True, eq=False)
+class _Shown:
+    """A page of such a home.
+
+    Attributes:
+        model: as it was built last; None if it can't be built.
+        stamp: of its home, before that.
+        rests_until: when it may be built again (monotonic seconds).
+        building: it is being built; None if not.
+    """
+
+    model: Model | None = None
+    stamp: object = None
+    rests_until: float = 0.0
+    building: asyncio.Task[None] | None = None
+
+
+class HomeBuilders:
+    """Builds pages of any home in processes that end when nobody asks."""
+
+    def __init__(self, homes: Homes, now: Callable[[], float] = lambda: time.monotonic()) -> None:
+        """Prepare; no process is started.
+
+        Args:
+            homes: of which pages are built.
+            now: the clock.
+        """
+        self._homes, self._now = homes, now
+        self._builders: dict[HomePlace, Builders] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+        self._shown: dict[tuple[HomePlace, Page, Parameters], _Shown] = {}
+
+    async def build(self, place: HomePlace, page: Page, parameters: Parameters) -> Model:
+        """Return what a page of a home shows.
+
+        Raises:
+            ProblemError: if it can't be built.
+        """
+        return page.model.model_validate_json((await self._value(place, page, parameters)).json)
+
+    async def _value(self, place: HomePlace, page: Page, parameters: Parameters) -> BuiltValue:
+        builders = self._builders.pop(place, None) or Builders(
+            Lane.BOARDS, str(place.directory), place.store, LIMITS, is_apart=place.is_apart
+        )
+        self._builders[place] = builders  # as the latest
+        for other in [one for one in self._builders if one != place][: 1 - MAX_BUILDERS or None]:
+            self._end(self._builders.pop(other))
+        return await builders.build(page, parameters)
+
+    async def newest(self, place: HomePlace, page: Page, parameters: Parameters) -> Model:
+        """Return what a page shows; that of a hidden home is not built again before it has changed.
+
+        Raises:
+            ProblemError: if it can't be built.
+        """
+        if not place.is_apart:
+            return await self.build(place, page, parameters)
+        shown, stamp = self._shown_at((place, page, parameters)), _stamp(place.directory / DATABASE_FILE)
+        if shown.model is None or shown.stamp != stamp:
+            shown.model, shown.stamp = await self.build(place, page, parameters), stamp
+        return shown.model
+
+    async def kept(self, place: HomePlace, page: Page, parameters: Parameters, *, is_program: bool) -> Model | None:
+        """Return what a page shows, which is not built again before its home has changed, and has rested.
+
+        Args:
+            place: of the home.
+            page: the page.
+            parameters: what its address says.
+            is_program: whether a program waits for it, which is more patient than a person.
+
+        Returns:
+            What it showed before, if there is nothing newer so soon; None if it can't be built.
+        """
+        seconds = PROGRAM_SECONDS if is_program else FIRST_SECONDS[Lane.RATINGS]
+        if place == self._homes.public_place and self._homes.pages is not None:
+            found = await self._homes.pages.find(page, parameters, seconds)
+            if found.value is None:
+                return None
+            return await anyio.to_thread.run_sync(page.model.model_validate_json, found.value.json)
+        shown = self._shown_at((place, page, parameters))
+        stamp = _stamp(place.directory / DATABASE_FILE)
+        is_current = shown.model is not None and shown.stamp == stamp
+        if shown.building is None and not is_current and self._now() >= shown.rests_until:
+            shown.building = asyncio.create_task(self._build(shown, stamp, place, page, parameters))
+        if shown.building is not None:
+            await asyncio.wait((shown.building,), timeout=seconds)
+        return shown.model
+
+    def _shown_at(self, key: tuple[HomePlace, Page, Parameters]) -> _Shown:
+        shown = self._shown.pop(key, None) or _Shown()
+        self._shown[key] = shown  # as the latest
+        for other in list(self._shown)[:-MAX_KEPT]:
+            if self._shown[other].building is None:
+                del self._shown[other]
+        return shown
+
+    async def _build(self, shown: _Shown, stamp: object, place: HomePlace, page: Page, parameters: Parameters) -> None:
+        began_at = self._now()
+        try:
+            value = await self._value(place, page, parameters)
+            shown.model = await anyio.to_thread.run_sync(page.model.model_validate_json, value.json)
+            rest = rest_seconds(value.seconds, value.cpu_seconds)
+        except Exception as error:
+            shown.model = None
+            rest = max(FAILURE_SECONDS, rest_seconds(self._now() - began_at, None))
+            if problem_of(error) is DEFECT:
+                _log.error("the page %s can't be built", page.name, exc_info=error)
+        finally:
+            shown.building = None
+        shown.stamp, shown.rests_until = stamp, self._now() + rest
+
+    def _end(self, builders: Builders) -> None:
+        ending = asyncio.create_task(builders.close())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
+    async def close(self) -> None:
+        """End the processes."""
+        tasks = [shown.building for shown in self._shown.values() if shown.building is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._ending, *(builders.close() for builders in self._builders.values()))
+
+
+def _stamp(database: Path) -> tuple[tuple[int, int], ...]:
+    """Return what differs after a commit to a database in a file."""
+    files = (database, database.with_name(f"{database.name}-wal"))
+    found = []
+    for path in files:
+        with suppress(OSError):
+            status = path.stat()
+            found.append((status.st_mtime_ns, status.st_size))
+    return tuple(found)

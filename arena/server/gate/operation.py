@@ -1,0 +1,295 @@
+"""An operation: a line in the table of what people do, from which dispatch, permission, limits and OpenAPI follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeAlias
+from unicodedata import category
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from arena.base.errors import UsageError
+from arena.base.reason import MAX_REASON_CHARACTERS
+from arena.community.submissions.upload_directory import Received, UploadDirectory
+from arena.server.gate.actor import Actor
+from arena.server.gate.body import MAX_BODY_BYTES
+from arena.server.gate.homes import HomePlace, Homes
+from arena.server.http.problems import FieldProblem
+from arena.site.frame.model import Model, Parameters
+from arena.site.frame.page import Page
+from arena.site.links import Links
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.rates import Rate
+from arena.store.people.roles import Permission
+from arena.store.people.unrated_match import Shown
+from arena.store.people.values import Person
+
+
+class Who(StrEnum):
+    """Who may do it, where no permission says so."""
+
+    ANYBODY = "anybody"
+    MEMBER = "member"
+    """Who has signed in, or a program of theirs."""
+    MEMBER_IN_BROWSER = "member in a browser"
+    """Who has signed in, and no program: it is about what proves who they are."""
+    PROGRAM = "program"
+    """A program of a member."""
+
+
+class Fields(BaseModel):
+    """What is sent with an operation: fields of a form, or JSON; and the fields in its path.
+
+    Attributes:
+        SEVERAL_LINES: the names of fields whose texts may have them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=2000, hide_input_in_errors=True)
+    SEVERAL_LINES: ClassVar[tuple[str, ...]] = ()
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _without_controls(cls, value: object, info: ValidationInfo) -> object:
+        """Refuse what no form sends and not every database takes: control characters and halves of characters."""
+        if info.field_name in cls.SEVERAL_LINES and isinstance(value, str):
+            value = value.replace("\r\n", "\n")
+            texts: Sequence[object] = value.replace("\t", "\n").split("\n")
+        else:
+            texts = value if isinstance(value, list | tuple) else (value,)
+        if any(category(letter) in ("Cc", "Cs") for text in texts if isinstance(text, str) for letter in text):
+            raise PydanticCustomError("control_character", "Expected text in one line, without control characters")
+        return value
+
+
+REASON_TITLE = "Why, for the public log"
+Reason = Annotated[str, Field(title=REASON_TITLE, min_length=1, max_length=MAX_REASON_CHARACTERS)]
+"""Why something is done, for others to read."""
+
+
+class Numbered(Fields):
+    """Which session, token, invitation or submission."""
+
+    number: int = Field(ge=1, le=2**31 - 1)
+
+
+class NoFields(Fields):
+    """Nothing is sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """What an operation is done with.
+
+    Attributes:
+        actor: who asks.
+        fields: what was sent.
+        people: the database.
+        site: the address of the site, as the request has it.
+        uploads: what was handed in.
+        homes: where tournaments are.
+        received: the file that was sent with it, if it takes one.
+        address: from where it was asked.
+        device: what the browser or program says it is.
+    """
+
+    actor: Actor
+    fields: Any
+    people: PeopleStore
+    uploads: UploadDirectory
+    homes: Homes
+    received: Received | None
+    site: str
+    address: str
+    device: str
+
+    @property
+    def person(self) -> Person:
+        """Who asks, where only members may."""
+        assert self.actor.person is not None
+        return self.actor.person
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """The result of an operation after which a browser is led elsewhere.
+
+    Attributes:
+        to: the path of a page of ours.
+        sentence: what was done, for programs.
+        session: the secret of a session that has begun; "" if the present one has ended, None for neither.
+    """
+
+    to: str
+    sentence: str
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Download:
+    """The result of an operation that is a file, to be kept and not shown.
+
+    Attributes:
+        path: where it is.
+        name: what it is to be called.
+    """
+
+    path: Path
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """The result of an operation that is a file, made for who asks; it is kept and not shown.
+
+    Attributes:
+        content: the bytes.
+        media_type: what it is.
+        name: what it is to be called.
+    """
+
+    content: bytes
+    media_type: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfHome:
+    """A page of another home than everybody sees.
+
+    Attributes:
+        page: in the table of pages.
+        parameters: what its address says.
+        model: what it shows.
+        links: the addresses in it.
+        notice: a sentence above it.
+        notice_address: of the page that the sentence is about.
+    """
+
+    page: Page
+    parameters: Parameters
+    model: Model
+    links: Links
+    notice: str
+    notice_address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToBuild:
+    """A result that needs pages which are built in a process of their own.
+
+    Attributes:
+        home: of which they are.
+        pages: each with what its address says.
+        finish: returns the result from their models; called in a thread.
+    """
+
+    home: HomePlace
+    pages: Sequence[tuple[Page, Parameters]]
+    finish: Callable[[Sequence[Model]], Result]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToShow:
+    """A result that has something of pages in it, as far as they have been built: nobody waits long for them.
+
+    Attributes:
+        home: of which they are.
+        pages: each with what its address says.
+        finish: returns the result from their models, None for one that is not there now; called in a thread.
+    """
+
+    home: HomePlace
+    pages: Sequence[tuple[Page, Parameters]]
+    finish: Callable[[Sequence[Model | None]], Model]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Follow:
+    """The result of an operation that says when an unrated match changes, as long as somebody listens.
+
+    Attributes:
+        number: of the match.
+        shown: how it is now.
+    """
+
+    number: int
+    shown: Shown
+
+
+Result: TypeAlias = "Model | Done | Download | Document | OfHome | ToBuild | ToShow | Follow"
+
+Handler = Callable[[Visit], Result]
+"""Does it, in a thread of its own; may raise our errors."""
+
+
+def _no_topics(_: Any) -> tuple[str, ...]:
+    return ()
+
+
+def _never(_: Any) -> bool:
+    return False
+
+
+def _no_fields(_: UsageError, __: Mapping[str, Any], ___: bool) -> tuple[FieldProblem, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """Something that people do, or a page for a person.
+
+    Attributes:
+        method: of the request.
+        path: with fields in braces.
+        summary: what it does, in a line.
+        who: who may do it.
+        handler: does it.
+        fields: what is sent.
+        model: what is returned; None if a browser is led elsewhere.
+        template: of the page that shows it.
+        room: the part of the site's navigation that it belongs to.
+        rate: how often for one person; from one network, if anybody may.
+        form: the path of the page that has its form, on which a browser sees what is wrong with what it sent; "" for
+            a page that says only that.
+        fields_refused: returns which fields a refusal is about, from the error, what was sent, and whether a program
+            did; none if that is not known.
+        takes_password: whether a password is hashed, which takes long.
+        takes_upload: whether a file is sent with it.
+        only_in_browser: whether no token is good for it.
+        is_in_the_open: whether there is no secret in it, so that it may be read on its way.
+        media_type: of the file or the stream that is returned; "" for neither.
+        max_body_bytes: how much is sent with it, at most.
+        topics: returns what a reader has to hear of to see the page change, from what it shows; none if it is not live.
+        is_asked_for_again: returns whether a browser asks for it every few seconds: no event may tell of what it shows.
+        is_late: returns whether something in what it shows is still being computed.
+    """
+
+    method: str
+    path: str
+    summary: str
+    who: Permission | Who
+    handler: Handler
+    fields: type[BaseModel] = NoFields
+    model: type[Model] | None = None
+    template: str = ""
+    room: str = "account"
+    rate: Rate | None = None
+    form: str = ""
+    fields_refused: Callable[[UsageError, Mapping[str, Any], bool], tuple[FieldProblem, ...]] = _no_fields
+    takes_password: bool = False
+    takes_upload: bool = False
+    only_in_browser: bool = False
+    is_in_the_open: bool = False
+    media_type: str = ""
+    max_body_bytes: int = MAX_BODY_BYTES
+    topics: Callable[[Any], tuple[str, ...]] = _no_topics
+    is_asked_for_again: Callable[[Any], bool] = _never
+    is_late: Callable[[Any], bool] = _never
+
+
+Paths = Mapping[str, Mapping[str, Operation]]
+"""The operations by path, and then by method."""

@@ -1,0 +1,166 @@
+"""What an operation has led to, as a response: a page or JSON, a place to go to, or a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from arena.base.names import as_file_name
+from arena.server.gate.actor import Actor, cookie_of
+from arena.server.gate.operation import Document, Done, Download, OfHome, Operation
+from arena.server.http.problems import Problem
+from arena.server.http.rendered import NOT_KEPT, rendered, response_of
+from arena.site.links import ServedLinks
+from arena.site.render import Setting, render, render_template
+
+HTML, JSON = "text/html; charset=utf-8", "application/json"
+MAX_PLACE_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """What was sent with a form, and why it was refused.
+
+    Attributes:
+        problem: what is wrong.
+        sent: to be shown again.
+        action: the end of the address it was sent to, where a page has several forms.
+    """
+
+    problem: Problem
+    sent: Mapping[str, Any]
+    action: str
+
+    @property
+    def wrong(self) -> dict[str, str]:
+        """What is wrong with each field, by its name."""
+        found: dict[str, list[str]] = {}
+        for one in self.problem.fields:
+            found.setdefault(one.field, []).append(one.error)
+        return {field: "; ".join(errors) for field, errors in found.items() if field}
+
+
+def wants_json(request: Request) -> bool:
+    """Return whether a program asks."""
+    accepted = request.headers.get("accept", "").lower()
+    return "application/json" in accepted and "text/html" not in accepted
+
+
+def page_response(
+    request: Request,
+    operation: Operation,
+    links: ServedLinks,
+    actor: Actor,
+    model: Any,
+    refusal: Refusal | None = None,
+) -> Response:
+    """Return what an operation shows.
+
+    Args:
+        request: which is answered.
+        operation: that was done.
+        links: the addresses in the page.
+        actor: who asks.
+        model: what is shown.
+        refusal: of what was sent with a form on it; None if nothing was.
+    """
+    headers = {"cache-control": NOT_KEPT} | ({"retry-after": "1"} if operation.is_late(model) else {})
+    if wants_json(request) or not operation.template:
+        response = response_of(rendered(model.model_dump_json().encode(), JSON), _asked(request), headers)
+    else:
+        html = render_template(
+            operation.template,
+            _setting(links, operation, model) if refusal is None else Setting(links=links),
+            room=operation.room,
+            twin=None,
+            model=model,
+            actor=actor,
+            error=refusal.problem.error if refusal is not None else "",
+            sent=refusal.sent if refusal is not None else {},
+            action=refusal.action if refusal is not None else "",
+            problems=refusal.problem.fields if refusal is not None else (),
+            wrong=refusal.wrong if refusal is not None else {},
+        )
+        status = refusal.problem.status if refusal is not None else 200
+        response = response_of(rendered(html.encode(), HTML), _asked(request), headers, status)
+    response.headers["vary"] += ", Cookie, Authorization"
+    return response
+
+
+def _setting(links: ServedLinks, operation: Operation, model: Any) -> Setting:
+    return Setting(links=links, topics=operation.topics(model), is_asked_for_again=operation.is_asked_for_again(model))
+
+
+def done_response(request: Request, done: Done) -> Response:
+    """Lead a browser elsewhere; tell a program what was done."""
+    if wants_json(request):
+        body = json.dumps({"done": done.sentence, "to": done.to}).encode()
+        response = response_of(rendered(body, JSON), _asked(request), {"cache-control": NOT_KEPT})
+    else:
+        response = Response(status_code=303, headers={"location": done.to, "cache-control": NOT_KEPT})
+    if done.session is not None:
+        response.headers["set-cookie"] = cookie_of(request, done.session or None)
+    return response
+
+
+def download_response(result: Download) -> Response:
+    """Return a file that no browser shows or runs, whatever is in it."""
+    headers = {"cache-control": NOT_KEPT, "content-security-policy": "sandbox"}
+    name = as_file_name(result.name).encode("ascii", "replace").decode()
+    return FileResponse(result.path, headers=headers, media_type="application/octet-stream", filename=name)
+
+
+def document_response(request: Request, result: Document) -> Response:
+    """Return bytes as a file that no browser shows or runs."""
+    name = as_file_name(result.name).encode("ascii", "replace").decode()
+    headers = {
+        "cache-control": NOT_KEPT,
+        "content-security-policy": "sandbox",
+        "content-disposition": f'attachment; filename="{name}"',
+    }
+    return response_of(rendered(result.content, result.media_type), _asked(request), headers)
+
+
+def home_page_response(request: Request, result: OfHome) -> Response:
+    """Return a page of another home."""
+    if wants_json(request):
+        content, kind = result.model.model_dump_json().encode(), JSON
+    else:
+        setting = Setting(
+            links=result.links,
+            is_asked_for_again=True,
+            notice=result.notice,
+            notice_address=result.notice_address,
+        )
+        content, kind = render(result.page, result.parameters, result.model, setting).encode(), HTML
+    response = response_of(rendered(content, kind), _asked(request), {"cache-control": NOT_KEPT})
+    response.headers["vary"] += ", Cookie, Authorization"
+    return response
+
+
+def _asked(request: Request) -> Headers:
+    """Return the headers that say in which form to answer; only what is read can be there already."""
+    if request.method in ("GET", "HEAD"):
+        return request.headers
+    return Headers({"accept-encoding": request.headers.get("accept-encoding", "")})
+
+
+def place_of_ours(text: str) -> str:
+    """Return a path that is on this site for certain: what else was sent becomes the account."""
+    is_plain = text.isascii() and text.isprintable() and "\\" not in text and len(text) <= MAX_PLACE_CHARACTERS
+    return text if is_plain and text.startswith("/") and not text.startswith("//") else "/account"
+
+
+def to_sign_in(request: Request) -> Response:
+    """Lead a visitor to the page on which one signs in, and then back."""
+    query = request.scope["query_string"].decode("latin-1")
+    place = quote(request.url.path) + (f"?{query}" if query else "")
+    headers = {"location": f"/sign-in?{urlencode({'next': place_of_ours(place)})}", "cache-control": NOT_KEPT}
+    return Response(status_code=303, headers=headers)

@@ -1,0 +1,235 @@
+"""The application: an address to a page, or to a sentence that says what is wrong with it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from arena.base.programs.trouble_note import Trouble
+from arena.server.http import openapi
+from arena.server.http.addresses import Addresses, query_of
+from arena.server.http.builders import Builders
+from arena.server.http.csp_reports import CspReports
+from arena.server.http.endpoint import Endpoint
+from arena.server.http.events import Events
+from arena.server.http.feeds import Feeds
+from arena.server.http.health import Health
+from arena.server.http.hosts import Hosts
+from arena.server.http.observation import ROUTE, Observer, observing
+from arena.server.http.opened_home import OpenedHome
+from arena.server.http.page_cache import PageCache
+from arena.server.http.page_response import PageResponses
+from arena.server.http.problems import DEFECT, ENDING, AwayLog, bad_address, problem_of
+from arena.server.http.rendered import FOR_GOOD, PAGE_CACHING, Rendered, rendered, response_of
+from arena.server.http.security_headers import with_security_headers
+from arena.server.http.snapshots import Snapshots
+from arena.server.http.supervisor import Supervisor
+from arena.server.http.value_builder import ValueBuilder
+from arena.server.http.versions import VersionOfTheSecond, Versions
+from arena.site.frame.model import Frozen
+from arena.site.frame.page import Lane, Page
+from arena.site.links import ServedLinks
+from arena.site.page_table import PAGES
+from arena.site.render import asset, asset_digests
+
+CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+_log = logging.getLogger("arena.server.http")
+
+
+class Site:
+    """The site of a home, as an ASGI application. It is closed with ``close``."""
+
+    def __init__(
+        self,
+        home: OpenedHome,
+        *,
+        hosts: Hosts | None = None,
+        versions: Versions | None = None,
+        events: Events | None = None,
+        endpoints: Sequence[Endpoint] = (),
+        links: ServedLinks | None = None,
+        supervisor: Supervisor | None = None,
+        end_streams: Callable[[], None] | None = None,
+        end: Callable[[], Awaitable[None]] | None = None,
+        store: str | None = None,
+        troubles: Callable[[], tuple[Trouble, ...]] = tuple,
+        observers: Sequence[Observer] = (),
+        frozen: Callable[[str], Frozen | None] = lambda _: None,
+    ) -> None:
+        """Prepare to answer.
+
+        Args:
+            home: where the arena is.
+            hosts: the names by which it may be asked; None for those of this machine.
+            versions: of the topics of pages; by default those of the events.
+            events: in the store; None if nobody watches it.
+            endpoints: addresses that are no pages.
+            links: the addresses of pages; None for those of a site where nobody signs in.
+            supervisor: of the parts that work beside it.
+            end_streams: ends the streams of the endpoints.
+            end: ends what the endpoints have started.
+            store: the URL of its database; None for a file in the home.
+            troubles: returns what is wrong with the parts of the site, for the page of health.
+            observers: are called with every request when its answer begins.
+            frozen: returns whether results of a tournament are hidden now, or may be later; None if neither.
+        """
+        self._events, self._supervisor, self._end = events, supervisor, end
+        self._end_streams = end_streams
+        self._watching: asyncio.Task[None] | None = None
+        self._ending: tuple[asyncio.Task[None], ...] | None = None
+        self.versions = versions or (events.watcher if events else VersionOfTheSecond())
+        lanes = (Lane.RATINGS, Lane.BOARDS)
+        self.builders = {lane: Builders(lane, str(home.directory), store) for lane in lanes}
+        self.csp_reports = CspReports()
+        self._openapi_document: Rendered | None = None
+        self._away_log = AwayLog()
+        health = Health(home, self.versions, self.builders, self.csp_reports, events, troubles=troubles)
+        self._builder = ValueBuilder(home, self.builders, Snapshots(home().cache_directory, lambda: home().audience))
+        self.cache = PageCache(self._builder, self.versions, reads_all=lambda: home.audience.reads_all)
+        self._responses = PageResponses(self.cache, links or ServedLinks(asset_digests()), health.page, frozen)
+        self._feeds = Feeds(home, self.versions)
+        self._endpoints = (*self._own_endpoints(), *endpoints)
+        targets: list[tuple[str, Page | Endpoint, bool]] = [(page.path, page, True) for page in PAGES]
+        targets += [(endpoint.path, endpoint, False) for endpoint in self._endpoints]
+        self._addresses = Addresses(targets)
+        guarded = (hosts or Hosts()).guarding(self._answer, self._responses.problem)
+        self._app = observing(with_security_headers(guarded), observers)
+
+    def _own_endpoints(self) -> tuple[Endpoint, ...]:
+        events = (self._events.endpoint,) if self._events else ()
+        return (
+            *events,
+            *self._feeds.endpoints,
+            Endpoint(path="/static/{digest}/{name}", handler=_static),
+            Endpoint(path="/robots.txt", handler=_robots),
+            Endpoint(path="/tournaments", handler=_to_first_page),
+            Endpoint(path="/csp-reports", handler=self.csp_reports.receive, methods=("POST",)),
+            Endpoint(path="/openapi.json", handler=self._openapi),
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "http":
+            await self._app(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        sender = _Sender(send, has_body=request.method != "HEAD")
+        try:
+            response = await self._response(request)
+            await response(scope, receive, sender)
+        except ClientDisconnect:
+            return
+        except asyncio.CancelledError:  # only when the server ends
+            if sender.has_begun:
+                raise
+            await self._responses.problem(request, ENDING)(scope, receive, sender)
+        except Exception as error:
+            if sender.has_begun:
+                raise
+            problem = problem_of(error)
+            if problem is DEFECT:
+                _log.error("a request failed", exc_info=error)
+            self._away_log.note(error)
+            await self._responses.problem(request, problem)(scope, receive, sender)
+
+    async def _response(self, request: Request) -> ASGIApp:
+        raw_path = request.scope.get("raw_path") or request.scope["path"].encode()
+        if raw_path != b"/" and raw_path.endswith(b"/") and self._addresses.has(raw_path[:-1]):
+            query = request.scope["query_string"].decode("latin-1")
+            address = raw_path[:-1].decode("latin-1") + (f"?{query}" if query else "")
+            return RedirectResponse(address, 308)
+        match = self._addresses.find(raw_path)
+        request.scope[ROUTE] = match.target.path
+        allowed = match.target.allowed if isinstance(match.target, Endpoint) else ("GET", "HEAD")
+        if request.method not in allowed:
+            return self._responses.method_not_allowed(request, allowed)
+        if isinstance(match.target, Endpoint):
+            request.scope["path_params"] = dict(match.fields)
+            return await match.target.handler(request)
+        query = query_of(request.scope["query_string"])
+        return await self._responses.page(request, match.target, dict(match.fields), query, match.suffix)
+
+    async def _openapi(self, request: Request) -> Response:
+        if self._openapi_document is None:
+            text = json.dumps(openapi.document(PAGES, self._endpoints))
+            self._openapi_document = rendered(text.encode(), "application/json")
+        return response_of(self._openapi_document, request.headers, {"cache-control": PAGE_CACHING})
+
+    @property
+    def event_readers(self) -> int:
+        """How many streams of events are open."""
+        return self._events.readers if self._events is not None else 0
+
+    async def start(self) -> None:
+        """Begin to watch the store, and start the programs beside it."""
+        if self._supervisor is not None:
+            self._supervisor.start()
+        if self._events is not None:
+            self._watching = asyncio.create_task(self._events.run())
+
+    def end_streams(self) -> None:
+        """End the streams, which would else keep the server from ending, and the programs beside it, meanwhile."""
+        if self._ending is None:
+            beside = (self._supervisor.close(),) if self._supervisor is not None else ()
+            self._ending = tuple(map(asyncio.create_task, beside))
+        if self._end_streams is not None:
+            self._end_streams()
+        if self._events is not None:
+            self._events.close()
+
+    async def close(self) -> None:
+        """Stop watching the store and building pages."""
+        self.end_streams()
+        await asyncio.gather(*self._ending or ())
+        if self._end is not None:
+            await self._end()
+        if self._watching is not None:
+            await self._watching
+        await self.cache.close()
+        await self._builder.close()
+
+
+class _Sender:
+    """Sends a response, or only its head."""
+
+    def __init__(self, send: Send, has_body: bool) -> None:
+        self.has_begun = False
+        self._send, self._has_body = send, has_body
+
+    async def __call__(self, message: Message) -> None:
+        self.has_begun = True
+        if message["type"] == "http.response.body" and not self._has_body:
+            message = {**message, "body": b""}
+        await self._send(message)
+
+
+_assets: dict[str, Rendered] = {}
+
+
+async def _static(request: Request) -> Response:
+    """Return a file; its address has its digest, so that it can be kept for good."""
+    name, digest = request.path_params["name"], request.path_params["digest"]
+    if asset_digests().get(name) != digest:
+        raise bad_address("There is no such file; the page that names it is older than this server.", 404)
+    if name not in _assets:
+        _assets[name] = rendered(asset(name), f"{CONTENT_TYPES[name.rpartition('.')[2]]}; charset=utf-8")
+    return response_of(_assets[name], request.headers, {"cache-control": FOR_GOOD})
+
+
+async def _to_first_page(_: Request) -> Response:
+    """Lead to the list of tournaments, which is the first page."""
+    return RedirectResponse("/", 308)
+
+
+async def _robots(request: Request) -> Response:
+    """Let all pages be found, but none of the twins and streams."""
+    text = "User-agent: *\nDisallow: /*.json\nDisallow: /*.csv\nDisallow: /events\n"
+    return response_of(rendered(text.encode(), "text/plain; charset=utf-8"), request.headers, {})

@@ -1,0 +1,298 @@
+"""Builder processes, as the web process sees them: started when needed, ended when they are idle or too slow."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from arena.base.programs.systemd import CREDENTIALS_VARIABLE
+from arena.server.http.builder_messages import BuildAnswer, BuilderStart, BuildRequest
+from arena.server.http.built_value import BuiltValue
+from arena.server.http.frames import FrameError, framed, receive_frame
+from arena.server.http.problems import Problem, ProblemError
+from arena.server.http.turns import Turns
+from arena.site.frame.model import Parameters
+from arena.site.frame.page import Lane, Page
+from arena.store.home import STORE_VARIABLE
+
+IDLE_SECONDS = 60.0
+START_SECONDS = 30.0
+
+_log = logging.getLogger("arena.server.http")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneLimits:
+    """What the builders of a lane may use.
+
+    Attributes:
+        processes: how many at a time.
+        seconds: how long a page may take.
+        memory_bytes: how much memory each process may use; None for no bound.
+    """
+
+    processes: int
+    seconds: float
+    memory_bytes: int | None = None
+
+
+LIMITS = {
+    Lane.RATINGS: LaneLimits(processes=1, seconds=300.0),
+    Lane.BOARDS: LaneLimits(processes=2, seconds=10.0, memory_bytes=2 * 1024**3),
+}
+
+CRASHED = Problem(
+    status=503, title="This page can’t be built", error="The process that builds this page has crashed while doing so."
+)
+
+
+class Builders:
+    """The builders of one lane."""
+
+    def __init__(
+        self,
+        lane: Lane,
+        directory: str,
+        store: str | None,
+        limits: LaneLimits | None = None,
+        *,
+        is_apart: bool = False,
+    ) -> None:
+        """Prepare builders; none is started yet.
+
+        Args:
+            lane: what they build.
+            directory: of the home.
+            store: the URL of its database; None for a file in the home.
+            limits: of each; None for those of the lane.
+            is_apart: whether the database is the file in the directory, whatever ``store_url`` says.
+        """
+        self.lane = lane
+        self.limits = limits or LIMITS[lane]
+        self._directory, self._store = directory, store
+        self._left_out = {STORE_VARIABLE, CREDENTIALS_VARIABLE} if is_apart else set()
+        self._turns = Turns(self.limits.processes)
+        self._running: set[_Builder] = set()
+        self._idle: list[_Builder] = []
+        self._ending: set[asyncio.Task[int]] = set()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a page has to wait until others have been built."""
+        return self._turns.is_busy
+
+    @property
+    def busy(self) -> int:
+        """How many pages are being built."""
+        return self._turns.busy
+
+    @property
+    def waiting(self) -> int:
+        """How many pages wait to be built."""
+        return self._turns.waiting
+
+    @property
+    def refused(self) -> int:
+        """How many pages were refused because too many waited."""
+        return self._turns.refused
+
+    @property
+    def processes(self) -> tuple[int, ...]:
+        """The ids of the processes that there are now."""
+        return tuple(sorted(builder.process.pid for builder in self._running))
+
+    async def build(self, page: Page, parameters: Parameters, is_first: bool = True) -> BuiltValue:
+        """Return the value of a page.
+
+        Args:
+            page: the page.
+            parameters: what its address says.
+            is_first: whether nobody has seen it yet.
+
+        Raises:
+            ProblemError: if it can't be built.
+        """
+        request = BuildRequest(page=page.name, parameters=parameters.model_dump(mode="json"))
+        async with self._turns.turn(is_first):
+            return await self._ask(request)
+
+    async def _ask(self, request: BuildRequest) -> BuiltValue:
+        started = time.monotonic()
+        builder = self._idle_one()
+        answer = await self._answer_of(builder, request) if builder is not None else None
+        if answer is None:  # it may have ended while it was idle
+            answer = await self._answer_of(await self._new_one(), request)
+        if answer is None:
+            _log.warning("a builder of %s has crashed with the page %s", self.lane, request.page)
+            raise ProblemError(CRASHED)
+        how, value = answer
+        if how.log:
+            _log.warning("the page %s: %s", request.page, how.log)
+        if how.problem is not None:
+            raise ProblemError(how.problem)
+        return BuiltValue(value, min(how.seconds, time.monotonic() - started), how.cpu_seconds)
+
+    async def _answer_of(self, builder: _Builder, request: BuildRequest) -> tuple[BuildAnswer, bytes] | None:
+        """Return the answer of a builder; None if it has crashed.
+
+        Raises:
+            ProblemError: if it takes too long.
+        """
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                answer = await builder.ask(request)
+        except TimeoutError:
+            raise ProblemError(_took_too_long(self.limits.seconds)) from None
+        except (FrameError, ValidationError, OSError):
+            return None
+        else:
+            self._keep(builder)
+            return answer
+        finally:
+            if builder not in self._idle:
+                self._end(builder)
+
+    def _idle_one(self) -> _Builder | None:
+        """Return a builder that waits for work; None without one."""
+        if not self._idle:
+            return None
+        builder = self._idle.pop()
+        builder.cancel_end()
+        return builder
+
+    async def _new_one(self) -> _Builder:
+        """Return a builder that has just been started."""
+        starting = asyncio.create_task(self._start())
+        try:
+            builder = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            self._end(await starting)  # whoever begins to start a process has to end it
+            raise
+        except OSError as error:
+            _log.warning("a builder of %s can't be started: %s", self.lane, error)
+            raise ProblemError(CRASHED) from error
+        self._running.add(builder)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await builder.is_ready()
+        except (FrameError, TimeoutError) as error:
+            _log.warning("a builder of %s does not start: %s", self.lane, error)
+            self._end(builder)
+            raise ProblemError(CRASHED) from error
+        except asyncio.CancelledError:
+            self._end(builder)
+            raise
+        return builder
+
+    async def _start(self) -> _Builder:
+        environment = {name: value for name, value in os.environ.items() if name not in self._left_out}
+        return await _Builder.start(self._directory, self._store, self.limits.memory_bytes, environment)
+
+    def _keep(self, builder: _Builder) -> None:
+        self._idle.append(builder)
+        builder.end_later(IDLE_SECONDS, lambda: self._end(builder))
+
+    def _end(self, builder: _Builder) -> None:
+        if builder in self._idle:
+            self._idle.remove(builder)
+        self._running.discard(builder)
+        builder.kill()
+        ending = asyncio.create_task(builder.process.wait())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
+    async def close(self) -> None:
+        """End all processes."""
+        for builder in list(self._running):
+            self._end(builder)
+        await asyncio.gather(*self._ending)
+
+
+class _Builder:
+    """One process."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self._end: asyncio.TimerHandle | None = None
+
+    @classmethod
+    async def start(
+        cls, directory: str, store: str | None, memory_bytes: int | None, environment: Mapping[str, str]
+    ) -> _Builder:
+        """Start a process."""
+        start = BuilderStart(
+            directory=directory,
+            store=store,
+            import_path=tuple(sys.path),
+            parent=os.getpid(),
+            memory_bytes=memory_bytes,
+        )
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "arena.server.http.builder"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **environment},
+            start_new_session=True,  # Ctrl-C is for the web process, which ends its builders
+        )
+        builder = cls(process)
+        builder._send(start.model_dump_json().encode())
+        return builder
+
+    def _send(self, payload: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(framed(payload))
+
+    async def is_ready(self) -> None:
+        """Return when it can be asked.
+
+        Raises:
+            FrameError: if it has ended.
+        """
+        assert self.process.stdout is not None
+        await receive_frame(self.process.stdout)
+
+    async def ask(self, request: BuildRequest) -> tuple[BuildAnswer, bytes]:
+        """Return the answer to a request, and the value of the page.
+
+        Raises:
+            FrameError: if the process has ended, or its answer is malformed.
+            ValidationError: if its answer is malformed.
+        """
+        assert self.process.stdout is not None
+        self._send(request.model_dump_json().encode())
+        answer = BuildAnswer.model_validate_json(await receive_frame(self.process.stdout))
+        return answer, b"" if answer.problem is not None else await receive_frame(self.process.stdout)
+
+    def end_later(self, seconds: float, end: Callable[[], None]) -> None:
+        """Call a function unless ``cancel_end`` is called before."""
+        self._end = asyncio.get_running_loop().call_later(seconds, end)
+
+    def cancel_end(self) -> None:
+        """Stay."""
+        if self._end is not None:
+            self._end.cancel()
+
+    def kill(self) -> None:
+        """End it at once, with all it has started."""
+        self.cancel_end()
+        if self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+
+
+def _took_too_long(seconds: float) -> Problem:
+    return Problem(
+        status=503,
+        title="This page takes too long",
+        error=f"It took longer than {seconds:g} s to build this page, and was given up.",
+    )

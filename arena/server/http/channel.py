@@ -1,0 +1,250 @@
+"""The readers of the same topics: what has happened becomes text once for all of them.
+
+Events of a tournament are sent at most once a second, states of a match at most four times, so that readers who ask for
+the page again at each of them ask no more often than that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Any
+
+from arena.server.http.changes import LoggedEvent, LoggedLiveMatch, StoreState
+from arena.server.http.cursor import Cursor, live_log, tournament_log
+from arena.server.http.reader import Chunk, Reader
+from arena.server.http.topics import ARENA, ARENA_LOG, Topic
+from arena.store.results.events import EventDetails
+
+SECONDS_BETWEEN_EVENTS = 1.0
+SECONDS_BETWEEN_STATES = 0.25
+HEARTBEAT_SECONDS = 15.0
+
+MAX_PENDING = 1000
+"""Events that wait to be sent; with more, readers read everything again."""
+
+_NO_DETAILS = EventDetails()
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A topic, and which tournament it is about.
+
+    Attributes:
+        topic: as the reader named it.
+        tournament: the tournament's number; 0 for several.
+    """
+
+    topic: Topic
+    tournament: int = 0
+
+
+class Channel:
+    """What readers of some topics are sent.
+
+    Attributes:
+        key: the topics.
+        readers: who reads.
+        end: the end of the chain of chunks.
+        places: up to where everything has been sent, by log.
+        counted: the topics of which only the number of changes is sent, by what counts them.
+        sent_at: when something was sent last (monotonic seconds).
+        matches: the matches it is about, by the numbers of tournament and match.
+        known_matches: those of which the store was asked whether they are still to be played.
+        watched: those of them that are followed ply by ply.
+    """
+
+    def __init__(self, key: frozenset[Subscription], state: StoreState, now: float) -> None:
+        """Begin with what happens after a state of the store."""
+        self.key = key
+        self.readers: set[Reader] = set()
+        self.end = Chunk()
+        self.sent_at = now
+        self.places = dict(state.cursor(sorted((one.topic for one in key), key=lambda topic: topic.path)).places)
+        self.counted = {one.topic.counter: one.topic for one in key if one.topic.tournament is None}
+        self.matches = {(one.tournament, one.topic.match) for one in key if one.topic.match is not None}
+        self.known_matches: set[tuple[int, int]] = set()
+        self.watched: set[tuple[int, int]] = set()
+        self._store = state.store
+        self._wholes = {one.tournament for one in key if one.topic.tournament is not None and one.topic.match is None}
+        self._paths = {one.tournament: Topic(one.topic.tournament).path for one in key}
+        self._events: dict[int, list[LoggedEvent]] = {}
+        self._live: dict[tuple[int, int], LoggedLiveMatch | None] = {}
+        self._progressed: set[str] = set()
+        self._missed: dict[int, int] = {}
+        self._totals = {counter: self.places[counter] for counter in self.counted}
+        self._not_before: dict[str, float] = {}
+
+    @property
+    def tournaments(self) -> set[int]:
+        """The tournaments it is about."""
+        return {one.tournament for one in self.key if one.topic.tournament is not None}
+
+    @property
+    def cursor(self) -> Cursor:
+        """The place of a reader that has read all chunks."""
+        return Cursor(self._store, self.places)
+
+    # what has happened
+
+    def add_event(self, event: LoggedEvent) -> None:
+        """Add an event of one of its tournaments, to be sent."""
+        if event.tournament not in self._events and event.tournament not in self._missed and not self._is_about(event):
+            self.places[tournament_log(event.tournament)] = event.stored.seq
+            return
+        waiting = self._events.setdefault(event.tournament, [])
+        waiting.append(event)
+        if len(waiting) > MAX_PENDING:
+            self.add_missed(event.tournament, event.stored.seq)
+
+    def add_missed(self, tournament: int, number: int) -> None:
+        """Note that events up to this one can't be sent."""
+        self._events.pop(tournament, None)
+        self._missed[tournament] = number
+
+    def add_live(self, live: LoggedLiveMatch) -> None:
+        """Add the state of one of its matches, to be sent unless a later one comes before that."""
+        self._live[live.place] = live
+
+    def add_gone(self, place: tuple[int, int]) -> None:
+        """Note that one of its matches is not being played any more, and has no result either."""
+        self._live[place] = None
+
+    def add_progress(self, tournament: int) -> None:
+        """Note that there is news of how far the run of a tournament is."""
+        if tournament in self._wholes:
+            self._progressed.add(self.path_of(tournament))
+        if ARENA_LOG in self.counted:
+            self._progressed.add(ARENA.path)
+
+    def set_totals(self, state: StoreState) -> bool:
+        """Note how many changes its topics have had in a state of the store; return whether there are new ones."""
+        self._totals = {counter: state.total_of(topic) for counter, topic in self.counted.items()}
+        return any(total != self.places[counter] for counter, total in self._totals.items())
+
+    # when and what to send
+
+    def due_at(self) -> float | None:
+        """Return from when on something can be sent (monotonic seconds); None if there is nothing."""
+        waiting = list(self._waiting())
+        return min(self._not_before.get(log, 0.0) for log in waiting) if waiting else None
+
+    def _waiting(self) -> Iterator[str]:
+        """Yield the logs of which something is to be sent."""
+        for counter, total in self._totals.items():
+            if total != self.places[counter]:
+                yield counter
+        yield from map(tournament_log, {*self._events, *self._missed})
+        for tournament, match in self._live:
+            yield live_log(tournament, match)
+        yield from map(_progress_of, self._progressed)
+
+    def flush(self, now: float) -> bool:
+        """Append to the chain what can be sent now; return whether there was something."""
+        ready = {log for log in self._waiting() if self._not_before.get(log, 0.0) <= now}
+        states = {live_log(*place) for place in self._live}
+        for log in ready:
+            self._not_before[log] = now + (SECONDS_BETWEEN_STATES if log in states else SECONDS_BETWEEN_EVENTS)
+        data = b"".join(self._frames(ready))
+        self._append(data, now)
+        return bool(data)
+
+    def beat(self, now: float) -> None:
+        """Append what shows that the stream is alive, and how far it is."""
+        self._append(b": alive\n" + id_line(self.cursor) + b"\n", now)
+
+    def _append(self, data: bytes, now: float) -> None:
+        if data:
+            self.end.following = Chunk(data, self.end.end + len(data))
+            self.end = self.end.following
+            self.sent_at = now
+
+    def _frames(self, ready: set[str]) -> Iterator[bytes]:
+        for place in [place for place in self._live if live_log(*place) in ready]:
+            live = self._live.pop(place)
+            if live is None:
+                yield reload_frame(f"{self.path_of(place[0])}/matches/{place[1]}", self.cursor)
+                continue
+            self.places[live_log(*place)] = live.stored.seq
+            yield self.live_frame(live, self.cursor)
+        for tournament in [tournament for tournament in self._missed if tournament_log(tournament) in ready]:
+            self.places[tournament_log(tournament)] = self._missed.pop(tournament)
+            yield reload_frame(self.path_of(tournament), self.cursor)
+        for tournament in [tournament for tournament in self._events if tournament_log(tournament) in ready]:
+            yield from self.event_frames(self._events.pop(tournament), self.places)
+        for counter in sorted(ready & self.counted.keys()):
+            self.places[counter] = self._totals[counter]
+            yield changed_frame(self.counted[counter], self._totals[counter], self.cursor)
+        for path in sorted(path for path in self._progressed if _progress_of(path) in ready):
+            self._progressed.remove(path)
+            yield _frame("progress", self.cursor, _as_json({"topic": path}))
+
+    def event_frames(self, events: Iterable[LoggedEvent], places: dict[str, int]) -> Iterator[bytes]:
+        """Yield what is sent for events of one tournament, and move a reader's places over them."""
+        for event in events:
+            places[tournament_log(event.tournament)] = event.stored.seq
+            if self._is_about(event):
+                data = _event_data(event, self.path_of(event.tournament))
+                yield _frame(event.stored.kind, Cursor(self._store, places), data)
+
+    def _is_about(self, event: LoggedEvent) -> bool:
+        if event.tournament in self._wholes:
+            return True
+        return any(event.concerns(match) for tournament, match in self.matches if tournament == event.tournament)
+
+    def live_frame(self, live: LoggedLiveMatch, cursor: Cursor) -> bytes:
+        """Return what is sent for the state of a match."""
+        summary = live.stored.summary
+        values = {
+            "topic": f"{self.path_of(live.tournament)}/matches/{summary.match}",
+            "seq": live.stored.seq,
+            "at": live.stored.at,
+            "started_at": summary.started_at,
+            "plies": summary.plies,
+            "seat": summary.seat,
+            "since": summary.since,
+            "allowed_seconds": summary.allowed_seconds,
+            "bank_seconds": summary.bank_seconds,
+        }
+        return _frame("live", cursor, _as_json(values))
+
+    def path_of(self, tournament: int) -> str:
+        """Return the topic of a tournament, as readers named it."""
+        return self._paths[tournament]
+
+
+def _progress_of(path: str) -> str:
+    """Return what stands for the progress of a topic beside the logs."""
+    return f"progress of {path}"
+
+
+def id_line(cursor: Cursor) -> bytes:
+    """Return the line that says how far a stream is."""
+    return f"id: {cursor}\n".encode()
+
+
+def changed_frame(topic: Topic, total: int, cursor: Cursor) -> bytes:
+    """Return what is sent when anything has changed in one of the tournaments of a topic."""
+    return _frame("changed", cursor, _as_json({"topic": topic.path, "seq": total}))
+
+
+def reload_frame(path: str, cursor: Cursor | None = None) -> bytes:
+    """Return what is sent instead of events that can't be: all of a topic is to be read again."""
+    return _frame("reload", cursor, _as_json({"topic": path}))
+
+
+def _frame(kind: str, cursor: Cursor | None, data: bytes) -> bytes:
+    return b"event: %b\n%bdata: %b\n\n" % (kind.encode(), id_line(cursor) if cursor else b"", data)
+
+
+@lru_cache(maxsize=1000)
+def _event_data(event: LoggedEvent, path: str) -> bytes:
+    values = {"topic": path, "seq": event.stored.seq, "at": event.stored.at}
+    details = {field.name: getattr(event.stored.details, field.name) for field in fields(EventDetails)}
+    return _as_json(values | {name: value for name, value in details.items() if value != getattr(_NO_DETAILS, name)})
+
+
+def _as_json(values: Mapping[str, Any]) -> bytes:
+    return json.dumps(values, separators=(",", ":"), allow_nan=False).encode()

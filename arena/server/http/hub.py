@@ -1,0 +1,281 @@
+"""Who reads which events, and sending them.
+
+All of it runs in the loop of the server, except for what is read from the store. A reader joins a channel, one for all
+readers of the same topics: it is first sent what has happened between its cursor and the channel's, from the store, and
+then what the channel's readers are sent, so that nothing is missed and nothing comes twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from arena.base.enums import EventKind
+from arena.base.errors import UnknownNameError
+from arena.server.http.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
+from arena.server.http.channel import HEARTBEAT_SECONDS, Channel, Subscription, changed_frame, id_line, reload_frame
+from arena.server.http.channels import Channels
+from arena.server.http.client_address import Places
+from arena.server.http.cursor import Cursor, live_log, tournament_log
+from arena.server.http.logs import Logs
+from arena.server.http.problems import Problem, ProblemError
+from arena.server.http.reader import MAX_BEHIND_BYTES, Reader
+from arena.server.http.topics import ARENA, Topic
+from arena.server.http.watched_matches import WatchedMatches
+
+MAX_READERS = 4000
+RETRY_SECONDS = 10
+SWEEP_SECONDS = 5.0
+READERS_AT_ONCE = 50
+"""Readers that are served before other requests have their turn."""
+
+
+class Hub:
+    """Sends events to readers.
+
+    Attributes:
+        clock: monotonic seconds.
+        is_closed: whether it has ended all streams.
+        watched: the matches that are to be watched ply by ply.
+    """
+
+    def __init__(self, state: StoreState, logs: Logs, clock: Callable[[], float] = lambda: time.monotonic()) -> None:
+        """Begin with nobody.
+
+        Args:
+            state: of the store now.
+            logs: what has happened before.
+            clock: monotonic seconds.
+        """
+        self.clock = clock
+        self.is_closed = False
+        self._state = state
+        self._logs = logs
+        self._channels = Channels()
+        self.watched = WatchedMatches(self._channels, logs)
+        self._waiting: set[Channel] = set()
+        self._live: dict[tuple[int, int], LoggedLiveMatch] = {}
+        self._changed = asyncio.Event()
+        self._places = Places[Reader](Reader.end)
+        self._swept_at = clock()
+
+    @property
+    def readers(self) -> int:
+        """How many readers there are."""
+        return len(self._places)
+
+    # readers
+
+    async def join(
+        self, topics: Iterable[Topic], cursor: Cursor | None = None, network: str = ""
+    ) -> tuple[Channel, Reader]:
+        """Return a new reader, and its channel.
+
+        Args:
+            topics: what it reads.
+            cursor: how far it has come; None if it begins now.
+            network: from which it asks; when there are too many readers, that with most of them loses one.
+
+        Raises:
+            ProblemError: if there are too many readers of this network, the hub is closed, or a match does not exist.
+            UnknownNameError: if none of the tournaments exists.
+            StoreError: if what it has not read can't be read now.
+        """
+        topics = tuple(topics)
+        if cursor is not None and cursor.store != self._state.store:
+            cursor = Cursor(self._state.store, {})  # places in another store are none in this one
+        subscriptions = self._subscriptions(topics)
+        if self.is_closed or not self._places.make_room(network, MAX_READERS):
+            raise ProblemError(_TOO_MANY)
+        channel = self._channels.of(subscriptions, self._state, self.clock())
+        reader = Reader(channel.end)
+        channel.readers.add(reader)
+        self._places.add(network, reader)
+        try:
+            first = await self._backlog(channel, dict(channel.places), cursor)
+            await self.watched.add(channel)
+            reader.put_first(b"".join([*self._gone(topics if cursor else ()), first]))
+        except BaseException:
+            self.leave(channel, reader)
+            raise
+        return channel, reader
+
+    def leave(self, channel: Channel, reader: Reader) -> None:
+        """Forget a reader."""
+        self._places.remove(reader)
+        if reader not in channel.readers:
+            return
+        channel.readers.remove(reader)
+        if not channel.readers and channel in self._channels:
+            self._remove(channel)
+
+    def _subscriptions(self, topics: Sequence[Topic]) -> frozenset[Subscription]:
+        """Return the only way from what a reader names to what it is sent."""
+        known = self._state.tournaments
+        found = {
+            Subscription(topic, known[topic.tournament] if topic.tournament is not None else 0)
+            for topic in topics
+            if topic.tournament is None or topic.tournament in known
+        }
+        if not found:
+            raise UnknownNameError("tournament", next(topic.tournament or "" for topic in topics), known)
+        return frozenset(found)
+
+    def _gone(self, topics: Iterable[Topic]) -> list[bytes]:
+        """Return what a reader is sent about tournaments that are no longer there, or not under this name."""
+        known = self._state.tournaments
+        gone = {topic.path for topic in topics if topic.tournament is not None and topic.tournament not in known}
+        return [reload_frame(path) for path in sorted(gone)]
+
+    def _remove(self, channel: Channel) -> None:
+        self._channels.remove(channel)
+        self._waiting.discard(channel)
+
+    async def _backlog(self, channel: Channel, now: dict[str, int], cursor: Cursor | None) -> bytes:
+        """Return what a reader is sent before it reads what all others of its channel do.
+
+        Args:
+            channel: its channel.
+            now: the channel's places when it joined.
+            cursor: how far it has come; None if it begins now.
+        """
+        read = {log: cursor.places[log] for log in now if log in cursor.places} if cursor else now
+        places = now | read
+        here = Cursor(self._state.store, places)
+        frames = [b"retry: 2000\n\n"]
+        for tournament in sorted(channel.tournaments):
+            log = tournament_log(tournament)
+            events = await self._events_between(tournament, read.get(log), now[log])
+            later = [] if events is None else list(channel.event_frames(events, places))
+            places[log] = now[log]
+            if events is None or sum(map(len, [*frames, *later])) > MAX_BEHIND_BYTES:
+                later = [reload_frame(channel.path_of(tournament), here)]
+            frames += later
+        for place in sorted(channel.matches):
+            log, live = live_log(*place), self._live.get(place)
+            places[log] = now[log]
+            if live is not None and live.stored.seq == now[log] and (cursor is None or read.get(log) != now[log]):
+                frames.append(channel.live_frame(live, here))
+        for counter, topic in sorted(channel.counted.items()):
+            if read.get(counter) != now[counter]:
+                places[counter] = now[counter]
+                frames.append(changed_frame(topic, now[counter], here))
+        return b"".join([*frames, id_line(here), b"\n"])
+
+    async def _events_between(self, tournament: int, after: int | None, last: int) -> Sequence[LoggedEvent] | None:
+        """Return the events of a tournament after one number, up to another; None if they are not all there."""
+        if after == last:
+            return []
+        if after is None or after > last:
+            return None
+        return await self._logs.events_between(tournament, after, last)
+
+    # what has happened
+
+    def apply(self, change: Change) -> None:
+        """Take in what has changed in the store."""
+        self._state = change.state
+        if change.is_replaced:
+            self._live.clear()
+            self._end_all(reload_frame(ARENA.path))
+            return
+        for event in change.events:
+            for channel in self._channels.of_tournament(event.tournament):
+                channel.add_event(event)
+                self._waiting.add(channel)
+            self.watched.note(event)
+            if event.stored.kind is EventKind.RESULTS:
+                for match in event.stored.details.matches:
+                    self._live.pop((event.tournament, match), None)
+        for tournament in change.missed:
+            for channel in self._channels.of_tournament(tournament):
+                channel.add_missed(tournament, change.state.last_events.get(tournament, 0))
+                self._waiting.add(channel)
+        for live in change.live:
+            self._live[live.place] = live
+            for channel in self._channels.of_tournament(live.tournament):
+                if live.place in channel.matches:
+                    channel.add_live(live)
+                    self._waiting.add(channel)
+        for place in change.gone:
+            self._live.pop(place, None)
+            for channel in self._channels.of_tournament(place[0]):
+                if place in channel.watched:  # else it has been recorded, and readers were sent its result
+                    channel.add_gone(place)
+                    self._waiting.add(channel)
+        for tournament in change.progressed:
+            for channel in {*self._channels.of_tournament(tournament), *self._channels.counting}:
+                channel.add_progress(tournament)
+                self._waiting.add(channel)
+        self._waiting.update(channel for channel in self._channels.counting if channel.set_totals(change.state))
+        if self._waiting:
+            self._changed.set()
+
+    # sending
+
+    async def run(self) -> None:
+        """Send what has happened, and drop readers that are too slow, until the hub is closed."""
+        while not self.is_closed:
+            await self._wake(self.flush())
+            if self.clock() >= self._swept_at + SWEEP_SECONDS:
+                await self._wake(self.sweep())
+            self._changed.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), self._seconds_to_wait())
+
+    def _seconds_to_wait(self) -> float:
+        due = [at for channel in self._waiting if (at := channel.due_at()) is not None]
+        return max(0.0, min([*due, self._swept_at + SWEEP_SECONDS]) - self.clock())
+
+    def flush(self) -> list[Channel]:
+        """Make ready to be sent what can be sent now; return the channels that have something."""
+        now, flushed = self.clock(), []
+        for channel in list(self._waiting):
+            if channel.flush(now):
+                flushed.append(channel)
+            if channel.due_at() is None:
+                self._waiting.remove(channel)
+        return flushed
+
+    def sweep(self) -> list[Channel]:
+        """Drop readers that are too slow, and let the others know that we are there; return the channels to wake."""
+        now = self._swept_at = self.clock()
+        quiet = [channel for channel in self._channels if now - channel.sent_at >= HEARTBEAT_SECONDS]
+        for channel in quiet:
+            channel.beat(now)
+        for channel in self._channels:
+            for reader in channel.readers:
+                reader.drop_if_too_slow(channel.end.end)
+        return quiet
+
+    async def _wake(self, channels: Iterable[Channel]) -> None:
+        served = 0
+        for channel in channels:
+            for reader in list(channel.readers):
+                reader.wake()
+                served += 1
+                if served % READERS_AT_ONCE == 0:
+                    await asyncio.sleep(0)
+
+    def close(self) -> None:
+        """End all streams; there will be no others."""
+        self.is_closed = True
+        self._end_all(b"")
+        self._changed.set()
+        self.watched.changed.set()
+
+    def _end_all(self, last: bytes) -> None:
+        for channel in list(self._channels):
+            self._remove(channel)
+            for reader in channel.readers:
+                reader.end(last)
+
+
+_TOO_MANY = Problem(
+    status=503,
+    title="Too many readers",
+    error=f"At most {MAX_READERS} readers can be sent events, and no network has more than yours; ask again later.",
+    retry_after_seconds=RETRY_SECONDS,
+)

@@ -1,0 +1,329 @@
+"""The values of pages: each is built once at a time, kept as long as there is room, and shown again when it is late.
+
+A value is current if it was built at the version that the topics of its page have now. One that is not is shown
+nevertheless while the next one is built, as is the last one when the store can't be read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from arena.base.errors import ArenaError, text_of
+from arena.server.http.page_value import LATE_SECONDS, NAMES_END, Value, names_of, rest_seconds
+from arena.server.http.problems import DEFECT, Problem, problem_of
+from arena.server.http.value_builder import ValueBuilder
+from arena.server.http.versions import Versions
+from arena.site.frame.model import Parameters
+from arena.site.frame.page import Lane, Page
+
+MAX_BYTES = 24 * 1024 * 1024
+"""Of all values and what was made of them."""
+
+ENTRY_BYTES = 1000
+"""Of an entry without a value, and of what is around one."""
+
+CURRENT_SECONDS = 5.0
+QUIET_CURRENT_SECONDS = 60.0
+CURRENT_PER_BUILD_SECOND = 20.0
+"""How long a value is current without an event, which nobody sends for a director that was killed or for a game whose
+module is there at last: in seconds while something it shows is being played, in seconds otherwise, and in seconds for
+each that it takes to build. Looking again costs at most a twentieth of a core.
+"""
+
+
+FRESHEN_SECONDS = 0.5
+"""Between two times that a value which rests is brought up to date by a few look-ups."""
+
+FAILURE_SECONDS = 1.0
+SLOW_FAILURE_SECONDS = 30.0
+"""How long a failure is remembered; the second one is of pages that take too long or crash their builder."""
+
+_log = logging.getLogger("arena.server.http")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What there is to show of a page.
+
+    Attributes:
+        value: its value; None if it can’t be built.
+        problem: why it has no value, or no newer one; None if it is being built.
+        is_current: whether the value is up to date.
+        age_seconds: how old the value is, if that is because the store can't be read.
+        ready_seconds: in how many seconds a newer value may be there, if this one is not up to date.
+    """
+
+    value: Value | None
+    problem: Problem | None = None
+    is_current: bool = False
+    age_seconds: float | None = None
+    ready_seconds: float = 1.0
+
+
+class _Stamp(NamedTuple):
+    """What there was when a build began: the version, the progress and the corrections of what a page shows."""
+
+    version: str
+    progress: str
+    corrections: str
+
+
+@dataclass(slots=True, eq=False)
+class _Entry:
+    """A page at an address."""
+
+    value: Value | None = None
+    current_at: float = 0.0
+    loading: asyncio.Task[None] | None = None
+    building: asyncio.Task[None] | None = None
+    began_at: float = 0.0
+    freshening: asyncio.Task[None] | None = None
+    freshen_at: float = 0.0
+    failure: Problem | None = None
+    failed_until: float = 0.0
+    size_bytes: int = 0
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing is being done for it."""
+        return self.building is None and self.loading is None and self.freshening is None
+
+
+class PageCache:
+    """The values of all pages."""
+
+    def __init__(
+        self,
+        builder: ValueBuilder,
+        versions: Versions,
+        now: Callable[[], float] = lambda: time.monotonic(),
+        max_bytes: int = MAX_BYTES,
+        reads_all: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Begin with none.
+
+        Args:
+            builder: builds them.
+            versions: of topics.
+            now: the clock.
+            max_bytes: of all that is kept.
+            reads_all: returns whether whoever reads pages may read what bots have said: not once a home has people.
+        """
+        self._reads_all = reads_all
+        self._builder, self._versions, self._now, self._max_bytes = builder, versions, now, max_bytes
+        self._entries: OrderedDict[tuple[str, Parameters], _Entry] = OrderedDict()
+        self._bytes = 0
+
+    @property
+    def size_bytes(self) -> int:
+        """How much is kept."""
+        return self._bytes
+
+    async def find(
+        self, page: Page, parameters: Parameters, first_seconds: float, late_seconds: float = LATE_SECONDS
+    ) -> Found:
+        """Return what there is to show of a page.
+
+        Args:
+            page: the page.
+            parameters: what its address says.
+            first_seconds: how long to wait if there is nothing to show yet.
+            late_seconds: how long to wait for a newer value if there is an earlier one.
+        """
+        topics = page.topics_of(parameters)
+        entry = self._entry(page, parameters)
+        if entry.loading is not None:
+            await asyncio.shield(entry.loading)
+        corrections = self._versions.corrections_of(topics)
+        if entry.value is not None and (
+            entry.value.names != names_of(corrections) or (entry.value.has_all_words and not self._reads_all())
+        ):
+            entry.value = None  # it may have the name of somebody who has left, or words that were not for everybody
+        deadline = self._now() + self._patience_seconds(entry, page, corrections, first_seconds, late_seconds)
+        progress = self._versions.progress_of(topics)
+        while not self._is_current(entry, version := self._versions.version_of(topics), progress):
+            if entry.failure is not None and self._now() < entry.failed_until:
+                return self._late(entry, version, corrections)
+            if entry.building is None:
+                if self._now() < (entry.value.rests_until(corrections) if entry.value else 0.0):
+                    await self._freshened(entry, page)
+                    return self._late(entry, version, corrections)
+                stamp = _Stamp(version, progress, corrections)
+                entry.building = asyncio.create_task(self._build(entry, page, parameters, stamp))
+            seconds = deadline - self._now()
+            if seconds <= 0:
+                await self._freshened(entry, page)
+                return self._late(entry, version, corrections)
+            await asyncio.wait({entry.building}, timeout=seconds)
+        entry.current_at = self._now()
+        self._weigh(entry)
+        return Found(value=entry.value, is_current=True)
+
+    async def _freshened(self, entry: _Entry, page: Page) -> None:
+        """Bring a value that rests up to date by a few look-ups, now and then."""
+        is_due = entry.freshening is None and bool(page.freshener) and self._now() >= entry.freshen_at
+        if is_due and entry.value is not None:
+            entry.freshen_at = self._now() + FRESHEN_SECONDS
+            entry.freshening = asyncio.create_task(self._freshen(entry, page, entry.value))
+        if entry.freshening is not None:
+            await asyncio.shield(entry.freshening)
+
+    async def _freshen(self, entry: _Entry, page: Page, value: Value) -> None:
+        try:
+            json = await self._builder.freshened(page, value.json)
+        except ArenaError as error:
+            _log.warning("the page %s is not brought up to date: %s", page.name, text_of(error))
+        else:
+            if entry.value is value and json != value.json:
+                entry.value = value.saying(json)
+        finally:
+            entry.freshening = None
+            self._weigh(entry)
+
+    def _patience_seconds(
+        self, entry: _Entry, page: Page, corrections: str, first_seconds: float, late_seconds: float
+    ) -> float:
+        """Return how long a reader waits for a newer value than there is."""
+        if entry.value is None:
+            return first_seconds
+        if entry.building is not None and self._now() - entry.began_at > LATE_SECONDS:
+            return 0.0  # it takes long, or waits for others
+        if entry.value.is_before(corrections):
+            return LATE_SECONDS
+        has_to_wait = entry.building is None and self._builder.is_busy(page.lane)
+        return late_seconds if entry.value.build_seconds <= LATE_SECONDS and not has_to_wait else 0.0
+
+    def _is_current(self, entry: _Entry, version: str, progress: str) -> bool:
+        value = entry.value
+        if (
+            value is None
+            or entry.failure is not None
+            or (value.version, value.progress) != (version, progress)
+            or self._versions.lost_at is not None
+        ):
+            return False
+        least_seconds = CURRENT_SECONDS if value.progress else QUIET_CURRENT_SECONDS
+        seconds = max(least_seconds, CURRENT_PER_BUILD_SECOND * value.build_seconds)
+        return self._now() - value.built_at < seconds
+
+    def _late(self, entry: _Entry, version: str, corrections: str) -> Found:
+        """Return what there is to show of a page that is not current."""
+        value, problem, lost_at = entry.value, entry.failure, self._versions.lost_at
+        is_away = lost_at is not None or (problem is not None and problem.is_store_away)
+        if value is None or not is_away:
+            begins_at = self._now() if entry.building is None else entry.began_at
+            rests_until, seconds = (value.rests_until(corrections), value.build_seconds) if value else (0.0, 0.0)
+            ready_at = max(begins_at, rests_until) + seconds
+            return Found(value=value, problem=problem, ready_seconds=max(1.0, ready_at - self._now()))
+        since = lost_at if lost_at is not None and value.version == version else entry.current_at
+        return Found(value=value, problem=problem, age_seconds=self._now() - since)
+
+    def _entry(self, page: Page, parameters: Parameters) -> _Entry:
+        """Return the entry of a page; a new one begins with what an earlier server has kept."""
+        key = (page.name, parameters)
+        entry = self._entries.get(key)
+        if entry is None:
+            entry = self._entries[key] = _Entry()
+            if page.lane is Lane.RATINGS:
+                entry.loading = asyncio.create_task(self._load(entry, page, parameters))
+        self._entries.move_to_end(key)
+        return entry
+
+    async def _load(self, entry: _Entry, page: Page, parameters: Parameters) -> None:
+        has_all_words = self._reads_all()
+        try:
+            earlier = await self._builder.earlier(page, parameters)
+            if earlier is not None:
+                kept, (json, seconds, _) = earlier
+                state, _, names = kept.partition(NAMES_END)
+                version, _, progress = state.partition(" ")
+                built_at = self._now() - rest_seconds(seconds, None)
+                entry.value = Value(
+                    json, version, built_at, seconds, progress, names=names, has_all_words=has_all_words
+                )
+                entry.current_at = self._now()
+        finally:
+            entry.loading = None
+            self._weigh(entry)
+
+    async def _build(self, entry: _Entry, page: Page, parameters: Parameters, stamp: _Stamp) -> None:
+        entry.began_at = self._now()
+        has_all_words = self._reads_all()
+        try:
+            built = await self._builder.build(page, parameters, entry.value is None)
+        except Exception as error:
+            self._fail(entry, page, error, self._now() - entry.began_at)
+        else:
+            if has_all_words and not self._reads_all():
+                return  # the first people have come meanwhile
+            now = self._now()
+            names = names_of(stamp.corrections)
+            value = Value(
+                built.json,
+                stamp.version,
+                now,
+                built.seconds,
+                stamp.progress,
+                stamp.corrections,
+                names,
+                built.cpu_seconds,
+                has_all_words=has_all_words,
+            )
+            self._accept(entry, value)
+            # with its progress, else "being played" would be current when no run is left
+            kept = f"{stamp.version} {stamp.progress}{NAMES_END}{names}"
+            await self._builder.keep(page, parameters, kept, built)
+        finally:
+            entry.building = None
+            self._weigh(entry)
+
+    def _accept(self, entry: _Entry, value: Value) -> None:
+        """Take a value that was built; one that says the same keeps what was made of it."""
+        earlier = entry.value
+        if earlier is not None and (earlier.json, earlier.version) == (value.json, value.version):
+            value.take_over(earlier)
+        entry.value, entry.failure, entry.current_at = value, None, value.built_at
+
+    def _fail(self, entry: _Entry, page: Page, error: Exception, seconds: float) -> None:
+        problem = problem_of(error)
+        if problem is DEFECT:
+            _log.error("the page %s can't be built", page.name, exc_info=error)
+        elif problem.is_store_away and entry.failure is None:
+            _log.warning("the page %s: %s", page.name, text_of(error))
+        if problem.status < 500:
+            entry.value = None  # what it shows is no longer there
+        is_slow = problem.status >= 500 and not problem.is_store_away and problem.retry_after_seconds is None
+        entry.failure = problem
+        entry.failed_until = self._now() + (SLOW_FAILURE_SECONDS if is_slow else FAILURE_SECONDS)
+
+    def _weigh(self, entry: _Entry) -> None:
+        """Count what an entry keeps, and remove those that were not asked for longest."""
+        size_bytes = ENTRY_BYTES + (entry.value.size_bytes if entry.value is not None else 0)
+        self._bytes += size_bytes - entry.size_bytes
+        entry.size_bytes = size_bytes
+        if self._bytes <= self._max_bytes:
+            return
+        for key, oldest in list(self._entries.items()):
+            if self._bytes <= self._max_bytes:
+                return
+            if oldest is not entry and oldest.is_at_rest:
+                del self._entries[key]
+                self._bytes -= oldest.size_bytes
+
+    async def close(self) -> None:
+        """Stop building."""
+        tasks = [
+            task
+            for entry in self._entries.values()
+            for task in (entry.building, entry.loading, entry.freshening)
+            if task
+        ]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

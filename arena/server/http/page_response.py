@@ -1,0 +1,195 @@
+"""The response with a page, or with a problem: as HTML, as JSON or as CSV.
+
+A response with ``Retry-After`` is not up to date: a newer one is being built.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import cached_property, partial
+from math import ceil
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from starlette.requests import Request
+from starlette.responses import Response
+
+from arena.server.http.page_cache import Found, PageCache
+from arena.server.http.page_value import HURRIED_SECONDS, LATE_SECONDS, Value
+from arena.server.http.problems import CHANGING, Problem
+from arena.server.http.rendered import NOT_KEPT, PAGE_CACHING, Rendered, rendered, response_of
+from arena.server.http.security_headers import IS_EMBEDDABLE
+from arena.server.http.topics import CONTESTS
+from arena.server.http.turns import BUSY
+from arena.site.frame.model import Frozen, Parameters
+from arena.site.frame.page import Lane, Page
+from arena.site.links import ServedLinks
+from arena.site.pages.health import HealthPage
+from arena.site.render import Setting, render, render_template
+
+HTML, JSON, CSV = "text/html; charset=utf-8", "application/json", "text/csv; charset=utf-8"
+
+FIRST_SECONDS = {Lane.ROWS: 5.0, Lane.RATINGS: 0.3, Lane.BOARDS: 2.0}
+"""How long a person waits for a page that was never built, before a page says that it is being built."""
+
+PROGRAM_SECONDS = 20.0
+"""How long a program waits for the same."""
+
+PENDING = Problem(
+    status=503,
+    title="Still being computed",
+    error="This is still being computed; try again in a few seconds.",
+    retry_after_seconds=5,
+)
+RENDERING_THREADS = 2
+
+
+class PageResponses:
+    """Makes the responses."""
+
+    def __init__(
+        self,
+        cache: PageCache,
+        links: ServedLinks,
+        health: Callable[[], Awaitable[HealthPage]],
+        frozen: Callable[[str], Frozen | None] = lambda _: None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            cache: of values.
+            links: the addresses of pages.
+            health: returns how the server is, which it knows of itself.
+            frozen: returns whether results of a tournament are hidden now, or may be later; None if neither.
+        """
+        self._cache, self._links, self._health, self._frozen = cache, links, health, frozen
+        self._threads = anyio.CapacityLimiter(RENDERING_THREADS)
+
+    async def page(
+        self, request: Request, page: Page, fields: Mapping[str, str], query: dict[str, str], suffix: str
+    ) -> Response:
+        """Return the response with a page.
+
+        Args:
+            request: the request.
+            page: the page.
+            fields: of its path.
+            query: the fields behind the question mark.
+            suffix: of the path.
+
+        Raises:
+            ValidationError: if the address says what the page does not understand.
+            UnknownNameError: if the page has no such table.
+        """
+        suffix = suffix or (".json" if _wants_json(request) else "")
+        table = query.pop("table", None) if suffix == ".csv" else None
+        parameters = page.parameters.model_validate({**query, **fields})
+        request.scope[IS_EMBEDDABLE] = parameters.may_be_framed
+        if page.lane is Lane.SERVER:
+            return await self._of_server(request, page, parameters, suffix, table)
+        found = await self._find(request, page, parameters, is_program=bool(suffix))
+        if found.value is None:
+            return self._without_value(request, found.problem, suffix)
+        frozen = self._frozen(fields["tournament"]) if "tournament" in fields else None
+        setting = self._setting(page, parameters, found, frozen)
+        make = partial(self._rendered, page, parameters, found.value, suffix, table, setting)
+        if found.age_seconds is not None:
+            one = await make()  # it says how old it is
+            headers = {"cache-control": NOT_KEPT, "age": f"{found.age_seconds:.0f}", "retry-after": "5"}
+        else:
+            notice = frozen.sentence if frozen is not None and suffix != ".csv" else ""
+            one = await found.value.rendered(suffix, table, make, notice)
+            late = {"cache-control": NOT_KEPT, "retry-after": str(ceil(found.ready_seconds))}
+            headers = {"cache-control": PAGE_CACHING} if found.is_current else late
+        return response_of(one, request.headers, headers)
+
+    async def _find(self, request: Request, page: Page, parameters: Parameters, *, is_program: bool) -> Found:
+        first_seconds = PROGRAM_SECONDS if is_program else FIRST_SECONDS[page.lane]
+        late_seconds = LATE_SECONDS if is_program or _prefers_to_wait(request) else HURRIED_SECONDS
+        return await self._cache.find(page, parameters, first_seconds, late_seconds)
+
+    async def _of_server(
+        self, request: Request, page: Page, parameters: Parameters, suffix: str, table: str | None
+    ) -> Response:
+        model = await self._health()
+        value = Value(model.model_dump_json().encode(), "", 0.0, 0.0)
+        one = await self._rendered(page, parameters, value, suffix, table, Setting(links=self._links))
+        status = 200 if model.is_well else 503
+        return response_of(one, request.headers, {"cache-control": NOT_KEPT}, status)
+
+    def _setting(self, page: Page, parameters: Parameters, found: Found, frozen: Frozen | None) -> Setting:
+        assert found.value is not None
+        topics = page.topics_of(parameters)
+        return Setting(
+            links=self._links,
+            topics=topics if frozen is None else (*topics, CONTESTS.path),
+            age_seconds=found.age_seconds,
+            frozen=frozen if frozen is not None and frozen.sentence else None,
+        )
+
+    async def _rendered(
+        self, page: Page, parameters: Parameters, value: Value, suffix: str, table: str | None, setting: Setting
+    ) -> Rendered:
+        def make() -> Rendered:
+            if suffix == ".json" and setting.frozen is None:
+                return rendered(value.json, JSON)
+            model = page.model.model_validate_json(value.json)
+            if suffix == ".json":
+                return rendered(model.model_copy(update={"frozen": setting.frozen}).model_dump_json().encode(), JSON)
+            if suffix == ".csv":
+                return rendered(model.csv(table).encode(), CSV)
+            return rendered(render(page, parameters, model, setting).encode(), HTML)
+
+        return await anyio.to_thread.run_sync(make, limiter=self._threads)
+
+    def _without_value(self, request: Request, problem: Problem | None, suffix: str) -> Response:
+        if problem is not None and (suffix or problem not in (BUSY, CHANGING)):
+            return self.problem(request, problem, suffix)
+        if suffix:
+            return self.problem(request, PENDING, suffix)
+        headers = {"cache-control": NOT_KEPT, "retry-after": "1" if problem is None else "5"}
+        return response_of(self._pending, request.headers, headers, 202)
+
+    @cached_property
+    def _pending(self) -> Rendered:
+        """What a person is shown until a page has been built."""
+        html = render_template("pending.html.jinja", Setting(links=self._links), room="", twin=None)
+        return rendered(html.encode(), HTML)
+
+    def problem(self, request: Request, problem: Problem, suffix: str = "") -> Response:
+        """Return the response that says what is wrong: as JSON to programs, else as a page."""
+        headers = {"cache-control": NOT_KEPT}
+        if problem.retry_after_seconds is not None:
+            headers["retry-after"] = str(problem.retry_after_seconds)
+        if suffix or _wants_json(request) or request.scope["path"].endswith((".json", ".csv")):
+            shown: dict[str, Any] = {"error": problem.error, "status": problem.status, "title": problem.title}
+            if problem.fields:
+                shown["fields"] = [one.model_dump() for one in problem.fields]
+            body = json.dumps(shown)
+            return response_of(rendered(body.encode(), JSON), request.headers, headers, problem.status)
+        setting = Setting(links=self._links)
+        values = {"room": "", "twin": None, "title": problem.title, "sentence": problem.error}
+        html = render_template("error.html.jinja", setting, **values)
+        return response_of(rendered(html.encode(), HTML), request.headers, headers, problem.status)
+
+    def method_not_allowed(self, request: Request, allowed: Iterable[str]) -> Response:
+        """Return the response to a method that is not answered; the body of the request is not read."""
+        names = ", ".join(allowed)
+        error = f"{request.method} is not answered at this address; expected {names}."
+        response = self.problem(request, Problem(status=405, title="Nothing to change here", error=error))
+        response.headers["allow"] = names
+        response.headers["connection"] = "close"
+        return response
+
+
+def _wants_json(request: Request) -> bool:
+    accepted = request.headers.get("accept", "").lower()
+    return "application/json" in accepted and "text/html" not in accepted
+
+
+def _prefers_to_wait(request: Request) -> bool:
+    """Return whether a reader asks to wait for the newest (RFC 7240, 4.3), as a page does that has heard of news."""
+    preferences = request.headers.get("prefer", "").lower().split(",")
+    return any(one.strip().startswith("wait=") for one in preferences)

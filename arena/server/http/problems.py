@@ -1,0 +1,185 @@
+"""What is wrong with a request, or with us: a status, a title and a sentence, as a page or as JSON."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from pydantic import ValidationError
+
+from arena.analysis.text.tables import printable
+from arena.base.errors import (
+    ArenaError,
+    ChangedMeanwhileError,
+    DatabaseError,
+    GameError,
+    InvitationError,
+    NoHomeError,
+    OptionError,
+    StoreError,
+    UnknownNameError,
+    UnwritableError,
+    text_of,
+)
+from arena.base.text import shortened_text
+from arena.site.frame.model import Model
+
+MAX_SENTENCE_CHARACTERS = 1000
+SAY_AGAIN_SECONDS = 60.0
+
+_log = logging.getLogger("arena.server.http")
+
+
+class FieldProblem(Model):
+    """What is wrong with a field of what was sent.
+
+    Attributes:
+        field: its name; "" if it is about none that there is.
+        title: as pages call it; "" if they don't.
+        error: what is wrong, and what is accepted.
+    """
+
+    field: str
+    title: str
+    error: str
+
+    @property
+    def sentence(self) -> str:
+        """The whole, as pages say it."""
+        return f"{self.title}: {self.error}" if self.title else self.error
+
+
+class Problem(Model):
+    """What is wrong.
+
+    Attributes:
+        status: the status of the response.
+        title: what is wrong, in a few words.
+        error: the same, in a sentence.
+        retry_after_seconds: when to ask again; None if that won't help.
+        is_store_away: whether the store can't be read, so that what it said before is worth showing.
+        fields: what is wrong with each field of what was sent.
+    """
+
+    status: int
+    title: str
+    error: str
+    retry_after_seconds: int | None = None
+    is_store_away: bool = False
+    fields: tuple[FieldProblem, ...] = ()
+
+
+class ProblemError(Exception):
+    """A response that is a problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.error)
+        self.problem = problem
+
+
+DEFECT = Problem(
+    status=500,
+    title="The arena made a mistake",
+    error="This is a defect of the arena, not of the address; its log says more.",
+)
+
+
+ENDING = Problem(
+    status=503,
+    title="The server is ending",
+    error="The server is ending; ask again when it has been started.",
+    retry_after_seconds=5,
+)
+
+STORE_AWAY = Problem(
+    status=503,
+    title="The store can’t be read now",
+    error="The arena’s database can’t be read now; the log of the server says why.",
+    retry_after_seconds=5,
+    is_store_away=True,
+)
+"""Its own text may name directories of the machine."""
+
+
+STORE_UNWRITABLE = Problem(
+    status=503,
+    title="Nothing can be kept now",
+    error="The arena’s home can’t be written now, so nothing was done; the log of the server says why.",
+    retry_after_seconds=30,
+)
+
+CHANGING = Problem(
+    status=503,
+    title="Changed while it was read",
+    error="A tournament was changed each time that it was read; try again in a few seconds.",
+    retry_after_seconds=2,
+)
+"""As while bots enter a ladder again and again; nothing is wrong with what is stored."""
+
+
+MALFORMED_STATUS = 422
+"""What is stored, or what a game says, is not as it has to be."""
+
+
+def problem_of(error: Exception) -> Problem:
+    """Return the problem for an error; ``DEFECT`` if we never raise it on purpose."""
+    match error:
+        case ProblemError():
+            return error.problem
+        case InvitationError():
+            return _problem(404, "This link can’t be used", text_of(error))
+        case UnknownNameError() | OptionError():
+            return _problem(404, "Not found", text_of(error))
+        case UnwritableError():
+            return STORE_UNWRITABLE
+        case DatabaseError() | NoHomeError():
+            return STORE_AWAY
+        case ChangedMeanwhileError():
+            return CHANGING
+        case StoreError():
+            return _problem(MALFORMED_STATUS, "What is stored can’t be shown", text_of(error))
+        case GameError():
+            return _problem(MALFORMED_STATUS, "The rules of the game fail here", text_of(error))
+        case ValidationError():
+            return _problem(400, "This address is not right", _first_mistake(error))
+        case ArenaError():
+            return _problem(400, "This address is not right", text_of(error))
+    return DEFECT
+
+
+class AwayLog:
+    """Tells the log why a database can't be used, which the responses leave to it."""
+
+    def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
+        self._now, self._said, self._said_at = now, "", float("-inf")
+
+    def note(self, error: Exception) -> None:
+        """Take an error; of a database it is logged, and the same again after a minute."""
+        sentence = str(error)
+        is_new = sentence != self._said or self._now() - self._said_at >= SAY_AGAIN_SECONDS
+        if isinstance(error, DatabaseError | NoHomeError) and is_new:
+            self._said, self._said_at = sentence, self._now()
+            _log.error("%s", sentence)
+
+
+def bad_address(sentence: str, status: int = 400) -> ProblemError:
+    """Return the error for an address that no page has."""
+    return ProblemError(_problem(status, "Not found" if status == 404 else "This address is not right", sentence))
+
+
+def _problem(status: int, title: str, sentence: str) -> Problem:
+    return Problem(status=status, title=title, error=_bounded(sentence))
+
+
+def _bounded(sentence: str) -> str:
+    return printable(sentence[:MAX_SENTENCE_CHARACTERS])
+
+
+def _first_mistake(error: ValidationError) -> str:
+    """Return the first mistake in the parameters of an address, in a sentence."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    name = ".".join(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        return f"{shortened_text(name)!r} is no parameter of this page"
+    return f"{name} = {shortened_text(str(first['input']))!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"

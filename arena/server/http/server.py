@@ -1,0 +1,282 @@
+"""Runs the site: listens, answers until a signal comes, and ends at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from arena.base.errors import UsageError
+from arena.base.programs.systemd import notify, watchdog_seconds
+from arena.server.http.app import Site
+from arena.server.http.connections import Connection, Connections, raise_descriptor_limit
+
+BACKLOG = 2048
+KEEP_ALIVE_SECONDS = 5
+GRACE_SECONDS = 1
+"""For responses that are being sent when the server ends; streams are ended before."""
+HANDOVER_SECONDS = 1.0
+"""In which requests still come on connections that were accepted before another server has the socket."""
+HANDOVER_GRACE_SECONDS = 10
+
+SWITCH_SECONDS = 0.0005
+"""For so long a thread that computes keeps the loop from going on, each time that the loop has waited or sent. With
+Python's 0.005 s, a page that is rendered for a moment delays every request of that moment several times.
+"""
+
+DATE_SECONDS = 1.0
+"""From one date of responses to the next."""
+
+LOW_PORTS = 1024
+MAX_BESIDE = 20
+"""Connections to the second address."""
+
+_log = logging.getLogger("uvicorn.error")
+
+
+def listen(host: str, port: int, host_option: str = "--host", port_option: str = "--port") -> socket.socket:
+    """Return a socket that listens.
+
+    Args:
+        host: a name or an address.
+        port: 0 for any.
+        host_option: the option that has named the host, for messages.
+        port_option: that of the port.
+
+    Raises:
+        UsageError: if it can't listen there.
+    """
+    try:
+        [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+    except (OSError, UnicodeError) as error:
+        raise UsageError(f"{host_option} {host!r}: this is no name or address of this machine") from error
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise UsageError(_why_not(f"{host_option} {host!r}", f"{port_option} {port}", port, error)) from error
+    listening.setblocking(False)
+    return listening
+
+
+def _why_not(host: str, port_text: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"{port_text}: another program listens on it; expected a free one, such as {port % 65535 + 1}"
+    if error.errno == errno.EACCES:
+        return f"{port_text}: only root may listen on it; expected one of at least {LOW_PORTS}"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"{host}: this is no address of this machine"
+    return f"{host}, {port_text}: {os.strerror(error.errno or 0)}"
+
+
+class _Server(uvicorn.Server):
+    """A server that ends its streams first, and leaves signals to ``serve``."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        when_ready: Callable[[], None],
+        end_streams: Callable[[], None],
+        handed_over: Connections | None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            config: of the server.
+            when_ready: called when requests are answered.
+            end_streams: called before connections are ended.
+            handed_over: the connections, if another server will listen on the same socket.
+        """
+        super().__init__(config)
+        self._when_ready, self._end_streams, self._handed_over = when_ready, end_streams, handed_over
+        self._is_to_end = asyncio.Event()
+        self.is_interrupted = False
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Catch the signals that end the server; the first of them ends it."""
+        loop = asyncio.get_running_loop()
+        caught = (signal.SIGINT, signal.SIGTERM)
+        for number in caught:
+            loop.add_signal_handler(number, self._end, number)
+        try:
+            yield
+        finally:
+            for number in caught:
+                loop.remove_signal_handler(number)
+
+    def _end(self, number: signal.Signals) -> None:
+        self.is_interrupted = self.is_interrupted or number == signal.SIGINT
+        _log.setLevel(logging.CRITICAL)  # that it ends what takes too long
+        self.force_exit = self.should_exit
+        self.should_exit = True
+        self._is_to_end.set()
+        notify("STOPPING=1")
+
+    async def main_loop(self) -> None:
+        """Answer until the server is to end; it does not wake ten times a second to see that."""
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._is_to_end.wait(), DATE_SECONDS)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer."""
+        await super().startup(sockets)
+        self._when_ready()
+        notify("READY=1")
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams, then everything else."""
+        self._end_streams()
+        if self._handed_over is not None:
+            await self._answer_what_was_accepted(self._handed_over)
+        await super().shutdown(sockets)
+
+    async def _answer_what_was_accepted(self, connections: Connections) -> None:
+        """Leave new connections to the next server, and answer those that only this one can answer."""
+        loop = asyncio.get_running_loop()
+        for server in self.servers:
+            for listening in server.sockets:
+                loop.remove_reader(listening.fileno())
+        connections.end_after_response()
+        deadline = time.monotonic() + HANDOVER_SECONDS
+        await asyncio.sleep(HANDOVER_SECONDS / 20)  # until those that were just accepted are connections
+        for server in self.servers:
+            server.close()  # which drops what has been accepted and is no connection yet
+        while len(connections) and time.monotonic() < deadline and not self.force_exit:
+            await asyncio.sleep(HANDOVER_SECONDS / 100)
+
+
+class _SecondServer(uvicorn.Server):
+    """A server beside the one that catches the signals."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals to the other one."""
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """An application at an address of its own.
+
+    Attributes:
+        app: answers the requests.
+        listening: the socket it listens on.
+    """
+
+    app: ASGIApp
+    listening: socket.socket
+
+
+def serve(
+    site: Site,
+    listening: socket.socket,
+    when_ready: Callable[[], None],
+    proxies: Sequence[str] = (),
+    beside: Beside | None = None,
+    *,
+    is_inherited: bool = False,
+) -> bool:
+    """Answer requests until SIGTERM or Ctrl-C, and return whether it was Ctrl-C.
+
+    Args:
+        site: what answers.
+        listening: the socket it listens on.
+        when_ready: called when requests are answered.
+        proxies: addresses whose headers about the real client are believed.
+        beside: what else is answered, at another address.
+        is_inherited: whether the socket stays open for the next server; then every request that has come is answered.
+    """
+    _log.setLevel(logging.ERROR)  # "Invalid HTTP request received."
+    sys.setswitchinterval(SWITCH_SECONDS)
+    return asyncio.run(_serve(site, listening, when_ready, proxies, beside, is_inherited))
+
+
+async def _serve(
+    site: Site,
+    listening: socket.socket,
+    when_ready: Callable[[], None],
+    proxies: Sequence[str],
+    beside: Beside | None,
+    is_inherited: bool,
+) -> bool:
+    connections = Connections(raise_descriptor_limit())
+    config = uvicorn.Config(
+        site,
+        http=cast(Any, partial(Connection, connections_of_server=connections)),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
+        backlog=BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=HANDOVER_GRACE_SECONDS if is_inherited else GRACE_SECONDS,
+    )
+    server = _Server(config, when_ready, site.end_streams, connections if is_inherited else None)
+    watching = asyncio.create_task(connections.watch())
+    watched = asyncio.create_task(_answer_watchdog())
+    try:
+        await site.start()
+        async with _served_beside(beside):
+            await server.serve([listening])
+    finally:
+        watching.cancel()
+        watched.cancel()
+        await site.close()
+    return server.is_interrupted
+
+
+async def _answer_watchdog() -> None:
+    """Show the service manager, if it asks, that requests are answered."""
+    seconds = watchdog_seconds()
+    while seconds is not None:
+        notify("WATCHDOG=1")
+        await asyncio.sleep(seconds / 2)
+
+
+@contextlib.asynccontextmanager
+async def _served_beside(beside: Beside | None) -> AsyncIterator[None]:
+    if beside is None:
+        yield
+        return
+    config = uvicorn.Config(
+        beside.app,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=MAX_BESIDE,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    server = _SecondServer(config)
+    serving = asyncio.create_task(server.serve([beside.listening]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving

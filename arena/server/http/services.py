@@ -1,0 +1,127 @@
+"""Programs that are started when there is something for them to do; one that fails is started again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+FIRST_PAUSE_SECONDS = 1.0
+LONGEST_PAUSE_SECONDS = 30.0
+STEADY_SECONDS = 60.0
+"""A program that has run for so long begins with the first pause again."""
+LEAVING_SECONDS = 5.0
+
+_log = logging.getLogger("arena.server.http")
+
+
+class Service:
+    """A program that runs while there is something for it to do, and ends with 0 when there is not.
+
+    Its first argument is the process that started it, with which it ends.
+
+    Attributes:
+        rests: whether it does not run because there is nothing for it to do.
+    """
+
+    def __init__(
+        self, module: str, arguments: Sequence[str], now: Callable[[], float] = lambda: time.monotonic()
+    ) -> None:
+        """Prepare a program.
+
+        Args:
+            module: of Python, by name.
+            arguments: that follow the first.
+            now: the clock.
+        """
+        self._module, self._arguments, self._now = module, arguments, now
+        self._process: asyncio.subprocess.Process | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._is_wanted = asyncio.Event()
+        self._failure, self._started_at = "", 0.0
+        self.rests = True
+
+    @property
+    def pid(self) -> int | None:
+        """Its process; None while it does not run."""
+        is_running = self._process is not None and self._process.returncode is None
+        return self._process.pid if is_running and self._process is not None else None
+
+    @property
+    def trouble(self) -> str:
+        """How it has failed, until it has worked for a while or has had nothing to do; "" for not at all."""
+        is_steady = self.pid is not None and self._now() - self._started_at > STEADY_SECONDS
+        return "" if self.rests or is_steady else self._failure
+
+    def start(self) -> None:
+        """Begin to start it whenever it is wanted, and again if it fails."""
+        self._task = asyncio.create_task(self._keep_running())
+
+    def want(self) -> None:
+        """Say that there is something for it to do."""
+        self._is_wanted.set()
+
+    async def _keep_running(self) -> None:
+        pause_seconds = FIRST_PAUSE_SECONDS
+        while True:
+            await self._is_wanted.wait()
+            self._is_wanted.clear()
+            self.rests = False
+            self._started_at = self._now()
+            try:
+                code: object = await self._run_once()
+                if code == 0:
+                    pause_seconds, self.rests, self._failure = FIRST_PAUSE_SECONDS, True, ""
+                    continue
+            except OSError as error:  # no process can be started now
+                code = error.strerror
+            pause_seconds = (
+                FIRST_PAUSE_SECONDS if self._now() - self._started_at > STEADY_SECONDS else 2 * pause_seconds
+            )
+            pause_seconds = min(pause_seconds, LONGEST_PAUSE_SECONDS)
+            self._failure = f"{self._module} has ended ({code}); it is started again"
+            _log.error("%s in %g s", self._failure, pause_seconds)
+            await asyncio.sleep(pause_seconds)
+            self.want()
+
+    async def _run_once(self) -> int:
+        command = [sys.executable, "-m", self._module, str(os.getpid()), *self._arguments]
+        self._process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the web process, also while a program is still starting
+        )
+        return await self._process.wait()
+
+    async def close(self) -> None:
+        """End it."""
+        if self._task is None:
+            return
+        self._task.cancel()
+        [failed] = await asyncio.gather(self._task, return_exceptions=True)
+        if not isinstance(failed, asyncio.CancelledError):
+            _log.error("%s was no longer kept running", self._module, exc_info=failed)
+        if self._process is None:
+            return
+        _signal(self._process, signal.SIGTERM)
+        try:
+            await asyncio.wait_for(self._process.wait(), LEAVING_SECONDS)
+        except TimeoutError:
+            _signal(self._process, signal.SIGKILL)
+            await self._process.wait()
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    """Send a signal to a process, unless it has ended.
+
+    ``Process.terminate`` and ``Process.kill`` look before whether it has, and whoever sees that takes its exit status
+    away from asyncio, which waits for it in a thread: "Unknown child process pid".
+    """
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, number)

@@ -1,0 +1,242 @@
+"""Starts each part of the arena when there is something for it to do; a part ends when it has had nothing for a while.
+
+What a part would look at is read here, from the databases alone: what waits for it, and what its work depends on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.base.errors import UsageError
+from arena.base.programs.service_program import keep_trying
+from arena.base.programs.systemd import notify
+from arena.base.programs.trouble_note import TroubleNote
+from arena.base.shipped import tournament_path
+from arena.community.contests.visibility import visible
+from arena.community.contests.work import has_work
+from arena.community.submissions.containment_note import NO_CHECKER, noted_refusal
+from arena.server.http.services import Service
+from arena.server.operating.parts import CHECKER, CONTESTS, LADDER, PLAY, RESULTS, WORK, Part, Program
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.contest import ContestPhase, phase_of
+from arena.store.people.people_store import PeopleStore
+from arena.store.results.commit_signal import Commits
+
+ASK_SECONDS = 0.5
+"""Between two looks whether anything was committed."""
+LOOK_SECONDS = 1.0
+"""Between two looks if nothing was: a contest begins when its time has come."""
+STAY_SECONDS = 10.0
+"""Between two times that it is said for a part at rest that it is there."""
+UNCONTAINED_SECONDS = 600.0
+"""After which the checker tries again whether this machine can contain uploads."""
+
+_log = logging.getLogger("arena.work")
+
+
+class Look(NamedTuple):
+    """What a part has to do.
+
+    Attributes:
+        waiting: what waits for it; "" for nothing.
+        state: what its work depends on: when this changes, it looks for itself.
+    """
+
+    waiting: str
+    state: str = ""
+
+
+class View:
+    """The databases at one moment, as all parts look at them."""
+
+    def __init__(self, home: ArenaHome, people: PeopleStore) -> None:
+        self.home, self.people, self.now = home, people, people.contests.now()
+
+    @cached_property
+    def bots(self) -> str:
+        """Stands for the bots that were submitted."""
+        return str(hash(tuple((bot.label, bot.digest) for bot in self.home.store.submitted_bots())))
+
+
+def _checker(view: View, _: Program) -> Look:
+    refusal = noted_refusal(view.home.directory)
+    is_uncontained = refusal not in ("", NO_CHECKER)
+    waiting = " ".join(map(str, view.people.submissions.claimable()))
+    return Look(waiting, f"{time.time() // UNCONTAINED_SECONDS}" if is_uncontained else "")
+
+
+def _contests(view: View, _: Program) -> Look:
+    return Look(" ".join(one.name for one in view.people.contests.all() if has_work(one, view.people)))
+
+
+def _results(view: View, _: Program) -> Look:
+    states = []
+    for stored in view.people.contests.all():
+        if phase_of(stored, view.now) is ContestPhase.FINISHED and visible(stored, (), view.now).has_all:
+            found = (view.home.store.find_tournament(name) for name in stored.contest.tournaments)
+            states += [f"{one.name} {one.recorded} {one.finished_at} {len(one.corrections)}" for one in found if one]
+    return Look("", "; ".join(states))
+
+
+def _play(view: View, _: Program) -> Look:
+    waiting = " ".join(map(str, view.people.unrated_matches.waiting()))
+    today = view.now[:10]  # every day it removes what is old
+    return Look(waiting, f"{view.bots} {view.home.store.totals()[0]} {today}")
+
+
+def _ladder(view: View, program: Program) -> Look:
+    name, people = program.ladder, view.people
+    request, wish = people.requests.next(name), people.directors.wish(name)
+    stored = view.home.store.find_tournament(name)
+    corrections = len(stored.corrections) if stored is not None else 0
+    changed_at = _changed_at(program.arguments[-1])
+    state = f"{view.bots} {wish.wish if wish is not None else ''} {corrections} {changed_at}"
+    return Look(str(request.number) if request is not None else "", state)
+
+
+def _changed_at(file: str) -> int:
+    try:
+        return tournament_path(file).stat().st_mtime_ns
+    except (OSError, UsageError):
+        return 0
+
+
+_LOOKS: Mapping[Part, Callable[[View, Program], Look]] = {
+    CHECKER: _checker,
+    CONTESTS: _contests,
+    LADDER: _ladder,
+    RESULTS: _results,
+    PLAY: _play,
+}
+
+
+class _Watched:
+    """A program that is started when there is something for it to do."""
+
+    def __init__(self, program: Program, service: Service) -> None:
+        self.program, self.service = program, service
+        self._waiting, self._state = "", "not started yet"
+        self._note = TroubleNote(program.arguments[0], program.part.name, f"ended {program.ladder}".strip())
+
+    def is_wanted(self, view: View) -> bool:
+        """Return whether to start it, which is then done."""
+        if not self.service.rests:
+            return False
+        look = _LOOKS[self.program.part](view, self.program)
+        is_new = look.state != self._state or look.waiting not in ("", self._waiting)
+        self._waiting = look.waiting
+        self._state = look.state
+        return is_new
+
+    def note_trouble(self) -> None:
+        """Note that it ends again and again, where the page of the site's health reads it."""
+        if self.service.trouble:
+            self._note.say(self.service.trouble)
+        else:
+            self._note.clear()
+
+    def stay(self, people: PeopleStore) -> None:
+        """Say in its place that it is there, while it rests."""
+        if not self.service.rests:
+            return
+        if self.program.ladder:
+            people.directors.stay(self.program.ladder)
+        elif self.program.part is PLAY:
+            people.unrated_matches.keep_menu()
+
+
+class Supervisor:
+    """Looks what there is to do, in a thread, and keeps the programs running that have something."""
+
+    def __init__(self, directory: Path, programs: Sequence[Program]) -> None:
+        """Prepare.
+
+        Args:
+            directory: the home.
+            programs: that are started when there is something for them to do.
+        """
+        self._directory = directory
+        self._watched = [_Watched(one, Service(one.part.module, one.arguments)) for one in programs]
+        self._is_over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin, in a running loop."""
+        self._loop = asyncio.get_running_loop()
+        for one in self._watched:
+            one.service.start()
+        self._thread = threading.Thread(target=self._keep_watching, name="arena-supervisor", daemon=True)
+        self._thread.start()
+
+    async def close(self) -> None:
+        """End all programs."""
+        self._is_over.set()
+        await asyncio.gather(*(one.service.close() for one in self._watched))
+        if self._thread is not None:
+            await asyncio.to_thread(self._thread.join)
+
+    def _keep_watching(self) -> None:
+        keep_trying(
+            self._watch,
+            _log,
+            "what there is to do can't be read now",
+            TroubleNote(self._directory, WORK),
+            is_over=self._is_over.is_set,
+            sleep=self._pause,
+        )
+
+    def _pause(self, seconds: float) -> None:
+        self._is_over.wait(seconds)
+
+    def _watch(self) -> None:
+        with (
+            ArenaHome(self._directory) as home,
+            open_people(self._directory) as people,
+            contextlib.closing(Commits([home.store.commit_signal(), people.commit_signal()], LOOK_SECONDS)) as commits,
+        ):
+            said_at = time.monotonic()
+            while not self._is_over.is_set():
+                if commits.are_new():
+                    view = View(home, people)
+                    for one in self._watched:
+                        if one.is_wanted(view):
+                            self._loop.call_soon_threadsafe(one.service.want)
+                for one in self._watched:
+                    one.note_trouble()
+                if time.monotonic() - said_at >= STAY_SECONDS:
+                    said_at = time.monotonic()
+                    for one in self._watched:
+                        one.stay(people)
+                self._is_over.wait(ASK_SECONDS)
+
+
+def run_work(directory: Path, programs: Sequence[Program]) -> bool:
+    """Keep all parts going until SIGTERM or Ctrl-C; return whether it was Ctrl-C."""
+    return asyncio.run(_work(Supervisor(directory, programs)))
+
+
+async def _work(supervisor: Supervisor) -> bool:
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[bool] = loop.create_future()
+
+    def end(is_interrupted: bool) -> None:
+        if not ended.done():
+            ended.set_result(is_interrupted)
+
+    loop.add_signal_handler(signal.SIGTERM, end, False)
+    loop.add_signal_handler(signal.SIGINT, end, True)
+    supervisor.start()
+    notify("READY=1")
+    is_interrupted = await ended
+    notify("STOPPING=1")
+    await supervisor.close()
+    return is_interrupted

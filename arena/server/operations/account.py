@@ -1,0 +1,213 @@
+"""A person's own account: sessions, tokens and password."""
+
+from __future__ import annotations
+
+from pydantic import Field, field_validator
+
+from arena.base.errors import UsageError
+from arena.server.gate.gate import too_often
+from arena.server.gate.operation import Done, Fields, Numbered, Operation, Visit, Who
+from arena.server.operations.people import AccountPage, NewTokenPage, SessionLine, TokenLine
+from arena.store.people.device import device_text
+from arena.store.people.passwords import ACCEPTED as PASSWORD_RULE
+from arena.store.people.passwords import check_password, hash_password, is_right
+from arena.store.people.rates import Rate
+from arena.store.people.roles import Permission, Scope, scopes_of
+from arena.store.people.values import Session, Token
+
+PASSWORD_TRIES = Rate(10, 600.0)
+DEFAULT_TOKEN_DAYS = 90
+
+
+class PasswordChange(Fields):
+    """The password until now, and the one from now on."""
+
+    present: str
+    password: str
+    again: str | None = None
+
+
+class NewToken(Fields):
+    """A token that is wanted."""
+
+    name: str = Field(min_length=1, max_length=64)
+    scopes: tuple[Scope, ...] = Field(min_length=1)
+    days: int = Field(DEFAULT_TOKEN_DAYS, ge=1, le=366)
+
+    @field_validator("scopes", mode="before")
+    @classmethod
+    def _as_list(cls, value: object) -> object:
+        return [value] if isinstance(value, str) else value
+
+
+def show_account(visit: Visit) -> AccountPage:
+    """Return the account of whoever asks."""
+    person = visit.person
+    return AccountPage(
+        name=person.name,
+        role=person.role,
+        created_at=person.created_at,
+        sessions=tuple(_session(session, visit) for session in visit.people.sessions.all(person)),
+        tokens=tuple(_token(token, visit) for token in visit.people.tokens.all(person)),
+        scopes=scopes_of(person.role),
+        may_manage=Permission.MODERATE_AUTHORS in visit.actor.permissions,
+        may_submit=Permission.SUBMIT in visit.actor.permissions,
+        password_rule=PASSWORD_RULE,
+    )
+
+
+def end_session(visit: Visit) -> Done:
+    """Sign out in another browser."""
+    visit.people.sessions.end(visit.person, visit.fields.number)
+    return Done(to="/account", sentence="the session has ended")
+
+
+def end_all_sessions(visit: Visit) -> Done:
+    """Sign out everywhere."""
+    visit.people.sessions.end_all(visit.person)
+    return Done(to="/sign-in", sentence="all sessions have ended", session="")
+
+
+def change_password(visit: Visit) -> Done:
+    """Change the password; all sessions end but a new one in this browser.
+
+    Raises:
+        UsageError: if the password until now is wrong, or the new one is refused.
+    """
+    sent: PasswordChange = visit.fields
+    check_present(visit, sent.present)
+    check_password(sent.password, visit.person.name)
+    if sent.again is not None and sent.again != sent.password:
+        raise UsageError("the two new passwords differ")
+    visit.people.accounts.set_password(visit.person, hash_password(sent.password))
+    secret = visit.people.sessions.begin(visit.person, visit.device, visit.address)
+    return Done(to="/account", sentence="the password is changed", session=secret)
+
+
+def make_token(visit: Visit) -> NewTokenPage:
+    """Make a token, and show it this once.
+
+    Raises:
+        UsageError: if it would be good for more than its owner may do, or there are too many.
+    """
+    sent: NewToken = visit.fields
+    beyond = set(sent.scopes) - set(scopes_of(visit.person.role))
+    if beyond:
+        raise UsageError(f"a token of yours can't have the scope {min(beyond)}")
+    token = visit.people.tokens.make(visit.person, sent.name, sent.scopes, sent.days)
+    return NewTokenPage(name=sent.name, token=token, site=visit.site)
+
+
+def end_token(visit: Visit) -> Done:
+    """End a token."""
+    visit.people.tokens.end(visit.person, visit.fields.number)
+    return Done(to="/account", sentence="the token has ended")
+
+
+def end_this_token(visit: Visit) -> Done:
+    """End the token that the program asks with."""
+    number = visit.actor.token
+    assert number is not None
+    visit.people.tokens.end(visit.person, number)
+    return Done(to="/sign-in", sentence="the token has ended")
+
+
+def check_present(visit: Visit, password: str) -> None:
+    """Refuse what only the owner of an account may do, unless this is the password.
+
+    Raises:
+        ProblemError: if it was tried too often.
+        UsageError: if it is wrong.
+    """
+    wait = visit.people.rates.take(f"password of {visit.person.number}", PASSWORD_TRIES)
+    if wait:
+        raise too_often(wait)
+    if not is_right(password, visit.people.accounts.password_hash(visit.person)):
+        raise UsageError("the present password is not right")
+
+
+def _session(session: Session, visit: Visit) -> SessionLine:
+    return SessionLine(
+        number=session.number,
+        is_this=session.number == visit.actor.session,
+        began_at=session.began_at,
+        seen_at=session.seen_at,
+        device=device_text(session.device),
+        address=session.address,
+    )
+
+
+def _token(token: Token, visit: Visit) -> TokenLine:
+    return TokenLine(
+        number=token.number,
+        is_this=token.number == visit.actor.token,
+        name=token.name,
+        scopes=tuple(sorted(token.scopes)),
+        created_at=token.created_at,
+        expires_at=token.expires_at,
+        seen_at=token.seen_at,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/account",
+        summary="One's own account.",
+        who=Who.MEMBER,
+        handler=show_account,
+        model=AccountPage,
+        template="account.html.jinja",
+    ),
+    Operation(
+        method="POST",
+        path="/account/sessions/{number}/end",
+        summary="Sign out in another browser.",
+        who=Who.MEMBER_IN_BROWSER,
+        handler=end_session,
+        fields=Numbered,
+    ),
+    Operation(
+        method="POST",
+        path="/account/sessions/end",
+        summary="Sign out everywhere.",
+        who=Who.MEMBER_IN_BROWSER,
+        handler=end_all_sessions,
+    ),
+    Operation(
+        method="POST",
+        path="/account/password",
+        summary="Change the password.",
+        who=Who.MEMBER_IN_BROWSER,
+        handler=change_password,
+        fields=PasswordChange,
+        form="/account",
+        takes_password=True,
+    ),
+    Operation(
+        method="POST",
+        path="/account/tokens",
+        summary="Make a token.",
+        who=Who.MEMBER_IN_BROWSER,
+        handler=make_token,
+        fields=NewToken,
+        form="/account",
+        model=NewTokenPage,
+        template="new_token.html.jinja",
+    ),
+    Operation(
+        method="POST",
+        path="/account/tokens/{number}/end",
+        summary="End a token.",
+        who=Who.MEMBER_IN_BROWSER,
+        handler=end_token,
+        fields=Numbered,
+    ),
+    Operation(
+        method="POST",
+        path="/account/token/end",
+        summary="End the token that the program asks with.",
+        who=Who.PROGRAM,
+        handler=end_this_token,
+    ),
+)

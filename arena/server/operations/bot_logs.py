@@ -1,0 +1,176 @@
+"""What bots have said, for their authors and for directors.
+
+Pages that everybody sees have nothing of it, so it has addresses of its own. Whoever may not read it gets the same
+answer, whether there is something or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, NoReturn
+
+from pydantic import Field
+
+from arena.base.bot_text import OPERATOR, Audience, author_of
+from arena.base.errors import UnknownNameError
+from arena.base.records import MatchRecord
+from arena.base.shipped import PREFIX
+from arena.server.gate.operation import Operation, Visit, Who
+from arena.server.http.problems import bad_address
+from arena.server.operations.contest_results import hidden_contest
+from arena.site.links import address_of
+from arena.site.matches.match_model import MatchFault, MatchParameters
+from arena.site.matches.viewed_match import note_text
+from arena.site.page_table import PAGE_BY_NAME
+from arena.site.pages.bot_logs import BotLogs, MatchLogs, Noted, SeatLog
+from arena.site.pages.bot_profile_model import BotParameters
+from arena.store.home import ArenaHome
+from arena.store.people.roles import Permission
+
+MAX_MATCHES = 20
+NOTHING = "There are no logs here that you may read."
+
+
+class LoggedMatch(MatchParameters):
+    """Which match."""
+
+
+class HiddenMatch(MatchParameters):
+    """Which match of a contest."""
+
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+
+
+def audience_of(visit: Visit) -> Audience:
+    """Return what whoever asks may read: everything, what the own bots say, or nothing."""
+    actor = visit.actor
+    if Permission.DIRECT in actor.permissions:
+        return OPERATOR
+    if actor.person is None or Permission.SUBMIT not in actor.permissions:
+        return Audience()
+    return author_of(visit.people.submissions.accepted_labels(actor.person))
+
+
+def reads_bot(audience: Audience, bot: str) -> bool:
+    """Return whether an audience reads what a bot says in the browser; what example bots say is for everybody."""
+    return bot.startswith(PREFIX) or audience.may_read(bot)
+
+
+def show_match_logs(visit: Visit) -> MatchLogs:
+    """Return what bots have said in a match."""
+    sent: MatchParameters = visit.fields
+    audience = audience_of(visit)
+    address = address_of(PAGE_BY_NAME["match"], {"tournament": sent.tournament, "match": sent.match})
+    return _found(visit.homes.public(), sent, audience, address or "")
+
+
+def show_hidden_logs(visit: Visit) -> MatchLogs:
+    """Return what bots have said in a match of a contest with hidden results."""
+    sent: HiddenMatch = visit.fields
+    stored, _ = hidden_contest(visit)
+    address = address_of(PAGE_BY_NAME["match"], {"tournament": sent.tournament, "match": sent.match})
+    with visit.homes.hidden(stored.name) as home:
+        if home is None or sent.tournament not in stored.contest.tournaments:
+            _refuse()
+        found = _found(home, sent, OPERATOR, f"/contests/{stored.name}/hidden{address}")
+        return found.model_copy(update={"is_hidden": True})
+
+
+def show_bot_logs(visit: Visit) -> BotLogs:
+    """Return what a bot has said in its latest matches with a fault."""
+    sent: BotParameters = visit.fields
+    audience, store = audience_of(visit), visit.homes.public().store
+    labels = [label for label in store.labels_of(sent.bot) if audience.may_read(label)]
+    if not labels:
+        _refuse()
+    faults = sorted(
+        (fault for label in labels for fault in store.faults_of(label, MAX_MATCHES)),
+        key=lambda fault: (store.tournament(fault.tournament).number, fault.match),
+    )
+    places = list(dict.fromkeys((fault.tournament, fault.match) for fault in reversed(faults)))[:MAX_MATCHES]
+    found = []
+    for tournament, match in places:
+        address = address_of(PAGE_BY_NAME["match"], {"tournament": tournament, "match": match}) or ""
+        found.append(_logs(store.record_of(tournament, match), tournament, audience, address, labels))
+    return BotLogs(bot=sent.bot, matches=tuple(found))
+
+
+def _refuse() -> NoReturn:
+    raise bad_address(NOTHING, 404)
+
+
+def _found(home: ArenaHome, sent: MatchParameters, audience: Audience, address: str) -> MatchLogs:
+    if audience == Audience():
+        _refuse()
+    try:
+        record = home.store.find_record(sent.tournament, sent.match)
+    except UnknownNameError:
+        record = None
+    if record is None or not any(map(audience.may_read, record.bots)):
+        _refuse()
+    return _logs(record, sent.tournament, audience, address, record.bots)
+
+
+def _logs(record: MatchRecord, tournament: str, audience: Audience, address: str, bots: Sequence[str]) -> MatchLogs:
+    """Return what some bots have said in a match."""
+    noted = record.notes_for(audience)
+    return MatchLogs(
+        tournament=tournament,
+        match=record.match,
+        address=address,
+        seats=tuple(
+            SeatLog(
+                bot=bot,
+                seat=seat,
+                exit=report.exit.shown_to(audience, bot) or "",
+                stderr=report.stderr.shown_to(audience, bot) or "",
+                faults=tuple(
+                    MatchFault(seat=seat, kind=one.kind, ply=one.ply, detail=one.told_to(audience, bot))
+                    for one in record.faults
+                    if one.seat == seat
+                ),
+                notes=tuple(
+                    Noted(ply=ply + 1, text=note_text(note)) for ply, note in noted if record.actions[ply][0] == seat
+                ),
+            )
+            for seat, (bot, report) in enumerate(zip(record.bots, record.seats, strict=True))
+            if bot in bots and audience.may_read(bot)
+        ),
+    )
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/tournaments/{tournament}/matches/{match}/logs",
+        summary="What bots have said in a match, for their authors and directors.",
+        who=Who.MEMBER,
+        handler=show_match_logs,
+        fields=LoggedMatch,
+        model=MatchLogs,
+        template="bot_logs.html.jinja",
+        room="overview",
+    ),
+    Operation(
+        method="GET",
+        path="/bots/{bot}/logs",
+        summary="What a bot has said in its latest matches with a fault, for its author and directors.",
+        who=Who.MEMBER,
+        handler=show_bot_logs,
+        fields=BotParameters,
+        model=BotLogs,
+        template="bot_logs.html.jinja",
+        room="bots",
+    ),
+    Operation(
+        method="GET",
+        path="/contests/{name}/hidden/tournaments/{tournament}/matches/{match}/logs",
+        summary="For directors, while results are hidden. What bots have said in a match.",
+        who=Permission.DIRECT,
+        handler=show_hidden_logs,
+        fields=HiddenMatch,
+        model=MatchLogs,
+        template="bot_logs.html.jinja",
+        room="contests",
+    ),
+)

@@ -1,0 +1,185 @@
+"""What directors do with contests: making, changing, cancelling and revealing them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cache
+from urllib.parse import quote
+from zoneinfo import available_timezones
+
+from arena.base.errors import UsageError
+from arena.base.shipped import PREFIX, example_bots
+from arena.community.contests.announcing import announce, change
+from arena.community.contests.apart import read_apart
+from arena.community.contests.contest_text import contest_text
+from arena.community.contests.template_texts import template_names, template_summary
+from arena.server.gate.operation import Done, Operation, Reason, Visit
+from arena.server.http.problems import bad_address
+from arena.server.operations.contest_fields import (
+    CHOICES,
+    MAX_TEXT_CHARACTERS,
+    Change,
+    ContestNamed,
+    NewContest,
+    WhichTemplate,
+    fields_refused,
+    titles_of,
+)
+from arena.server.operations.contest_form import VALUES, changed_text, form_template, form_text
+from arena.server.operations.contests import found_contest
+from arena.server.operations.contests_model import ContestTemplate, NewContestPage
+from arena.store.people.rates import Rate
+from arena.store.people.roles import Permission
+
+CHANGES = Rate(120, 3600.0)
+"""Each starts a process that reads the text."""
+MAX_BODY_BYTES = 4 * MAX_TEXT_CHARACTERS
+"""A form writes a character as three and more."""
+
+GAMES = ("differences", "plaid", "plusminus", "coprimality", "multiplication")
+FINAL_FORMATS = ("round-robin", "swiss", "knockout")
+"""Both by name: who answers requests loads neither. A gauntlet needs challengers, which the form has no field for."""
+
+
+class Cancellation(ContestNamed):
+    """Which contest, and why."""
+
+    reason: Reason
+
+
+class Revelation(Cancellation):
+    """Which contest, why, and whether before everything is played."""
+
+    before_played: bool = False
+
+
+def show_new(visit: Visit) -> NewContestPage:
+    """Return the form that makes a contest."""
+    name = visit.fields.template
+    names = template_names()
+    if name not in names:
+        raise bad_address(f"There is no template {name!r:.80}.", 404)
+    template = form_template(name, datetime.fromisoformat(visit.people.contests.now()))
+    return NewContestPage(
+        template=name,
+        templates=tuple(ContestTemplate(name=one, summary=template_summary(one)) for one in names),
+        fields=template.fields,
+        titles=titles_of(NewContest),
+        choices=CHOICES,
+        games=GAMES,
+        formats=FINAL_FORMATS,
+        house_bots=tuple(PREFIX + bot for bot in example_bots()),
+        chosen_house_bots=template.house_bots,
+        time_zones=time_zones(),
+        example=template.text,
+    )
+
+
+@cache
+def time_zones() -> tuple[str, ...]:
+    """Return the names of time zones that people live in."""
+    left_out = ("Etc/", "SystemV/", "posix/", "right/")
+    return ("UTC", *sorted(name for name in available_timezones() if "/" in name and not name.startswith(left_out)))
+
+
+def add_contest(visit: Visit) -> Done:
+    """Announce a contest."""
+    sent: NewContest = visit.fields
+    text = sent.text
+    if not text.strip():
+        if not sent.name:
+            raise UsageError("name: missing; expected the fields of the form, or a contest as TOML in text")
+        text = form_text(sent.model_dump(exclude={"text", "template", "house_bots"}), sent.house_bots)
+    stored = announce(visit.homes.public().store, visit.people, visit.person.name, read_apart(text))
+    return _done(stored.name, f"announced the contest {stored.name}")
+
+
+def change_contest(visit: Visit) -> Done:
+    """Change what can still be changed of a contest."""
+    sent: Change = visit.fields
+    stored = found_contest(visit)
+    text = sent.text
+    if not text.strip():
+        given = sent.model_dump(include=set(VALUES), exclude_none=True)
+        text = changed_text(contest_text(stored.contest), {key: VALUES[key](value) for key, value in given.items()})
+    new = read_apart(text)
+    if new.contest == stored.contest and not new.mistakes:
+        raise UsageError(f"contest {stored.name!r}: nothing is different")
+    change(visit.homes.public().store, visit.people, visit.person.name, stored.name, new, sent.reason)
+    return _done(stored.name, f"changed the contest {stored.name}")
+
+
+def cancel_contest(visit: Visit) -> Done:
+    """Cancel a contest."""
+    stored = found_contest(visit)
+    visit.people.contests.cancel(visit.person.name, stored.name, visit.fields.reason)
+    return _done(stored.name, f"cancelled the contest {stored.name}")
+
+
+def reveal_contest(visit: Visit) -> Done:
+    """Ask for the results to be shown to everybody."""
+    sent: Revelation = visit.fields
+    stored = found_contest(visit)
+    visit.people.contests.ask_to_reveal(visit.person.name, stored.name, sent.reason, before_played=sent.before_played)
+    return _done(stored.name, f"the results of {stored.name} are being revealed")
+
+
+def _done(name: str, sentence: str) -> Done:
+    return Done(to=f"/contests/{quote(name)}", sentence=sentence)
+
+
+OPERATIONS = (
+    Operation(
+        method="POST",
+        path="/contests",
+        summary="Announce a contest.",
+        who=Permission.DIRECT,
+        handler=add_contest,
+        fields=NewContest,
+        form="/contests/new",
+        fields_refused=fields_refused,
+        rate=CHANGES,
+        max_body_bytes=MAX_BODY_BYTES,
+    ),
+    Operation(
+        method="GET",
+        path="/contests/new",
+        summary="The form that makes a contest.",
+        who=Permission.DIRECT,
+        handler=show_new,
+        fields=WhichTemplate,
+        model=NewContestPage,
+        template="new_contest.html.jinja",
+        room="contests",
+    ),
+    Operation(
+        method="POST",
+        path="/contests/{name}/change",
+        summary="Change what can still be changed of a contest.",
+        who=Permission.DIRECT,
+        handler=change_contest,
+        fields=Change,
+        form="/contests/{name}",
+        fields_refused=fields_refused,
+        rate=CHANGES,
+        max_body_bytes=MAX_BODY_BYTES,
+    ),
+    Operation(
+        method="POST",
+        path="/contests/{name}/cancel",
+        summary="Cancel a contest: nothing more of it is played.",
+        who=Permission.DIRECT,
+        handler=cancel_contest,
+        fields=Cancellation,
+        form="/contests/{name}",
+    ),
+    Operation(
+        method="POST",
+        path="/contests/{name}/reveal",
+        summary="Show the results of a contest to everybody.",
+        who=Permission.DIRECT,
+        handler=reveal_contest,
+        fields=Revelation,
+        form="/contests/{name}",
+    ),
+)

@@ -1,0 +1,176 @@
+"""Results of contests: hidden pages for directors, grades, and the signed result for everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, create_model
+
+from arena.community.contests.visibility import ContestHome, visible
+from arena.server.gate.homes import HomePlace
+from arena.server.gate.operation import Document, Download, Handler, NoFields, OfHome, Operation, ToBuild, Visit, Who
+from arena.server.http.problems import bad_address
+from arena.server.operations.contest_fields import ContestNamed
+from arena.server.operations.contests import found_contest
+from arena.server.operations.contests_model import GradesPage, SigningKeyPage
+from arena.server.operations.grades import grade_lines, home_of, played_pages
+from arena.site.frame.model import Model
+from arena.site.frame.page import Page
+from arena.site.links import ServedLinks, address_of
+from arena.site.page_table import PAGE_BY_NAME
+from arena.site.pages.tournament_model import TournamentPage
+from arena.site.publish.signature import signing_key
+from arena.site.render import asset_digests
+from arena.store.people.contest import StoredContest
+from arena.store.people.roles import Permission
+
+HIDDEN_PAGES = ("tournament", "why", "matches", "match")
+WITHOUT_PAGE = ("puzzles", "puzzle")
+"""Pages of a tournament that there are only when everybody may see it."""
+
+NOTICE = "Only directors see this page until the results of the contest are revealed."
+CSV = "text/csv; charset=utf-8"
+
+
+class HiddenLinks:
+    """Addresses in pages of a hidden home: hidden pages lead to hidden pages.
+
+    Attributes:
+        account: the address of the account of whoever looks.
+    """
+
+    def __init__(self, contest: str) -> None:
+        """Prepare addresses.
+
+        Args:
+            contest: its name.
+        """
+        self._contest, self._served = contest, ServedLinks(asset_digests(), "/account")
+        self.account = self._served.account
+
+    def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
+        """Return the address of a page; None for its twins and feeds, which hidden pages do not have."""
+        if suffix or name in WITHOUT_PAGE:
+            return None
+        if name not in HIDDEN_PAGES:
+            return self._served.page(name, **values)
+        address = address_of(PAGE_BY_NAME[name], values)
+        return None if address is None else f"/contests/{self._contest}/hidden{address}"
+
+    def asset(self, name: str) -> str:
+        """Return the address of a file in ``static``."""
+        return self._served.asset(name)
+
+
+def _hidden_fields(page: Page) -> type[BaseModel]:
+    """Return what the address of a hidden page says: which contest, and what the page's own says."""
+    name: Any = (Annotated[str, Field(min_length=1, max_length=64)], ...)
+    return create_model(f"Hidden{page.parameters.__name__}", __base__=page.parameters, name=name)
+
+
+def _showing(page: Page) -> Handler:
+    def show(visit: Visit) -> ToBuild:
+        stored, place = hidden_contest(visit)
+        parameters = page.parameters.model_validate(visit.fields.model_dump(exclude={"name"}))
+        if getattr(parameters, "tournament", None) not in stored.contest.tournaments:
+            raise bad_address(f"Nothing of the contest {stored.name!r:.80} is hidden there.", 404)
+
+        def finish(models: Sequence[Model]) -> OfHome:
+            links = HiddenLinks(stored.name)
+            back = f"/contests/{stored.name}"
+            return OfHome(
+                page=page, parameters=parameters, model=models[0], links=links, notice=NOTICE, notice_address=back
+            )
+
+        return ToBuild(home=place, pages=((page, parameters),), finish=finish)
+
+    return show
+
+
+def hidden_contest(visit: Visit) -> tuple[StoredContest, HomePlace]:
+    """Return a contest, and the home in which its hidden results are.
+
+    Raises:
+        ProblemError: if nothing of it is hidden, or nothing is there yet.
+    """
+    stored = found_contest(visit)
+    if home_of(visit, stored) is not ContestHome.HIDDEN or not visit.homes.has_hidden(stored.name):
+        raise bad_address(f"Nothing of the contest {stored.name!r:.80} is hidden.", 404)
+    return stored, visit.homes.hidden_place(stored.name)
+
+
+def grades(visit: Visit) -> ToBuild:
+    """Return the grades as CSV, from all that who asks may see."""
+    stored = found_contest(visit)
+    place, pages = played_pages(visit, stored)
+    entries = visit.people.contests.entries_of(stored)
+
+    def finish(models: Sequence[Model]) -> Document:
+        lines = grade_lines(entries, [model for model in models if isinstance(model, TournamentPage)])
+        content = GradesPage(lines=lines).csv().encode()
+        return Document(content=content, media_type=CSV, name=f"{stored.name}-grades.csv")
+
+    return ToBuild(home=place, pages=pages, finish=finish)
+
+
+def download_result(visit: Visit) -> Download:
+    """Return the signed result, once everybody may see everything."""
+    stored = found_contest(visit)
+    path = visit.homes.result_path(stored.name)
+    if not visible(stored, (), visit.people.contests.now()).has_all or not path.is_file():
+        raise bad_address(f"There is no result of the contest {stored.name!r:.80} yet.", 404)
+    return Download(path=path, name=f"{stored.name}.zip")
+
+
+def show_key(visit: Visit) -> SigningKeyPage:
+    """Return the key with which results are signed."""
+    key = signing_key(visit.homes.public.directory).public
+    return SigningKeyPage(key=key.text, pem=key.pem.decode())
+
+
+OPERATIONS = (
+    *(
+        Operation(
+            method="GET",
+            path=f"/contests/{{name}}/hidden{page.path}",
+            summary=f"For directors, while results are hidden. {page.summary}",
+            who=Permission.DIRECT,
+            handler=_showing(page),
+            fields=_hidden_fields(page),
+            model=page.model,
+        )
+        for page in map(PAGE_BY_NAME.__getitem__, HIDDEN_PAGES)
+    ),
+    Operation(
+        method="GET",
+        path="/contests/{name}/grades.csv",
+        summary="A line for each person of a contest.",
+        who=Permission.DIRECT,
+        handler=grades,
+        fields=ContestNamed,
+        media_type="text/csv",
+    ),
+    Operation(
+        method="GET",
+        path="/contests/{name}/result.zip",
+        summary="The signed result of a contest: its pages and records as a published folder.",
+        who=Who.ANYBODY,
+        handler=download_result,
+        fields=ContestNamed,
+        media_type="application/octet-stream",
+        is_in_the_open=True,
+    ),
+    Operation(
+        method="GET",
+        path="/signing-key",
+        summary="The key with which this arena signs results.",
+        who=Who.ANYBODY,
+        handler=show_key,
+        fields=NoFields,
+        model=SigningKeyPage,
+        template="signing_key.html.jinja",
+        room="contests",
+        is_in_the_open=True,
+    ),
+)

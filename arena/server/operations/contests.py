@@ -1,0 +1,214 @@
+"""Contests: the list, and a contest as far as who asks may see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from arena.community.contests.contest_text import contest_text
+from arena.community.contests.visibility import ContestHome, Visibility, visible
+from arena.server.gate.operation import Operation, ToShow, Visit, Who
+from arena.server.http.problems import bad_address
+from arena.server.http.topics import CONTESTS
+from arena.server.operations.contest_fields import Change, ContestNamed, titles_of
+from arena.server.operations.contest_form import changeable_fields
+from arena.server.operations.contest_view import (
+    CAN_BE_ENTERED,
+    contest_line,
+    contest_time,
+    entrants_text,
+    rules_of,
+)
+from arena.server.operations.contests_model import (
+    ContestChanges,
+    ContestPage,
+    ContestsPage,
+    ContestTournament,
+    EntryLine,
+)
+from arena.server.operations.grades import final_result, played_pages
+from arena.site.frame.model import Model
+from arena.site.pages.tournament_model import TournamentPage
+from arena.store.people.contest import (
+    Contest,
+    ContestEntrants,
+    ContestEntry,
+    ContestPhase,
+    ContestResults,
+    StoredContest,
+)
+from arena.store.people.roles import Permission
+
+
+def show_contests(visit: Visit) -> ContestsPage:
+    """Return all contests."""
+    contests, now = visit.people.contests, visit.people.contests.now()
+    may = visit.actor.permissions
+    lines = [contest_line(one, len(_entries(visit, one)), may, now) for one in contests.all()]
+    entered = sorted((one for one in lines if one.phase in CAN_BE_ENTERED), key=lambda one: one.deadline_at.at)
+    others = [one for one in lines if one.phase not in CAN_BE_ENTERED]
+    return ContestsPage(contests=(*entered, *others), may_direct=Permission.DIRECT in visit.actor.permissions)
+
+
+def show_contest(visit: Visit) -> ContestPage | ToShow:
+    """Return a contest, as far as who asks may see it."""
+    stored = found_contest(visit)
+    page = _page(visit, stored)
+    seen = visible(stored, visit.actor.permissions, visit.people.contests.now())
+    place, pages = played_pages(visit, stored) if seen.has_all else (visit.homes.public_place, ())
+    if stored.name not in (parameters.tournament for _, parameters in pages):
+        return page  # no final has begun that who asks may see
+    entries = visit.people.contests.entries_of(stored)
+
+    def finish(models: Sequence[Model | None]) -> ContestPage:
+        played = [model for model in models if isinstance(model, TournamentPage)]
+        if len(played) < len(models):
+            return page.model_copy(update={"is_late": True})
+        result = final_result(entries, played, is_hidden=place != visit.homes.public_place)
+        return page.model_copy(update={"result": result})
+
+    return ToShow(home=place, pages=pages, finish=finish)
+
+
+def _page(visit: Visit, stored: StoredContest) -> ContestPage:
+    """Return a contest without who is first in it."""
+    now = visit.people.contests.now()
+    contest, seen = stored.contest, visible(stored, visit.actor.permissions, now)
+    entries = _entries(visit, stored)
+    line = contest_line(stored, len(entries), visit.actor.permissions, now)
+    own = visit.actor.person.name if visit.actor.person is not None else None
+    hidden_since = seen.hidden_since
+    reveal_at = contest.reveal_at if stored.revealed_at is None else None
+    return ContestPage(
+        line=line,
+        description=contest.description,
+        created_by=stored.created_by,
+        entrants=entrants_text(contest),
+        results=contest.results,
+        hidden_since=contest_time(contest, hidden_since, now) if hidden_since is not None else None,
+        reveal_at=contest_time(contest, reveal_at, now) if reveal_at is not None else None,
+        is_revealed=stored.revealed_at is not None,
+        cancel_reason=stored.cancel_reason,
+        rules=rules_of(contest),
+        entries=tuple(_entry(one, own) for one in entries),
+        players=contest.players,
+        is_short=len(entries) + len(contest.house_bots) < contest.players,
+        unchecked=0 if stored.closed_at else len(visit.people.contests.unfinished_of(stored)),
+        tournaments=_tournaments(visit, stored, seen),
+        may_submit=line.phase in CAN_BE_ENTERED and _may_enter(visit, contest),
+        result=None,
+        is_late=False,
+        has_result=hidden_since is None and visit.homes.result_path(contest.name).is_file(),
+        changes=_changes(visit, stored, line.phase) if Permission.DIRECT in visit.actor.permissions else None,
+    )
+
+
+def found_contest(visit: Visit) -> StoredContest:
+    """Return the contest that was asked for.
+
+    Raises:
+        ProblemError: if there is no such contest.
+    """
+    stored = visit.people.contests.find(visit.fields.name)
+    if stored is None:
+        raise bad_address(f"There is no contest {visit.fields.name!r:.80}.", 404)
+    return stored
+
+
+def _entries(visit: Visit, stored: StoredContest) -> list[ContestEntry]:
+    """Return who has entered: from the opening on, the bots that play the game."""
+    return visit.people.contests.entries_of(stored)
+
+
+def _entry(one: ContestEntry, own: str | None) -> EntryLine:
+    return EntryLine(author=one.author, bot=one.bot, handed_in_at=one.handed_in_at, is_own=one.author == own)
+
+
+def _may_enter(visit: Visit, contest: Contest) -> bool:
+    person = visit.actor.person
+    if person is None or Permission.SUBMIT not in visit.actor.permissions:
+        return False
+    names = {name.lower() for name in contest.invited}
+    return contest.entrants is ContestEntrants.EVERYBODY or person.name.lower() in names
+
+
+def _tournaments(visit: Visit, stored: StoredContest, seen: Visibility) -> tuple[ContestTournament, ...]:
+    contest, public = stored.contest, visit.homes.public().store
+    titles = {
+        contest.qualification_name: "Qualification",
+        contest.name: "Final" if contest.qualification else "Matches",
+    }
+    hidden: set[str] = set()
+    if seen.home is ContestHome.HIDDEN:
+        with visit.homes.hidden(contest.name) as home:
+            hidden = {name for name in contest.tournaments if home and home.store.find_tournament(name) is not None}
+    found = (
+        ContestTournament(
+            name=name,
+            title=titles[name],
+            is_public=public.find_tournament(name) is not None,
+            is_hidden=name in hidden,
+        )
+        for name in contest.tournaments
+    )
+    return tuple(one for one in found if one.is_public or one.is_hidden)
+
+
+def topics_of(page: ContestPage) -> tuple[str, ...]:
+    """Return what a reader has to hear of to see the page of a contest change; none of it is hidden."""
+    result = page.result
+    shows_public = result is not None and not result.is_hidden
+    return (CONTESTS.path, *((f"tournaments/{quote(page.line.name, safe='')}",) if shows_public else ()))
+
+
+def shows_hidden(page: ContestPage) -> bool:
+    """Return whether there is more on the page of a contest than everybody may know."""
+    return page.changes is not None and page.hidden_since is not None
+
+
+def _changes(visit: Visit, stored: StoredContest, phase: ContestPhase) -> ContestChanges:
+    contest = stored.contest
+    return ContestChanges(
+        text=contest_text(contest),
+        time_zone=contest.time_zone,
+        fields=changeable_fields(contest),
+        titles=titles_of(Change),
+        note=stored.stage_note,
+        may_reveal=stored.revealed_at is None
+        and contest.results is not ContestResults.OPEN
+        and stored.cancelled_at is None,
+        is_reveal_asked=stored.reveal_asked_at is not None,
+        may_cancel=phase not in (ContestPhase.FINISHED, ContestPhase.CANCELLED),
+        directed=tuple(name for name in contest.tournaments if visit.people.directors.report(name) is not None),
+    )
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/contests",
+        summary="All contests, those first that can be entered.",
+        who=Who.ANYBODY,
+        handler=show_contests,
+        model=ContestsPage,
+        template="contests.html.jinja",
+        room="contests",
+        is_in_the_open=True,
+        topics=lambda _: (CONTESTS.path,),
+    ),
+    Operation(
+        method="GET",
+        path="/contests/{name}",
+        summary="A contest: its rules, deadline and entries, and where its results are.",
+        who=Who.ANYBODY,
+        handler=show_contest,
+        fields=ContestNamed,
+        model=ContestPage,
+        template="contest.html.jinja",
+        room="contests",
+        is_in_the_open=True,
+        topics=topics_of,
+        is_asked_for_again=shows_hidden,
+        is_late=lambda page: page.is_late,
+    ),
+)

@@ -1,0 +1,318 @@
+"""Pausing and correcting tournaments that a program of the site keeps going: ladders and contests.
+
+Nothing is done here: what is wanted is written down, with the reason in the public log, and the program does it
+between matches.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import quote
+
+from annotated_types import Len
+from pydantic import BeforeValidator, Field
+
+from arena.base.enums import DisqualifiedMatches
+from arena.server.gate.operation import Done, Fields, Handler, Operation, Reason, Visit, Who
+from arena.server.http.problems import bad_address
+from arena.server.operating.troubles import public_sentence, troubles
+from arena.server.operations.directing_model import (
+    DirectingPage,
+    KeptTournament,
+    LaddersPage,
+    PartsPage,
+    PartTrouble,
+    RequestLine,
+    SittingOutLine,
+)
+from arena.server.operations.grades import has_hidden
+from arena.store.people.contest import StoredContest
+from arena.store.people.directing import LADDER, DirectorReport, RequestState, TournamentRequest, Wish
+from arena.store.people.rates import Rate
+from arena.store.people.roles import Permission
+from arena.store.results.values import StoredTournament
+
+MAX_MATCHES = 1000
+"""In one request to void some."""
+MAX_REPLACEMENTS = 500
+"""That are offered; others can be typed."""
+REQUESTS = Rate(120, 3600.0)
+PAGE = "/tournaments/{tournament}/direct"
+
+Bot = Annotated[str, Len(1, 130), Field(title="Entrant")]
+"""``name`` or ``name@version``."""
+
+
+def _numbers(sent: object) -> object:
+    """Return the numbers in what a form sends as text."""
+    return sent.replace(",", " ").split() if isinstance(sent, str) else sent
+
+
+WITH_LATER_STAGES = ("knockout",)
+"""Formats by name: who answers requests loads none."""
+
+
+class Directed(Fields):
+    """Which tournament."""
+
+    tournament: str
+
+
+class Reasoned(Directed):
+    """Which tournament, and why."""
+
+    reason: Reason
+
+
+class Withdrawal(Reasoned):
+    """Which entrant withdraws."""
+
+    bot: Bot
+
+
+class Disqualification(Reasoned):
+    """Which entrant is disqualified, and what becomes of its matches."""
+
+    bot: Bot
+    rule: DisqualifiedMatches = DisqualifiedMatches.ANNUL
+
+
+class Replacement(Reasoned):
+    """Which entrant gets new files: those of which bot of the arena."""
+
+    bot: Bot
+    new: Bot = Field(title="The bot whose files it gets")
+
+
+class Voiding(Reasoned):
+    """Which matches don't count, and are played again."""
+
+    numbers: Annotated[
+        tuple[Annotated[int, Field(ge=1, le=2**31 - 1)], ...], Len(1, MAX_MATCHES), BeforeValidator(_numbers)
+    ]
+
+
+class Undoing(Reasoned):
+    """Which correction is undone."""
+
+    correction: int = Field(title="Number of the correction", ge=1, le=2**31 - 1)
+
+
+def show_ladders(visit: Visit) -> LaddersPage:
+    """Return what each ladder is doing."""
+    return LaddersPage(
+        ladders=tuple(_kept(visit, report) for report in visit.people.directors.reports(LADDER)),
+        may_direct=visit.actor.person is not None and Permission.DIRECT in visit.actor.permissions,
+    )
+
+
+def show_parts(visit: Visit) -> PartsPage:
+    """Return what is wrong with the parts of the site, with what only operators may know."""
+    found = troubles(visit.homes.public.directory, visit.people)
+    return PartsPage(troubles=tuple(PartTrouble(part=one.part, sentence=one.sentence) for one in found))
+
+
+def show_directing(visit: Visit) -> DirectingPage:
+    """Return what a tournament is doing, and what was asked of it."""
+    name = visit.fields.tournament
+    report = visit.people.directors.report(name)
+    if report is None:
+        raise bad_address(f"No program of this site keeps a tournament {name!r:.80} going.", 404)
+    contest = next((one for one in visit.people.contests.all() if name in one.contest.tournaments), None)
+    is_hidden = contest is not None and has_hidden(visit, contest)
+    found = _tournament(visit, name, contest if is_hidden else None)
+    requests = tuple(map(_request, visit.people.requests.of(name)))
+    return DirectingPage(
+        kept=_kept(visit, report),
+        program=report.program,
+        requests=requests,
+        entrants=_entrants(found) if found is not None else (),
+        replacements=_replacements(visit) if report.program != LADDER else (),
+        may_annul=found is None or found.definition.format not in WITH_LATER_STAGES,
+        is_finished=report.program != LADDER  # which others may still enter
+        and found is not None
+        and found.finished_at is not None
+        and all(one.state in (RequestState.DONE, RequestState.REFUSED) for one in requests),
+        contest=contest.name if contest is not None else "",
+        is_hidden=is_hidden,
+    )
+
+
+def _tournament(visit: Visit, name: str, hidden_of: StoredContest | None) -> StoredTournament | None:
+    """Return a tournament; that of the hidden home of a contest, if there is one."""
+    if hidden_of is None:
+        return visit.homes.public().store.find_tournament(name)
+    with visit.homes.hidden(hidden_of.name) as home:
+        return home.store.find_tournament(name) if home is not None else None
+
+
+def _entrants(tournament: StoredTournament) -> tuple[str, ...]:
+    """Return the bots that are paired; those that were disqualified or have withdrawn come back by undoing that."""
+    definition = tournament.definition
+    return tuple(bot.label for number, bot in enumerate(definition.entrants) if number not in definition.gone)
+
+
+def _replacements(visit: Visit) -> tuple[str, ...]:
+    """Return the bots by which an entrant may be replaced."""
+    submitted = visit.homes.public().store.submitted_bots()
+    return tuple(bot.label for bot in reversed(submitted[-MAX_REPLACEMENTS:]))
+
+
+def pause(visit: Visit) -> Done:
+    """Let no match begin."""
+    return _want(visit, Wish.PAUSE)
+
+
+def resume(visit: Visit) -> Done:
+    """Let matches begin again."""
+    return _want(visit, Wish.PLAY)
+
+
+def drain(visit: Visit) -> Done:
+    """Let the round be finished, and no other begin."""
+    return _want(visit, Wish.DRAIN)
+
+
+def _want(visit: Visit, wish: Wish) -> Done:
+    sent: Reasoned = visit.fields
+    visit.people.directors.want(sent.tournament, wish, reason=sent.reason, by=visit.person.name)
+    return _done(sent, f"{wish}: {sent.tournament}")
+
+
+def withdraw(visit: Visit) -> Done:
+    """Ask that an entrant withdraws."""
+    return _ask(visit, "withdraw", visit.fields.bot)
+
+
+def disqualify(visit: Visit) -> Done:
+    """Ask that an entrant is disqualified."""
+    return _ask(visit, "disqualify", visit.fields.bot)
+
+
+def replace(visit: Visit) -> Done:
+    """Ask that an entrant gets the files of another bot of the arena."""
+    return _ask(visit, "replace", visit.fields.bot)
+
+
+def void(visit: Visit) -> Done:
+    """Ask that matches don't count, and are played again."""
+    matches = visit.fields.numbers
+    shown = ", ".join(map(str, matches[:10])) + (", …" if len(matches) > 10 else "")
+    return _ask(visit, "void", f"match {shown}" if len(matches) == 1 else f"matches {shown}")
+
+
+def undo(visit: Visit) -> Done:
+    """Ask that a correction is undone."""
+    return _ask(visit, "undo", f"correction {visit.fields.correction}")
+
+
+def _ask(visit: Visit, kind: str, subject: str) -> Done:
+    sent: Reasoned = visit.fields
+    arguments = sent.model_dump(mode="json", exclude={"tournament", "reason"})
+    request = visit.people.requests.add(
+        sent.tournament, kind, arguments, subject=subject, reason=sent.reason, by=visit.person.name
+    )
+    return _done(sent, f"request {request.number} waits: {kind} {subject}")
+
+
+def _done(sent: Reasoned, sentence: str) -> Done:
+    return Done(to=directing_address(sent.tournament), sentence=sentence)
+
+
+def _kept(visit: Visit, report: DirectorReport) -> KeptTournament:
+    people, is_operator = visit.people, Permission.MANAGE_PEOPLE in visit.actor.permissions
+    wished = people.directors.wish(report.tournament)
+    figures = report.figures
+    return KeptTournament(
+        tournament=report.tournament,
+        state=report.state,
+        is_silent=people.directors.is_silent(report),
+        since=report.since,
+        seen_at=report.seen_at,
+        sentence=report.sentence if is_operator else public_sentence(report.state, report.sentence),
+        wish=wished.wish if wished is not None else Wish.PLAY,
+        wish_reason=wished.reason if wished is not None else "",
+        recorded=figures.recorded,
+        scheduled=figures.scheduled,
+        playing=figures.playing,
+        margin_95=figures.margin_95,
+        wanted_margin_95=figures.wanted_margin_95,
+        seconds_left=figures.seconds_left,
+        void_in_row=figures.void_in_row,
+        sitting_out=tuple(
+            SittingOutLine(bot=one.bot, reason=one.reason, seconds=one.seconds) for one in figures.sitting_out
+        ),
+    )
+
+
+def _request(request: TournamentRequest) -> RequestLine:
+    return RequestLine(
+        number=request.number,
+        kind=request.kind,
+        arguments=dict(request.arguments),
+        reason=request.reason,
+        by=request.by,
+        made_at=request.made_at,
+        state=request.state,
+        outcome=request.outcome,
+    )
+
+
+def directing_address(tournament: str) -> str:
+    """Return the address of the page on which directors pause and correct a tournament."""
+    return f"/tournaments/{quote(tournament, safe='@')}/direct"
+
+
+def _directed(what: str, summary: str, handler: Handler, fields: type[Fields] = Reasoned) -> Operation:
+    return Operation(
+        method="POST",
+        path=f"/tournaments/{{tournament}}/{what}",
+        summary=summary,
+        who=Permission.DIRECT,
+        handler=handler,
+        fields=fields,
+        form=PAGE,
+        rate=REQUESTS,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/health/parts",
+        summary="What is wrong with the parts of the site, in full.",
+        who=Permission.MANAGE_PEOPLE,
+        handler=show_parts,
+        model=PartsPage,
+        template="health_parts.html.jinja",
+    ),
+    Operation(
+        method="GET",
+        path="/ladders",
+        summary="The ladders that are kept going, and what each is doing.",
+        who=Who.ANYBODY,
+        handler=show_ladders,
+        model=LaddersPage,
+        template="ladders.html.jinja",
+        is_in_the_open=True,
+    ),
+    Operation(
+        method="GET",
+        path=PAGE,
+        summary="A tournament that is kept going, and what was asked of it.",
+        who=Permission.DIRECT,
+        handler=show_directing,
+        fields=Directed,
+        model=DirectingPage,
+        template="directing.html.jinja",
+        is_asked_for_again=lambda _: True,
+    ),
+    _directed("pause", "Let no match begin; those that are being played end.", pause),
+    _directed("resume", "Let matches begin again.", resume),
+    _directed("drain", "Let the round be finished, and no other begin.", drain),
+    _directed("withdraw", "Let an entrant withdraw.", withdraw, Withdrawal),
+    _directed("disqualify", "Disqualify an entrant.", disqualify, Disqualification),
+    _directed("replace", "Give an entrant the files of another bot of the arena.", replace, Replacement),
+    _directed("void", "Let matches not count, and be played again.", void, Voiding),
+    _directed("undo", "Undo a correction.", undo, Undoing),
+)

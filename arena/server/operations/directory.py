@@ -1,0 +1,193 @@
+"""Everybody who has an account, for those who look after them; and the public log of what they did."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from arena.community.contests import visibility
+from arena.server.gate.actor import Actor
+from arena.server.gate.operation import Done, Fields, Operation, Reason, Visit, Who
+from arena.server.http.problems import Problem, ProblemError
+from arena.server.operations.people import InvitationLine, LogLine, LogPage, PeoplePage, PersonLine
+from arena.store.people.public_log import PAGE_LENGTH
+from arena.store.people.roles import MEMBER_ROLES, Permission, Role
+from arena.store.people.values import HiddenTournament, Invitation, LogEntry, Person
+
+
+class Moderation(Fields):
+    """Whose account is closed or opened, and why."""
+
+    person: str
+    reason: Reason
+
+
+class RoleChange(Fields):
+    """Who becomes what, and why."""
+
+    person: str
+    role: Role
+    reason: Reason
+
+
+class LogQuery(Fields):
+    """Where in the log."""
+
+    before: int | None = Field(None, ge=1, le=2**31 - 1)
+
+
+def show_people(visit: Visit) -> PeoplePage:
+    """Return everybody who has an account."""
+    return PeoplePage(
+        people=tuple(_line(visit.actor, person) for person in visit.people.accounts.all()),
+        roles=roles_to_give(visit.actor),
+        may_change_roles=Permission.MANAGE_PEOPLE in visit.actor.permissions,
+        invitations=tuple(_invitation(visit.actor, one) for one in visit.people.invitations.all()),
+    )
+
+
+def close_account(visit: Visit) -> Done:
+    """Close an account."""
+    sent: Moderation = visit.fields
+    person = visit.people.accounts.get(sent.person)
+    check_may_moderate(visit.actor, person)
+    visit.people.accounts.close(person.name, visit.person.name, sent.reason)
+    return Done(to="/people", sentence=f"closed the account of {person.name}")
+
+
+def open_account(visit: Visit) -> Done:
+    """Open a closed account again."""
+    sent: Moderation = visit.fields
+    person = visit.people.accounts.get(sent.person)
+    check_may_moderate(visit.actor, person)
+    visit.people.accounts.reopen(person.name, visit.person.name, sent.reason)
+    return Done(to="/people", sentence=f"opened the account of {person.name} again")
+
+
+def change_role(visit: Visit) -> Done:
+    """Change what somebody is."""
+    sent: RoleChange = visit.fields
+    person = visit.people.accounts.set_role(sent.person, sent.role, visit.person.name, sent.reason)
+    return Done(to="/people", sentence=f"{person.name} is {person.role}")
+
+
+def show_log(visit: Visit) -> LogPage:
+    """Return a page of the log."""
+    entries = visit.people.log.lines(hidden=hidden_tournaments(visit), before=visit.fields.before, most=PAGE_LENGTH)
+    lines = tuple(map(log_line, entries))
+    return LogPage(lines=lines, older=lines[-1].number if lines and lines[-1].number > 1 else None)
+
+
+def roles_to_give(actor: Actor) -> tuple[Role, ...]:
+    """Return what somebody may make of others."""
+    if Permission.MANAGE_PEOPLE in actor.permissions:
+        return MEMBER_ROLES
+    return (Role.AUTHOR,) if Permission.INVITE_AUTHORS in actor.permissions else ()
+
+
+def may_moderate(actor: Actor, person: Person) -> bool:
+    """Return whether somebody may close and open the account of a person."""
+    wanted = Permission.MODERATE_AUTHORS if person.role is Role.AUTHOR else Permission.MANAGE_PEOPLE
+    return wanted in actor.permissions
+
+
+def check_may_moderate(actor: Actor, person: Person) -> None:
+    """Refuse what ``may_moderate`` denies.
+
+    Raises:
+        ProblemError: if it does.
+    """
+    if not may_moderate(actor, person):
+        error = f"Your role may not change the account of an {person.role}."
+        raise ProblemError(Problem(status=403, title="Not allowed", error=error))
+
+
+def hidden_tournaments(visit: Visit) -> frozenset[HiddenTournament]:
+    """Return the tournaments of which whoever asks may not know all results, nor what is said since."""
+    contests = visit.people.contests
+    return visibility.hidden_tournaments(contests.all(), visit.actor.permissions, contests.now())
+
+
+def log_line(entry: LogEntry) -> LogLine:
+    """Return a line of the log as pages show it."""
+    return LogLine(
+        number=entry.number,
+        at=entry.at,
+        by=entry.by,
+        action=entry.action,
+        subject=entry.subject,
+        reason=entry.reason,
+        details=entry.details,
+    )
+
+
+def _invitation(actor: Actor, invitation: Invitation) -> InvitationLine:
+    return InvitationLine(
+        number=invitation.number,
+        role=invitation.role,
+        person=invitation.person,
+        made_by=invitation.made_by,
+        expires_at=invitation.expires_at,
+        may_be_ended=invitation.role in roles_to_give(actor),
+    )
+
+
+def _line(actor: Actor, person: Person) -> PersonLine:
+    return PersonLine(
+        name=person.name,
+        role=person.role,
+        created_at=person.created_at,
+        closed_at=person.closed_at,
+        has_password=person.has_password,
+        may_be_moderated=may_moderate(actor, person),
+    )
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/people",
+        summary="Everybody who has an account.",
+        who=Permission.MODERATE_AUTHORS,
+        handler=show_people,
+        model=PeoplePage,
+        template="people.html.jinja",
+    ),
+    Operation(
+        method="POST",
+        path="/people/{person}/close",
+        summary="Close an account.",
+        who=Permission.MODERATE_AUTHORS,
+        handler=close_account,
+        fields=Moderation,
+        form="/people",
+    ),
+    Operation(
+        method="POST",
+        path="/people/{person}/open",
+        summary="Open a closed account again.",
+        who=Permission.MODERATE_AUTHORS,
+        handler=open_account,
+        fields=Moderation,
+        form="/people",
+    ),
+    Operation(
+        method="POST",
+        path="/people/{person}/role",
+        summary="Change what somebody is.",
+        who=Permission.MANAGE_PEOPLE,
+        handler=change_role,
+        fields=RoleChange,
+        form="/people",
+    ),
+    Operation(
+        method="GET",
+        path="/log",
+        summary="What directors and operators did, and why.",
+        who=Who.ANYBODY,
+        handler=show_log,
+        fields=LogQuery,
+        model=LogPage,
+        template="log.html.jinja",
+        is_in_the_open=True,
+    ),
+)

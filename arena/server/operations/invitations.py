@@ -1,0 +1,198 @@
+"""Invitations: made by directors, and used by whoever gets the link."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from arena.base.errors import InvitationError, UsageError
+from arena.server.gate.operation import Done, Fields, Numbered, Operation, Visit, Who
+from arena.server.http.problems import Problem, ProblemError
+from arena.server.operations.directory import check_may_moderate, roles_to_give
+from arena.server.operations.people import InvitationPage, NewInvitationPage
+from arena.server.operations.sign_in import begin_session
+from arena.store.people.passwords import ACCEPTED as PASSWORD_RULE
+from arena.store.people.passwords import check_password, hash_password
+from arena.store.people.person_name import ACCEPTED as NAME_RULE
+from arena.store.people.person_name import is_person_name
+from arena.store.people.rates import Rate
+from arena.store.people.roles import Permission, Role
+from arena.store.people.secret import is_secret
+
+USES = Rate(200, 600.0)
+DEFAULT_DAYS = 7
+
+INVITATIONS = Rate(300, 3600.0)
+LINKS = Rate(100, 3600.0)
+
+
+class InvitationPath(Fields):
+    """The address of an invitation."""
+
+    secret: str
+
+
+class Acceptance(Fields):
+    """What who was invited chooses."""
+
+    secret: str
+    name: str = ""
+    password: str
+    again: str | None = None
+
+
+class NewInvitation(Fields):
+    """For whom an invitation is."""
+
+    role: Role = Role.AUTHOR
+    days: int = Field(DEFAULT_DAYS, ge=1, le=60)
+
+
+class NewLink(Fields):
+    """For whom a link to choose a password is."""
+
+    person: str
+
+
+def show_invitation(visit: Visit) -> InvitationPage:
+    """Return the form by which an invitation is used."""
+    secret = visit.fields.secret
+    if not is_secret(secret):
+        raise InvitationError
+    found = visit.people.invitations.find(secret)
+    return InvitationPage(
+        secret=secret,
+        role=found.role,
+        person=found.person,
+        made_by=found.made_by,
+        expires_at=found.expires_at,
+        name_rule=NAME_RULE,
+        password_rule=PASSWORD_RULE,
+    )
+
+
+def accept(visit: Visit) -> Done:
+    """Open the account, and sign in.
+
+    Raises:
+        InvitationError: if the invitation can't be used.
+        UsageError: if the name or the password is refused.
+    """
+    sent: Acceptance = visit.fields
+    if not is_secret(sent.secret):
+        raise InvitationError
+    found = visit.people.invitations.find(sent.secret)
+    name = found.person or sent.name.strip()
+    if not is_person_name(name):
+        raise UsageError(f"name {name!r:.80}: {NAME_RULE}")
+    check_password(sent.password, name)
+    if sent.again is not None and sent.again != sent.password:
+        raise UsageError("the two passwords differ")
+    person = visit.people.invitations.accept(sent.secret, name, hash_password(sent.password))
+    return Done(to="/account", sentence=f"{person.name} is {person.role}", session=begin_session(visit, person))
+
+
+def invite(visit: Visit) -> NewInvitationPage:
+    """Make an invitation for somebody who has no account.
+
+    Raises:
+        ProblemError: if the person who invites may not give that role.
+    """
+    sent: NewInvitation = visit.fields
+    check_may_give(visit, sent.role)
+    secret = visit.people.invitations.invite(sent.role, visit.person.name, sent.days)
+    return NewInvitationPage(role=sent.role, person=None, link=_link(visit, secret), days=sent.days)
+
+
+def invite_again(visit: Visit) -> NewInvitationPage:
+    """Make a link by which a person chooses a password, who forgot it or lost the first link."""
+    person = visit.people.accounts.get(visit.fields.person)
+    check_may_moderate(visit.actor, person)
+    secret = visit.people.invitations.invite_person(person.name, visit.person.name, DEFAULT_DAYS)
+    return NewInvitationPage(role=person.role, person=person.name, link=_link(visit, secret), days=DEFAULT_DAYS)
+
+
+def end_invitation(visit: Visit) -> Done:
+    """End an invitation that nobody has used.
+
+    Raises:
+        ProblemError: if the person who asks could not have made it.
+    """
+    number = visit.fields.number
+    found = next((one for one in visit.people.invitations.all() if one.number == number), None)
+    if found is not None:
+        check_may_give(visit, found.role)
+        visit.people.invitations.end(number, visit.person.name)
+    return Done(to="/people", sentence="the invitation has ended")
+
+
+def check_may_give(visit: Visit, role: Role) -> None:
+    """Refuse to deal with invitations for a role that somebody may not give.
+
+    Raises:
+        ProblemError: if they may not.
+    """
+    if role not in roles_to_give(visit.actor):
+        raise ProblemError(Problem(status=403, title="Not allowed", error=f"Your role may not make anybody {role}."))
+
+
+def _link(visit: Visit, secret: str) -> str:
+    return f"{visit.site}/invitations/{secret}"
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/invitations/{secret}",
+        summary="The form by which an invitation is used.",
+        who=Who.ANYBODY,
+        handler=show_invitation,
+        fields=InvitationPath,
+        model=InvitationPage,
+        template="invitation.html.jinja",
+        rate=USES,
+    ),
+    Operation(
+        method="POST",
+        path="/invitations/{secret}",
+        summary="Use an invitation, and sign in.",
+        who=Who.ANYBODY,
+        handler=accept,
+        fields=Acceptance,
+        form="/invitations/{secret}",
+        rate=USES,
+        takes_password=True,
+    ),
+    Operation(
+        method="POST",
+        path="/people/invitations",
+        summary="Make an invitation.",
+        who=Permission.INVITE_AUTHORS,
+        handler=invite,
+        fields=NewInvitation,
+        form="/people",
+        model=NewInvitationPage,
+        template="new_invitation.html.jinja",
+        rate=INVITATIONS,
+    ),
+    Operation(
+        method="POST",
+        path="/people/invitations/{number}/end",
+        summary="End an invitation that nobody has used.",
+        who=Permission.INVITE_AUTHORS,
+        handler=end_invitation,
+        fields=Numbered,
+    ),
+    Operation(
+        method="POST",
+        path="/people/{person}/link",
+        summary="Make a link by which a person chooses a password.",
+        who=Permission.MODERATE_AUTHORS,
+        handler=invite_again,
+        fields=NewLink,
+        form="/people",
+        rate=LINKS,
+        only_in_browser=True,
+        model=NewInvitationPage,
+        template="new_invitation.html.jinja",
+    ),
+)

@@ -1,0 +1,91 @@
+"""The part of the site for people, on an opened database."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+
+from arena.base.programs.trouble_note import Trouble
+from arena.community.submissions.upload_directory import UploadDirectory
+from arena.community.uploads.containment import can_contain_uploads
+from arena.server.gate.gate import Gate
+from arena.server.gate.homes import Homes
+from arena.server.http.endpoint import Endpoint
+from arena.server.http.opened_home import OpenedHome
+from arena.server.http.page_cache import PageCache
+from arena.server.operating.troubles import troubles
+from arena.server.operations.contest_news import ContestNews
+from arena.server.operations.table import OPERATIONS
+from arena.site.links import ServedLinks
+from arena.site.render import asset_digests
+from arena.store.home import RECEIVING, home_path, open_people, uploads_path
+
+ACCOUNT = "/account"
+
+
+class OpenedPeople:
+    """What people do on the site. Closed with ``close``.
+
+    Attributes:
+        store: the database of people.
+        links: the addresses of pages, for who can sign in.
+        endpoints: the addresses of operations.
+        contest_news: whether anything has changed that everybody may know of contests.
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str] | None,
+        why_not: Callable[[], str] | None = None,
+        store: str | None = None,
+    ) -> None:
+        """Open the database.
+
+        Args:
+            directory: of the home.
+            why_not: returns why no uploads are taken, "" if they are; None to try out what this machine can contain.
+            store: the URL of the database of results; None for a file in the home.
+
+        Raises:
+            StoreError: if it can't be opened.
+        """
+        self._home = OpenedHome(directory, store)
+        self._directory = home_path(directory)
+        self.store = open_people(directory)
+        uploads = UploadDirectory(uploads_path(directory), why_not or cache(_refusal))
+        uploads.remove_unfinished(RECEIVING)
+        self.links = ServedLinks(asset_digests(), ACCOUNT)
+        self._homes = Homes(self._home, store)
+        self.contest_news = ContestNews(self.store, self._homes.result_path)
+        self.contest_news.number()
+        self._gate = Gate(self.store, uploads, self._homes, self.links, OPERATIONS)
+        self.endpoints: tuple[Endpoint, ...] = self._gate.endpoints
+
+    def show_pages_of(self, cache: PageCache) -> None:
+        """Take what is shown of public pages from those that the site has built."""
+        self._homes.pages = cache
+
+    def troubles(self) -> tuple[Trouble, ...]:
+        """Return what is wrong with the parts of the site."""
+        return tuple(troubles(self._directory, self.store))
+
+    def end_streams(self) -> None:
+        """End the streams of who follows a match; in the loop of events."""
+        self._gate.end_streams()
+
+    async def end(self) -> None:
+        """End the processes that build pages for people; in the loop of events that started them."""
+        await self._gate.close()
+
+    def close(self) -> None:
+        """Close the databases."""
+        self.contest_news.close()
+        self.store.close()
+        self._home.close()
+
+
+def _refusal() -> str:
+    """Return why this machine takes no uploads of strangers; "" if it does."""
+    containment = can_contain_uploads()
+    return "" if containment.is_enough else containment.reason

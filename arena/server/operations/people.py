@@ -1,0 +1,286 @@
+"""What pages about people show."""
+
+from __future__ import annotations
+
+from arena.server.operations.submissions_model import SubmissionDetails, SubmissionLine
+from arena.site.frame.model import Model
+from arena.store.people.roles import Role, Scope
+from arena.store.people.unrated_match import MatchState
+
+
+class SignInPage(Model):
+    """The form to sign in.
+
+    Attributes:
+        next: the path of the page that follows.
+    """
+
+    next: str
+
+
+class InvitationPage(Model):
+    """An invitation that can be used.
+
+    Attributes:
+        secret: in its address.
+        role: what whoever uses it will be.
+        person: whose account it opens; None if whoever comes chooses a name.
+        made_by: who made it.
+        expires_at: until when it can be used.
+        name_rule: which names are accepted.
+        password_rule: which passwords are accepted.
+    """
+
+    secret: str
+    role: Role
+    person: str | None
+    made_by: str
+    expires_at: str
+    name_rule: str
+    password_rule: str
+
+
+class SessionLine(Model):
+    """A browser in which a person is signed in.
+
+    Attributes:
+        number: by which it is ended.
+        is_this: whether it is the one that asks.
+        began_at: since when.
+        seen_at: when it last asked.
+        device: what the browser says it is.
+        address: from where it signed in.
+    """
+
+    number: int
+    is_this: bool
+    began_at: str
+    seen_at: str
+    device: str
+    address: str
+
+
+class TokenLine(Model):
+    """A token of a person.
+
+    Attributes:
+        number: by which it is ended.
+        is_this: whether it is the one that the program asks with.
+        name: what its owner calls it.
+        scopes: what it is good for.
+        created_at: since when.
+        expires_at: until when.
+        seen_at: when it was last used; None if never.
+    """
+
+    number: int
+    is_this: bool
+    name: str
+    scopes: tuple[Scope, ...]
+    created_at: str
+    expires_at: str
+    seen_at: str | None
+
+
+class AccountPage(Model):
+    """A person's own account.
+
+    Attributes:
+        name: of the person.
+        role: what they are.
+        created_at: since when.
+        sessions: where they are signed in, the latest first.
+        tokens: of their programs, the latest first.
+        scopes: that a token of theirs can have.
+        may_manage: whether they may invite and moderate.
+        may_submit: whether they may hand in bots.
+        password_rule: which passwords are accepted.
+    """
+
+    name: str
+    role: Role
+    created_at: str
+    sessions: tuple[SessionLine, ...]
+    tokens: tuple[TokenLine, ...]
+    scopes: tuple[Scope, ...]
+    may_manage: bool
+    may_submit: bool
+    password_rule: str
+
+
+class NewTokenPage(Model):
+    """A token that was just made; it is never shown again.
+
+    Attributes:
+        name: what its owner calls it.
+        token: the token.
+        site: the address of the site that it is for.
+    """
+
+    name: str
+    token: str
+    site: str
+
+
+class PersonLine(Model):
+    """A person, as directors see them.
+
+    Attributes:
+        name: of the person.
+        role: what they are.
+        created_at: since when.
+        closed_at: when the account was closed; None if it is open.
+        has_password: whether they have used their invitation.
+        may_be_moderated: whether whoever looks may close or open the account.
+    """
+
+    name: str
+    role: Role
+    created_at: str
+    closed_at: str | None
+    has_password: bool
+    may_be_moderated: bool
+
+
+class InvitationLine(Model):
+    """An invitation that nobody has used.
+
+    Attributes:
+        number: by which it is ended.
+        role: what whoever uses it will be.
+        person: whose account it opens; None if whoever comes chooses a name.
+        made_by: who made it.
+        expires_at: until when it can be used.
+        may_be_ended: whether whoever looks may end it.
+    """
+
+    number: int
+    role: Role
+    person: str | None
+    made_by: str
+    expires_at: str
+    may_be_ended: bool
+
+
+class PeoplePage(Model):
+    """Everybody who has an account.
+
+    Attributes:
+        people: by name.
+        roles: that whoever looks may give.
+        may_change_roles: whether whoever looks may change what somebody is.
+        invitations: that nobody has used, the latest first.
+    """
+
+    people: tuple[PersonLine, ...]
+    roles: tuple[Role, ...]
+    may_change_roles: bool
+    invitations: tuple[InvitationLine, ...]
+
+
+class NewInvitationPage(Model):
+    """An invitation that was just made; its link is never shown again.
+
+    Attributes:
+        role: what whoever uses it will be.
+        person: whose account it opens; None if whoever comes chooses a name.
+        link: to be sent to them.
+        days: how long it can be used.
+    """
+
+    role: Role
+    person: str | None
+    link: str
+    days: int
+
+
+class LogLine(Model):
+    """A line of the public log.
+
+    Attributes:
+        number: from 1, without gaps.
+        at: when.
+        by: who.
+        action: what.
+        subject: to whom or what.
+        reason: why.
+        details: what has become different, or why it was refused; "" where the action says it all.
+    """
+
+    number: int
+    at: str
+    by: str
+    action: str
+    subject: str
+    reason: str
+    details: str
+
+
+class LogPage(Model):
+    """What directors and operators did.
+
+    Attributes:
+        lines: the latest first.
+        older: the number before which there are more; None without more.
+    """
+
+    lines: tuple[LogLine, ...]
+    older: int | None
+
+
+class OwnSubmission(Model):
+    """What a person has handed in, for the person.
+
+    Attributes:
+        line: what everybody sees of it.
+        details: what its author sees.
+        has_upload: whether the file is still kept.
+    """
+
+    line: SubmissionLine
+    details: SubmissionDetails
+    has_upload: bool
+
+
+class PlayedMatch(Model):
+    """A match that a person has played in the browser; it is in no tournament.
+
+    Attributes:
+        game: its name.
+        options: of the game, as JSON.
+        bot: against which.
+        seat: of the person.
+        state: how far it is.
+        begun_at: since when.
+        acted_at: when the person last did something.
+        actions: as JSON.
+    """
+
+    game: str
+    options: str
+    bot: str
+    seat: int
+    state: MatchState
+    begun_at: str
+    acted_at: str
+    actions: str
+
+
+class OwnDataPage(Model):
+    """All that is stored of a person, for the person.
+
+    Attributes:
+        account: the account, its sessions and tokens.
+        bot_names: names of bots that belong to the person.
+        submissions: what the person has handed in, the latest first.
+        older: the number of a submission before which there are more; None without more.
+        matches: that the person has played in the browser, the latest first.
+        log: the lines of the public log that name the person.
+    """
+
+    account: AccountPage
+    bot_names: tuple[str, ...]
+    submissions: tuple[OwnSubmission, ...]
+    older: int | None
+    matches: tuple[PlayedMatch, ...]
+    log: tuple[LogLine, ...]

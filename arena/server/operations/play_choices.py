@@ -1,0 +1,128 @@
+"""What can be chosen for an unrated match, and what was: a game and its options, a bot, a seat, and a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from arena.base.errors import UsageError
+from arena.base.text import any_of
+from arena.server.gate.operation import Fields
+from arena.server.http.problems import bad_address
+from arena.site.matches.games_model import MAX_OPTION_FIELDS, OPTION_PREFIX, GameOption
+from arena.site.matches.playing import PlayableBot, PlayableGame, PlayMenu
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.unrated_match import Choices
+
+SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)
+"""Of CPU time, for each action of a bot."""
+USUAL_SECONDS = 1.0
+SEATS = 2
+NOBODY_PLAYS = "nobody can play here now"
+
+
+class PlayParameters(Fields):
+    """What is chosen already."""
+
+    game: str = ""
+    bot: str = ""
+
+
+class NewMatch(Fields):
+    """What is chosen for a match; the options of the game by name, or in fields such as ``option_size``."""
+
+    game: str = Field(max_length=300)
+    bot: str = Field(max_length=200)
+    seat: Annotated[int, Field(ge=0, lt=SEATS)] = 0
+    seconds: float = USUAL_SECONDS
+    options: dict[str, int | str] = Field({}, max_length=MAX_OPTION_FIELDS)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_fields_of_the_form(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        fields = {name: value for name, value in given.items() if name.startswith(OPTION_PREFIX)}
+        if not fields:
+            return given
+        rest = {name: value for name, value in given.items() if name not in fields}
+        return {**rest, "options": {name.removeprefix(OPTION_PREFIX): value for name, value in fields.items()}}
+
+
+def chosen(menu: PlayMenu, sent: NewMatch) -> Choices:
+    """Return what is chosen for a match, checked.
+
+    Raises:
+        UsageError: if it can't be chosen.
+    """
+    if menu.refusal:
+        raise UsageError(menu.refusal)
+    game = next((game for game in menu.games if game.name == sent.game), None)
+    if game is None:
+        raise UsageError(f"game {sent.game!r:.80}: expected {any_of([game.name for game in menu.games])}")
+    bots = [bot.name for bot in menu.bots if bot.plays(game.name)]
+    if sent.bot not in bots:
+        raise UsageError(f"bot {sent.bot!r:.80}: it does not play {game.name} here")
+    if sent.seconds not in SECONDS:
+        raise UsageError(f"seconds = {sent.seconds:g}: expected {any_of(SECONDS)}")
+    return Choices(
+        game=game.name,
+        options=json.dumps(_options(game, sent.options)),
+        seat=sent.seat,
+        bot=sent.bot,
+        per_action_milliseconds=round(sent.seconds * 1000),
+    )
+
+
+def menu_of(people: PeopleStore) -> PlayMenu:
+    """Return what can be chosen now."""
+    body = people.unrated_matches.menu()
+    if body is None:
+        return PlayMenu(games=(), bots=(), slots=0, refusal=NOBODY_PLAYS)
+    return PlayMenu.model_validate_json(body)
+
+
+def bot_of(bots: Sequence[PlayableBot], wanted: str) -> PlayableBot | None:
+    """Return the bot that is meant by what it is chosen by, its name and version, or its name alone."""
+    return next((bot for bot in bots if wanted in (bot.name, bot.label, bot.label.rpartition("@")[0])), None)
+
+
+def game_of(menu: PlayMenu, name: str) -> PlayableGame | None:
+    """Return the game that is chosen.
+
+    Raises:
+        ProblemError: if nothing has that name.
+    """
+    game = next((game for game in menu.games if game.name == name), None)
+    if game is None and not menu.refusal:
+        raise bad_address("There is no such game to be played here.", 404)
+    return game
+
+
+def _options(game: PlayableGame, given: dict[str, int | str]) -> dict[str, int | str]:
+    """Return the options of a game, checked.
+
+    Raises:
+        UsageError: if one can't be chosen.
+    """
+    known = {option.name: option for option in game.options}
+    for name in given:
+        if name not in known:
+            raise UsageError(f"option {name!r:.80}: expected {any_of(list(known))}")
+    return {**{name: _value(option, given[name]) for name, option in known.items() if name in given}, **game.fixed}
+
+
+def _value(option: GameOption, given: int | str) -> int | str:
+    """Return the value of an option."""
+    if option.choices:
+        found = next((choice for choice in option.choices if str(choice) == str(given)), None)
+    else:
+        text = str(given).strip()
+        is_number = len(text) <= 9 and text.isascii() and text.isdecimal()
+        found = int(text) if is_number and (option.minimum or 0) <= int(text) <= (option.maximum or 0) else None
+    if found is None:
+        raise UsageError(f"{option.name} = {str(given)!r:.80}: expected {option.accepted}")
+    return found

@@ -1,0 +1,310 @@
+"""Playing against bots in the browser: the play host runs rules and bots, and what people wish is written here."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import Field, StrictBool
+
+from arena.base.errors import UsageError
+from arena.server.gate.operation import Done, Fields, Follow, Operation, Visit
+from arena.server.http.client_address import network_of
+from arena.server.http.problems import bad_address
+from arena.server.operations.bot_logs import audience_of, reads_bot
+from arena.server.operations.play_choices import SECONDS, NewMatch, PlayParameters, bot_of, chosen, game_of, menu_of
+from arena.server.operations.resting import resting_bots
+from arena.site.matches.playing import (
+    OwnMatch,
+    PlayPage,
+    PlayView,
+    UnratedMatchPage,
+)
+from arena.store.people.play_slots import IDLE_SECONDS
+from arena.store.people.rates import Rate
+from arena.store.people.roles import Permission
+from arena.store.people.secret import is_secret
+from arena.store.people.unrated_match import ENDED, Choices, MatchState, UnratedMatch, Wish
+
+BEGINNINGS = Rate(120, 3600.0)
+ACTIONS = Rate(600, 300.0)
+MAX_PLIES = 1_000_000
+
+
+class OneMatch(Fields):
+    """Which match."""
+
+    match: str
+
+
+class Turn(OneMatch):
+    """Which match, and how far the person has seen it."""
+
+    plies: int = Field(ge=0, le=MAX_PLIES)
+
+
+class NewAction(Turn):
+    """An action, as text."""
+
+    action: str = Field(min_length=1, max_length=200)
+
+
+class Again(OneMatch):
+    """Whether the person sits in the other seat."""
+
+    swap: StrictBool | str = False
+
+
+def show_play(visit: Visit) -> PlayPage:
+    """Return the form to begin a match."""
+    resting, everything, wanted = resting_bots(visit), menu_of(visit.people), visit.fields
+    menu = resting.offered(everything)
+    game = game_of(menu, wanted.game) if wanted.game else None
+    bots = tuple(bot for bot in menu.bots if game is None or bot.plays(game.name))
+    bot = bot_of(bots, wanted.bot)
+    person = visit.actor.number
+    own = visit.people.unrated_matches.of_person(person) if person is not None else []
+    return PlayPage(
+        games=tuple(game for game in menu.games if bot is None or bot.plays(game.name)),
+        game=game,
+        bots=bots,
+        bot=bot.name if bot is not None else "",
+        seconds=SECONDS,
+        refusal=menu.refusal,
+        remarks=tuple(resting.remarks(everything.bots)),
+        own=tuple(
+            OwnMatch(
+                address=_address(one),
+                game=one.choices.game,
+                bot=one.choices.bot,
+                state=one.position.state,
+                plies=one.position.plies,
+                acted_at=one.acted_at,
+            )
+            for one in own
+        ),
+    )
+
+
+def begin(visit: Visit) -> Done:
+    """Begin a match.
+
+    Raises:
+        UsageError: if what is chosen can't be, or all slots are taken.
+    """
+    _check_plays(visit, visit.fields.bot)
+    return _begun(visit, chosen(menu_of(visit.people), visit.fields))
+
+
+def _check_plays(visit: Visit, bot: str) -> None:
+    """Raise UsageError if a bot rests now for whoever asks."""
+    if refusal := resting_bots(visit).refusal(bot, _games_of(visit, bot)):
+        raise UsageError(refusal)
+
+
+def _games_of(visit: Visit, label: str) -> tuple[str, ...]:
+    """Return the games that a bot plays, as far as that is known; none for all."""
+    name = label.rpartition("@")[0]
+    return next((bot.games for bot in menu_of(visit.people).bots if bot.label.rpartition("@")[0] == name), ())
+
+
+def _begun(visit: Visit, choices: Choices) -> Done:
+    one = visit.people.unrated_matches.begin(choices, visit.actor.number, network_of(visit.address))
+    return Done(to=_address(one), sentence="the match begins")
+
+
+def show_match(visit: Visit) -> UnratedMatchPage:
+    """Return a match as it is."""
+    one = _own(visit)
+    position = one.position
+    view = PlayView.model_validate_json(position.view) if position.view else None
+    if view is not None and not reads_bot(audience_of(visit), one.choices.bot):
+        view = view.model_copy(update={"notes": ()})
+    has_acted = any(seat == one.choices.seat for seat, *_ in json.loads(position.actions))
+    is_over = position.state in ENDED
+    return UnratedMatchPage(
+        address=_address(one),
+        game=one.choices.game,
+        options=json.loads(one.choices.options),
+        bot=one.choices.bot,
+        seat=one.choices.seat,
+        seconds=one.choices.per_action_milliseconds / 1000,
+        state=position.state,
+        is_waiting=one.is_waiting,
+        plies=position.plies,
+        may_undo=has_acted and position.state is MatchState.PERSON,
+        may_ask=_may_ask(visit, one),
+        rest=resting_bots(visit).refusal(one.choices.bot, _games_of(visit, one.choices.bot)),
+        answer=one.answer,
+        outcome=_outcome(position.reason) or (view.result if view is not None and is_over else ""),
+        view=view,
+        idle_minutes=round(IDLE_SECONDS / 60),
+    )
+
+
+def _outcome(reason: str) -> str:
+    """Return why a match is over; earlier versions stored what a bot said behind the kind of its fault."""
+    head, mark, _ = reason.partition("): ")
+    return f"{head})." if mark and " forfeits (" in head else reason
+
+
+def follow_match(visit: Visit) -> Follow:
+    """Return what is said each time the match changes."""
+    one = _own(visit)
+    return Follow(number=one.number, shown=one.shown)
+
+
+def act(visit: Visit) -> Done:
+    """Play an action."""
+    return _wish(visit, Wish.ACT, visit.fields.action.strip())
+
+
+def undo(visit: Visit) -> Done:
+    """Take back the last action, and what the bot did after it."""
+    return _wish(visit, Wish.UNDO)
+
+
+def hint(visit: Visit) -> Done:
+    """Ask the bot what it would do.
+
+    Raises:
+        UsageError: if it is a bot of another author.
+    """
+    one = _own(visit)
+    if not _may_ask(visit, one):
+        raise UsageError(f"{one.choices.bot} belongs to another author; example bots give hints, and your own")
+    return _wish(visit, Wish.HINT)
+
+
+def _may_ask(visit: Visit, one: UnratedMatch) -> bool:
+    """Return whether a bot gives hints: those of another author tell nobody what they would do."""
+    name = one.choices.bot.rpartition("@")[0]
+    return not name or visit.people.submissions.owner(name) in (None, visit.actor.number)
+
+
+def _wish(visit: Visit, wish: Wish, action: str = "") -> Done:
+    one = _own(visit)
+    _check_plays(visit, one.choices.bot)
+    visit.people.unrated_matches.wish(one.number, wish, visit.fields.plies, action)
+    return Done(to=_address(one), sentence="the play host was asked")
+
+
+def resign(visit: Visit) -> Done:
+    """End a match."""
+    one = _own(visit)
+    visit.people.unrated_matches.end(one.number, "You resigned.")
+    return Done(to=_address(one), sentence="the match is over")
+
+
+def retry(visit: Visit) -> Done:
+    """Continue a match that the arena could not continue."""
+    one = _own(visit)
+    _check_plays(visit, one.choices.bot)
+    visit.people.unrated_matches.retry(one.number)
+    return Done(to=_address(one), sentence="it is tried again")
+
+
+def again(visit: Visit) -> Done:
+    """Begin another match of the same kind."""
+    one = _own(visit)
+    choices = one.choices
+    _check_plays(visit, choices.bot)
+    seat = 1 - choices.seat if visit.fields.swap not in (False, "") else choices.seat
+    return _begun(
+        visit,
+        Choices(
+            game=choices.game,
+            options=choices.options,
+            seat=seat,
+            bot=choices.bot,
+            per_action_milliseconds=choices.per_action_milliseconds,
+        ),
+    )
+
+
+def _own(visit: Visit) -> UnratedMatch:
+    """Return the match at an address. One that somebody signed in for is theirs alone.
+
+    Raises:
+        ProblemError: if nothing is there, or it belongs to others.
+    """
+    secret = visit.fields.match
+    one = visit.people.unrated_matches.find(secret) if is_secret(secret) else None
+    if one is None or one.person not in (None, visit.actor.number):
+        raise bad_address("There is no match of yours at this address.", 404)
+    return one
+
+
+def _address(one: UnratedMatch) -> str:
+    return f"/play/{one.secret}"
+
+
+def _change(path: str, summary: str, handler: Any, fields: type[Fields], rate: Rate = ACTIONS) -> Operation:
+    """Return an operation that changes a match."""
+    return Operation(
+        method="POST",
+        path=path,
+        summary=summary,
+        who=Permission.PLAY,
+        handler=handler,
+        fields=fields,
+        form="/play/{match}",
+        rate=rate,
+        is_in_the_open=True,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/play",
+        summary="What can be played against bots, and one's own unrated matches.",
+        who=Permission.PLAY,
+        handler=show_play,
+        fields=PlayParameters,
+        model=PlayPage,
+        template="play.html.jinja",
+        room="play",
+        is_in_the_open=True,
+    ),
+    Operation(
+        method="POST",
+        path="/play",
+        summary="Begin an unrated match against a bot.",
+        who=Permission.PLAY,
+        handler=begin,
+        fields=NewMatch,
+        form="/play",
+        rate=BEGINNINGS,
+        is_in_the_open=True,
+    ),
+    Operation(
+        method="GET",
+        path="/play/{match}",
+        summary="An unrated match, as it is now.",
+        who=Permission.PLAY,
+        handler=show_match,
+        fields=OneMatch,
+        model=UnratedMatchPage,
+        template="unrated_match.html.jinja",
+        room="play",
+        is_in_the_open=True,
+    ),
+    Operation(
+        method="GET",
+        path="/play/{match}/events",
+        summary="Says each time that an unrated match has changed, as server-sent events.",
+        who=Permission.PLAY,
+        handler=follow_match,
+        fields=OneMatch,
+        rate=ACTIONS,
+        media_type="text/event-stream",
+        is_in_the_open=True,
+    ),
+    _change("/play/{match}/act", "Play an action in the position that was seen.", act, NewAction),
+    _change("/play/{match}/undo", "Take back one's last action, and what the bot did after it.", undo, Turn),
+    _change("/play/{match}/hint", "Ask the bot what it would do in one's place.", hint, Turn),
+    _change("/play/{match}/resign", "End an unrated match.", resign, OneMatch),
+    _change("/play/{match}/retry", "Try again what the arena could not do.", retry, OneMatch),
+    _change("/play/{match}/again", "Begin another match of the same kind.", again, Again, BEGINNINGS),
+)

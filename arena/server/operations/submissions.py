@@ -1,0 +1,241 @@
+"""Handing in bots, and what becomes of them."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from pydantic import Field
+
+from arena.base.bot_text import EVERYBODY, author_of
+from arena.base.errors import ArenaError
+from arena.base.records import MEBIBYTE
+from arena.base.text import size_text
+from arena.community.submissions.upload_directory import MAX_UPLOAD_BYTES
+from arena.server.gate.operation import Done, Download, Fields, Numbered, Operation, Visit, Who
+from arena.server.http.problems import bad_address
+from arena.server.operations.resting import resting_bots
+from arena.server.operations.submissions_model import SubmissionDetails, SubmissionLine, SubmissionPage, SubmissionsPage
+from arena.site.pages.first_ratings import first_ratings
+from arena.store.people.rates import Rate
+from arena.store.people.record_quota import MAX_DAILY_BYTES
+from arena.store.people.resting_bots import rest_sentence
+from arena.store.people.roles import Permission
+from arena.store.people.submission import HINT, UNFINISHED, ListedSubmission, Submission, SubmissionState
+
+UPLOADS = Rate(60, 3600.0)
+"""Also of what is refused after it has come."""
+AWAITED_SECONDS = 120.0
+"""How long the page of a submission that was accepted is asked for again, until it is rated."""
+MAX_KEPT_BYTES = 256 * MEBIBYTE
+"""Of a person: of older submissions the upload is removed, and what the arena copied of an accepted bot stays."""
+
+
+class NewSubmission(Fields):
+    """What is sent beside the file."""
+
+    file_name: str = Field(min_length=1, max_length=200)
+    note: str = Field("", max_length=2000)
+
+
+def show_submissions(visit: Visit) -> SubmissionsPage:
+    """Return what waits and what was decided."""
+    seconds = visit.people.submissions.seconds_to_check()
+    waiting = visit.people.submissions.unfinished()
+    counts = visit.people.submissions.queue().counts
+    latest = [one for one in visit.people.submissions.latest() if one.state not in UNFINISHED]
+    return SubmissionsPage(
+        waiting=tuple(line_of(one, visit) for one in waiting),
+        waiting_count=sum(counts.get(state, 0) for state in UNFINISHED),
+        seconds_each=median(seconds) if seconds else None,
+        latest=tuple(line_of(one, visit) for one in latest),
+        may_submit=visit.actor.person is not None and Permission.SUBMIT in visit.actor.permissions,
+        refusal=visit.uploads.refusal,
+        max_upload_bytes=MAX_UPLOAD_BYTES,
+        suspended=_suspended(visit),
+    )
+
+
+def _suspended(visit: Visit) -> str:
+    """Return why the bots of whoever asks play on no ladder today; "" if they do."""
+    person = visit.actor.person
+    if person is None or not visit.people.record_quota.is_used_up(person.number):
+        return ""
+    size = size_text(MAX_DAILY_BYTES)
+    return (
+        f"Your bots wrote more than {size} today, in stderr, notes and details of faults: they are suspended from"
+        " ladders until 00:00 UTC. Write less in each match."
+    )
+
+
+def hand_in(visit: Visit) -> Done:
+    """Hand in what was received."""
+    sent: NewSubmission = visit.fields
+    assert visit.received is not None
+    came = visit.received
+    one = visit.people.submissions.add(visit.person, came.name, came.digest, came.size_bytes, sent.file_name, sent.note)
+    for name in visit.people.submissions.uploads_beyond(visit.person, MAX_KEPT_BYTES):
+        visit.uploads.remove(name)
+    return Done(to=f"/submissions/{one.number}", sentence=f"submission {one.number} is {one.state}")
+
+
+def show_submission(visit: Visit) -> SubmissionPage:
+    """Return a submission: all of it to its author, else what everybody may know."""
+    number, person = visit.fields.number, visit.actor.person
+    own = visit.people.submissions.find_own(person, number) if person is not None else None
+    one = own or visit.people.submissions.find_listed(number)
+    if one is None:
+        raise bad_address(f"There is no submission {number}.", 404)
+    is_accepted = one.state is SubmissionState.ACCEPTED
+    rest = _rest_of(one, visit) if own is not None and is_accepted else ""
+    ratings = first_ratings(visit.homes.public().store, {one.bot}) if is_accepted and one.bot is not None else ()
+    return SubmissionPage(
+        line=line_of(one, visit),
+        ahead=visit.people.submissions.ahead_of(number),
+        details=details_of(own, visit, rest, _suspended(visit))
+        if own is not None and _may_see_details(visit)
+        else None,
+        ratings=ratings,
+        is_awaited=is_accepted and not ratings and not rest and _is_fresh(one, visit),
+    )
+
+
+def _rest_of(one: ListedSubmission, visit: Visit) -> str:
+    """Return until when an accepted bot rests; "" if it plays."""
+    try:
+        bot = visit.homes.public().bots.find(one.bot or "")
+    except ArenaError:  # its files are not here now
+        return ""
+    resting = resting_bots(visit)
+    rest = resting.of(bot.label, bot.games)
+    return rest_sentence(rest, resting.now) if rest is not None else ""
+
+
+def _is_fresh(one: ListedSubmission, visit: Visit) -> bool:
+    """Return whether a submission was decided a moment ago."""
+    submissions = visit.people.submissions
+    return one.finished_at is not None and submissions.seconds_since(one.finished_at) < AWAITED_SECONDS
+
+
+def withdraw(visit: Visit) -> Done:
+    """Withdraw a submission before it is decided."""
+    one = _own(visit)
+    visit.people.submissions.withdraw(visit.person, one.number)
+    return Done(to=f"/submissions/{one.number}", sentence=f"submission {one.number} is withdrawn")
+
+
+def download(visit: Visit) -> Download:
+    """Return what was handed in, to its author."""
+    one = _own(visit)
+    path = visit.uploads.path(one.upload)
+    if not path.is_file():
+        raise bad_address(f"The file of submission {one.number} is not here any more.", 404)
+    return Download(path=path, name=one.file_name)
+
+
+def _own(visit: Visit) -> Submission:
+    """Return a submission of whoever asks; those of others are not there."""
+    one = visit.people.submissions.find_own(visit.person, visit.fields.number)
+    if one is None:
+        raise bad_address(f"You have no submission {visit.fields.number}.", 404)
+    return one
+
+
+def _is_own(one: ListedSubmission, visit: Visit) -> bool:
+    return visit.actor.person is not None and visit.actor.person.name == one.author
+
+
+def _may_see_details(visit: Visit) -> bool:
+    """Return whether whoever asks is a person in a browser, or a program that may hand in."""
+    return visit.actor.session is not None or Permission.SUBMIT in visit.actor.permissions
+
+
+def line_of(one: ListedSubmission, visit: Visit) -> SubmissionLine:
+    """Return what everybody may know of a submission."""
+    return SubmissionLine(
+        number=one.number,
+        author=one.author,
+        bot=one.bot if one.state is SubmissionState.ACCEPTED or _is_own(one, visit) else None,
+        state=one.state,
+        created_at=one.created_at,
+        finished_at=one.finished_at,
+        is_own=_is_own(one, visit),
+    )
+
+
+def _hint_of(report: str) -> str:
+    """Return how to fix a bot, which is how the report ends if that is known."""
+    last = report.rpartition("\n")[2]
+    return last.removeprefix(HINT) if last.startswith(HINT) else ""
+
+
+def details_of(one: Submission, visit: Visit, rest: str = "", suspended: str = "") -> SubmissionDetails:
+    """Return what its author may know of a submission."""
+    audience = author_of([one.subject]) if _is_own(one, visit) else EVERYBODY
+    report = one.report.shown_to(audience, one.subject) or ""
+    return SubmissionDetails(
+        file_name=one.file_name,
+        size_bytes=one.size_bytes,
+        digest=one.digest,
+        note=one.note,
+        reason=one.reason.shown_to(audience, one.subject) or "",
+        hint=_hint_of(report),
+        report=report,
+        may_withdraw=one.state in UNFINISHED,
+        suspended=suspended,
+        rest=rest,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/submissions",
+        summary="What waits to be checked, and why; and what was checked.",
+        who=Who.ANYBODY,
+        handler=show_submissions,
+        model=SubmissionsPage,
+        template="submissions.html.jinja",
+        is_in_the_open=True,
+    ),
+    Operation(
+        method="POST",
+        path="/submissions",
+        summary="Hand in a bot: a file, a zip or a tar.",
+        who=Permission.SUBMIT,
+        handler=hand_in,
+        fields=NewSubmission,
+        form="/submissions",
+        rate=UPLOADS,
+        takes_upload=True,
+    ),
+    Operation(
+        method="GET",
+        path="/submissions/{number}",
+        summary="A submission, and what became of it.",
+        who=Who.ANYBODY,
+        handler=show_submission,
+        fields=Numbered,
+        model=SubmissionPage,
+        template="submission.html.jinja",
+        is_in_the_open=True,
+        is_asked_for_again=lambda page: page.is_awaited,
+    ),
+    Operation(
+        method="GET",
+        path="/submissions/{number}/upload",
+        summary="What was handed in, for its author.",
+        who=Permission.SUBMIT,
+        handler=download,
+        fields=Numbered,
+        media_type="application/octet-stream",
+    ),
+    Operation(
+        method="POST",
+        path="/submissions/{number}/withdraw",
+        summary="Withdraw a submission before it is decided.",
+        who=Permission.SUBMIT,
+        handler=withdraw,
+        fields=Numbered,
+        form="/submissions/{number}",
+    ),
+)

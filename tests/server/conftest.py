@@ -1,0 +1,71 @@
+"""A home with a tournament of two matches, and clients of its site."""
+
+import contextlib
+from importlib.util import find_spec
+
+import pytest
+
+from arena.store.home import ArenaHome
+from tests.store.results.samples import definition, line, record
+
+if any(find_spec(name) is None for name in ("httpx", "starlette", "uvicorn", "httptools")):
+    collect_ignore_glob = ["test_*.py"]  # the extra is not installed
+
+
+class FakeVersions:
+    """Versions that a test sets."""
+
+    def __init__(self):
+        self.version, self.progress, self.corrections, self.lost_at = "1", "", "", None
+
+    def version_of(self, _):
+        return self.version
+
+    def progress_of(self, _):
+        return self.progress
+
+    def corrections_of(self, _):
+        return self.corrections
+
+
+def add_tournament(home, name="t"):
+    tournament = home.store.create_tournament(definition(name=name), [line(1), line(2)])
+    home.store.record(tournament, [record(1, tournament=name), record(2, tournament=name)])
+
+
+@pytest.fixture
+def directory(tmp_path):
+    with ArenaHome(tmp_path / "home") as home:
+        add_tournament(home)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def versions():
+    return FakeVersions()
+
+
+@contextlib.asynccontextmanager
+async def client_of(directory, versions=None, **options):
+    """Yield a client of the site of a home."""
+    import httpx
+
+    from arena.server.http.app import Site
+    from arena.server.http.hosts import Hosts
+    from arena.server.http.opened_home import OpenedHome
+
+    home = OpenedHome(directory)
+    site = Site(home, versions=versions, hosts=Hosts(), **options)
+    transport = httpx.ASGITransport(app=site, raise_app_exceptions=True)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8000") as client:
+        client.site = site
+        try:
+            yield client
+        finally:
+            await site.close()
+            home.close()
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"

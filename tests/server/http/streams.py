@@ -1,0 +1,101 @@
+"""Events without a store: a log that forgets, and a reader of what a hub sends."""
+
+import json
+from dataclasses import dataclass
+
+from arena.base.enums import EventKind
+from arena.base.live_match import LiveSummary
+from arena.server.http.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
+from arena.server.http.entered import Entered
+from arena.store.results.event_log import StoredEvent
+from arena.store.results.events import EventDetails, tournament_topic
+from arena.store.results.live_state import StoredLiveSummary
+from arena.store.results.rosters import Roster
+
+AT = "2026-11-22T12:00:00+00:00"
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+class FakeLogs:
+    """The logs of a store, of which only the last events are kept."""
+
+    def __init__(self, kept=1000, matches=()):
+        self.kept = kept
+        self.all = {}
+        self.matches = dict(matches)
+        self.names = {}
+        self.live = {}
+        self.changes = 0
+        self.rosters = {}
+
+    def add_tournament(self, number, name, roster=None):
+        self.names[name] = number
+        self.rosters[number] = roster or Roster()
+        self.all[number] = []
+
+    def add(self, number, kind=EventKind.RESULTS, matches=(1,), **details):
+        log = self.all[number]
+        details = EventDetails(**{"matches": tuple(matches), "match_count": len(matches), **details})
+        stored = StoredEvent(topic=tournament_topic(number), seq=len(log) + 1, kind=kind, at=AT, details=details)
+        log.append(LoggedEvent(number, stored))
+        self.changes += 1
+        return log[-1]
+
+    @property
+    def state(self):
+        return StoreState(
+            store="0123abcd",
+            total=self.changes,
+            tournaments=dict(self.names),
+            last_events={number: len(log) for number, log in self.all.items()},
+            last_states=dict(self.live),
+            entered=Entered(self.rosters),
+        )
+
+    def change(self, *events, **others):
+        return Change(state=self.state, events=events, **others)
+
+    async def events_between(self, tournament, after, last):
+        log = self.all[tournament]
+        return None if after < len(log) - self.kept else log[after:last]
+
+    async def is_to_be_played(self, tournament, match):
+        return self.matches.get((tournament, match))
+
+    def see(self, tournament, match, plies, seq):
+        summary = LiveSummary(
+            match=match, started_at=AT, plies=plies, since=AT, bank_seconds=(None, None), seat=plies % 2
+        )  # fmt: skip
+        self.live[tournament, match] = seq
+        return LoggedLiveMatch(tournament, StoredLiveSummary(seq=seq, at=AT, summary=summary))
+
+
+@dataclass
+class Sent:
+    """An event as a reader has it."""
+
+    kind: str
+    id: str
+    data: dict
+
+
+def parsed(data):
+    """Return the events in what was sent, and the id of the last block."""
+    events, last_id = [], ""
+    blocks = data.decode().split("\n\n")
+    assert blocks.pop() == "", "it ends with a whole block"
+    for block in blocks:
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+        last_id = fields.get("id", last_id)
+        if "data" in fields:
+            events.append(Sent(fields["event"], last_id, json.loads(fields["data"])))
+    return events, last_id

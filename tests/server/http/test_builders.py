@@ -1,0 +1,244 @@
+"""Builder processes: what they build, what they survive, and when they end."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+import textwrap
+import time
+from dataclasses import replace
+
+import pytest
+
+from arena.base.definition import GameChoice
+from arena.base.live_match import LiveMatch
+from arena.server.http.builders import CRASHED, Builders, LaneLimits
+from arena.server.http.problems import ProblemError
+from arena.server.http.turns import BUSY, MAX_WAITING
+from arena.site.frame.page import Lane
+from arena.site.matches.match_model import MatchParameters
+from arena.site.page_table import PAGE_BY_NAME
+from arena.store.home import ArenaHome
+from tests.store.results.samples import definition, line, record
+
+pytestmark = pytest.mark.anyio
+
+MATCH = PAGE_BY_NAME["match"]
+AT = "2026-01-01T00:00:00.000+00:00"
+LIMITS = LaneLimits(processes=1, seconds=60.0, memory_bytes=2 * 1024**3)
+IMPATIENT = replace(LIMITS, seconds=5.0)
+"""For rules that hang; a busy machine takes its time for others."""
+ODD = ("Hanging", "Sleeping", "Exiting", "Leaving", "Hoarding", "Printing", "HangingPicture", "RaisingPicture")
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    """Return a home with a tournament of one match for each of the odd rules."""
+    directory = tmp_path_factory.mktemp("home")
+    with ArenaHome(directory) as home:
+        for name in ODD:
+            game = f"tests.server.http.odd_rules:{name}"
+            games = (GameChoice(game=game, options={"goal": 2}, players=2),)
+            tournament = home.store.create_tournament(definition(name=name, games=games), [line(1)])
+            actions = {
+                "actions": [[0, 2]],
+                "scores": [1, 0],
+                "ranks": [1, 2],
+                "wall_seconds": [0.1],
+                "cpu_seconds": [None],
+            }
+            row = record(1, tournament=name, game=game, options={"goal": 2}, **actions)
+            home.store.record(tournament, [row])
+        plain = home.store.create_tournament(definition(), [line(1)])
+        home.store.record(plain, [record(1)])
+    return directory
+
+
+@pytest.fixture
+async def builders(directory):
+    builders = Builders(Lane.BOARDS, str(directory), None, LIMITS)
+    yield builders
+    processes = builders.processes
+    await builders.close()
+    assert not any(map(is_running, processes))
+
+
+def is_running(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+async def build(builders, tournament="t"):
+    return (await builders.build(MATCH, MatchParameters(tournament=tournament, match=1))).json
+
+
+async def refusal(builders, tournament):
+    with pytest.raises(ProblemError) as error:
+        await build(builders, tournament)
+    return error.value.problem
+
+
+async def given_up(builders, tournament):
+    """Expect that rules which hang are given up soon, with the process that runs them."""
+    builders.limits = IMPATIENT
+    problem = await refusal(builders, tournament)
+    assert (problem.status, problem.error) == (503, "It took longer than 5 s to build this page, and was given up.")
+    assert builders.processes == ()
+    builders.limits = LIMITS
+
+
+@pytest.mark.slow
+async def test_one_process_builds_several_pages(builders):
+    first = await build(builders)
+    assert b'"tournament":"t"' in first
+    processes = builders.processes
+    assert await build(builders) == first
+    assert builders.processes == processes
+    assert len(processes) == 1
+
+
+@pytest.mark.slow
+async def test_rules_that_never_return_are_given_up(builders):
+    await given_up(builders, "Hanging")
+    assert await build(builders)
+
+
+@pytest.fixture
+def open_match(directory):
+    """Return what makes the match of some rules be played and watched."""
+    with ArenaHome(directory) as home, contextlib.ExitStack() as stack:
+
+        def open_match(rules):
+            name = f"{rules}-live"
+            games = (GameChoice(game=f"tests.server.http.odd_rules:{rules}", options={"goal": 2}, players=2),)
+            tournament = home.store.create_tournament(definition(name=name, games=games), [line(1)])
+            stack.enter_context(home.store.lock(name))
+            live = LiveMatch(
+                match=1, started_at=AT, actions=([0, 1],), wall_seconds=(0.1,), cpu_seconds=(None,), seat=1, since=AT,
+                bank_seconds=(None, None),
+            )  # fmt: skip
+            home.store.live_state(tournament).show([live])
+            return name
+
+        yield open_match
+
+
+@pytest.mark.slow
+async def test_a_match_that_is_watched_while_its_rules_hang_is_given_up(builders, open_match):
+    for name in (open_match("Hanging"), open_match("HangingPicture"), "HangingPicture"):
+        await given_up(builders, name)
+    assert await build(builders)
+
+
+@pytest.mark.slow
+async def test_a_match_whose_board_cannot_be_drawn_says_so_while_it_is_watched_and_later(builders, open_match):
+    for name in (open_match("RaisingPicture"), "RaisingPicture"):
+        shown = json.loads(await build(builders, name))["shown"]
+        [last] = shown["positions"]
+        assert last["ply"] == shown["plies"] == 1
+        assert "RaisingPicture' is at fault: drawing raised ZeroDivisionError" in str(shown["board"])
+        assert "RaisingPicture' is at fault: render_after raised KeyError" in last["board"]
+
+
+@pytest.mark.slow
+async def test_rules_that_end_the_process_are_survived(builders):
+    assert await refusal(builders, "Exiting") == CRASHED
+    assert await build(builders)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["Leaving", "Hoarding"])
+async def test_other_rules_than_ours_do_not_end_it(builders, name):
+    with contextlib.suppress(ProblemError):
+        await build(builders, name)
+    assert await build(builders)
+
+
+@pytest.mark.slow(sample=True)
+async def test_what_rules_print_and_read_is_not_ours(builders):
+    assert b'"tournament":"Printing"' in await build(builders, "Printing")
+
+
+@pytest.mark.slow
+async def test_an_unknown_name_suggests_the_nearest(builders):
+    problem = await refusal(builders, "Printin")
+    assert (problem.status, problem.error) == (404, "unknown tournament 'Printin': did you mean 'Printing'?")
+
+
+@pytest.mark.slow
+async def test_a_builder_that_was_killed_is_replaced(builders):
+    await build(builders)
+    [before] = builders.processes
+    os.kill(before, signal.SIGKILL)
+    assert await build(builders)
+    assert builders.processes != (before,)
+
+
+@pytest.mark.slow
+async def test_an_idle_builder_ends(builders, monkeypatch):
+    monkeypatch.setattr("arena.server.http.builders.IDLE_SECONDS", 0.05)
+    await build(builders)
+    while builders.processes:
+        await asyncio.sleep(0.01)
+    assert await build(builders)
+
+
+async def test_more_requests_than_can_wait_are_refused(builders):
+    waiting = [asyncio.create_task(build(builders, "Sleeping")) for _ in range(MAX_WAITING + LIMITS.processes)]
+    await asyncio.sleep(0)
+    assert await refusal(builders, "t") == BUSY
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert builders.processes == ()
+
+
+@pytest.mark.slow
+async def test_one_that_is_apart_asks_no_server_for_what_is_in_a_file(directory, tmp_path, monkeypatch):
+    """The pages of hidden homes, whatever variables and credentials say of the public one."""
+    (tmp_path / "arena.store-url").write_text("postgresql://127.0.0.1:1/nowhere")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    builders = Builders(Lane.BOARDS, str(directory), None, LIMITS, is_apart=True)
+    try:
+        assert await build(builders)
+    finally:
+        await builders.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["t", "Hanging"])
+async def test_a_builder_ends_with_the_web_process(directory, name):
+    program = textwrap.dedent(f"""
+        import asyncio
+        from arena.site.frame.page import Lane
+        from tests.server.http.test_builders import LIMITS, Builders, build
+
+        async def main():
+            builders = Builders(Lane.BOARDS, {str(directory)!r}, None, LIMITS)
+            task = asyncio.create_task(build(builders, {name!r}))
+            while not builders.processes:
+                await asyncio.sleep(0.01)
+            if {name!r} == "t":
+                await task
+            print(*builders.processes, flush=True)
+            await asyncio.sleep(3600)
+
+        asyncio.run(main())
+    """)
+    web = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
+    try:
+        pid = int(await web.stdout.readline())
+        assert is_running(pid)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            web.kill()
+        await web.wait()
+    deadline = time.monotonic() + 60
+    while is_running(pid):
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)

@@ -1,0 +1,238 @@
+"""``/events`` as readers see it: over a connection, from the store's commit to the event."""
+
+import asyncio
+import contextlib
+import json
+
+import pytest
+import uvicorn
+
+from arena.server.http import events as events_module
+from arena.server.http import hub as hub_module
+from arena.server.http.app import Site
+from arena.server.http.connections import Connection, Connections
+from arena.server.http.events import Events
+from arena.server.http.opened_home import OpenedHome
+from arena.store.home import ArenaHome
+from tests.server.http.streams import parsed
+from tests.store.results.samples import definition, line, record
+
+pytestmark = pytest.mark.anyio
+
+SECONDS = 60
+
+
+class Stream:
+    """A reader of the stream."""
+
+    def __init__(self, reader, writer):
+        self.reader, self.writer, self.text, self.id = reader, writer, b"", ""
+
+    async def head(self):
+        return (await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), SECONDS)).decode()
+
+    async def next(self, count=1):
+        """Return the next events."""
+        while True:
+            whole, end, rest = self.text.rpartition(b"\n\n")
+            found, self.id = parsed(whole + end) if end else ([], self.id)
+            if len(found) >= count:
+                self.text = rest
+                return found
+            await self._read()
+
+    async def _read(self):
+        size = int(await asyncio.wait_for(self.reader.readline(), SECONDS), 16)
+        self.text += (await self.reader.readexactly(size + 2))[:-2]
+        return size
+
+    async def last(self):
+        """Read until the stream ends."""
+        while await self._read():
+            pass
+
+    async def close(self):
+        self.writer.close()
+        with contextlib.suppress(OSError):
+            await self.writer.wait_closed()
+
+
+class Served:
+    """The site of a home, on a port."""
+
+    async def start(self, directory, url=None):
+        self.home = OpenedHome(directory, url)
+        self.events = Events(self.home)
+        self.site = Site(self.home, events=self.events)
+        config = uvicorn.Config(self.site, ws="none", lifespan="off", log_config=None)
+        state = uvicorn.Server(config).server_state
+        config.load()
+        connections = Connections(1000)
+        self.server = await asyncio.get_running_loop().create_server(
+            lambda: Connection(config, state, {}, connections_of_server=connections), "127.0.0.1", 0
+        )
+        self.port = self.server.sockets[0].getsockname()[1]
+        await self.site.start()
+
+    async def read(self, address, local="127.0.0.1", **headers):
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port, local_addr=(local, 0))
+        lines = [
+            f"GET {address} HTTP/1.1",
+            "Host: localhost",
+            *(f"{k.replace('_', '-')}: {v}" for k, v in headers.items()),
+        ]
+        writer.write("\r\n".join([*lines, "", ""]).encode())
+        return Stream(reader, writer)
+
+    async def stream(self, topics, local="127.0.0.1", **headers):
+        stream = await self.read(f"/events?topics={topics}", local, **headers)
+        assert "200 OK" in await stream.head()
+        return stream
+
+    async def close(self):
+        await self.site.close()
+        self.server.close()
+        self.home.close()
+
+
+@pytest.fixture
+def home(tmp_path):
+    with ArenaHome(tmp_path / "home") as home:
+        yield home
+
+
+@pytest.fixture
+def tournament(home):
+    return home.store.create_tournament(definition(name="t"), [line(match) for match in range(1, 21)])
+
+
+@pytest.fixture
+async def served(home, tournament):
+    served = Served()
+    await served.start(home.directory)
+    yield served
+    await served.close()
+
+
+async def test_what_is_committed_is_sent(home, tournament, served):
+    stream = await served.read("/events?topics=tournaments/t")
+    head = await stream.head()
+    assert "content-type: text/event-stream; charset=utf-8\r\n" in head
+    assert "cache-control: no-store\r\n" in head
+    assert "content-length" not in head
+    home.store.record(tournament, [record(1), record(2)])
+    (event,) = await stream.next()
+    assert (event.kind, event.data["topic"], event.data["seq"]) == ("results", "tournaments/t", 2)
+    assert event.data["matches"] == [1, 2]
+    await stream.close()
+
+
+async def test_a_reader_resumes_where_it_was(home, tournament, served):
+    stream = await served.stream("arena,tournaments/t")
+    home.store.record(tournament, [record(1)])
+    first = await stream.next(2)
+    await stream.close()
+    for match in (2, 3, 4):
+        home.store.record(tournament, [record(match)])
+    stream = await served.stream("arena,tournaments/t", last_event_id=first[-1].id)
+    assert [event.data["seq"] for event in await stream.next(3) if event.kind == "results"] == [3, 4, 5]
+    await stream.close()
+    stream = await served.stream(
+        f"tournaments/t&cursor={first[-1].id}", last_event_id=first[-1].id.replace("1.2", "1.4")
+    )
+    assert [event.data["seq"] for event in await stream.next()] == [5], "the later one of the two"
+    await stream.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "says"),
+    [
+        ("", 400, "no topics: expected arena, tournaments/NAME, tournaments/NAME/matches/NUMBER, bots/NAME"),
+        ("?topics=bots/x/y", 400, "topic 'bots/x/y': expected arena"),
+        ("?topics=" + ",".join(["arena"] * 21), 400, "expected at most 20"),
+        ("?topics=tournaments/t/matches/0", 400, "topic 'tournaments/t/matches/0'"),
+        ("?topics=tournaments/t/matches/99", 404, "the schedule has no such match"),
+        ("?topics=tournaments/s", 404, "unknown tournament 's'"),
+        ("?topics=arena&cursor=1", 400, "cursor '1': expected the id of an event as it was sent"),
+        ("?topics=" + "x" * 5000, 400, "topic 'xxx"),
+    ],
+)
+async def test_what_can_not_be_sent_is_said_in_a_sentence(served, query, status, says):
+    stream = await served.read(f"/events{query}", accept="application/json")
+    head = await stream.head()
+    assert f" {status} " in head.splitlines()[0]
+    length = int(head.lower().partition("content-length: ")[2].split("\r\n")[0])
+    assert says in json.loads(await stream.reader.readexactly(length))["error"]
+    await stream.close()
+
+
+async def test_a_watched_match_is_asked_for_as_long_as_it_is_watched(home, tournament, served, monkeypatch):
+    monkeypatch.setattr(events_module, "RENEW_SECONDS", 0.05)
+    state = home.store.live_state(tournament)
+    stream = await served.stream("tournaments/t/matches/3")
+    await until(lambda: state.watched() == {3})
+    await stream.close()
+    home.store.record(tournament, [record(3)])
+    recorded = await served.stream("tournaments/t/matches/3")
+    await until(lambda: not served.events._hub.watched.places)
+    await recorded.close()
+
+
+async def test_readers_that_have_gone_are_forgotten(served):
+    streams = [await served.stream("arena") for _ in range(3)]
+    assert served.events._hub.readers == 3
+    for stream in streams:
+        await stream.close()
+    await until(lambda: served.events._hub.readers == 0)
+
+
+async def test_one_address_can_not_take_all_streams(served, monkeypatch):
+    monkeypatch.setattr(hub_module, "MAX_READERS", 3)
+    streams = [await served.stream("arena") for _ in range(3)]
+    other = await served.stream("arena", local="127.0.0.2")
+    await streams[2].last()  # the newest of who has most
+    refused = await served.read("/events?topics=arena")
+    assert " 503 " in (await refused.head()).splitlines()[0]
+    for stream in (*streams, other, refused):
+        await stream.close()
+
+
+async def test_all_streams_end_when_the_server_does(served):
+    streams = [await served.stream("arena") for _ in range(3)]
+    served.site.end_streams()
+    for stream in streams:
+        await stream.last()
+        await stream.close()
+    refused = await served.read("/events?topics=arena")
+    head = await refused.head()
+    assert " 503 " in head.splitlines()[0]
+    assert "retry-after: 10" in head
+    await refused.close()
+
+
+async def test_head_is_answered_without_a_stream(served):
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+    writer.write(b"HEAD /events?topics=arena HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    answer = await asyncio.wait_for(reader.read(), SECONDS)
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert answer.endswith(b"\r\n\r\n")
+    writer.close()
+
+
+async def test_events_come_from_a_server_as_well(tmp_path, postgres_url):
+    with ArenaHome(tmp_path, store=postgres_url) as home:
+        tournament = home.store.create_tournament(definition(name="t"), [line(1), line(2)])
+        served = Served()
+        await served.start(tmp_path, postgres_url)
+        stream = await served.stream("tournaments/t")
+        home.store.record(tournament, [record(1)])
+        (event,) = await stream.next()
+        assert event.data["matches"] == [1]
+        await stream.close()
+        await served.close()
+
+
+async def until(is_so):
+    async with asyncio.timeout(SECONDS):
+        while not is_so():
+            await asyncio.sleep(0.01)

@@ -1,0 +1,50 @@
+"""How the server is: what a database has to say is read in a thread, and not for everybody who asks."""
+
+import threading
+
+import anyio
+import pytest
+
+from arena.base.programs.trouble_note import Trouble
+from arena.server.http.csp_reports import CspReports
+from arena.server.http.health import TROUBLES_SECONDS, Health
+from arena.server.http.opened_home import OpenedHome
+from arena.server.operating.troubles import HOME
+from tests.server.conftest import client_of
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_troubles_are_read_in_a_thread_and_once_a_second(directory, versions, caplog):
+    now, threads = [0.0], []
+
+    def troubles():
+        threads.append(threading.get_ident())
+        return (Trouble("web", "the whole", f"trouble {len(threads)}"), Trouble("checker", "untold"))
+
+    home = OpenedHome(directory)
+    health = Health(home, versions, {}, CspReports(), now=lambda: now[0], troubles=troubles)
+    async with anyio.create_task_group() as group:
+        for _ in range(20):
+            group.start_soon(health.page)
+    assert (await health.page()).troubles == ("trouble 1",)
+    now[0] += TROUBLES_SECONDS
+    assert (await health.page()).troubles == ("trouble 2",)
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
+    assert caplog.messages == ["the whole", "the whole"]  # its own, whenever it is another
+    home.close()
+
+
+async def test_a_home_that_can_not_be_written_is_not_well(directory):
+    found = (Trouble(HOME, "the whole", "nothing new is kept"),)
+    async with client_of(directory, troubles=lambda: found) as client:
+        for accept in ("application/json", "text/html"):
+            response = await client.get("/health", headers={"accept": accept})
+            assert response.status_code == 503
+            assert "nothing new is kept" in response.text
+        assert (await client.get("/")).status_code == 200  # it is read as before
+        assert (await client.get("/health.json")).json()["is_home_writable"] is False
+        found = ()
+        client.site._responses._health.__self__._troubles_at = float("-inf")
+        assert (await client.get("/health")).status_code == 200

@@ -1,0 +1,480 @@
+"""Values of pages: built once, shown when they are late, and never for longer than they are true."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from arena.base.errors import ChangedMeanwhileError, StoreAwayError, StoreError, UnknownNameError
+from arena.server.http.built_value import BuiltValue
+from arena.server.http.page_cache import CURRENT_SECONDS, FAILURE_SECONDS, QUIET_CURRENT_SECONDS, PageCache
+from arena.server.http.page_value import MAX_CROWDING, MAX_REST_SECONDS, rest_seconds
+from arena.server.http.problems import ProblemError
+from arena.server.http.rendered import rendered
+from arena.server.http.turns import BUSY
+from arena.site.frame.page import Lane
+from arena.site.page_table import PAGE_BY_NAME
+from arena.site.pages.overview_model import OverviewParameters
+from tests.server.conftest import FakeVersions
+
+pytestmark = pytest.mark.anyio
+
+PAGE = PAGE_BY_NAME["overview"]
+PARAMETERS = OverviewParameters()
+
+
+class FakeBuilder:
+    """Builds what a test says, when it says so."""
+
+    def __init__(self):
+        self.built, self.kept, self.first, self.seconds, self.busy_lanes = 0, [], [], 0.0, set()
+        self.answer = lambda: b"%d" % self.built
+        self.freshened_at, self.fresh = [], lambda json: json
+        self.may_build = asyncio.Event()
+        self.may_build.set()
+
+    def is_busy(self, lane):
+        return lane in self.busy_lanes
+
+    async def build(self, page, parameters, is_first):
+        self.built += 1
+        self.first.append(is_first)
+        await self.may_build.wait()
+        return BuiltValue(self.answer(), self.seconds)
+
+    async def freshened(self, page, json):
+        self.freshened_at.append(page.name)
+        return self.fresh(json)
+
+    async def earlier(self, page, parameters):
+        return None
+
+    async def keep(self, page, parameters, version, value):
+        self.kept.append((version, value))
+
+
+class Pages:
+    def __init__(self):
+        self.builder, self.versions, self.now = FakeBuilder(), FakeVersions(), 100.0
+        self.reads_all = True
+        self.cache = PageCache(self.builder, self.versions, lambda: self.now, 5000, lambda: self.reads_all)
+
+    async def find(self, page=PAGE, seconds=10.0):
+        return await self.cache.find(page, PARAMETERS, seconds)
+
+    async def built(self):
+        """Wait for what is being built."""
+        await asyncio.gather(*(entry.building for entry in self.cache._entries.values() if entry.building))
+
+
+@pytest.fixture
+async def pages(monkeypatch):
+    pages = Pages()
+    yield pages
+    await pages.cache.close()
+
+
+async def test_a_hundred_readers_cost_one_build(pages):
+    found = await asyncio.gather(*(pages.find() for _ in range(100)))
+    assert {one.value.json for one in found} == {b"1"}
+    assert pages.builder.built == 1
+
+
+async def test_a_page_is_built_again_after_an_event_and_not_before(pages):
+    await pages.find()
+    assert (await pages.find()).value.json == b"1"
+    pages.versions.version = "2"
+    found = await pages.find()
+    assert (found.value.json, found.value.version, found.is_current) == (b"2", "2", True)
+
+
+async def test_what_no_event_tells_is_seen_after_a_while(pages):
+    pages.versions.progress = "a run that may have been killed"
+    await pages.find()
+    pages.now += CURRENT_SECONDS + 1
+    assert (await pages.find()).value.json == b"2"
+
+
+async def test_while_nothing_is_played_a_page_is_current_for_longer(pages):
+    await pages.find()
+    pages.now += QUIET_CURRENT_SECONDS - 1
+    assert (await pages.find()).value.json == b"1"
+    pages.now += 2
+    assert (await pages.find()).value.json == b"2"
+
+
+async def test_nobody_waits_for_the_next_value_while_others_are_built(pages):
+    await pages.find()
+    pages.builder.busy_lanes = {PAGE.lane}
+    pages.builder.may_build.clear()
+    pages.versions.version = "2"
+    late = await asyncio.wait_for(pages.find(), 5)
+    assert (late.value.json, late.is_current) == (b"1", False)
+    pages.builder.may_build.set()
+    await pages.built()
+    assert (await pages.find()).value.json == b"2"
+
+
+@pytest.mark.parametrize("corrections", ["", "one"])
+async def test_nobody_waits_for_a_value_that_others_have_waited_for_in_vain(pages, corrections):
+    await pages.find()
+    pages.builder.may_build.clear()
+    pages.versions.version, pages.versions.corrections = "2", corrections
+    waiting = asyncio.create_task(pages.find())
+    while pages.builder.built < 2:
+        await asyncio.sleep(0)
+    pages.now += 0.31
+    late = await asyncio.wait_for(pages.find(), 5)
+    assert (late.value.json, late.is_current) == (b"1", False)
+    pages.builder.may_build.set()
+    assert (await waiting).value.json == b"2"
+
+
+async def test_a_late_page_is_shown_as_it_was(pages):
+    pages.cache._now = asyncio.get_running_loop().time
+    await pages.find()
+    pages.builder.may_build.clear()
+    pages.versions.version = "2"
+    late = await pages.cache.find(PAGE, PARAMETERS, 10.0, late_seconds=0.01)
+    assert (late.value.json, late.is_current, late.age_seconds, late.problem) == (b"1", False, None, None)
+    pages.builder.may_build.set()
+    assert (await pages.find()).value.json == b"2"
+
+
+async def test_nobody_waits_for_the_next_value_of_a_page_that_takes_long(pages):
+    pages.builder.seconds = 5.0
+    await pages.find()
+    pages.now += 50.0
+    pages.versions.version = "2"
+    pages.builder.may_build.clear()
+    for _ in range(3):
+        late = await pages.find()
+        assert (late.value.json, late.is_current, late.ready_seconds) == (b"1", False, 5.0)
+    pages.builder.may_build.set()
+    await pages.built()
+    assert pages.builder.built == 2
+    found = await pages.find()
+    assert (found.value.json, found.is_current) == (b"2", True)
+
+
+async def test_a_page_that_takes_long_rests_before_it_is_built_again(pages):
+    pages.builder.seconds = 5.0
+    await pages.find()
+    for second in range(1, 50):  # something happens each second
+        pages.now += 1.0
+        pages.versions.version = f"after {second} s"
+        late = await pages.find()
+        assert (late.value.json, late.is_current, late.ready_seconds) == (b"1", False, 55.0 - second)
+    assert pages.builder.built == 1
+    pages.now += 1.0
+    await pages.find()
+    await pages.built()
+    assert (await pages.find()).value.json == b"2"
+
+
+FRESHENED = replace(PAGE, freshener="some.module:function")
+
+
+@pytest.fixture
+async def resting(pages):
+    """Pages of which one rests for 50 s after something has happened."""
+    pages.builder.seconds = 5.0
+    await pages.find(FRESHENED)
+    pages.now += 1.0
+    pages.versions.version = "2"
+    return pages
+
+
+async def test_a_page_that_rests_shows_what_a_few_look_ups_find(resting):
+    resting.builder.fresh = lambda json: json + b" and rated"
+    late = await resting.find(FRESHENED)
+    assert (late.value.json, late.is_current, late.ready_seconds) == (b"1 and rated", False, 54.0)
+    resting.now += 60.0
+    await resting.find(FRESHENED)
+    await resting.built()
+    assert ((await resting.find(FRESHENED)).value.json, resting.builder.built) == (b"2", 2)
+
+
+async def test_a_page_that_rests_is_looked_up_twice_a_second_whoever_asks(resting):
+    before = (await resting.find(FRESHENED)).value
+    for _ in range(10):  # a second
+        await asyncio.gather(*(resting.find(FRESHENED) for _ in range(20)))
+        resting.now += 0.1
+    assert len(resting.builder.freshened_at) == 2
+    assert (await resting.find(FRESHENED)).value is before  # and what was made of it is kept
+
+
+async def test_a_page_that_others_have_to_wait_for_shows_what_a_few_look_ups_find(resting):
+    resting.now += 60.0
+    resting.builder.busy_lanes = {FRESHENED.lane}
+    resting.builder.may_build.clear()
+    resting.builder.fresh = lambda json: json + b" and rated"
+    assert (await resting.find(FRESHENED)).value.json == b"1 and rated"
+    resting.builder.may_build.set()
+    await resting.built()
+    assert (await resting.find(FRESHENED)).value.json == b"2"
+
+
+async def test_a_page_that_rests_is_shown_as_it_was_if_the_store_is_away(resting):
+    def away(json):
+        raise StoreAwayError("it is away")
+
+    resting.builder.fresh = away
+    assert (await resting.find(FRESHENED)).value.json == b"1"
+
+
+async def test_only_pages_that_can_be_freshened_are(pages):
+    pages.builder.seconds = 5.0
+    await pages.find()
+    pages.versions.version = "2"
+    await pages.find()
+    assert (PAGE.freshener, pages.builder.freshened_at) == ("", [])
+
+
+async def test_a_quick_page_is_not_built_at_each_of_many_events(pages):
+    pages.builder.seconds = 0.02
+    for event in range(100):
+        pages.versions.version = f"after {event}"
+        assert (await pages.find()).value is not None
+        pages.now += 0.01
+    assert pages.builder.built == 5  # it rests ten times as long as it takes
+    pages.now += 0.2
+    assert (await pages.find()).is_current
+
+
+@pytest.mark.parametrize("seconds", [0.02, 5.0, 1000.0])
+async def test_after_a_correction_no_page_rests(pages, seconds):
+    pages.builder.seconds = seconds
+    await pages.find()
+    pages.versions.version, pages.versions.corrections = "2", "one"
+    found = await pages.find()
+    assert (found.value.json, found.is_current) == (b"2", True)
+    pages.versions.version = "3"
+    assert (await pages.find()).value.json == b"2"
+
+
+async def test_what_was_built_before_somebody_left_is_never_shown_again(pages):
+    pages.versions.corrections = "0|store 1.0"
+    await pages.find()
+    pages.builder.may_build.clear()
+    pages.versions.corrections = "1|store 1.0"
+    assert (await pages.cache.find(PAGE, PARAMETERS, 0.0)).value is None
+    pages.builder.may_build.set()
+    assert (await pages.find()).value.json == b"2"
+
+
+async def test_what_is_deleted_is_gone_at_once_however_long_its_page_takes(pages):
+    pages.builder.seconds = 1000.0
+    await pages.find()
+    pages.versions.version, pages.versions.corrections, pages.builder.answer = "2", "gone", gone
+    found = await pages.find()
+    assert (found.value, found.problem.status) == (None, 404)
+
+
+async def test_a_page_that_was_shown_is_shown_again_when_too_many_wait(pages):
+    def busy():
+        raise ProblemError(BUSY)
+
+    await pages.find()
+    pages.versions.version, pages.builder.answer = "2", busy
+    found = await pages.find()
+    assert (found.value.json, found.is_current, found.age_seconds) == (b"1", False, None)
+    assert pages.builder.first == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "cpu_seconds", "rest"),
+    [(2.0, None, 20.0), (2.0, 2.0, 20.0), (4.0, 2.0, 80.0), (0.3, 0.1, 9.0), (60.0, 0.1, 9.0), (2.0, 9.0, 20.0)],
+)
+def test_a_page_rests_by_the_processor_and_longer_where_others_need_it(seconds, cpu_seconds, rest):
+    """Twice as long as the processor worked: four times the rest; much longer, as behind a lock: nine times."""
+    assert MAX_CROWDING == 3.0
+    assert rest_seconds(seconds, cpu_seconds) == pytest.approx(rest)
+
+
+async def test_no_page_rests_for_longer_than_some_minutes(pages):
+    pages.builder.seconds = 1000.0
+    await pages.find()
+    pages.versions.version = "2"
+    pages.now += MAX_REST_SECONDS
+    await pages.find()
+    await pages.built()
+    assert pages.builder.built == 2
+
+
+async def test_a_first_page_that_is_slow_is_nothing_yet(pages):
+    pages.cache._now = asyncio.get_running_loop().time
+    pages.builder.may_build.clear()
+    pending = await pages.find(seconds=0.01)
+    assert (pending.value, pending.problem) == (None, None)
+    pages.builder.may_build.set()
+    assert (await pages.find()).value.json == b"1"
+    assert pages.builder.built == 1
+
+
+async def test_an_event_during_a_build_makes_another_one(pages):
+    pages.builder.may_build.clear()
+    reader = asyncio.create_task(pages.find())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    pages.versions.version = "2"
+    pages.builder.may_build.set()
+    assert (await reader).value.version == "2"
+    assert pages.builder.built == 2
+
+
+async def test_a_reader_who_leaves_does_not_end_the_build(pages):
+    pages.builder.may_build.clear()
+    readers = [asyncio.create_task(pages.find()) for _ in range(2)]
+    await asyncio.sleep(0.01)
+    readers[0].cancel()
+    pages.builder.may_build.set()
+    assert (await readers[1]).value.json == b"1"
+
+
+def away():
+    raise StoreAwayError("away")
+
+
+async def test_without_the_store_the_last_page_has_its_age(pages):
+    first = await pages.find()
+    pages.versions.lost_at, pages.builder.answer = 110.0, away
+    pages.now = 130.0
+    found = await pages.find()
+    assert (found.value, found.age_seconds, found.is_current) == (first.value, 20.0, False)
+    pages.versions.lost_at = None
+    pages.builder.answer = lambda: b"back"
+    pages.now = 140.0
+    found = await pages.find()
+    assert (found.value.json, found.age_seconds, found.is_current) == (b"back", None, True)
+
+
+async def test_a_failure_is_remembered_for_a_second_only(pages):
+    pages.builder.answer = away
+    for _ in range(5):
+        assert (await pages.find()).problem.is_store_away
+    assert pages.builder.built == 1
+    pages.now += 1.1
+    await pages.find()
+    assert pages.builder.built == 2
+
+
+def gone():
+    raise UnknownNameError("tournament", "t", [])
+
+
+async def test_a_page_that_was_shown_is_shown_again_while_bots_enter_again_and_again(pages):
+    def changed():
+        raise ChangedMeanwhileError("tournament 't' was changed while it was read; try again")
+
+    await pages.find()
+    pages.versions.version, pages.builder.answer = "2", changed
+    found = await pages.find()
+    assert (found.value.json, found.is_current, found.age_seconds) == (b"1", False, None)
+    assert found.problem.status == 503
+    pages.now += FAILURE_SECONDS
+    pages.builder.answer = lambda: b"new"
+    assert (await pages.find()).value.json == b"new"
+
+
+async def test_what_is_malformed_is_said(pages):
+    def answer():
+        raise StoreError("match 7 is malformed")
+
+    pages.builder.answer = answer
+    found = await pages.find()
+    assert (found.value, found.problem.status, found.problem.error) == (None, 422, "match 7 is malformed")
+    assert pages.builder.built == 1
+
+
+async def test_what_is_deleted_is_not_shown_any_more(pages):
+    await pages.find()
+    pages.versions.version, pages.builder.answer = "2", gone
+    found = await pages.find()
+    assert (found.value, found.problem.status) == (None, 404)
+
+
+async def test_a_defect_is_logged_and_the_last_page_stays(pages, caplog):
+    first = await pages.find()
+    pages.versions.version, pages.builder.answer = "2", lambda: 1 / 0
+    found = await pages.find()
+    assert (found.value, found.problem.status) == (first.value, 500)
+    assert "ZeroDivisionError" in caplog.text
+
+
+async def test_what_is_made_of_a_page_is_made_once_and_again_for_another(pages):
+    made = []
+
+    async def make():
+        made.append(1)
+        await asyncio.sleep(0)
+        return rendered(b"x", "text/plain")
+
+    value = (await pages.find()).value
+    await asyncio.gather(*(value.rendered("", None, make) for _ in range(10)))
+    assert len(made) == 1
+    pages.now += CURRENT_SECONDS + 1
+    pages.builder.answer = lambda: b"1"
+    same = (await pages.find()).value
+    await same.rendered("", None, make)
+    assert len(made) == 1
+    pages.versions.version = "2"
+    await (await pages.find()).value.rendered("", None, make)
+    assert len(made) == 2
+
+
+async def test_the_oldest_pages_make_room(pages):
+    match = PAGE_BY_NAME["match"]
+    pages.builder.answer = lambda: b"x" * 500
+    for number in range(1, 21):
+        await pages.cache.find(match, match.parameters(tournament="t", match=number), 1.0)
+        assert pages.cache.size_bytes <= 5000
+    before = pages.builder.built
+    await pages.cache.find(match, match.parameters(tournament="t", match=20), 1.0)
+    assert pages.builder.built == before
+    await pages.cache.find(match, match.parameters(tournament="t", match=1), 1.0)
+    assert pages.builder.built == before + 1
+
+
+async def test_what_an_earlier_server_kept_is_shown_first(pages):
+    page = next(page for page in PAGE_BY_NAME.values() if page.lane is Lane.RATINGS)
+    parameters = page.parameters(**dict.fromkeys(page.path_fields, "t"))
+
+    async def earlier(page, parameters):
+        return "1", BuiltValue(b"kept", 2.0)
+
+    pages.builder.earlier = earlier
+    found = await pages.cache.find(page, parameters, 1.0)
+    assert (found.value.json, found.is_current, pages.builder.built) == (b"kept", True, 0)
+    pages.versions.version = "2"
+    late = await pages.cache.find(page, parameters, 1.0)  # it is known to take two seconds
+    assert (late.value.json, late.is_current, late.ready_seconds) == (b"kept", False, 2.0)
+    await pages.built()
+    assert (await pages.cache.find(page, parameters, 1.0)).value.json == b"1"
+
+
+async def test_news_of_a_run_builds_a_page_again(pages):
+    await pages.find()
+    pages.versions.progress = "2"
+    found = await pages.find()
+    assert (found.value.json, found.value.version) == (b"2", "1")
+    assert (await pages.find()).value.json == b"2"
+
+
+async def test_what_was_made_for_a_home_without_people_is_not_shown_once_it_has_some(pages):
+    await pages.find()
+    pages.reads_all = False
+    assert (await pages.find()).value.json == b"2"
+    assert (await pages.find()).value.json == b"2"
+
+
+async def test_what_is_being_made_when_the_first_people_come_is_made_again(pages):
+    pages.builder.may_build.clear()
+    finding = asyncio.create_task(pages.find())
+    while not pages.builder.built:
+        await asyncio.sleep(0)
+    pages.reads_all = False
+    pages.builder.answer = lambda: b"words" if pages.builder.built == 1 else b"none"
+    pages.builder.may_build.set()
+    assert (await finding).value.json == b"none"
+    assert [value.json for _, value in pages.builder.kept] == [b"none"]

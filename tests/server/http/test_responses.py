@@ -1,0 +1,281 @@
+"""Pages over HTTP: status, headers, forms."""
+
+import contextlib
+import gzip
+import json
+import re
+from urllib.parse import quote
+
+import anyio
+import pytest
+
+from arena.server.http.csp_reports import MAX_REPORT_BYTES
+from arena.server.http.events import Events
+from arena.server.http.opened_home import OpenedHome
+from arena.server.http.page_cache import Found
+from arena.server.http.page_value import HURRIED_SECONDS, LATE_SECONDS
+from arena.server.http.problems import ProblemError
+from arena.server.http.turns import BUSY
+from arena.site.frame.page import Lane
+from arena.site.page_table import PAGES
+from arena.store.home import ArenaHome
+from tests.server.conftest import add_tournament, client_of
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def client(directory, versions):
+    async with client_of(directory, versions) as client:
+        yield client
+
+
+async def test_a_page_has_three_forms(client):
+    html, twin, table = [await client.get(path) for path in ("/", "/index.json", "/index.csv")]
+    assert html.headers["content-type"] == "text/html; charset=utf-8"
+    assert twin.json()["tournaments"][0]["name"] == "t"
+    assert table.text.splitlines()[0].startswith("name,state,")
+    assert (await client.get("/", headers={"accept": "application/json"})).content == twin.content
+
+
+async def test_every_response_has_the_security_headers(client):
+    for path in ("/", "/index.json", "/nothing", "/robots.txt", "/health/", "/%ff"):
+        headers = (await client.get(path)).headers
+        assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'; style-src 'self';")
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cross-origin-opener-policy"] == "same-origin"
+        assert headers["referrer-policy"] == "same-origin"
+
+
+async def test_an_unchanged_page_is_not_sent_again(client):
+    for encoding in ("identity", "gzip"):
+        first = await client.get("/", headers={"accept-encoding": encoding})
+        again = await client.get("/", headers={"accept-encoding": encoding, "if-none-match": first.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["etag"] == first.headers["etag"]
+        other = await client.get("/", headers={"if-none-match": '"other", W/"another"'})
+        assert other.status_code == 200
+
+
+async def test_a_page_is_compressed_for_those_who_take_it(client):
+    request = client.build_request("GET", "/", headers={"accept-encoding": "br, gzip;q=0.5"})
+    response = await client.send(request, stream=True)
+    compressed = b"".join([chunk async for chunk in response.aiter_raw()])
+    plain = await client.get("/", headers={"accept-encoding": "gzip;q=0, identity"})
+    assert gzip.decompress(compressed) == plain.content
+    assert "content-encoding" not in plain.headers
+    assert response.headers["vary"] == plain.headers["vary"] == "Accept, Accept-Encoding"
+
+
+async def test_head_has_the_headers_and_no_body(client):
+    plain = {"accept-encoding": "identity"}
+    get, head = await client.get("/index.json", headers=plain), await client.head("/index.json", headers=plain)
+    assert head.content == b""
+    assert head.headers["content-length"] == str(len(get.content))
+    assert head.headers["etag"] == get.headers["etag"]
+
+
+async def test_a_range_is_ignored(client):
+    response = await client.get("/index.json", headers={"range": "bytes=0-3"})
+    assert response.status_code == 200
+    assert "accept-ranges" not in response.headers
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "ODD"])
+async def test_other_methods_are_not_answered(client, method):
+    response = await client.request(method, "/")
+    assert response.status_code == 405
+    assert response.headers["allow"] == "GET, HEAD"
+
+
+async def test_a_slash_at_the_end_leads_to_the_page_and_nowhere_else(client):
+    response = await client.get("/health/?x=1")
+    assert (response.status_code, response.headers["location"]) == (308, "/health?x=1")
+    assert (await client.get("/tournaments/")).headers["location"] == "/tournaments"
+    assert (await client.get("/tournaments")).headers["location"] == "/"
+    for path in ("//evil.example/", "/evil.example/", "//health/"):
+        assert (await client.get(f"http://localhost{path}")).status_code == 404
+
+
+@pytest.mark.parametrize("number", ["1.0", "01", "+1", "-0", "1_0", " 1", "1 ", "\u0661", "1e0", "0x1", "x" * 1000])
+async def test_a_number_is_written_in_one_way(client, number):
+    match = "/tournaments/t/matches/"
+    for path in (f"{match}{quote(number)}.json", f"/?before={quote(number)}", f"{match}1?ply={quote(number)}"):
+        response = await client.get(path, headers={"accept": "application/json"})
+        assert response.status_code == 400
+        assert "expected a whole number in digits" in response.json()["error"]
+
+
+async def test_programs_get_mistakes_as_json(client):
+    for path, headers in (("/index.json?x=1", {}), ("/?x=1", {"accept": "application/json"}), ("/x.csv", {})):
+        response = await client.get(path, headers=headers)
+        assert response.json()["status"] == response.status_code
+        assert response.json()["error"]
+
+
+async def test_a_mistake_on_a_page_is_one_sentence(client):
+    response = await client.get("/?<script>alert(1)</script>=1")
+    assert response.status_code == 400
+    assert "is no parameter of this page" in response.text
+    assert "<script>alert" not in response.text
+
+
+async def test_other_hosts_are_refused_with_a_sentence(client):
+    response = await client.get("/", headers={"host": "evil.example"})
+    assert response.status_code == 421
+    assert "--allowed-host" in response.text
+    assert (await client.get("/", headers=[("host", "localhost"), ("host", "localhost")])).status_code == 400
+
+
+async def test_static_files_are_kept_for_good_and_only_under_their_digest(client):
+    page = (await client.get("/")).text
+    address = page.partition('rel="stylesheet" href="')[2].partition('"')[0]
+    response = await client.get(address)
+    assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert response.headers["content-type"] == "text/css; charset=utf-8"
+    assert (await client.get("/static/0/site.css")).status_code == 404
+    assert (await client.get("/static/0/..%2f..%2fpages.py")).status_code == 404
+
+
+async def test_a_defect_is_a_page_and_a_line_in_the_log(client, monkeypatch, caplog):
+    monkeypatch.setattr("arena.server.http.app.query_of", lambda _: 1 / 0)
+    response = await client.get("/")
+    assert response.status_code == 500
+    assert "ZeroDivisionError" in caplog.text
+    assert "ZeroDivisionError" not in response.text
+
+
+async def test_reports_of_browsers_are_counted_and_few_are_logged(client, caplog):
+    headers = {"content-type": "application/csp-report"}
+    for number in range(30):
+        response = await client.post("/csp-reports", content=f"{number} \x1b[31m", headers=headers)
+        assert response.status_code == 204
+    assert (await client.get("/health.json")).json()["csp_reports"] == 30
+    assert caplog.text.count("content security policy") == 10
+    assert "\x1b" not in caplog.text
+
+
+async def test_a_report_that_is_too_long_or_something_else_is_refused(client):
+    async def long():
+        for _ in range(10):
+            yield b"a" * (MAX_REPORT_BYTES // 4)
+
+    headers = {"content-type": "application/reports+json"}
+    assert (await client.post("/csp-reports", content=long(), headers=headers)).status_code == 413
+    assert (await client.post("/csp-reports", content=b"a=1")).status_code == 415
+    assert (await client.get("/csp-reports")).status_code == 405
+
+
+async def test_health_says_whether_the_store_can_be_read(client, directory):
+    assert (await client.get("/health")).status_code == 200
+    (directory / "arena.sqlite3").unlink()
+    response = await client.get("/health.json")
+    assert (response.status_code, response.json()["is_store_readable"]) == (503, False)
+
+
+async def test_health_says_who_reads_events_and_when_the_store_changed(directory):
+    with ArenaHome(directory) as home, contextlib.closing(OpenedHome(directory)) as opened:
+        async with client_of(directory, events=Events(opened)) as client:
+            quiet = (await client.get("/health.json")).json()
+            assert (quiet["event_readers"], quiet["last_change_seconds"]) == (0, None)
+            await client.site.start()
+            add_tournament(home, "new")
+            with anyio.fail_after(60):
+                while (seen := (await client.get("/health.json")).json()["last_change_seconds"]) is None:
+                    await anyio.sleep(0.01)
+            assert 0 <= seen < 60
+            assert "streams of events" in (await client.get("/health")).text
+
+
+async def test_a_page_that_is_computed_asks_again_by_a_script_or_without(client, monkeypatch):
+    async def nothing_yet(*_):
+        return Found(value=None)
+
+    monkeypatch.setattr(client.site.cache, "find", nothing_yet)
+    response = await client.get("/")
+    assert (response.status_code, response.headers["retry-after"]) == (202, "1")
+    assert re.findall(r"(<noscript>)?<meta http-equiv", response.text) == ["<noscript>"]
+    (script,) = re.findall(r'src="(/static/\w+/pending.js)"', response.text)
+    assert (await client.get(script)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "prefer", "waits"),
+    [
+        ("/", None, False),
+        ("/", "wait=1", True),
+        ("/", "respond-async, WAIT=10", True),
+        ("/", "wait", False),
+        ("/", "return=minimal", False),
+        ("/index.json", None, True),
+    ],
+)
+async def test_for_a_newer_page_only_those_wait_who_prefer_to(client, monkeypatch, path, prefer, waits):
+    patience = []
+
+    async def nothing_yet(*arguments):
+        patience.append(arguments[-1])
+        return Found(value=None)
+
+    monkeypatch.setattr(client.site.cache, "find", nothing_yet)
+    await client.get(path, headers={"prefer": prefer} if prefer else {})
+    assert patience == [LATE_SECONDS if waits else HURRIED_SECONDS]
+
+
+async def test_a_tournament_that_does_not_exist_is_said_without_a_builder(client):
+    for path in ("/tournaments/typo", "/tournaments/typo/matches/1", "/tournaments/typo.json"):
+        response = await client.get(path)
+        assert response.status_code == 404
+        assert "unknown tournament" in response.text
+    assert [builders.processes for builders in client.site.builders.values()] == [(), ()]
+
+
+async def test_where_too_many_pages_wait_a_person_waits_and_a_program_is_told(client, monkeypatch):
+    async def busy(*_, **__):
+        raise ProblemError(BUSY)
+
+    monkeypatch.setattr(client.site.builders[Lane.RATINGS], "build", busy)
+    page, twin = await client.get("/tournaments/t"), await client.get("/tournaments/t.json")
+    assert (page.status_code, page.headers["retry-after"]) == (202, "5")
+    assert "being computed" in page.text
+    assert (twin.status_code, twin.headers["retry-after"], twin.json()["title"]) == (503, "5", BUSY.title)
+
+
+async def test_a_database_that_was_replaced_is_read(client, directory, versions, tmp_path):
+    await client.get("/index.json")
+    with ArenaHome(tmp_path / "other") as other:
+        add_tournament(other, "another")
+    for file in (tmp_path / "other").glob("arena.sqlite3*"):
+        file.replace(directory / file.name)
+    versions.version, versions.corrections = "2", "another store"
+    names = [one["name"] for one in (await client.get("/index.json")).json()["tournaments"]]
+    assert names == ["another"]
+
+
+async def test_without_its_store_the_site_shows_what_it_knew_and_how_old_that_is(client, directory, versions):
+    known = (await client.get("/index.json")).content
+    (directory / "arena.sqlite3").rename(directory / "away")
+    versions.version, versions.corrections = "2", "another store"
+    response = await client.get("/index.json")
+    assert (response.status_code, response.content) == (200, known)
+    assert int(response.headers["age"]) >= 0
+    assert "can’t be read now" in (await client.get("/")).text
+    (directory / "away").rename(directory / "arena.sqlite3")
+    client.site.cache._entries.clear()
+    assert "age" not in (await client.get("/index.json")).headers
+
+
+async def test_a_page_never_shown_without_a_store_is_a_sentence(client, directory):
+    (directory / "arena.sqlite3").unlink()
+    response = await client.get("/index.json")
+    assert response.status_code == 503
+    assert response.headers["retry-after"] == "5"
+    assert str(directory) not in response.text
+    assert json.loads(response.text)["title"] == "The store can’t be read now"
+
+
+async def test_every_page_without_fields_is_there(client):
+    for page in PAGES:
+        if not page.path_fields and page.lane in ("rows", "server"):
+            assert (await client.get(page.path)).status_code == 200, page.name

@@ -1,0 +1,255 @@
+"""``arena serve``: how it begins, how it ends, and what it refuses."""
+
+import contextlib
+import json
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from arena.base.definition import GameChoice
+from arena.cli.group import run
+from arena.lab.matches.kept_puzzles import keep_puzzles
+from arena.sandbox.isolation import reaper
+from arena.server.operating.parts import PARTS
+from arena.store.home import ArenaHome
+from tests.lab.made_puzzles import made_puzzle
+from tests.server.conftest import add_tournament
+from tests.store.results.samples import definition, line, record
+from tests.test_light_processes import WEB, loaded_too_much
+
+ROOT = Path(__file__).parents[3]
+
+
+class Served:
+    """The command in a process, and its pages."""
+
+    def __init__(self, *arguments, cwd=None):
+        command = [sys.executable, "-m", "arena", "serve", "--port", "0", *map(str, arguments)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
+        self.line = self.process.stdout.readline()
+        self.address = self.line.partition("http://")[2].split("/")[0]
+
+    def get(self, path):
+        """Return the status, the headers and the body of a page."""
+        try:
+            with urllib.request.urlopen(f"http://{self.address}{path}", timeout=60) as response:
+                return response.status, response.headers, response.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.headers, error.read()
+
+    def get_until(self, path, is_right):
+        """Return a page when it is as expected."""
+        deadline = time.monotonic() + 60
+        while not is_right(answer := self.get(path)):
+            assert time.monotonic() < deadline, answer
+            time.sleep(0.05)
+        return answer
+
+    def end(self, number=signal.SIGTERM):
+        """Return the exit code and what is on stderr."""
+        self.process.send_signal(number)
+        _, errors = self.process.communicate(timeout=60)
+        return self.process.returncode, errors
+
+
+@contextlib.contextmanager
+def served(*arguments, **options):
+    server = Served(*arguments, **options)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.process.kill()
+        server.process.communicate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_it_says_its_address_in_a_line_and_ends_quietly(directory, number, code):
+    with served("--home", directory) as server:
+        assert server.line == f"The arena is at http://{server.address}/ (Ctrl-C ends it)\n"
+        status, _, body = server.get("/index.json")
+        assert (status, json.loads(body)["matches"]) == (200, 2)
+        assert server.get("/tournaments/t/matches/1.json")[0] == 200
+        with contextlib.ExitStack() as open_ones:
+            stream = b"GET /events?topics=arena HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            for head in (b"GET / HTTP/1.1\r\n", *[stream] * 50):
+                connection = open_ones.enter_context(socket.create_connection(server.address.split(":")))
+                connection.sendall(head)
+                assert head is not stream or connection.recv(12) == b"HTTP/1.1 200"
+            assert server.end(number) == (code, "")
+
+
+@pytest.mark.slow
+def test_it_ends_quietly_while_a_page_is_being_built(tmp_path):
+    add_game_without_end(tmp_path)
+    with (
+        served("--home", tmp_path, cwd=ROOT) as server,
+        socket.create_connection(server.address.split(":")) as connection,
+    ):
+        connection.sendall(b"GET /tournaments/t/matches/1.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        server.get_until(
+            "/health.json", lambda answer: any(one["processes"] for one in json.loads(answer[2])["builders"])
+        )
+        assert server.end() == (0, "")
+        assert connection.recv(12) == b"HTTP/1.1 503"
+
+
+def add_game_without_end(directory):
+    """Store a match whose rules never return."""
+    game = "tests.server.http.odd_rules:Hanging"
+    with ArenaHome(directory) as home:
+        made = definition(games=(GameChoice(game=game, options={"goal": 9}, players=2),))
+        tournament = home.store.create_tournament(made, [line(1)])
+        home.store.record(tournament, [record(1, game=game, options={"goal": 9}, actions=[[0, 1], [1, 2]])])
+
+
+@pytest.mark.slow
+def test_the_web_process_rates_nothing_and_builders_end_with_it(directory):
+    with ArenaHome(directory) as home:
+        keep_puzzles(directory, home.store.tournament("t"), [made_puzzle()])
+        for name in ("ladder", "trials", "comparison"):
+            tournament = home.store.create_tournament(definition(name=name, format=name), [line(1)])
+            home.store.record(tournament, [record(1, tournament=name)])
+    program = (
+        "import asyncio, sys; from tests.server.http.test_serve import every_page; "
+        f"asyncio.run(every_page({str(directory)!r})); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "arena.server.http.app" in loaded
+    assert not loaded_too_much(loaded, WEB.never - {"rich"})  # which the client that asks has loaded
+
+
+async def every_page(directory):
+    """Ask for every page in every form; those of builders as well."""
+    from arena.site.links import ServedLinks
+    from arena.site.page_table import PAGES
+    from tests.server.conftest import client_of
+
+    values = {"tournament": "t", "match": 1, "bot": "a", "rival": "b", "game": "differences", "puzzle": 1}
+    async with client_of(directory) as client:
+        for page in PAGES:
+            for suffix in (".json", ".csv", ""):
+                fields = {name: values[name] for name in page.path_fields}
+                response = await client.get(ServedLinks({}).page(page.name, suffix, **fields))
+                assert response.status_code in (200, 404), (page.name, response.text)
+                assert suffix == ".csv" or response.status_code == 200, (page.name, response.text)
+
+
+@pytest.mark.slow
+def test_it_shows_what_it_knew_while_the_store_is_away_and_recovers(directory, tmp_path):
+    with served("--home", directory) as server:
+        assert server.get("/index.json")[0] == 200
+        directory.rename(tmp_path / "away")
+        status, _, body = server.get_until("/index.json", lambda answer: "age" in answer[1])
+        assert (status, json.loads(body)["matches"]) == (200, 2)
+        assert server.get("/health")[0] == 503
+        (tmp_path / "away").rename(directory)
+        server.get_until("/index.json", lambda answer: "age" not in answer[1])
+        with ArenaHome(directory) as home:
+            add_tournament(home, "second")
+        server.get_until("/index.json", lambda answer: json.loads(answer[2])["matches"] == 4)
+        assert server.end()[0] == 0
+
+
+@pytest.mark.slow
+def test_a_server_that_goes_away_and_comes_back(tmp_path, postgres, postgres_url):
+    with ArenaHome(tmp_path / "home", store=postgres_url) as home:
+        add_tournament(home)
+    with served("--home", tmp_path / "home", "--store", postgres_url) as server:
+        assert json.loads(server.get("/index.json")[2])["matches"] == 2
+        assert server.get("/tournaments/t/matches/1.json")[0] == 200
+        postgres.stop()
+        try:
+            status, _, body = server.get_until("/index.json", lambda answer: "age" in answer[1])
+            assert (status, json.loads(body)["matches"]) == (200, 2)
+            assert server.get("/tournaments/t/matches/2.json")[0] == 503
+        finally:
+            postgres.start()
+        server.get_until("/index.json", lambda answer: "age" not in answer[1])
+        server.get_until("/tournaments/t/matches/2.json", lambda answer: answer[0] == 200)
+        assert server.end()[0] == 0
+
+
+@pytest.mark.slow
+def test_the_password_of_a_database_server_is_in_no_command_line_but_the_one_that_was_typed(tmp_path, postgres_url):
+    url = postgres_url.replace("arena@", "arena:not-for-everybody@")
+    programs = {"arena.server.http.builder", *(part.module for part in PARTS)}
+    with served("--home", tmp_path, "--store", url, "--open-to", "authors") as server:
+        server.get("/leaderboards")  # starts a builder
+        deadline = time.monotonic() + 60
+        lines = {}
+        while not programs <= {module for line in lines.values() for module in line}:
+            assert time.monotonic() < deadline, lines
+            lines |= command_lines(reaper.descendants(server.process.pid))
+        assert not [line for line in lines.values() if "not-for-everybody" in " ".join(line)]
+        assert server.end()[0] == 0
+
+
+def command_lines(processes):
+    """Return the words of the command line of each process that has not ended."""
+    lines = {}
+    for process in processes:
+        with contextlib.suppress(OSError):
+            lines[process] = Path(f"/proc/{process}/cmdline").read_bytes().decode().split("\0")
+    return lines
+
+
+@pytest.mark.slow(sample=True)
+def test_a_database_that_is_locked_by_a_writer_is_read(directory):
+    with (
+        served("--home", directory) as server,
+        contextlib.closing(sqlite3.connect(directory / "arena.sqlite3")) as writer,
+    ):
+        writer.execute("BEGIN EXCLUSIVE")
+        assert server.get("/index.json")[0] == 200
+        writer.rollback()
+        assert server.end() == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["--host", "0.0.0.0"],
+            "--host '0.0.0.0': other machines may reach it, and would see everything; add --public",
+        ),
+        (["--host", "203.0.113.7", "--public"], "--host '203.0.113.7': this is no address of this machine"),
+        (["--host", "no host", "--public"], "--host 'no host': this is no name or address of this machine"),
+        (["--port", "70000"], "70000 is not in the range"),
+    ],
+)
+def test_where_it_can_not_listen_is_one_sentence(directory, arguments, sentence, capsys):
+    assert run(["serve", "--home", str(directory), *arguments]) == 2
+    errors = capsys.readouterr().err
+    assert sentence in errors
+    assert errors.count("\n") == 1
+
+
+def test_a_port_in_use_is_one_sentence(directory, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert run(["serve", "--home", str(directory), "--port", str(port)]) == 2
+    assert f"--port {port}: another program listens on it; expected a free one" in capsys.readouterr().err
+
+
+def test_a_home_that_is_not_there_is_one_sentence(tmp_path, capsys):
+    assert run(["serve", "--home", str(tmp_path / "none")]) == 2
+    assert "there is no tournament yet" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+def test_without_the_extra_it_says_what_to_install(directory, capsys, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "uvicorn" else object())
+    assert run(["serve", "--home", str(directory)]) == 2
+    assert "pip install 'grid-arena[web]'" in capsys.readouterr().err

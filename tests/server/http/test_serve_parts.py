@@ -1,0 +1,163 @@
+"""``arena serve --only``: the web process alone, and what checks and plays."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from arena.cli.group import run
+from arena.community.submissions.containment_note import NO_CHECKER, note_containment, noted_refusal
+from arena.community.submissions.upload_directory import UploadDirectory
+from arena.community.uploads.containment import can_contain_uploads
+from arena.sandbox.isolation import reaper
+from arena.server.operating.parts import PARTS
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
+from tests import needs
+from tests.server.http.test_serve import command_lines, served
+
+REFUSED = {
+    ("--only", "web", "--ladder", "x.toml"): "--ladder: --only web has no use for it",
+    ("--only", "web", "--play-slots", "2"): "--play-slots: --only web has no use for it",
+    ("--only", "work", "--port", "8000"): "--port: --only work has no use for it",
+    ("--only", "work", "--open-to", "authors"): "--open-to: --only work has no use for it",
+    ("--open-to", "authors", "--ladder", "none", "--ladder", "x"): "--ladder none: no ladder is played, so leave out",
+    ("--only", "work", "--ladder", "missing.toml"): "missing.toml: there is no such file",
+    ("--only", "checker"): "'checker' is not one of 'web', 'work'.",
+}
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), REFUSED.items(), ids=" ".join)
+def test_what_a_part_cannot_do_is_said_in_a_sentence(tmp_path, capsys, arguments, sentence):
+    assert run(["--home", str(tmp_path), "serve", *arguments]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert sentence in line
+
+
+class Alone:
+    """One of the two in a process of its own."""
+
+    def __init__(self, home, *arguments):
+        command = [sys.executable, "-m", "arena", "serve", "--home", str(home), "--only", *arguments]
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which is ignored in the background
+        )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def end(self, number):
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=60)
+        return self.process.returncode, out, err
+
+
+def wait_until(is_so, *processes):
+    deadline = time.monotonic() + 120
+    while not is_so():
+        assert time.monotonic() < deadline
+        assert all(one.process.poll() is None for one in processes)
+        time.sleep(0.05)
+
+
+def is_locked(home, part):
+    path = home / "parts" / f"{part}.lock"
+    return path.exists() and path.read_text() != ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_what_checks_and_plays_ends_quietly_with_all_that_it_has_started(tmp_path, number, code):
+    with Alone(tmp_path, "work") as alone:
+        wait_until(lambda: len(parts_below(alone)) == len(PARTS), alone)
+        started = parts_below(alone)
+        ended, out, err = alone.end(number)
+        assert (ended, out, err.strip()) == (code, "", "")  # behind ^C comes the end of a line
+    assert not [one for one in started if Path(f"/proc/{one}").exists()]
+
+
+def parts_below(alone):
+    """Return the processes of parts that a supervisor has started."""
+    modules = {part.module for part in PARTS}
+    lines = command_lines(reaper.descendants(alone.process.pid))
+    return {process for process, words in lines.items() if modules & set(words)}
+
+
+@pytest.mark.slow
+def test_a_second_one_on_a_home_is_refused_and_the_first_works_on(tmp_path, capsys):
+    with ArenaHome(tmp_path):
+        pass
+    with Alone(tmp_path, "work") as first:
+        wait_until(lambda: is_locked(tmp_path, "work"), first)
+        holder = f"(process {first.process.pid}); nothing was changed"
+        for arguments in (["--only", "work"], ["--open-to", "authors", "--port", "0"]):
+            assert run(["--home", str(tmp_path), "serve", *arguments]) == 2
+            assert capsys.readouterr().err == f"arena: {tmp_path}: another arena serve runs its work {holder}\n"
+        assert first.process.poll() is None
+        with served("--home", tmp_path, "--only", "web", "--open-to", "authors") as web:
+            assert web.get("/submissions")[0] == 200
+            assert run(["--home", str(tmp_path), "serve", "--open-to", "authors", "--port", "0"]) == 2
+            assert "another arena serve runs its web (process" in capsys.readouterr().err
+
+
+@pytest.mark.slow(sample=True)
+def test_the_pages_say_what_the_checker_has_found_out(tmp_path):
+    refusal = can_contain_uploads().reason if not can_contain_uploads().is_enough else ""
+    with open_people(tmp_path):
+        pass
+    with (
+        served("--home", tmp_path, "--only", "web", "--open-to", "authors") as web,
+        Alone(tmp_path, "work", "--ladder", "none") as checker,
+    ):
+        wait_until(lambda: noted_refusal(tmp_path) != NO_CHECKER, checker)
+        assert _submissions(web)["refusal"] == noted_refusal(tmp_path) == refusal
+        assert checker.end(signal.SIGTERM)[0] == 0
+
+
+@pytest.mark.slow
+def test_what_is_handed_in_waits_for_the_checker_and_the_other_way_round(tmp_path):
+    needs.contained_uploads()
+    with open_people(tmp_path) as people:
+        ada = people.accounts.add("ada", Role.AUTHOR, "test")
+    with served("--home", tmp_path, "--only", "web", "--open-to", "authors") as web:
+        page = _submissions(web)
+        assert NO_CHECKER in page["refusal"]
+        note_containment(tmp_path, "")
+        assert _submissions(web)["refusal"] == ""  # the checker has begun meanwhile
+        with open_people(tmp_path) as people:
+            number = _hand_in(tmp_path, people, ada)
+            with Alone(tmp_path, "work", "--ladder", "none") as checker:
+                wait_until(lambda: people.submissions.find(number).state is not SubmissionState.WAITING, checker)
+                web.process.kill()  # the checker does without
+                web.process.wait()
+                wait_until(lambda: people.submissions.find(number).finished_at is not None, checker)
+                assert noted_refusal(tmp_path) == ""
+                assert checker.end(signal.SIGTERM)[0] == 0
+
+
+def _submissions(web):
+    request = urllib.request.Request(f"http://{web.address}/submissions", headers={"accept": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as response:
+        return json.loads(response.read())
+
+
+def _hand_in(home, people, person):
+    with UploadDirectory(home / "uploads").receive() as receiving:
+        receiving.write(b"print()\n")
+        came = receiving.keep()
+    return people.submissions.add(person, came.name, came.digest, came.size_bytes, "bot.py", "").number

@@ -1,0 +1,164 @@
+"""Programs of the parts: started when they are wanted, started again if they fail, and ended."""
+
+import asyncio
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from arena.server.http import services
+from arena.server.http.services import Service
+from tests.server.conftest import client_of
+
+pytestmark = pytest.mark.anyio
+
+
+STUBBORN = """
+import signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+open(sys.argv[2], "w").close()
+time.sleep(1000)
+"""
+
+
+def program(tmp_path, monkeypatch, text):
+    (tmp_path / "program_of_a_test.py").write_text(text)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return "program_of_a_test"
+
+
+async def running(service, but=None):
+    while service.pid in (None, but):
+        await asyncio.sleep(0.01)
+    return service.pid
+
+
+async def test_one_that_ends_is_started_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(services, "FIRST_PAUSE_SECONDS", 0.001)
+    service = Service(program(tmp_path, monkeypatch, "import time\ntime.sleep(1000)\n"), ())
+    service.start()
+    service.want()
+    first = await running(service)
+    os.kill(first, 9)
+    second = await running(service, but=first)
+    await service.close()
+    assert second != first
+    assert service.pid is None
+
+
+async def test_one_that_fails_at_once_is_started_less_and_less_often(tmp_path, monkeypatch):
+    pauses = []
+
+    async def sleep(seconds):
+        pauses.append(seconds)
+        if len(pauses) == 8:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(services.asyncio, "sleep", sleep)
+    service = Service(program(tmp_path, monkeypatch, "raise SystemExit(1)\n"), ())
+    service.want()
+    with pytest.raises(asyncio.CancelledError):
+        await service._keep_running()
+    assert pauses == [2, 4, 8, 16, 30, 30, 30, 30]
+
+
+async def test_one_that_has_nothing_to_do_rests_until_it_is_wanted(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(services, "FIRST_PAUSE_SECONDS", 1000.0)
+    ready = tmp_path / "ready"
+    service = Service(program(tmp_path, monkeypatch, "import sys\nopen(sys.argv[2], 'x').close()\n"), (str(ready),))
+    service.start()
+    for _ in range(2):
+        assert service.rests
+        service.want()
+        while not (ready.exists() and service.rests):
+            await asyncio.sleep(0.01)
+        ready.unlink()
+    await service.close()
+    assert caplog.text == ""
+
+
+async def test_one_that_does_not_want_to_end_is_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr(services, "LEAVING_SECONDS", 0.2)
+    service = Service(program(tmp_path, monkeypatch, STUBBORN), (str(tmp_path / "ready"),))
+    service.start()
+    service.want()
+    while not (tmp_path / "ready").exists():
+        await asyncio.sleep(0.01)
+    await service.close()
+    assert service.pid is None
+
+
+@pytest.mark.parametrize("text", ["import time\ntime.sleep(1000)\n", STUBBORN], ids=["quick", "stubborn"])
+async def test_nobody_but_the_loop_asks_whether_it_has_ended(tmp_path, monkeypatch, text):
+    """Else the loop may be too late: "Unknown child process pid"."""
+    monkeypatch.setattr(services, "LEAVING_SECONDS", 0.2)
+    asked, poll = [], subprocess.Popen.poll
+    service = Service(program(tmp_path, monkeypatch, text), (str(tmp_path / "ready"),))
+    service.start()
+    service.want()
+    pid = await running(service)
+    while text is STUBBORN and not (tmp_path / "ready").exists():
+        await asyncio.sleep(0.01)
+    monkeypatch.setattr(subprocess.Popen, "poll", lambda process: asked.append(process.pid) or poll(process))
+    await service.close()
+    assert service.pid is None
+    assert pid not in asked
+
+
+async def test_ctrl_c_is_for_the_web_process_also_while_a_program_starts(tmp_path, monkeypatch):
+    service = Service(program(tmp_path, monkeypatch, "import time\ntime.sleep(1000)\n"), ())
+    service.start()
+    service.want()
+    pid = await running(service)
+    assert os.getpgid(pid) == pid  # a terminal sends SIGINT to the group of the web process
+    await service.close()
+
+
+async def test_one_that_was_not_started_is_closed_quietly():
+    await Service("nothing", ()).close()
+
+
+async def test_the_program_ends_also_if_nobody_keeps_it_running_any_more(tmp_path, monkeypatch, caplog):
+    """Whatever made the task fail, ending the server goes on."""
+    service = Service(program(tmp_path, monkeypatch, "import time\ntime.sleep(1000)\n"), ())
+    service.start()
+    service.want()
+    pid = await running(service)
+
+    async def fail():
+        raise ZeroDivisionError
+
+    service._task.cancel()
+    service._task = asyncio.create_task(fail())
+    await asyncio.sleep(0)
+    await service.close()
+    assert service.pid is None
+    assert not Path(f"/proc/{pid}").exists()
+    assert "was no longer kept running" in caplog.text
+
+
+class SlowService:
+    """In place of a program that takes a while to end."""
+
+    def __init__(self):
+        self.closed = []
+        self.may_end = asyncio.Event()
+
+    def start(self):
+        pass
+
+    async def close(self):
+        self.closed.append("begun")
+        await self.may_end.wait()
+        self.closed.append("ended")
+
+
+async def test_they_end_while_the_server_waits_for_its_requests_and_once(directory):
+    service = SlowService()
+    async with client_of(directory, supervisor=service) as client:
+        client.site.end_streams()
+        await asyncio.sleep(0)
+        assert service.closed == ["begun"]
+        service.may_end.set()
+    assert service.closed == ["begun", "ended"]

@@ -1,0 +1,258 @@
+"""Handing in a bot over HTTP: what is taken, what is refused, and who sees what."""
+
+import asyncio
+
+import pytest
+
+from arena.base.programs.trouble_note import TroubleNote
+from arena.community.submissions import upload_directory
+from arena.community.uploads.containment import Containment
+from arena.server.gate import upload
+from arena.server.operations.opened_people import OpenedPeople
+from arena.store.people.directing import DirectorState
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role, Scope
+from arena.store.people.submission import SubmissionState
+from tests.server.conftest import client_of
+
+pytestmark = pytest.mark.anyio
+
+JSON = {"accept": "application/json"}
+FORM = "multipart/form-data; boundary=x"
+OURS = {"sec-fetch-site": "same-origin"}
+
+
+class World:
+    """A site with two authors and a director, and what each of them sends to prove it."""
+
+    def __init__(self, directory, client):
+        self.directory, self.client = directory, client
+        self.people = PeopleStore(directory / "people.sqlite3")
+        self.persons = {
+            name: self.people.accounts.add(name, role, "test")
+            for name, role in (("ada", Role.AUTHOR), ("eve", Role.AUTHOR), ("dora", Role.DIRECTOR))
+        }
+
+    def as_(self, name, *scopes):
+        if not name:
+            return dict(JSON)
+        if scopes:
+            return JSON | {"authorization": f"Bearer {self.people.tokens.make(self.persons[name], 't', scopes, 1)}"}
+        return JSON | OURS | {"cookie": f"arena-here={self.people.sessions.begin(self.persons[name], '', '')}"}
+
+    async def hand_in(self, name="ada", data=b"print()", file_name="bot.py", **options):
+        files = {"file": (file_name, data)}
+        return await self.client.post("/submissions", files=files, headers=self.as_(name), **options)
+
+    def uploads(self):
+        return sorted(path.name for path in (self.directory / "uploads").glob("*"))
+
+
+@pytest.fixture
+async def world(directory, monkeypatch):
+    enough = Containment(True, "of a test", None)
+    monkeypatch.setattr("arena.server.operations.opened_people.can_contain_uploads", lambda: enough)
+    opened = OpenedPeople(directory)
+    async with client_of(directory, endpoints=opened.endpoints, links=opened.links) as client:
+        made = World(directory, client)
+        yield made
+        made.people.close()
+    opened.close()
+
+
+async def test_a_form_with_a_file_is_a_submission_that_waits(world):
+    answer = await world.hand_in()
+    assert answer.status_code == 200
+    assert answer.json() == {"done": "submission 1 is waiting", "to": "/submissions/1"}
+    one = world.people.submissions.find(1)
+    assert (one.author, one.file_name, one.size_bytes, one.state) == ("ada", "bot.py", 7, SubmissionState.WAITING)
+    assert world.uploads() == [one.upload]
+
+
+async def test_a_program_sends_the_file_alone(world):
+    headers = world.as_("ada", Scope.SUBMIT) | {"content-type": "application/octet-stream"}
+    for _ in range(2):
+        answer = await world.client.post("/submissions?file_name=bot.zip&note=mine", content=b"PK", headers=headers)
+        assert answer.json()["to"] == "/submissions/1"
+    assert world.people.submissions.find(1).note == "mine"
+
+
+async def test_a_browser_is_led_to_the_submission(world):
+    headers = world.as_("ada") | {"accept": "text/html"}
+    answer = await world.client.post("/submissions", files={"file": ("bot.py", b"print()")}, headers=headers)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/submissions/1")
+    page = await world.client.get("/submissions/1", headers=headers)
+    assert "It waits to be checked." in page.text
+
+
+async def test_how_to_fix_it_is_beside_what_is_wrong(world):
+    await world.hand_in()
+    report = "what it wrote to stderr:\nto fix it: what a bot says\nto fix it: return an action"
+    world.people.submissions.claim().finish(SubmissionState.REFUSED, report, "illegal")
+    details = (await world.client.get("/submissions/1", headers=world.as_("ada"))).json()["details"]
+    assert details["hint"] == "return an action"
+    page = await world.client.get("/submissions/1", headers=world.as_("ada") | {"accept": "text/html"})
+    assert '<p class="notice bad">illegal<br>To fix it: return an action</p>' in page.text
+
+
+@pytest.mark.parametrize(
+    ("who", "scopes", "status"),
+    [("", (), 401), ("ada", (Scope.READ, Scope.PLAY), 403), ("ada", (Scope.SUBMIT,), 200), ("dora", (), 200)],
+)
+async def test_who_may_hand_in(world, who, scopes, status):
+    files = {"file": ("bot.py", b"print()")}
+    answer = await world.client.post("/submissions", files=files, headers=world.as_(who, *scopes))
+    assert answer.status_code == status
+    assert len(world.uploads()) == (status == 200)
+
+
+@pytest.mark.parametrize("has_length", [True, False])
+@pytest.mark.parametrize("is_form", [True, False])
+async def test_too_large_an_upload_is_refused_while_it_comes(world, monkeypatch, has_length, is_form):
+    for module in (upload, upload_directory):
+        monkeypatch.setattr(module, "MAX_UPLOAD_BYTES", 200_000)
+    sent = 0
+
+    async def pieces():
+        nonlocal sent
+        if is_form:
+            yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="bot.py"\r\n\r\n'
+        for _ in range(1000):
+            sent += 10_000
+            yield b"x" * 10_000
+
+    content_type = "multipart/form-data; boundary=x" if is_form else "application/octet-stream"
+    headers = world.as_("ada") | {"content-type": content_type} | ({"content-length": "10000000"} if has_length else {})
+    answer = await world.client.post("/submissions?file_name=a.py", content=pieces(), headers=headers)
+    assert answer.status_code == 400
+    assert "larger than" in answer.json()["error"]
+    assert sent < 400_000
+    assert world.uploads() == []
+
+
+@pytest.mark.parametrize(
+    ("content_type", "content", "status"),
+    [
+        ("text/plain", b"print()", 415),
+        ("", b"print()", 415),
+        ("application/octet-stream", b"", 400),
+        ("multipart/form-data", b"print()", 400),
+        (FORM, b"print()", 400),
+        (
+            "multipart/form-data; boundary=x",
+            b"--x\r\nContent-Disposition: form-data; name=note\r\n\r\na\r\n--x--\r\n",
+            400,
+        ),
+        (
+            "multipart/form-data; boundary=x",
+            b"--x\r\nContent-Disposition: form-data; name=file\r\n\r\na\r\n--x--\r\n",
+            400,
+        ),
+    ],
+)
+async def test_what_is_no_upload_is_refused(world, content_type, content, status):
+    headers = world.as_("ada") | {"content-type": content_type}
+    answer = await world.client.post("/submissions?file_name=a.py", content=content, headers=headers)
+    assert answer.status_code == status
+    assert answer.json()["error"].endswith(".")
+    assert world.people.submissions.find(1) is None
+    assert world.uploads() == []
+
+
+async def test_a_machine_that_can_contain_nobody_takes_nothing(directory, monkeypatch):
+    reason = "uploads can't be contained: here"
+    monkeypatch.setattr(
+        "arena.server.operations.opened_people.can_contain_uploads", lambda: Containment(False, reason, None)
+    )
+    opened = OpenedPeople(directory)
+    async with client_of(directory, endpoints=opened.endpoints, links=opened.links) as client:
+        world = World(directory, client)
+        answer = await world.hand_in()
+        assert answer.status_code == 400
+        assert answer.json()["error"] == "Uploads can't be contained: here."
+        assert reason in (await client.get("/submissions", headers={"accept": "text/html"})).text.replace("&#39;", "'")
+        assert world.uploads() == []
+        world.people.close()
+    opened.close()
+
+
+async def test_why_it_was_refused_is_for_its_author_alone(world):
+    await world.hand_in()
+    claim = world.people.submissions.claim()
+    claim.finish(SubmissionState.REFUSED, "canary-report", "canary-reason", "canary-bot@1")
+    for path in ("/submissions", "/submissions/1", "/submissions/1/upload"):
+        for who in ("", "eve", "dora"):
+            for accept in ("application/json", "text/html"):
+                answer = await world.client.get(path, headers=world.as_(who) | {"accept": accept})
+                assert "canary" not in answer.text
+                assert b"print()" not in answer.content
+    own = (await world.client.get("/submissions/1", headers=world.as_("ada"))).json()
+    assert (own["details"]["reason"], own["details"]["report"]) == ("canary-reason", "canary-report")
+    assert own["line"]["state"] == "refused"
+
+
+async def test_an_author_gets_back_what_was_handed_in_and_no_browser_runs_it(world):
+    await world.hand_in(data=b"<script>alert(1)</script>", file_name='a".html')
+    answer = await world.client.get("/submissions/1/upload", headers=world.as_("ada"))
+    assert answer.content == b"<script>alert(1)</script>"
+    assert answer.headers["content-type"] == "application/octet-stream"
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert "sandbox" in answer.headers.get_list("content-security-policy")
+
+
+@pytest.mark.parametrize("path", ["/submissions/1/upload", "/submissions/2/upload"])
+async def test_what_others_have_handed_in_might_as_well_not_exist(world, path):
+    await world.hand_in()
+    answer = await world.client.get(path, headers=world.as_("eve"))
+    assert answer.status_code == 404
+    assert answer.json()["error"] == f"You have no submission {path[13]}."
+
+
+async def test_only_its_author_withdraws_it(world):
+    await world.hand_in()
+    assert (await world.client.post("/submissions/1/withdraw", headers=world.as_("eve"))).status_code == 404
+    assert (await world.client.post("/submissions/1/withdraw", headers=world.as_("ada"))).status_code == 200
+    again = await world.client.post("/submissions/1/withdraw", headers=world.as_("ada"))
+    assert again.status_code == 400
+    assert world.people.submissions.find(1).state is SubmissionState.WITHDRAWN
+
+
+async def test_many_uploads_at_once_keep_to_the_limit_and_leave_nothing_behind(world, monkeypatch):
+    for name in ("MAX_RECEIVING", "RECEIVING_OF_A_PERSON"):
+        monkeypatch.setattr(upload_directory, name, 40)
+    headers = world.as_("ada")
+
+    async def one(number):
+        files = {"file": ("bot.py", f"print({number})".encode())}
+        return (await world.client.post("/submissions", files=files, headers=headers)).status_code
+
+    statuses = await asyncio.gather(*(one(number) for number in range(40)))
+    assert sorted(statuses) == [200] * 3 + [400] * 37
+    assert len(world.uploads()) == 3
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x", "1.5", "99999999999999999999", "%00"])
+async def test_an_odd_number_is_no_submission(world, number):
+    answer = await world.client.get(f"/submissions/{number}", headers=JSON)
+    assert answer.status_code in (400, 404)
+    assert answer.json()["error"]
+
+
+async def test_health_says_what_is_wrong_with_parts_and_nothing_of_what_a_contest_hides(directory, monkeypatch):
+    enough = Containment(True, "of a test", None)
+    monkeypatch.setattr("arena.server.operations.opened_people.can_contain_uploads", lambda: enough)
+    opened = OpenedPeople(directory)
+    say = opened.store.directors.say
+    say("calm", "ladder", DirectorState.PLAYING)
+    say("stormy", "ladder", DirectorState.RESTING, "3 <b>matches</b> stayed void")
+    say("secret", "contest", DirectorState.UNABLE, "secret")
+    TroubleNote(directory, "checker").say("nothing is checked: /home/arena is full")
+    async with client_of(directory, troubles=opened.troubles) as client:
+        found = (await client.get("/health.json")).json()["troubles"]
+        checker, ladder = found
+        assert checker.startswith("the part that checks what authors hand in can't do all of its work")
+        assert ladder == "stormy: 3 <b>matches</b> stayed void"
+        page = (await client.get("/health")).text
+        assert "3 &lt;b&gt;matches" in page
+        assert "secret" not in page and "/home/arena" not in page
+    opened.close()

@@ -1,0 +1,147 @@
+"""Which part is started when: with real databases, and services that only say what is wanted of them."""
+
+import shutil
+
+import pytest
+
+from arena.base.programs.trouble_note import noted_troubles
+from arena.community.submissions.containment_note import note_containment
+from arena.match.players.manifest import load_bot
+from arena.server.http.supervisor import View, _Watched
+from arena.server.operating.parts import programs
+from arena.store.home import PEOPLE_FILE, ArenaHome
+from arena.store.people.directing import DirectorState, Wish
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
+from arena.store.people.unrated_match import Choices
+from tests.community.contests.samples import contest_of
+from tests.conftest import BOTS
+
+DAY = 86_400
+NOW = 1_800_000_000.0
+
+
+class Service:
+    """In place of a program."""
+
+    rests, trouble = True, ""
+
+
+class World:
+    """A home, its people, and the parts of a site with one ladder."""
+
+    def __init__(self, directory):
+        self.seconds = NOW
+        self.home, self.people = ArenaHome(directory), PeopleStore(directory / PEOPLE_FILE, lambda: self.seconds)
+        self.watched = [_Watched(one, Service()) for one in programs(directory, [("open", "arena:open_ladder")], 4)]
+        self.ada = self.people.accounts.add("ada", Role.DIRECTOR, "test")
+        self.people.directors.say("open", "ladder", DirectorState.IDLE)
+
+    def wanted(self):
+        view = View(self.home, self.people)
+        return [one.program.part.name for one in self.watched if one.is_wanted(view)]
+
+
+@pytest.fixture
+def world(tmp_path):
+    world = World(tmp_path)
+    yield world
+    world.people.close()
+    world.home.close()
+
+
+def hand_in(world, digest="a"):
+    world.people.submissions.add(world.ada, digest, digest * 64, 1, "bot.py", "")
+
+
+def accept_a_bot(world):
+    shutil.copytree(BOTS / "minimal", world.home.directory / "one")
+    world.home.bots.add(load_bot(world.home.directory / "one"))
+
+
+def ask(world):
+    world.people.requests.add("open", "void", {}, subject="", reason="Because.", by="ada")
+
+
+def announce(world):
+    world.people.contests.add("ada", contest_of(house_bots=None, opens_at="2027-01-16T08:00:00"))
+    assert world.wanted() == []
+    world.seconds += 2 * DAY
+
+
+def play(world):
+    world.people.unrated_matches.set_menu("{}", 4)
+    choices = Choices(game="differences", options="{}", seat=0, bot="arena:greedy", per_action_milliseconds=1000)
+    world.people.unrated_matches.begin(choices, None, "192.0.2.1")
+
+
+STARTED_BY = {
+    "a submission": (hand_in, ["checker"]),
+    "a bot": (accept_a_bot, ["ladder", "play"]),
+    "a wish": (lambda world: world.people.directors.want("open", Wish.PAUSE, reason="x", by="ada"), ["ladder"]),
+    "a request": (ask, ["ladder"]),
+    # and every day the play host removes what is old
+    "a contest whose time has come": (announce, ["contests", "play"]),
+    "a match in the browser": (play, ["play"]),
+    "uploads that can't be contained": (lambda world: note_containment(world.home.directory, "no"), ["checker"]),
+}
+
+
+@pytest.mark.parametrize(("change", "parts"), STARTED_BY.values(), ids=STARTED_BY)
+def test_each_part_is_started_at_first_and_then_by_what_concerns_it(world, change, parts):
+    assert world.wanted() == ["checker", "contests", "results", "ladder", "play"]
+    assert world.wanted() == []
+    change(world)
+    assert world.wanted() == parts
+    assert world.wanted() == [], "it has been started for that"
+
+
+def test_a_part_that_runs_is_not_started_and_looks_again_when_it_has_ended(world):
+    world.wanted()
+    checker = world.watched[0]
+    checker.service.rests = False
+    hand_in(world)
+    assert world.wanted() == []
+    world.people.submissions.claim().finish(SubmissionState.REFUSED, "")
+    checker.service.rests = True
+    assert world.wanted() == []
+    hand_in(world, "b")
+    assert world.wanted() == ["checker"]
+
+
+def test_a_check_that_was_given_up_is_done_when_its_time_has_come(world):
+    hand_in(world)
+    world.people.submissions.claim()
+    world.wanted()
+    world.seconds += DAY
+    assert world.wanted() == ["checker", "play"]
+
+
+def test_parts_at_rest_are_said_to_be_there(world):
+    world.people.unrated_matches.set_menu("{}", 4)
+    world.seconds += 50
+    for one in world.watched:
+        one.stay(world.people)
+    world.seconds += 20
+    assert not world.people.directors.is_silent(world.people.directors.report("open"))
+    assert world.people.unrated_matches.menu() == "{}"
+    for one in world.watched:
+        one.service.rests = False
+    world.seconds += 50
+    for one in world.watched:
+        one.stay(world.people)
+    assert world.people.directors.is_silent(world.people.directors.report("open"))
+
+
+def test_a_part_that_ends_again_and_again_is_a_trouble(world):
+    checker = world.watched[0]
+    checker.service.trouble = "x has ended (1); it is started again"
+    for one in world.watched:
+        one.note_trouble()
+    assert [(one.part, one.sentence) for one in noted_troubles(world.home.directory)] == [
+        ("checker", checker.service.trouble)
+    ]
+    checker.service.trouble = ""
+    checker.note_trouble()
+    assert list(noted_troubles(world.home.directory)) == []

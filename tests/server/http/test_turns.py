@@ -1,0 +1,96 @@
+"""Who is built when more pages are asked for than can be built at a time."""
+
+import asyncio
+
+import pytest
+
+from arena.server.http.problems import ProblemError
+from arena.server.http.turns import BUSY, FIRST_PER_LATER, Turns
+
+pytestmark = pytest.mark.anyio
+
+
+class Line:
+    """Pages that are built one after the other, when a test says so."""
+
+    def __init__(self, turns):
+        self.turns, self.built, self.tasks = turns, [], []
+        self.go_on = asyncio.Semaphore(0)
+
+    async def build(self, name, is_first):
+        async with self.turns.turn(is_first):
+            await self.go_on.acquire()
+            self.built.append(name)
+
+    async def ask(self, name, is_first=True):
+        self.tasks.append(asyncio.create_task(self.build(name, is_first)))
+        await asyncio.sleep(0)
+        return self.tasks[-1]
+
+    async def finish(self):
+        for _ in self.tasks:
+            self.go_on.release()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        return self.built
+
+
+async def test_pages_nobody_has_seen_come_first_but_others_are_not_forgotten():
+    line = Line(Turns(1))
+    await line.ask("being built")
+    for number in range(2):
+        await line.ask(f"late {number}", is_first=False)
+    for number in range(2 * FIRST_PER_LATER):
+        await line.ask(f"new {number}")
+    new = [f"new {number}" for number in range(2 * FIRST_PER_LATER)]
+    assert await line.finish() == [
+        "being built", *new[:FIRST_PER_LATER], "late 0", *new[FIRST_PER_LATER:], "late 1",
+    ]  # fmt: skip
+
+
+async def test_as_many_are_built_at_a_time_as_may_be():
+    turns = Turns(2)
+    line = Line(turns)
+    await line.ask("a")
+    assert not turns.is_busy
+    await line.ask("b")
+    assert turns.is_busy
+    await line.ask("c")
+    assert sorted(await line.finish()) == ["a", "b", "c"]
+    assert not turns.is_busy
+
+
+async def test_those_beyond_the_bound_are_refused_and_nobody_else():
+    line = Line(Turns(1, max_waiting=2))
+    for name in "abc":
+        await line.ask(name)
+    refused = await line.ask("d")
+    with pytest.raises(ProblemError) as error:
+        await refused
+    assert error.value.problem is BUSY
+    assert await line.finish() == ["a", "b", "c"]
+
+
+async def test_those_who_leave_give_up_their_turn():
+    turns = Turns(1)
+    line = Line(turns)
+    await line.ask("a")
+    leaving, staying = await line.ask("b"), await line.ask("c")
+    leaving.cancel()
+    assert await line.finish() == ["a", "c"]
+    assert staying.done()
+    await line.ask("d")
+    line.tasks[0].cancel()  # it is over
+    assert await line.finish() == ["a", "c", "d"]
+
+
+async def test_one_who_leaves_when_its_turn_has_come_passes_it_on():
+    turns = Turns(1)
+    line = Line(turns)
+    first, second = await line.ask("a"), await line.ask("b")
+    await line.ask("c")
+    line.go_on.release()
+    while not first.done():
+        await asyncio.sleep(0)
+    second.cancel()
+    assert await line.finish() == ["a", "c"]
+    assert not turns.is_busy

@@ -1,0 +1,140 @@
+"""What everybody may know of what is wrong with the parts."""
+
+import resource
+
+import pytest
+
+from arena.base.errors import DatabaseError
+from arena.base.programs.trouble_note import Trouble, TroubleNote
+from arena.server.operating.part_lock import locked_parts
+from arena.server.operating.troubles import PROBE, troubles, why_unwritable
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.directing import DirectorState
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
+from arena.store.people.submission_claims import CLAIM_SECONDS
+from arena.store.people.submissions import FAILED_SECONDS
+from tests.community.contests.samples import OPEN, contest_of
+from tests.store.people.conftest import FakeClock
+
+
+@pytest.fixture
+def people(tmp_path):
+    with ArenaHome(tmp_path), open_people(tmp_path) as opened:
+        yield opened
+
+
+def away(_):
+    raise DatabaseError("it is away")
+
+
+def found(tmp_path, people):
+    return list(troubles(tmp_path, people))
+
+
+def test_nothing_is_wrong_with_a_part_that_never_worked_here_or_works_now(tmp_path, people):
+    assert found(tmp_path, people) == []
+    with locked_parts(tmp_path, ["web", "work"]):
+        assert found(tmp_path, people) == []
+
+
+def test_a_part_that_has_worked_here_and_does_not_now_is_named(tmp_path, people):
+    with locked_parts(tmp_path, ["web", "work"]):
+        pass
+    sentence = "the process that checks and plays does not run (arena serve --only work)"
+    assert found(tmp_path, people) == [Trouble("work", sentence, sentence)]
+
+
+def test_a_ladder_that_can_not_be_played_is_named_once(tmp_path, people):
+    say = people.directors.say
+    say("spring", "ladder", DirectorState.UNABLE, "the bot 'a@1' differs")
+    assert [one.sentence for one in found(tmp_path, people)] == ["spring: the bot 'a@1' differs"]
+    TroubleNote(tmp_path, "ladder", "s.toml").say("s.toml can't be played now: the bot 'a@1' differs")
+    assert [one.sentence for one in found(tmp_path, people)] == ["s.toml can't be played now: the bot 'a@1' differs"]
+    say("autumn", "ladder", DirectorState.SHORT)
+    assert found(tmp_path, people)[1:] == [Trouble("ladder", "autumn: short", "autumn: short")]
+
+
+def test_everybody_knows_which_part_is_in_trouble_and_operators_where(tmp_path, people, monkeypatch):
+    where = "/srv/arena postgresql://arena@db.internal:5432/people"
+    for part in ("checker", "play", "contests", "results", "of a later version"):
+        TroubleNote(tmp_path, part).say(f"it can't work now: {where}")
+    people.directors.say("spring", "ladder", DirectorState.UNABLE, f"{where}: closed")
+    people.directors.say("autumn", "ladder", DirectorState.SHORT, "hand in 1 more bot")
+    told = {one.part: one.public for one in found(tmp_path, people) if one.part != "ladder"}
+    ladders = [one.public for one in found(tmp_path, people) if one.part == "ladder"]
+    monkeypatch.setattr(people.directors, "reports", away)
+    told["web"] = found(tmp_path, people)[-1].public
+    assert all(where in one.sentence or one.part == "web" for one in found(tmp_path, people))
+    why = "the log of the server says why"
+    assert ladders == ["autumn: hand in 1 more bot", f"spring: it can't be played now; {why}"]
+    assert told == {
+        "checker": f"the part that checks what authors hand in can't do all of its work; {why}",
+        "contests": f"the part that plays contests can't do all of its work; {why}",
+        "of a later version": f"a part of the site can't do all of its work; {why}",
+        "play": f"the part that lets people play against bots can't do all of its work; {why}",
+        "results": f"the part that signs the results of contests can't do all of its work; {why}",
+        "web": f"the database of people can't be read; {why}",
+    }
+
+
+def test_of_a_contest_its_name_is_said_and_not_why_and_only_before_it_is_over(tmp_path, people):
+    """Of one with hidden results nobody but operators hears it: it may be about these."""
+    for name, results in (("spring", {}), ("summer", OPEN)):
+        stored = people.contests.add("dora", contest_of(name=f'"{name}"', **results))
+        people.contests.set_stage(stored, stored.stage, "canary")
+    sentences = [f"contest {name} does not go on; its page tells its directors why" for name in ("spring", "summer")]
+    assert sorted(one.sentence for one in found(tmp_path, people)) == sentences
+    assert sorted(one.public for one in found(tmp_path, people)) == ["", sentences[1]]
+    people.contests.cancel("dora", "spring", "Because.")
+    assert [one.sentence.split()[1] for one in found(tmp_path, people)] == ["summer"]
+
+
+def test_a_checker_that_fails_is_named_while_it_does_and_for_an_hour(tmp_path):
+    now = FakeClock()
+    with PeopleStore(tmp_path / "people.sqlite3", now) as people:
+        ada = people.accounts.add("ada", Role.AUTHOR, "test")
+        assert found(tmp_path, people) == []
+        for digest in ("a", "b", "c"):
+            people.submissions.add(ada, digest, digest * 64, 1, "bot.py", "")
+        people.submissions.claim().finish(SubmissionState.REFUSED, "")
+        people.submissions.claim()
+        assert found(tmp_path, people) == []
+        now.seconds += CLAIM_SECONDS
+        again = people.submissions.claim()
+        [one] = found(tmp_path, people)
+        assert one.part == "checker"
+        assert one.sentence.startswith("submission 2 is checked again")
+        again.finish(SubmissionState.FAILED, "")
+        assert [one.sentence[:38] for one in found(tmp_path, people)] == ["the arena could not check 1 submission"]
+        now.seconds += FAILED_SECONDS  # nothing says that it would work now
+        assert [one.sentence[:38] for one in found(tmp_path, people)] == ["the arena could not check 1 submission"]
+        people.submissions.claim().finish(SubmissionState.ACCEPTED, "", bot="x@1")
+        assert found(tmp_path, people) == []
+
+
+def test_a_database_that_can_not_be_read_hides_no_note(tmp_path, people, monkeypatch):
+    monkeypatch.setattr(people.directors, "reports", away)
+    TroubleNote(tmp_path, "play").say("nobody can play now: it is away")
+    assert [(one.part, one.sentence) for one in found(tmp_path, people)] == [
+        ("play", "nobody can play now: it is away"),
+        ("web", "the database of people can't be read: it is away"),
+    ]
+
+
+def test_a_home_that_can_not_be_written_is_named_to_operators(tmp_path, people, monkeypatch):
+    assert why_unwritable("/proc")  # where not even root can
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(PROBE) // 2, unlimited[1]))  # stands in for a small disk
+    try:
+        (one,) = found(tmp_path, people)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+    assert (one.part, one.sentence) == (
+        "home",
+        f"the arena's home can't be written: {tmp_path}: No space left on device",
+    )
+    assert one.public == "the arena's home can't be written: nothing new is kept; the log of the server says why"
+    assert found(tmp_path, people) == []
+    assert not list(tmp_path.glob("tmp*"))

@@ -1,0 +1,200 @@
+"""The systemd units: what is in them, what systemd says of them, and what can't be in one."""
+
+import configparser
+import getpass
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.base.errors import UsageError
+from arena.cli.group import run
+from arena.server.operating import units as module
+from arena.server.operating.units import Installation, units
+from arena.store.home import PEOPLE_CREDENTIAL, STORE_CREDENTIAL
+from tests import needs
+
+PLAIN = Installation(
+    home=Path("/var/lib/arena"),
+    user=getpass.getuser(),
+    address="127.0.0.1:8000",
+    is_public=False,
+    options=(),
+    play_slots=4,
+    has_metrics=False,
+    ladders=("arena:open_ladder",),
+    has_network=False,
+)
+MOST_EXPOSED = 2.0
+"""Of the web service, as systemd rates it."""
+
+
+def section(text, name):
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    parser.optionxform = str
+    parser.read_string(text)
+    return parser[name]
+
+
+def test_there_are_two_services_and_a_socket():
+    made = units(replace(PLAIN, ladders=("arena:open_ladder", "/etc/arena/a+b.toml")))
+    services = {name for name in made if name.endswith(".service")}
+    assert services == {"arena-web.service", "arena-work.service"}
+    assert set(made) - services == {"arena.target", "arena.slice", "arena-web.socket"}
+    wanted = section(made["arena.target"], "Unit")["Wants"].split()
+    assert set(wanted) == services | {"arena-web.socket"}
+    for name in services:
+        assert section(made[name], "Service")["Slice"] == "arena.slice"
+        assert section(made[name], "Service")["Type"] == "notify"
+    started = section(made["arena-work.service"], "Service")["ExecStart"]
+    both = "--ladder arena:open_ladder --ladder /etc/arena/a+b.toml"
+    assert started.endswith(f"serve --home /var/lib/arena --only work {both} --play-slots 4")
+    assert "--ladder none" in units(replace(PLAIN, ladders=()))["arena-work.service"]
+
+
+def test_the_site_has_most_of_a_busy_machine_and_runs_no_bots():
+    web, work = (section(units(PLAIN)[f"arena-{name}.service"], "Service") for name in ("web", "work"))
+    assert int(web["CPUWeight"]) > int(work["CPUWeight"])
+    assert ("Delegate" in web, work["Delegate"]) == (False, "yes")
+    for setting in ("RestrictNamespaces", "RestrictSUIDSGID"):  # bubblewrap, and openat2 for Landlock, need them
+        assert setting not in work
+
+
+def test_what_is_given_stands_where_systemd_reads_it():
+    options = ("--allowed-host", "arena.example.org", "--trusted-proxy", "10.0.0.0/8")
+    made = units(replace(PLAIN, home=Path("/srv/a"), user="u", address="[::]:80", is_public=True, options=options))
+    web = section(made["arena-web.service"], "Service")
+    command = " ".join(["serve --home /srv/a --only web --open-to authors --public", *options])
+    assert web["ExecStart"].endswith(f" -P -m arena {command}")
+    assert (web["User"], web["ReadWritePaths"]) == ("u", "/srv/a")
+    assert section(made["arena-web.socket"], "Socket")["ListenStream"] == "[::]:80"
+    assert not re.search(r"@[A-Z_]+@", "".join(made.values()))
+
+
+def test_urls_with_passwords_are_credentials_that_need_not_be_there():
+    made = units(PLAIN)
+    for name in (name for name in made if name.endswith(".service")):
+        for credential in (STORE_CREDENTIAL, PEOPLE_CREDENTIAL):
+            place = f"/etc/arena/{credential.removeprefix('arena.')}"
+            lines = made[name].splitlines()
+            assert f"LoadCredential={credential}:{place}" in lines
+            assert f"SetCredential={credential}:\\n" in lines
+
+
+def test_a_database_server_is_reached_by_network_and_a_file_without(monkeypatch):
+    assert "PrivateNetwork=yes" in units(PLAIN)["arena-web.service"]
+    web = section(units(replace(PLAIN, has_network=True))["arena-web.service"], "Service")
+    assert (web["PrivateNetwork"], web["RestrictAddressFamilies"]) == ("no", "AF_UNIX AF_INET AF_INET6")
+
+
+def test_metrics_are_reached_by_network_and_people_play_in_as_many_slots_as_wanted(tmp_path):
+    arguments = ["units", str(tmp_path), "--home", "/var/lib/arena", "--metrics-address", "127.0.0.1:9100"]
+    assert run([*arguments, "--play-slots", "12"]) == 0
+    web, work = (section((tmp_path / f"arena-{name}.service").read_text(), "Service") for name in ("web", "work"))
+    assert web["ExecStart"].endswith("--only web --open-to authors --metrics-address 127.0.0.1:9100")
+    assert (web["PrivateNetwork"], web["RestrictAddressFamilies"]) == ("no", "AF_UNIX AF_INET AF_INET6")
+    assert work["ExecStart"].endswith(" --play-slots 12")
+    assert work["PrivateNetwork"] == "yes"
+
+
+@pytest.mark.parametrize(
+    ("python", "package", "ladder", "protection"),
+    [
+        ("/opt/arena/bin/python", "/opt/arena/lib/arena", "arena:open_ladder", "yes"),
+        ("/home/a/bin/python", "/opt/arena/lib/arena", "arena:open_ladder", "read-only"),
+        ("/opt/arena/bin/python", "/home/a/source/arena", "arena:open_ladder", "read-only"),
+        ("/opt/arena/bin/python", "/opt/arena/lib/arena", "/home/ada/spring.toml", "read-only"),
+    ],
+)
+def test_homes_of_people_are_hidden_where_neither_the_arena_nor_a_ladder_is(
+    monkeypatch, python, package, ladder, protection
+):
+    monkeypatch.setattr(module.sys, "executable", python)
+    monkeypatch.setattr(module, "package_directory", lambda: Path(package))
+    monkeypatch.setattr(module.sys, "base_prefix", "/usr")
+    made = units(replace(PLAIN, ladders=(ladder,)))
+    assert section(made["arena-work.service"], "Service")["ProtectHome"] == protection
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"home": Path("/a b")}, "--home '/a b': expected an absolute path"),
+        ({"home": Path("/a%n")}, "--home '/a%n': expected an absolute path"),
+        ({"home": Path("/a\nExecStartPre=/bin/x")}, "expected an absolute path"),
+        ({"user": "a b"}, "--user 'a b': expected the name of a user"),
+        ({"user": "x\nAmbientCapabilities=CAP_SYS_ADMIN"}, "expected the name of a user"),
+        ({"options": ("--allowed-host", "a;b")}, "'a;b': expected letters"),
+        ({"options": ("--allowed-host", "a\nUser=root")}, "expected letters"),
+        ({"ladders": ("/a/$HOME.toml",)}, "--ladder '/a/$HOME.toml': expected an absolute path"),
+    ],
+)
+def test_what_systemd_would_read_as_something_else_is_refused(change, sentence):
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        units(replace(PLAIN, **change))
+
+
+@needs.program("systemd-analyze")
+@pytest.mark.parametrize("has_network", [False, True])
+def test_systemd_understands_each_line_and_finds_little_that_the_site_could_harm(tmp_path, has_network):
+    for name, text in units(replace(PLAIN, has_network=has_network)).items():
+        (tmp_path / name).write_text(text)
+    paths = sorted(map(str, tmp_path.iterdir()))
+    verified = subprocess.run(["systemd-analyze", "verify", "--man=no", *paths], capture_output=True, text=True)
+    about_us = [line for line in verified.stderr.splitlines() if "arena" in line]
+    assert (verified.returncode, about_us) == (0, [])
+    rated = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--no-pager", str(tmp_path / "arena-web.service")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    [exposure] = re.findall(r"Overall exposure level for arena-web.service: (\d+\.\d)", rated.stdout)
+    assert float(exposure) <= MOST_EXPOSED
+
+
+def test_the_command_writes_them_and_says_how_to_start(tmp_path, capsys):
+    place = tmp_path / "units"
+    arguments = ["units", str(place), "--home", "/var/lib/arena", "--allowed-host", "a.example.org"]
+    assert run(arguments) == 0
+    out = capsys.readouterr().out
+    assert f"{len(list(place.iterdir()))} units are in {place}." in out
+    assert "Copy them to /etc/systemd/system first. To start the arena" in out
+    assert "systemctl enable --now arena.target arena-web.socket" in out
+    assert "User=arena\n" in (place / "arena-work.service").read_text()
+    assert "--allowed-host a.example.org" in (place / "arena-web.service").read_text()
+    (place / "arena-checker.service").write_text("# Written by arena units. A part that runs bots: it checks\n")
+    (place / "arena-own.service").write_text("[Service]\n")
+    assert run(arguments) == 0  # again, over those that are there
+    assert "  systemctl stop arena-checker.service\n  systemctl daemon-reload\n" in capsys.readouterr().out
+    services = sorted(one.name for one in place.glob("*.service"))
+    assert services == ["arena-own.service", "arena-web.service", "arena-work.service"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--host", "0.0.0.0"], "add --public"),
+        (["--ladder", "missing.toml"], "--ladder 'missing.toml': there is no such file"),
+        (["--ladder", "arena:missing"], "unknown tournament"),
+        (["--trusted-proxy", "x"], "--trusted-proxy 'x'"),
+        (["--port", "0"], "--port 0: the socket unit needs one that stays the same"),
+        (["--user", "no one"], "--user 'no one'"),
+        (["--metrics-address", "0.0.0.0:9100"], "metrics are for operators; add --public to allow it"),
+        (["--metrics-address", "9100"], "--metrics-address '9100': expected HOST:PORT"),
+        (["--metrics-address", "127.0.0.1:0"], "expected a port that is not 0"),
+        (["--play-slots", "201"], "--play-slots"),
+    ],
+)
+def test_the_command_refuses_in_a_sentence(tmp_path, capsys, arguments, sentence):
+    assert run(["units", str(tmp_path / "u"), *arguments]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not (tmp_path / "u").exists()
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path, capsys):
+    (tmp_path / "u").write_text("in the way")
+    assert run(["units", str(tmp_path / "u"), "--home", "/var/lib/arena"]) == 2
+    assert "u/arena.target: can't be written" in capsys.readouterr().err

@@ -1,0 +1,163 @@
+"""A site with people: somebody in each role, and browsers and programs of theirs."""
+
+import contextlib
+import json
+import logging
+
+import httpx
+import pytest
+from argon2 import PasswordHasher
+
+from arena.base.programs.log_lines import JsonLines, TextLines
+from arena.community.submissions.upload_directory import UploadDirectory
+from arena.server.gate.gate import Gate
+from arena.server.gate.homes import Homes
+from arena.server.http.app import Site
+from arena.server.http.hosts import Hosts
+from arena.server.http.observation import observing
+from arena.server.http.opened_home import OpenedHome
+from arena.server.http.request_log import let_requests_be_logged, log_request
+from arena.server.operations.table import OPERATIONS
+from arena.site.links import ServedLinks
+from arena.site.render import asset_digests
+from arena.store.people import passwords
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role, Scope
+from tests.server.conftest import FakeVersions
+from tests.store.people.conftest import FakeClock
+
+PASSWORD = "correct horse battery"
+COOKIE = "__Host-arena"
+HOST = "arena.example"
+HTML, JSON = "text/html,application/xhtml+xml,*/*;q=0.8", "application/json"
+OURS = {"sec-fetch-site": "same-origin"}
+
+ROLES = {"ann": Role.AUTHOR, "dora": Role.DIRECTOR, "olga": Role.OPERATOR, "otto": Role.OPERATOR}
+
+
+class World:
+    """The site, and who is there.
+
+    Attributes:
+        store: the database of people.
+        now: its clock.
+        site: the application.
+    """
+
+    def __init__(self, store, now, site):
+        self.store, self.now, self.site = store, now, site
+        self._clients = contextlib.AsyncExitStack()
+        self._hash = passwords.hash_password(PASSWORD)
+
+    def add(self, name, role):
+        person = self.store.accounts.add(name, role, "test")
+        self.store.accounts.set_password(person, self._hash)
+        return self.store.accounts.get(name)
+
+    def client(self, address="192.0.2.1", scheme="https", host=HOST, **headers):
+        """Return a browser that is not signed in."""
+        transport = httpx.ASGITransport(app=self.site, client=(address, 1234))
+        headers = {"accept": HTML, **OURS} | headers
+        client = httpx.AsyncClient(transport=transport, base_url=f"{scheme}://{host}", headers=headers)
+        self._clients.push_async_callback(client.aclose)
+        return client
+
+    def browser(self, name, **options):
+        """Return a browser in which somebody is signed in."""
+        client = self.client(**options)
+        secret = self.store.sessions.begin(self.store.accounts.get(name), "a browser", "192.0.2.1")
+        client.cookies.set(COOKIE, secret, domain=HOST)
+        return client
+
+    def program(self, name, *scopes, days=1):
+        """Return a program that has a token of somebody."""
+        token = self.store.tokens.make(self.store.accounts.get(name), "test", scopes or (Scope.READ,), days)
+        client = self.client(accept=JSON, authorization=f"Bearer {token}")
+        del client.headers["sec-fetch-site"]
+        return client
+
+    def contents(self):
+        """Return all that is stored of people, but for when they were seen and what counts requests."""
+
+        def read(connection):
+            from arena.store.people.schema import metadata
+
+            return {
+                table.name: [
+                    {key: value for key, value in row._mapping.items() if key not in ("seen_at", "expires_at")}
+                    for row in connection.execute(table.select())
+                ]
+                for table in metadata.sorted_tables
+                if table.name != "rates"
+            }
+
+        return self.store._database.read(read)
+
+    async def close(self):
+        await self._clients.aclose()
+
+
+@pytest.fixture(autouse=True)
+def quick_hashes(monkeypatch):
+    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr(passwords, "_hasher", lambda: hasher)
+    passwords._hash_of_nothing.cache_clear()
+    yield
+    passwords._hash_of_nothing.cache_clear()
+
+
+@pytest.fixture
+async def world(directory, tmp_path):
+    """Yield a site with an author, a director and two operators."""
+    now = FakeClock()
+    home = OpenedHome(directory)
+    links = ServedLinks(asset_digests(), "/account")
+    with PeopleStore(tmp_path / "people.sqlite3", now) as store:
+        gate = Gate(store, UploadDirectory(tmp_path / "uploads"), Homes(home), links, OPERATIONS)
+        hosts = Hosts("0.0.0.0", [HOST])
+        site = Site(home, versions=FakeVersions(), hosts=hosts, endpoints=gate.endpoints, links=links)
+        built = World(store, now, site)
+        for name, role in ROLES.items():
+            built.add(name, role)
+        try:
+            yield built
+        finally:
+            await built.close()
+            await site.close()
+            await gate.close()
+            home.close()
+
+
+class Lines(logging.Handler):
+    """Keeps each line in both formats."""
+
+    def __init__(self):
+        super().__init__(logging.NOTSET)
+        self.texts, self.values = [], []
+
+    def emit(self, record):
+        if record.name.startswith(("httpx", "httpcore")):  # those of the browser in this test
+            return
+        self.texts.append(TextLines().format(record))
+        self.values.append(json.loads(JsonLines().format(record)))
+
+
+@pytest.fixture
+def lines(monkeypatch):
+    handler = Lines()
+    logger = logging.getLogger()
+    logger.addHandler(handler)
+    monkeypatch.setattr(logger, "level", logging.DEBUG)
+    requests = logging.getLogger("arena.requests")
+    before = requests.level
+    let_requests_be_logged()
+    yield handler
+    requests.setLevel(before)
+    logger.removeHandler(handler)
+
+
+@pytest.fixture
+def logged_world(world, lines, monkeypatch):
+    """The site, with every request logged."""
+    world.site._app = observing(world.site._app, [log_request])
+    return world

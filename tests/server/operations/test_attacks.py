@@ -1,0 +1,443 @@
+"""What other sites, proxies and strangers try."""
+
+import asyncio
+import json
+import logging
+import re
+
+import pytest
+from sqlalchemy import event
+
+from arena.server.gate.responses import place_of_ours
+from arena.server.operations.sign_in import FOR_A_NAME, FOR_A_NAME_FROM_AN_ADDRESS, FROM_AN_ADDRESS
+from arena.server.operations.table import OPERATIONS
+from arena.store.people.roles import Role, Scope
+from tests.server.operations.conftest import COOKIE, HOST, HTML, JSON, PASSWORD
+from tests.server.operations.test_permissions import THERE
+
+pytestmark = pytest.mark.anyio
+
+POSTS = [operation for operation in OPERATIONS if operation.method == "POST"]
+LOGIN = {"name": "ann", "password": PASSWORD}
+
+
+async def bare(client, method, path, headers, content=b""):
+    """Ask without the headers that the browsers of ``World`` send."""
+    del client.headers["sec-fetch-site"]
+    return await client.request(method, path, headers=headers, content=content)
+
+
+# other sites
+
+NOT_OURS = [
+    {"sec-fetch-site": "cross-site"},
+    {"sec-fetch-site": "same-site"},
+    {"sec-fetch-site": "Same-Origin, cross-site"},
+    {"sec-fetch-site": "cross-site", "origin": f"https://{HOST}"},
+    {"sec-fetch-site": ""},
+    {"sec-fetch-site": "", "origin": "https://evil.example"},
+    {"origin": "https://evil.example"},
+    {"origin": "null"},
+    {"origin": ""},
+    {"origin": f"http://{HOST}"},
+    {"origin": f"https://{HOST}:444"},
+    {"origin": f"https://{HOST}.evil.example"},
+    {"origin": f"https://evil.example/{HOST}"},
+]
+
+
+@pytest.mark.parametrize("headers", NOT_OURS, ids=str)
+async def test_what_another_site_sends_changes_nothing(world, headers):
+    olga = world.browser("olga")
+    del olga.headers["sec-fetch-site"]
+    before = world.contents()
+    for operation in POSTS:
+        response = await olga.post(operation.path.format_map(THERE), headers=headers, data=LOGIN)
+        assert response.status_code == 403
+        assert "set-cookie" not in response.headers
+        assert "by a page of another site" in response.text
+    assert world.contents() == before
+
+
+@pytest.mark.parametrize(
+    "headers", [{"sec-fetch-site": "same-origin"}, {"sec-fetch-site": "none"}, {"origin": f"https://{HOST}"}, {}]
+)
+async def test_what_our_pages_and_programs_send_is_taken(world, headers):
+    client = world.client()
+    del client.headers["sec-fetch-site"]
+    assert (await client.post("/sign-in", headers=headers, data=LOGIN)).status_code == 303
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "multipart/form-data; boundary=x", "", "application/xml", None])
+async def test_bodies_that_pages_elsewhere_can_send_as_something_else_are_refused(world, content_type):
+    headers = {} if content_type is None else {"content-type": content_type}
+    client = world.client()
+    response = await client.post("/sign-in", headers=headers, content=json.dumps(LOGIN).encode())
+    assert response.status_code == 415
+
+
+async def test_browsers_send_the_origin_with_our_forms(world):
+    # with no-referrer they would send "Origin: null"
+    assert (await world.client().get("/sign-in")).headers["referrer-policy"] == "same-origin"
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "GET"])
+async def test_nothing_is_changed_by_other_methods(world, method):
+    olga = world.browser("olga")
+    before = world.contents()
+    for operation in POSTS:
+        path = operation.path.format_map(THERE)
+        if method != "GET" or not any(one.method == "GET" and one.path == operation.path for one in OPERATIONS):
+            response = await olga.request(method, path, headers={"x-http-method-override": "POST"})
+            assert response.status_code == 405
+            assert "access-control-allow-origin" not in response.headers
+    assert world.contents() == before
+
+
+async def test_no_page_for_a_person_is_framed_or_kept(world):
+    olga = world.browser("olga")
+    for path in ("/sign-in", "/account", "/account/data", "/people", "/log", "/invitations/x"):
+        response = await olga.get(path)
+        assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
+        assert "form-action 'self'" in response.headers["content-security-policy"]
+        assert response.headers["cache-control"] == "no-store"
+        assert response.headers["cross-origin-resource-policy"] == "same-origin"
+
+
+@pytest.mark.slow
+async def test_public_pages_are_the_same_bytes_for_everybody(world):
+    clients = [world.client(), world.browser("ann"), world.browser("olga"), world.program("dora")]
+    for path in ("/", "/index.json", "/bots", "/tournaments/t/matches", "/robots.txt", "/log"):
+        while "Being computed" in (await clients[0].get(path, headers={"accept": HTML})).text:
+            await asyncio.sleep(0.05)
+        answers = [await client.get(path, headers={"accept": HTML}) for client in clients]
+        assert len({(answer.status_code, answer.content) for answer in answers}) == 1
+        assert all("set-cookie" not in answer.headers for answer in answers)
+        if path != "/log":
+            assert all("Cookie" not in answer.headers.get("vary", "") for answer in answers)
+
+
+# sessions
+
+
+@pytest.mark.parametrize("way", ["sign-in", "invitation"])
+async def test_a_session_that_was_there_before_is_never_gone_on_with(world, way):
+    client = world.browser("ann")
+    client.cookies.set(COOKIE, fixed := client.cookies[COOKIE], domain=HOST)
+    if way == "sign-in":
+        response = await client.post("/sign-in", data={"name": "olga", "password": PASSWORD})
+    else:
+        secret = world.store.invitations.invite(Role.AUTHOR, "dora", 1)
+        response = await client.post(f"/invitations/{secret}", data={"name": "newcomer", "password": PASSWORD})
+    assert response.status_code == 303
+    assert client.cookies[COOKIE] != fixed
+    assert world.store.sessions.find(fixed) is None
+
+
+async def test_a_cookie_that_nobody_has_made_is_no_session(world):
+    client = world.client()
+    client.cookies.set(COOKIE, "a" * 43, domain=HOST)
+    assert (await client.get("/account")).status_code == 303
+    response = await client.post("/sign-in", data=LOGIN)
+    assert f"{COOKIE}={'a' * 43}" not in response.headers["set-cookie"]
+
+
+async def test_the_cookie_of_http_is_none_on_https_and_two_are_none(world):
+    secret = world.store.sessions.begin(world.store.accounts.get("ann"), "", "")
+    other = world.store.sessions.begin(world.store.accounts.get("olga"), "", "")
+    client = world.client()
+    for header, status in (
+        (f"{COOKIE}={secret}", 200),
+        (f'odd={{"a": [1, 2]}}; {COOKIE}={secret}', 200),  # of another program on this host
+        (f"arena-here={secret}", 303),
+        (f"{COOKIE}={other}; {COOKIE}={secret}", 303),
+        (f"{COOKIE}={secret}\x00", 303),
+        (f'{COOKIE}="{secret}"', 303),
+        (f"x{COOKIE}={secret}", 303),
+        (f"{COOKIE}={secret}; " + "x" * 4000, 303),
+    ):
+        assert (await client.get("/account", headers={"cookie": header})).status_code == status
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Bearer", "Bearer ", "bearer x", "Basic YW5uOmFubg==", "Bearer arena_" + "é" * 49, "Bearer " + "a" * 5000, ""],
+)
+async def test_a_token_that_is_none_is_refused_everywhere_and_not_repeated(world, header):
+    ann = world.browser("ann")
+    for path in ("/account", "/sign-in", "/log"):
+        response = await ann.get(path, headers={"authorization": header.encode("latin-1"), "accept": JSON})
+        assert response.status_code == 401
+        assert header[10:] == "" or header[10:] not in response.text
+
+
+# places
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["//evil.example", "/\\evil.example", "\\\\evil.example", "https://evil.example", "https:evil.example",
+     "javascript:alert(1)", "data:text/html,x", f"https://{HOST}/bots", "evil.example", "", " //evil.example",
+     "/\t/evil.example", "/\n/evil.example", "\t//evil.example", "/\r\nset-cookie: a=b", "/é", "/\0", "///evil.example",
+     "/" + "a" * 500, "?x", "#x", "./x"],
+)  # fmt: skip
+async def test_signing_in_leads_nowhere_else(world, place):
+    response = await world.client().post("/sign-in", json={**LOGIN, "next": place})
+    assert response.status_code in (303, 400)
+    if response.status_code == 303:
+        assert response.headers["location"] == "/account"
+    page = await world.client().get("/sign-in", params={"next": place})
+    assert page.status_code in (400, 404) or 'name="next" value="/account"' in page.text
+
+
+@pytest.mark.parametrize("place", ["/", "/bots?search=a", "/%2f%2fevil.example", "/%5cevil.example", "/a//b", "/.//x"])
+def test_a_path_of_ours_stays(place):
+    assert place_of_ours(place) == place
+
+
+async def test_who_must_sign_in_is_led_back_to_this_site_alone(world):
+    for path in ("/account//evil.example", "/account?code=%0d%0aset-cookie:a=b", "/account?//evil.example"):
+        response = await world.client().get(path)
+        assert "set-cookie" not in response.headers
+        assert response.headers.get("location", "/sign-in?").startswith("/sign-in?")
+
+
+# guessing
+
+
+async def guess(world, name, address, times):
+    client = world.client(address)
+    return [
+        (await client.post("/sign-in", data={"name": name, "password": "wrong guess"})).status_code
+        for _ in range(times)
+    ]
+
+
+async def test_guesses_of_one_name_from_one_address_are_few(world):
+    times = FOR_A_NAME_FROM_AN_ADDRESS.times
+    for name in ("ann", "nobody"):
+        assert await guess(world, name, "192.0.2.9", times + 3) == [400] * times + [429] * 3
+    client = world.client("192.0.2.9")
+    refused = await client.post("/sign-in", data=LOGIN)
+    assert refused.status_code == 429, "also the right one, or guessing would go on"
+    assert int(refused.headers["retry-after"]) <= 60
+    world.now.seconds += int(refused.headers["retry-after"])
+    assert (await client.post("/sign-in", data=LOGIN)).status_code == 303
+
+
+async def test_upper_case_and_spaces_are_no_other_name(world):
+    times = FOR_A_NAME_FROM_AN_ADDRESS.times
+    names = ["ann", "ANN", " ann ", "aNn"]
+    seen = [status for number in range(times + 2) for status in await guess(world, names[number % 4], "192.0.2.9", 1)]
+    assert seen == [400] * times + [429] * 2
+
+
+async def test_nobody_is_kept_out_by_guesses_elsewhere(world):
+    assert 429 in await guess(world, "ann", "198.51.100.1", FOR_A_NAME_FROM_AN_ADDRESS.times + 1)
+    assert (await world.client("192.0.2.1").post("/sign-in", data=LOGIN)).status_code == 303
+
+
+@pytest.mark.slow(sample=True)
+async def test_guesses_of_one_name_from_everywhere_are_few_but_not_where_the_person_is_signed_in(world):
+    world.browser("ann")  # from 192.0.2.1
+    statuses = []
+    for number in range(FOR_A_NAME.times // 10 + 1):
+        statuses += await guess(world, "ann", f"198.51.100.{number}", 10)
+    assert statuses == [400] * FOR_A_NAME.times + [429] * 10
+    assert (await world.client("203.0.113.7").post("/sign-in", data=LOGIN)).status_code == 429
+    assert (await world.client("192.0.2.1").post("/sign-in", data=LOGIN)).status_code == 303
+
+
+async def test_the_addresses_of_one_network_are_one(world):
+    times = FOR_A_NAME_FROM_AN_ADDRESS.times
+    statuses = []
+    for number in range(times + 2):
+        statuses += await guess(world, "ann", f"2001:db8::{number:x}:1", 1)
+    assert statuses == [400] * times + [429] * 2
+    assert await guess(world, "ann", "2001:db8:0:1::1", 1) == [400]
+
+
+@pytest.mark.slow
+async def test_guesses_of_many_names_from_one_address_are_bounded(world):
+    client = world.client("192.0.2.9")
+    times = FROM_AN_ADDRESS.times
+    sent = [client.post("/sign-in", data={"name": f"name-{n}", "password": "wrong"}) for n in range(times + 5)]
+    statuses = [response.status_code for response in await asyncio.gather(*sent)]
+    assert statuses.count(429) == 5
+
+
+async def test_a_present_password_is_not_guessed_in_a_session_that_was_left_open(world):
+    ann = world.browser("ann")
+    fields = {"present": "wrong", "password": "a new one, quite long"}
+    statuses = [(await ann.post("/account/password", data=fields)).status_code for _ in range(12)]
+    assert statuses == [400] * 10 + [429] * 2
+    assert (await ann.post("/account/erase", data={"present": PASSWORD})).status_code == 429
+
+
+async def test_as_much_is_hashed_for_a_name_that_nobody_has(world, monkeypatch):
+    from arena.store.people import passwords
+
+    hashed = []
+    hasher = passwords._hasher()
+
+    class Counting:
+        hash = hasher.hash
+
+        def verify(self, *given):
+            hashed.append(given)
+            return hasher.verify(*given)
+
+    monkeypatch.setattr(passwords, "_hasher", Counting)
+    world.store.accounts.add("newcomer", Role.AUTHOR, "test")
+    world.store.accounts.close("dora", "test", "")
+    for name in ("ann", "nobody", "newcomer", "dora", "", "a\u00e9"):
+        before = len(hashed)
+        await world.client().post("/sign-in", data={"name": name, "password": "wrong"})
+        assert len(hashed) == before + 1, name
+
+
+@pytest.mark.slow
+async def test_200_uses_of_one_invitation_at_once_make_one_account(world):
+    secret = world.store.invitations.invite(Role.AUTHOR, "dora", 1)
+
+    async def use(number):
+        client = world.client(f"198.51.100.{number}")
+        fields = {"name": f"name{chr(97 + number // 26)}{chr(97 + number % 26)}x", "password": PASSWORD}
+        return (await client.post(f"/invitations/{secret}", data=fields)).status_code
+
+    statuses = await asyncio.gather(*map(use, range(200)))
+    assert statuses.count(303) == 1
+    assert set(statuses) == {303, 404}
+    assert len(world.store.accounts.all()) == 5
+
+
+# proxies and hosts
+
+
+async def test_forged_headers_of_a_proxy_change_nothing(world):
+    client = world.client("192.0.2.9", "http", "192.0.2.5:8000")
+    forged = {"x-forwarded-proto": "https", "x-forwarded-for": "127.0.0.1", "forwarded": "for=127.0.0.1;proto=https",
+              "x-forwarded-host": "localhost", "x-real-ip": "127.0.0.1"}  # fmt: skip
+    response = await client.post("/sign-in", headers=forged, data=LOGIN)
+    assert response.status_code == 403
+    assert "by https" in response.text
+    dora = world.browser("dora")
+    made = await dora.post("/people/invitations", headers={**forged, "x-forwarded-host": "evil.example"})
+    assert "https://arena.example/invitations/" in made.text
+    assert "evil.example" not in made.text
+    times = FOR_A_NAME_FROM_AN_ADDRESS.times
+    client = world.client("192.0.2.9")
+    statuses = []
+    for number in range(times + 1):
+        headers = {"x-forwarded-for": f"198.51.100.{number}"}
+        statuses.append(
+            (await client.post("/sign-in", headers=headers, data={"name": "ann", "password": "x"})).status_code
+        )
+    assert statuses[-1] == 429
+
+
+@pytest.mark.parametrize(
+    ("address", "scheme", "host", "status"),
+    [
+        ("192.0.2.9", "http", HOST, 403),
+        ("192.0.2.9", "http", "localhost", 403),
+        ("127.0.0.1", "http", HOST, 403),  # through a proxy that nobody has named
+        ("127.0.0.1", "http", "127.0.0.1:8000", 303),
+        ("::1", "http", "[::1]:8000", 303),
+        ("192.0.2.9", "https", HOST, 303),
+    ],
+)
+async def test_secrets_are_sent_encrypted_or_stay_on_this_machine(world, address, scheme, host, status):
+    client = world.client(address, scheme, host)
+    assert (await client.post("/sign-in", data=LOGIN)).status_code == status
+    assert (await client.get("/sign-in")).status_code == (200 if status == 303 else 403), "before it is typed"
+    assert (await client.get("/log")).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", f"{HOST}.evil.example", "", f"{HOST}@evil.example", f"{HOST}/x"])
+async def test_a_link_has_only_names_that_are_answered_to(world, host):
+    dora = world.browser("dora")
+    response = await dora.post("/people/invitations", headers={"host": host})
+    assert response.status_code in (400, 421)
+    assert not world.store.invitations.all()
+
+
+async def test_what_a_proxy_says_about_the_client_is_an_address_or_nothing(world):
+    long = world.client("x" * 5000)
+    assert (await long.post("/sign-in", data=LOGIN)).status_code == 303
+    mapped = world.client("::ffff:192.0.2.77")
+    assert (await mapped.post("/sign-in", data=LOGIN)).status_code == 303
+    addresses = {session.address for session in world.store.sessions.all(world.store.accounts.get("ann"))}
+    assert addresses == {"", "192.0.2.77"}
+
+
+# secrets
+
+
+SECRETS = ["a secret that is typed", "another secret, typed"]
+
+
+async def test_what_is_secret_is_repeated_nowhere(world, caplog, capfd, monkeypatch):
+    caplog.set_level(logging.DEBUG)
+    ann, olga = world.browser("ann"), world.browser("olga")
+    invitation = world.store.invitations.invite(Role.AUTHOR, "dora", 1)
+    first, second = SECRETS
+    answers = []
+    for accept in (HTML, JSON):
+        for client, path, fields in (
+            (world.client(), "/sign-in", {"name": "ann", "password": first}),
+            (world.client(), "/sign-in", {"name": "ann", "password": first, "more": second}),
+            (world.client(), f"/invitations/{invitation}", {"name": "b b", "password": first, "again": second}),
+            (world.client(), f"/invitations/{invitation}", {"name": "bob", "password": first, "again": second}),
+            (ann, "/account/password", {"present": first, "password": second}),
+            (ann, "/account/password", {"present": PASSWORD, "password": first, "again": second}),
+            (ann, "/account/password", {"present": [first, first], "password": second}),
+            (ann, "/account/erase", {"present": first}),
+            (ann, "/account/erase", {"present": first + "\0"}),
+            (olga, "/account/erase", {"present": PASSWORD, "password": first}),
+        ):
+            response = await client.post(path, data=fields, headers={"accept": accept})
+            assert response.status_code == 400
+            answers.append(response.text + str(response.headers))
+
+    def fail(*_):
+        raise RuntimeError("a defect")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(type(world.store.sessions), "begin", fail)
+        response = await world.client().post("/sign-in", data=LOGIN | {"next": "/"})
+        assert response.status_code == 500
+        answers.append(response.text)
+    assert "a defect" in caplog.text
+    said = "\n".join(answers) + caplog.text + "".join(capfd.readouterr())
+    for secret in (*SECRETS, PASSWORD, ann.cookies[COOKIE], olga.cookies[COOKIE]):
+        assert secret not in said
+
+
+async def test_the_database_has_digests_alone(world, tmp_path):
+    ann, dora = world.browser("ann"), world.browser("dora")
+    made = await ann.post("/account/tokens", json={"name": "x", "scopes": ["read"]}, headers={"accept": JSON})
+    link = await dora.post("/people/invitations", headers={"accept": JSON})
+    stored = b"".join(path.read_bytes() for path in tmp_path.glob("people.sqlite3*"))
+    secrets = [PASSWORD, ann.cookies[COOKIE], made.json()["token"], link.json()["link"][-43:]]
+    for secret in secrets:
+        assert re.fullmatch(r"[ -~]{10,}", secret)
+        assert secret.encode() not in stored
+
+
+async def test_where_nothing_can_be_written_people_read_and_hear_why_nothing_is_done(world, caplog):
+    browsers = world.browser("olga"), world.program("olga", Scope.SUBMIT)
+    world.now.seconds += 3600  # so that who asks would be written down
+    event.listen(world.store._database._engine, "begin", lambda one: one.exec_driver_sql("PRAGMA query_only = ON"))
+    for client in browsers:
+        assert (await client.get("/account")).status_code == 200
+    posts = [one for one in POSTS if one.path in ("/people/{person}/close", "/sign-in", "/account/tokens")]
+    for operation in posts:
+        for accept in (HTML, JSON):
+            sent = {**LOGIN, "reason": "x", "name": "ann", "scopes": "read", "days": "1"}
+            wanted = {name: sent[name] for name in operation.fields.model_fields if name in sent}
+            response = await browsers[0].post(operation.path.format_map(THERE), data=wanted, headers={"accept": accept})
+            assert response.status_code == 503, (operation.path, response.text)
+            assert "be written now, so nothing was done" in response.text
+    said = f"{world.store._database.shown}: the database can't be written; check the permissions of the file and its"
+    assert caplog.messages == [f"{said} directory"] * 2  # the gate and the site, once each

@@ -1,0 +1,122 @@
+"""What is sent with a request, of every odd kind: one sentence, nothing changed; fields are in test_odd_fields.py."""
+
+import asyncio
+import json
+
+import pytest
+
+from arena.server.gate import body
+from arena.server.gate.body import MAX_BODY_BYTES
+from arena.server.gate.operation import NoFields
+from arena.server.operations.table import OPERATIONS
+from arena.store.people.roles import Role
+from tests.server.operations.conftest import JSON, PASSWORD
+from tests.server.operations.test_permissions import THERE
+
+pytestmark = pytest.mark.anyio
+
+FORM = "application/x-www-form-urlencoded"
+
+ODD = [
+    (FORM, b"name=%ff&password=x"),
+    (FORM, b"\xff\xfe"),
+    (FORM, b"&".join(b"a%d=1" % number for number in range(60))),
+    (FORM, b"name=a%0ann&password=x"),
+    (FORM, b"%00=1"),
+    (FORM, b"="),
+    (FORM + "; charset=utf-16", "name=ann".encode("utf-16")),
+    (JSON, b"{"),
+    (JSON, b"[]"),
+    (JSON, b"null"),
+    (JSON, b"1" * 10_000),
+    (JSON, b"\xff"),
+    (JSON, b"[" * 16_000),
+    (JSON, b'{"a":' * 3000),
+    (JSON, b'{"name": "a\\u0000nn", "password": "x"}'),
+    (JSON, b'{"name": null, "password": NaN}'),
+    (JSON, b'{"": "", "__class__": "x"}'),
+    (JSON, b'{"scopes": ["\\ud800"], "name": "x"}'),
+    (JSON, b'{"days": 1e400, "number": "\xd9\xa1", "before": -1}'),
+]
+
+
+@pytest.mark.slow(sample=("json",))
+@pytest.mark.parametrize("accept", ["text/html", JSON], ids=["page", "json"])
+async def test_odd_bodies(world, accept):
+    olga = world.browser("olga")
+    before = world.contents()
+    for content_type, content in ODD:
+        for operation in OPERATIONS:
+            if operation.method == "POST" and operation.fields is not NoFields:
+                path = operation.path.format_map(THERE)
+                headers = {"content-type": content_type, "accept": accept}
+                response = await olga.post(path, content=content, headers=headers)
+                assert response.status_code in (400, 404, 415), (operation, content[:50])
+                assert len(response.text) < 30_000
+        assert world.contents() == before, content[:50]
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1.5", "2147483648", "9" * 400, "%00", "1%0a", "x", "%F0%9F%98%80"])
+async def test_odd_numbers_in_a_path(world, number):
+    ann = world.browser("ann")
+    before = world.contents()
+    for what in ("sessions", "tokens"):
+        assert (await ann.post(f"/account/{what}/{number}/end")).status_code in (400, 404)
+    assert world.contents() == before
+
+
+async def test_what_is_too_long_is_not_read_on(world):
+    read = []
+
+    async def endless():
+        while True:
+            read.append(1)
+            yield b"x" * 1024
+
+    response = await world.client().post("/sign-in", content=endless(), headers={"content-type": FORM})
+    assert response.status_code == 413
+    assert len(read) <= MAX_BODY_BYTES / 1024 + 2
+
+
+async def test_what_is_too_slow_is_not_waited_for(world, monkeypatch):
+    monkeypatch.setattr(body, "BODY_SECONDS", 0.05)
+
+    async def slow():
+        yield b"name=ann"
+        await asyncio.Event().wait()
+
+    response = await world.client().post("/sign-in", content=slow(), headers={"content-type": FORM})
+    assert response.status_code == 408
+
+
+async def test_who_may_not_has_sent_nothing_that_is_read(world):
+    async def never():
+        raise AssertionError("it was read")
+        yield b""
+
+    response = await world.client().post("/people/invitations", content=never(), headers={"content-type": FORM})
+    assert response.status_code == 401
+
+
+@pytest.mark.parametrize("query", ["before=0", "before=x", "before=1&before=2", "nothing=1", "before=%00", "before=%f"])
+async def test_odd_queries(world, query):
+    response = await world.client().get(f"/log?{query}", headers={"accept": JSON})
+    assert response.status_code in (400, 404)
+    assert response.json()["error"]
+
+
+async def test_fields_of_a_path_are_those_of_the_path(world):
+    world.add("bob", Role.AUTHOR)
+    dora = world.browser("dora")
+    fields = {"person": "bob", "reason": "x"}
+    for sent in ({"data": fields}, {"content": json.dumps(fields), "headers": {"content-type": JSON}}):
+        await dora.post("/people/ann/close", **sent)
+    assert world.store.accounts.get("bob").closed_at is None
+    assert world.store.accounts.get("ann").closed_at is not None
+
+
+async def test_a_form_with_an_empty_body_says_what_is_missing(world):
+    response = await world.client().post("/sign-in")
+    assert response.status_code == 400
+    assert "this is missing" in response.text
+    assert (await world.client().post("/sign-in", data={"name": "ann", "password": PASSWORD})).status_code == 303

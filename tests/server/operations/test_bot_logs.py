@@ -1,0 +1,144 @@
+"""What bots have said is read by their authors and by directors; others get one answer, whatever there is."""
+
+import json
+
+import pytest
+
+from arena.base.records import Fault, SeatReport
+from arena.community.play.view import Played
+from arena.store.home import ArenaHome
+from arena.store.people.roles import Role, Scope
+from arena.store.people.unrated_match import MatchState
+from tests.server.operations.conftest import HTML, JSON
+from tests.server.operations.test_playing import begun, matches, play_on  # noqa: F401 - a fixture
+from tests.store.results.samples import definition, line, record
+
+pytestmark = pytest.mark.anyio
+
+OURS, THEIRS = "0urs3cret", "th3irs3cret"
+MATCH, BOT = "/tournaments/said/matches/1", "/bots/a"
+LOGS = (f"{MATCH}/logs", f"{BOT}/logs")
+
+
+@pytest.fixture
+def said(world, directory):
+    """Two bots crash in a match; ann has handed in a@1, and rick b@1."""
+    world.add("rick", Role.AUTHOR)
+    for author, label in (("ann", "a@1"), ("rick", "b@1")):
+        world.store.submissions.add(
+            world.store.accounts.get(author), f"{label[0] * 16}-{label[0] * 16}", label[0] * 64, 9, "x.py", ""
+        )
+        world.store.submissions.claim().finish("accepted", "", "", label)
+    with ArenaHome(directory) as home:
+        made = home.store.create_tournament(definition(name="said"), [line(1), line(2)])
+        faults = [
+            Fault(seat=seat, kind="exit", ply=1, detail=f"exit {text}") for seat, text in enumerate((OURS, THEIRS))
+        ]
+        seats = [SeatReport(exit=f"signal {text}", stderr=f"see {text}") for text in (OURS, THEIRS)]
+        notes = [[0, OURS], [1, THEIRS]]
+        row = record(1, tournament="said", faults=faults, seats=seats, notes=notes, termination="forfeit")
+        home.store.record(made, [row])
+    (directory / "people.sqlite3").touch()
+    return world
+
+
+async def shown(client, path):
+    """Return a page once it has been built."""
+    while (found := await client.get(path)).status_code in (202, 503):
+        await client.get(path, headers={"accept": JSON})  # waits for it
+    return found
+
+
+def readers(world):
+    """Return who asks, by what they may read."""
+    return {
+        "the author": (world.browser("ann"), (OURS,)),
+        "the author's program": (world.program("ann", Scope.SUBMIT), (OURS,)),
+        "a rival": (world.browser("rick"), (THEIRS,)),
+        "a director": (world.browser("dora"), (OURS, THEIRS)),
+        "an operator": (world.browser("olga"), (OURS, THEIRS)),
+        "a director's program": (world.program("dora", Scope.DIRECT), (OURS, THEIRS)),
+        "a program that reads": (world.program("dora", Scope.READ), ()),
+        "a visitor": (world.client(), ()),
+    }
+
+
+async def test_each_reads_what_is_for_them(said):
+    for name, (client, theirs) in readers(said).items():
+        for accept in (HTML, JSON):
+            found = await client.get(LOGS[0], headers={"accept": accept})
+            assert [text in found.text for text in (OURS, THEIRS)] == [text in theirs for text in (OURS, THEIRS)], name
+            assert all(found.text.count(text) >= 4 for text in theirs), name
+        assert (OURS in (await client.get(LOGS[1])).text) == (OURS in theirs), name
+        assert THEIRS not in (await client.get(LOGS[1])).text, name
+
+
+async def test_who_may_not_read_gets_the_same_bytes_whether_there_is_something_or_not(said):
+    said.add("nina", Role.AUTHOR)
+    nothing = ("/tournaments/said/matches/2/logs", "/tournaments/x/matches/1/logs", "/bots/nobody/logs")
+    for client in (said.browser("nina"), said.program("ann", Scope.READ)):
+        answers = [await client.get(path, headers={"accept": JSON}) for path in (*LOGS, *nothing)]
+        assert {(one.status_code, one.content) for one in answers} == {(404, answers[0].content)}
+    visitor = said.client()
+    assert {(await visitor.get(path)).status_code for path in (*LOGS, *nothing)} == {303}
+
+
+@pytest.mark.slow
+async def test_no_page_that_everybody_sees_has_a_word_of_a_bot(said):
+    visitor = said.client()
+    pages = [
+        MATCH,
+        f"{MATCH}?ply=1",
+        f"{MATCH}?embed=1",
+        f"{MATCH}.json",
+        BOT,
+        f"{BOT}.json",
+        f"{BOT}.csv?table=faults",
+    ]
+    pages += ["/tournaments/said", "/tournaments/said/matches", "/tournaments/said/feed.atom", "/bots/a/feed.atom", "/"]
+    director = said.browser("dora")
+    for path in pages:
+        found = await shown(director, path)
+        assert found.status_code == 200, path
+        assert (await visitor.get(path)).content == found.content, path  # they know nobody
+        for text in (OURS, THEIRS, "signal"):
+            assert text not in found.text, path
+    page = (await visitor.get(MATCH)).text
+    assert "the bot ended before the match did" in page
+    assert f'href="{MATCH}/logs"' in page
+    assert f'href="{BOT}/logs"' in (await visitor.get(BOT)).text
+
+
+@pytest.mark.parametrize(
+    ("bot", "person", "is_read"), [("b@1", "ann", False), ("b@1", "rick", True), ("arena:greedy", "ann", True)]
+)
+async def test_notes_of_a_match_in_the_browser_are_for_the_author_of_the_bot(said, matches, bot, person, is_read):  # noqa: F811
+    client = said.browser(person)
+    address = await begun(client)
+    one = matches.find(address.removeprefix("/play/"))
+    play_on(matches, address, MatchState.OVER, [Played(0, (1, 1)), Played(1, (2, 3), 0.25, THEIRS)])
+    named(matches, one.number, bot, f"b@1 forfeits (exit): {THEIRS}")
+    for path in (address, "/account/data"):
+        for accept in (HTML, JSON):
+            text = (await client.get(path, headers={"accept": accept})).text
+            if not is_read:
+                assert THEIRS not in text, path
+    stored = (await client.get("/account/data", headers={"accept": JSON})).json()["matches"][0]["actions"]
+    assert [THEIRS in json.dumps(action) for action in json.loads(stored)] == [False, is_read]
+
+
+def named(played, number, bot, reason):
+    """Have a match played against a bot, with what an earlier version stored of it."""
+    from arena.store.people.unrated_schema import unrated_matches
+
+    changed = unrated_matches.update().where(unrated_matches.c.id == number).values(bot=bot, reason=reason)
+    played._database.write(lambda connection: connection.execute(changed))
+
+
+async def test_an_author_reads_why_the_own_bots_are_suspended(said):
+    said.store.record_quota.add({"a@1": 2**26 + 1})
+    number = next(one.number for one in said.store.submissions.latest() if one.author == "ann")
+    for path in ("/submissions", f"/submissions/{number}"):
+        for client, is_told in ((said.browser("ann"), True), (said.browser("rick"), False), (said.client(), False)):
+            text = (await client.get(path)).text
+            assert ("Your bots wrote more than 64 MiB today" in text) == is_told, path

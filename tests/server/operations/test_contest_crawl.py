@@ -1,0 +1,403 @@
+"""What is hidden of a contest is nowhere on the site: every route, as everybody, in each phase.
+
+A new route fails until it is in the table here. What bots say in hidden matches, what they print, the reasons of
+corrections and what only authors know are strings that occur nowhere else.
+"""
+
+import re
+import zipfile
+from http import HTTPStatus
+from io import BytesIO
+
+import anyio
+import pytest
+
+from arena.community.contests.results_program import ResultMaker
+from arena.community.submissions.upload_directory import UploadDirectory
+from arena.server.gate.gate import Gate
+from arena.server.gate.homes import Homes
+from arena.server.http.app import Site
+from arena.server.http.events import Events
+from arena.server.http.hosts import Hosts
+from arena.server.http.opened_home import OpenedHome
+from arena.server.operations.contest_news import ContestNews
+from arena.server.operations.table import OPERATIONS
+from arena.site.links import ServedLinks
+from arena.site.render import asset_digests
+from arena.store.people.contest import ContestPhase, phase_of
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
+from tests.analysis.text.tournaments import play
+from tests.community.contests import world as playing
+from tests.community.contests.samples import SEALED
+from tests.community.contests.world import CANARY, DEADLINE, FREEZE, OPENS
+from tests.server.conftest import FakeVersions
+from tests.server.operations.conftest import HOST, HTML, JSON, World
+from tests.store.people.conftest import FakeClock
+
+pytestmark = pytest.mark.anyio
+
+BOT = """# source-canary
+import secrets, sys
+from arena.botkit import Choice, run
+
+print("stderr-canary", file=sys.stderr)
+
+def choose(game, state, clock):
+    actions = game.legal_actions(state)
+    return Choice(actions[{index} % len(actions)], note="canary-" + secrets.token_hex(8))
+
+run(choose)
+"""
+BEING_BUILT = (HTTPStatus.ACCEPTED, HTTPStatus.SERVICE_UNAVAILABLE)
+
+OWNERS = ("source-canary", "note-canary", "report-canary", "refusal-canary")
+"""What only ada may see, who has handed it in."""
+REASON = "correction-canary"
+"""Of the disqualification of a bot whose results are hidden."""
+
+FROZEN = (
+    "Frozen since Wed 20 Jan 2027, 19:59:59 (Europe/Berlin, UTC+01:00); results return when a director reveals them."
+    ' <a href="/contests/spring">The contest</a>'
+)
+
+VALUES = {
+    "tournament": ("spring", "spring-qualification"),
+    "bot": ("adabot@1",),
+    "rival": ("evebot",),
+    "game": ("differences",),
+    "match": ("1", "2", "3", "4", "5", "6", "7", "8"),  # some of them without the bot that is disqualified
+    "puzzle": ("1",),
+    "name": ("spring",),
+    "number": ("4",),
+    "person": ("ada",),
+}
+PLAIN = {
+    "/", "/bots", "/leaderboards", "/games", "/health", "/health/parts", "/robots.txt", "/openapi.json", "/tournaments",
+    "/contests", "/contests/new", "/log", "/submissions", "/account", "/account/data", "/people", "/sign-in",
+    "/play", "/ladders", "/signing-key",
+}  # fmt: skip
+WITH_FIELDS = {
+    "/leaderboards/{game}", "/bots/{bot}", "/bots/{bot}/versus/{rival}", "/bots/{bot}/feed.atom",
+    "/tournaments/{tournament}", "/tournaments/{tournament}/feed.atom", "/tournaments/{tournament}/bots/{bot}",
+    "/tournaments/{tournament}/matches", "/tournaments/{tournament}/matches/{match}", "/games/{game}",
+    "/tournaments/{tournament}/puzzles", "/tournaments/{tournament}/puzzles/{puzzle}",
+    "/tournaments/{tournament}/direct", "/submissions/{number}", "/submissions/{number}/upload",
+    "/contests/{name}", "/contests/{name}/grades.csv", "/contests/{name}/result.zip",
+    "/contests/{name}/hidden/tournaments/{tournament}", "/contests/{name}/hidden/tournaments/{tournament}/bots/{bot}",
+    "/contests/{name}/hidden/tournaments/{tournament}/matches",
+    "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}",
+    "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}/logs",
+    "/tournaments/{tournament}/matches/{match}/logs", "/bots/{bot}/logs",
+}  # fmt: skip
+ELSEWHERE = {
+    "/events": "reads the public home alone, whose file has no canary, and what test_contest_news.py says of contests",
+    "/static/{digest}/{name}": "files of the package",
+    "/csp-reports": "is only sent to",
+    "/invitations/{secret}": "is about an invitation",
+    "/play/{match}": "is about an unrated match",
+    "/play/{match}/events": "says only that an unrated match has changed",
+}
+SENT_TO = {one.path for one in OPERATIONS if one.method != "GET"} - {
+    one.path for one in OPERATIONS if one.method == "GET"
+}
+
+
+class Crawl:
+    """A site on which a contest is played, and everybody who looks at it."""
+
+    def __init__(self, directory, is_new=True):
+        self.played = playing.World(directory, FakeClock(), is_new)
+        if is_new:
+            play(self.played.home, "league", ["alpha", "beta"], encounters=1)
+        self.versions = FakeVersions()
+        self.opened = OpenedHome(self.played.directory)
+        self.uploads = UploadDirectory(self.played.directory / "uploads")
+        links, homes = ServedLinks(asset_digests(), "/account"), Homes(self.opened)
+        self.news = ContestNews(self.played.people, homes.result_path)
+        self.news.number()
+        self.gate = Gate(self.played.people, self.uploads, homes, links, OPERATIONS)
+        events = Events(self.opened, self.news.number)
+        self.site = Site(
+            self.opened, versions=self.versions, hosts=Hosts("0.0.0.0", [HOST]), endpoints=self.gate.endpoints,
+            links=links, events=events, end=self.gate.close, frozen=self.news.frozen,
+        )  # fmt: skip
+        self.people = World(self.played.people, self.played.now, self.site)
+        self.asked = {}
+
+    def enter(self):
+        """Let three authors hand in, and one of them something that is refused."""
+        for number, name in enumerate(("ada", "bob", "eve")):
+            self.played.hand_in(name, f"{name}bot", index=number)()
+        for name, role in (("dora", Role.DIRECTOR), ("olga", Role.OPERATOR)):
+            self.played.people.accounts.add(name, role, "test")
+        with self.uploads.receive() as receiving:
+            receiving.write(b"# source-canary")
+            came = receiving.keep()
+        ada = self.played.author("ada")
+        store = self.played.people.submissions
+        one = store.add(ada, came.name, came.digest, came.size_bytes, "refused.py", "note-canary")
+        store.claim().finish(SubmissionState.REFUSED, "report-canary", "refusal-canary", "adabot@2")
+        VALUES["number"] = (str(one.number),)
+        self.let_in()
+
+    def let_in(self):
+        self.actors = {name: self.people.browser(name) for name in ("dora", "olga", "ada", "eve")}
+        self.actors["visitor"] = self.people.client()
+
+    def addresses(self):
+        """Yield every address that is looked at, with what is accepted; ``.json`` and ``.csv`` say that themselves."""
+        return (place for _, *place in self.routes())
+
+    def routes(self):
+        """Yield the same, each behind its path in the table."""
+        for path in sorted(PLAIN | WITH_FIELDS):
+            found = [path]
+            for field in re.findall(r"\{(\w+)\}", path):
+                found = [one.replace(f"{{{field}}}", value) for one in found for value in VALUES[field]]
+            for one in found:
+                yield from ((path, one, JSON), (path, one, HTML))  # a program waits for what is being built
+                if path in self.pages():
+                    base = one if one != "/" else "/index"
+                    yield from ((path, f"{base}.json", JSON), (path, f"{base}.csv", JSON))
+
+    @staticmethod
+    def pages():
+        from arena.site.page_table import PAGES
+
+        return {page.path for page in PAGES}
+
+    async def ask(self, actor, address, headers):
+        """Return the answer to a request, once what it is about has been built and is not late."""
+        while is_late(answer := await self.actors[actor].get(address, headers=headers)):
+            await anyio.sleep(0.05)
+        assert answer.status_code < HTTPStatus.INTERNAL_SERVER_ERROR, (address, answer.text)
+        return answer
+
+    async def look(self, actor):
+        """Return what somebody gets at every address: the text, as a page and for programs."""
+        found = {}
+        is_program = self.actors[actor].headers["accept"] == JSON
+        for address, accept in self.addresses():
+            if is_program and accept == HTML:
+                continue
+            answer = await self.ask(actor, address, {"accept": accept})
+            kept = self.asked.get((address, accept))
+            if kept is not None:  # what the one before was given is not confirmed to somebody else
+                again = await self.ask(actor, address, {"accept": accept, "if-none-match": kept})
+                assert again.status_code != 304 or answer.headers["etag"] == kept
+            if actor == "dora":
+                self.asked[address, accept] = answer.headers.get("etag", '"none"')
+            found[address, accept] = text_of(answer)
+            if address.startswith(("/contests", "/log", "/submissions", "/account", "/people")):
+                assert answer.headers["cache-control"] == "no-store"
+        return found
+
+    async def look_as_all(self, *actors):
+        self.versions.version += "1"
+        return {actor: await self.look(actor) for actor in actors or self.actors}
+
+    async def results(self):
+        """Return what the page of the contest says about its final, to everybody."""
+        answers = {actor: await self.ask(actor, "/contests/spring", {"accept": JSON}) for actor in self.actors}
+        return {actor: answer.json()["result"] for actor, answer in answers.items()}
+
+    async def close(self):
+        self.news.close()
+        await self.people.close()
+        await self.site.close()
+        self.opened.close()
+        self.played.close()
+
+
+def is_late(answer):
+    """Return whether a newer answer is being made."""
+    return answer.status_code in BEING_BUILT or (answer.is_success and "retry-after" in answer.headers)
+
+
+def text_of(answer):
+    """Return all that an answer says, with what is packed in it."""
+    text = f"{answer.headers} {answer.text}"
+    if answer.content[:2] == b"PK":
+        with zipfile.ZipFile(BytesIO(answer.content)) as archive:
+            text += "".join(archive.read(name).decode("latin-1") for name in archive.namelist())
+    return text
+
+
+def where(found, text):
+    """Return the addresses at which a text is."""
+    return sorted({address for (address, _), said in found.items() if text in said})
+
+
+@pytest.fixture
+async def crawl(tmp_path, monkeypatch):
+    monkeypatch.setattr(playing, "BOT", BOT)
+    made = Crawl(tmp_path)
+    yield made
+    await made.close()
+
+
+def canaries_in(found):
+    return {one for said in found.values() for one in re.findall(CANARY.encode(), said.encode())}
+
+
+def check_owners(crawl, seen):
+    """What only an author knows is on the author's own page of the submission, and nowhere else."""
+    own = f"/submissions/{VALUES['number'][0]}"
+    for actor, found in seen.items():
+        for text in OWNERS:
+            if actor != "ada":
+                assert where(found, text) == [], (actor, text)
+        if actor == "ada":
+            assert {own, f"{own}/upload"} == {place for text in OWNERS for place in where(found, text)} - {
+                "/account/data"
+            }
+
+
+def check_hidden(crawl, seen, *, may_have_public):
+    """Nobody but directors sees what is hidden, and they see it on hidden pages alone."""
+    hidden = crawl.played.hidden_canaries()
+    assert hidden
+    for actor in ("visitor", "ada", "eve"):
+        found = seen[actor]
+        assert canaries_in(found).isdisjoint(hidden), actor
+        assert where(found, REASON) == [], actor
+        if not may_have_public:
+            assert [one for one in where(found, "spring-qualification") if "spring-qualification" not in one] == [], (
+                actor
+            )
+    for actor in ("dora", "olga"):
+        found = seen[actor]
+        of_hidden_pages = {place: said for place, said in found.items() if "/hidden/" in place[0]}
+        assert canaries_in(of_hidden_pages) & hidden, actor
+        others = {place: said for place, said in found.items() if place not in of_hidden_pages}
+        assert canaries_in(others).isdisjoint(hidden), actor
+        assert "/log" in where(found, REASON), actor
+
+
+def check_results(results, actors, *, is_hidden):
+    """Some see who is first, and that evebot is disqualified; the others see neither."""
+    assert {actor for actor, result in results.items() if result is not None} == actors
+    for actor in actors:
+        assert results[actor]["is_hidden"] is is_hidden
+        assert results[actor]["disqualified"] == ["evebot@1"]
+        assert {line["person"] for line in results[actor]["places"]} == {"ada", "bob"}
+
+
+def check_asking(seen):
+    """Pages on which something is hidden ask again, for no event tells of it; those that everybody sees do not."""
+    for actor in ("dora", "olga"):
+        places = where(seen[actor], "/asking.js")
+        assert {"/contests/spring", "/contests/spring/hidden/tournaments/spring"} <= set(places), actor
+        assert all(place.startswith("/contests/spring") or place.endswith("/direct") for place in places), actor
+    for actor in ("visitor", "ada", "eve"):
+        assert where(seen[actor], "/asking.js") == [], actor
+
+
+def disqualify(crawl):
+    """Ask for a correction of what is hidden, and let it be done."""
+    crawl.played.people.requests.add(
+        "spring", "disqualify", {"bot": "evebot@1", "rule": "annul"}, subject="evebot@1", reason=REASON, by="dora"
+    )
+    crawl.played.play()
+
+
+def phase(crawl):
+    return phase_of(crawl.played.contest(), crawl.played.people.contests.now())
+
+
+async def test_every_route_is_in_the_table(crawl):
+    found = crawl.pages() | {endpoint.path for endpoint in crawl.site._endpoints}
+    assert found == PLAIN | WITH_FIELDS | set(ELSEWHERE) | SENT_TO
+
+
+@pytest.mark.slow
+async def test_a_sealed_contest(crawl):
+    world = crawl.played
+    world.announce(**SEALED, qualification='{ format = "swiss", places = 3, swiss = { rounds = 2 } }')
+    crawl.enter()
+    before = await crawl.look_as_all()
+    assert phase(crawl) is ContestPhase.ANNOUNCED
+    world.now.seconds = OPENS + 60
+    check_owners(crawl, await crawl.look_as_all())
+    pages = {actor: await crawl.ask(actor, "/submissions/1", {"accept": HTML}) for actor in crawl.actors}
+    rests = "Your bot rests while results of the contest spring are hidden, until a director reveals them."
+    assert {actor for actor, page in pages.items() if rests in page.text} == {"ada"}
+    world.now.seconds = DEADLINE + 1
+    world.play(lambda stored: bool(world.hidden_canaries()))
+    assert phase(crawl) in (ContestPhase.PLAYING, ContestPhase.CLOSED)
+    world.play()
+    number = crawl.news.number()
+    disqualify(crawl)
+    assert phase(crawl) is ContestPhase.PLAYED
+    assert crawl.news.number() == number  # nobody can tell from a stream
+    check_results(await crawl.results(), {"dora", "olga"}, is_hidden=True)
+    seen = await crawl.look_as_all()
+    check_hidden(crawl, seen, may_have_public=False)
+    check_owners(crawl, seen)
+    check_asking(seen)
+    pages = [place for place in before["visitor"] if not place[0].startswith(("/contests", "/log", "/health", "/play"))]
+    for place in pages:  # also counts, sizes and entity tags are as if nothing had been played
+        one, other = (without_dates(said["visitor"][place]) for said in (before, seen))
+        assert one == other, (place, one[-1500:], other[-1500:])
+
+    hidden = world.hidden_canaries()
+    world.people.contests.ask_to_reveal("dora", "spring", "in class")
+    world.play()
+    ResultMaker().make_results(world.home, world.people)
+    assert phase(crawl) is ContestPhase.FINISHED
+    assert crawl.news.number() != number
+    seen = await crawl.look_as_all()
+    assert canaries_in(seen["visitor"]) == set()  # notes are for the authors of bots and directors
+    for actor, found in seen.items():
+        assert actor in ("visitor", "eve") or canaries_in(found) & hidden, actor
+        assert "/log" in where(found, REASON), actor
+        assert "/contests/spring/result.zip" in where(found, REASON), actor
+        assert where(found, "/contests/spring/hidden/") == [], actor
+    check_owners(crawl, seen)
+    assert all(place.endswith("/direct") for place in where(seen["dora"], "/asking.js"))
+    check_results(await crawl.results(), set(seen), is_hidden=False)
+    page = await crawl.actors["visitor"].get("/contests/spring", headers={"accept": JSON})
+    assert page.json()["has_result"]
+
+
+@pytest.mark.slow
+async def test_a_frozen_contest(crawl):
+    world = crawl.played
+    world.announce(qualification='{ format = "ladder", places = 4, ladder = { margin_95 = 9.0 } }')
+    crawl.enter()
+    world.now.seconds = FREEZE - 10
+    world.play(lambda stored: len(world.results()) >= 2)
+    early = world.public_canaries()
+    seen = await crawl.look_as_all()
+    assert canaries_in(seen["dora"]) & early
+    world.now.seconds = DEADLINE + 1
+    world.play()
+    disqualify(crawl)
+    crawl.news.number()
+    assert phase(crawl) is ContestPhase.PLAYED
+    seen = await crawl.look_as_all()
+    check_hidden(crawl, seen, may_have_public=True)
+    frozen = {f"/tournaments/spring-qualification{one}" for one in ("", "/matches")}
+    twins = [f"/tournaments/spring-qualification{one}.json" for one in ("", "/matches")]
+    said = {"sentence": FROZEN.partition(" <a")[0], "address": "/contests/spring"}
+    for actor in crawl.actors:
+        assert [(await crawl.actors[actor].get(twin)).json()["frozen"] for twin in twins] == [said, said]
+        assert frozen <= set(where(seen[actor], FROZEN))
+        assert where(seen[actor], "nobody plays it now") == []
+    check_owners(crawl, seen)
+    assert canaries_in(seen["dora"]) & early
+    world.people.contests.ask_to_reveal("dora", "spring", "now")
+    world.play()
+    crawl.news.number()
+    seen = await crawl.look_as_all()
+    assert where(seen["visitor"], FROZEN) == []
+    assert (await crawl.actors["visitor"].get(twins[0])).json()["frozen"] is None
+    assert canaries_in(seen["dora"]) - early
+    assert canaries_in(seen["visitor"]) == set()
+    assert "/log" in where(seen["visitor"], REASON)
+
+
+def without_dates(said):
+    """Return what an answer says, but for when it said so and what was asked for."""
+    return re.sub(r"[0-9.]+ s ago|'date': '[^']*'", "", said)

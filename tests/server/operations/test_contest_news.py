@@ -1,0 +1,164 @@
+"""What contest pages follow: everything that everybody may know changes the number, and nothing else does."""
+
+import pytest
+
+from arena.server.operations.contest_news import ContestNews
+from arena.store.people.contest import ContestEntry, ContestStage
+from arena.store.people.directing import DirectorState
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role
+from arena.store.people.submission import SubmissionState
+from tests.community.contests.samples import OPEN, SEALED, contest_of
+from tests.community.contests.world import DEADLINE, FREEZE, OPENS
+from tests.store.people.conftest import FakeClock
+
+
+class News:
+    """Contests, and what is said of them."""
+
+    def __init__(self, directory):
+        self.now = FakeClock()
+        self.now.seconds = OPENS - 3600
+        self.results = directory / "results"
+        self.people = PeopleStore(directory / "people.sqlite3", self.now)
+        self.contests = self.people.contests
+        self.news = ContestNews(self.people, lambda name: self.results / name)
+        self.ada = self.people.accounts.add("ada", Role.AUTHOR, "test")
+
+    def announce(self, **changed):
+        self.contests.add("dora", contest_of(**changed))
+        self.before = self.news.number()
+
+    def contest(self):
+        return self.contests.get("spring")
+
+    def has_changed(self):
+        """Return whether the number is another one than at the last time."""
+        before, self.before = self.before, self.news.number()
+        return self.before != before
+
+    def hand_in(self):
+        """Hand in a bot that is accepted."""
+        one = self.people.submissions.add(self.ada, "a" * 16, "b" * 64, 100, "bot.py", "a note")
+        self.people.submissions.claim().finish(SubmissionState.ACCEPTED, "", "", "adabot@1")
+        return ContestEntry(author="ada", person=1, bot="adabot@1", submission=one.number, handed_in_at=one.created_at)
+
+    def close(self):
+        self.news.close()
+        self.people.close()
+
+
+@pytest.fixture
+def told(tmp_path):
+    news = News(tmp_path)
+    yield news
+    news.close()
+
+
+def test_the_clock_alone_changes_it_when_a_phase_ends(told):
+    told.announce()
+    for seconds, is_news in (
+        (OPENS - 1, False), (OPENS, True), (OPENS + 1, False), (FREEZE - 1, False), (FREEZE, True),
+        (FREEZE + 1, False), (DEADLINE, False), (DEADLINE + 1, True), (DEADLINE + 2, False),
+    ):  # fmt: skip
+        told.now.seconds = seconds
+        assert told.has_changed() is is_news, seconds
+
+
+def test_whatever_everybody_sees_changes_it(told):
+    told.announce(**SEALED)
+    told.now.seconds = OPENS + 60
+    assert told.has_changed()
+    entry = told.hand_in()
+    told.has_changed()
+    told.contests.set_entries(told.contest(), [entry])
+    assert told.has_changed()
+    told.contests.change("dora", "spring", contest_of(**SEALED, title='"Another"'), "a slip")
+    assert told.has_changed()
+    told.people.submissions.add(told.ada, "c" * 16, "d" * 64, 100, "other.py", "")
+    assert told.has_changed()
+    told.now.seconds = DEADLINE + 1
+    assert told.has_changed()
+    told.contests.close_entries(told.contest())
+    assert told.has_changed()
+    told.contests.set_stage(told.contest(), ContestStage.FINAL)
+    assert told.has_changed()
+    told.contests.set_stage(told.contest(), ContestStage.PLAYED)
+    assert not told.has_changed()  # when that is depends on how hidden matches went
+    told.contests.set_revealed(told.contest())
+    assert told.has_changed()
+    told.results.mkdir()
+    (told.results / "spring").touch()
+    told.now.seconds += 1
+    assert told.has_changed()
+    told.contests.add("dora", contest_of(name='"autumn"', qualification=None, deadline_at="2027-06-01T00:00:00"))
+    assert told.has_changed()
+    told.contests.cancel("dora", "autumn", "nobody came")
+    assert told.has_changed()
+
+
+def test_whether_results_of_a_tournament_are_frozen(told):
+    told.announce(reveal_at="2027-01-25T12:00:00")
+    since = "Frozen since Wed 20 Jan 2027, 19:59:59 (Europe/Berlin, UTC+01:00)"
+    said = []
+    for seconds in (FREEZE - 1, FREEZE, DEADLINE + 1e6):
+        told.now.seconds = seconds
+        told.news.number()
+        said.append(told.news.frozen("spring-qualification"))
+    assert {one.address for one in said} == {"/contests/spring"}
+    assert [one.sentence for one in said] == [
+        "",
+        f"{since}; results return on Mon 25 Jan 2027, 12:00:00 (Europe/Berlin, UTC+01:00).",
+        f"{since}; results return when everything is played.",
+    ]
+    assert told.news.frozen("another") is None
+    told.contests.cancel("dora", "spring", "nobody came")
+    told.news.number()
+    assert told.news.frozen("spring").sentence == f"{since}; the contest was cancelled, and they stay hidden."
+    told.contests.set_revealed(told.contest())
+    told.news.number()
+    assert told.news.frozen("spring") is None
+
+
+def test_nothing_that_is_hidden_changes_it(told):
+    told.announce(**SEALED)
+    told.now.seconds = DEADLINE + 1
+    told.contests.close_entries(told.contest())
+    told.contests.set_stage(told.contest(), ContestStage.QUALIFICATION)
+    assert told.has_changed()
+    told.contests.set_stage(told.contest(), ContestStage.QUALIFICATION, "matches without a result are tried again")
+    told.contests.set_stage(told.contest(), ContestStage.FINAL, "evebot@1 is disqualified")
+    told.people.directors.say("spring", "contest", DirectorState.PLAYING, "nothing")
+    told.people.requests.add(
+        "spring", "disqualify", {"bot": "evebot@1"}, subject="evebot@1", reason="two accounts", by="dora"
+    )
+    told.contests.ask_to_reveal("dora", "spring", "in class", before_played=True)
+    told.results.mkdir()
+    (told.results / "spring").touch()  # of an earlier contest of the same name, in a home that was restored
+    told.now.seconds += 10
+    assert not told.has_changed()
+
+
+def test_open_results_are_news_as_well(told):
+    told.announce(**OPEN, qualification=None)
+    told.now.seconds = DEADLINE + 1
+    assert told.has_changed()
+    told.contests.set_stage(told.contest(), ContestStage.PLAYED)
+    assert told.has_changed()
+
+
+def test_without_a_commit_nothing_is_read_again(told, monkeypatch):
+    told.announce()
+    monkeypatch.setattr(told.people.contest_rows, "read", lambda: pytest.fail("it was read again"))
+    told.now.seconds = OPENS
+    assert told.has_changed()
+
+
+def test_a_database_that_is_away_changes_nothing(told, tmp_path):
+    told.announce()
+    place = tmp_path / "people.sqlite3"
+    place.rename(tmp_path / "away")
+    assert not told.has_changed()
+    (tmp_path / "away").rename(place)
+    told.now.seconds = OPENS
+    assert told.has_changed()

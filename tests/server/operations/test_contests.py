@@ -1,0 +1,402 @@
+"""Contests in the browser: making, changing, cancelling, revealing; what is wrong; what others may not."""
+
+import html
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from arena.base.errors import DefinitionError
+from arena.base.shipped import PREFIX, example_bots
+from arena.community.contests.apart import read_apart
+from arena.community.contests.contest_file import read_contest, reading_of
+from arena.community.contests.contest_text import contest_text
+from arena.community.contests.template_texts import template_names, template_text
+from arena.games import GAMES
+from arena.server.operations import contest_changes
+from arena.server.operations.contest_fields import NewContest
+from arena.server.operations.contest_form import form_template, form_text
+from arena.store.home import ArenaHome
+from arena.store.people.roles import Scope
+from arena.tournament.formats.table import FORMATS
+from tests.analysis.text.tournaments import play
+from tests.server.operations.conftest import JSON
+
+pytestmark = pytest.mark.anyio
+
+FORM = {
+    "template": "class",
+    "title": "Spring contest",
+    "name": "spring",
+    "description": "Bring a bot.\r\n<b>It</b> may lose.",
+    "opens_at": "2027-03-01T08:00",
+    "deadline_at": "2027-03-08T23:59:59",
+    "time_zone": "Europe/Berlin",
+    "entrants": "everybody",
+    "invited": "",
+    "bots_per_author": "1",
+    "game": "differences",
+    "options": '{"size": 6}',
+    "per_action_seconds": "0.5",
+    "memory_mib": "512",
+    "house_bots": ["arena:greedy", "arena:minimal"],
+    "qualification": "none",
+    "places": "8",
+    "final": "round-robin",
+    "encounters": "10",
+    "results": "sealed",
+    "frozen_hours": "4",
+    "reveal_at": "",
+}
+
+
+@pytest.fixture
+async def dora(world):
+    return world.browser("dora")
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Texts are read here: a process of its own takes a third of a second to start, and reads the same."""
+    monkeypatch.setattr(contest_changes, "read_apart", lambda text: reading_of(text, "contest"))
+
+
+async def announced(dora, **changes):
+    response = await dora.post("/contests", data=FORM | changes)
+    assert response.status_code == 303, response.text
+    return response.headers["location"]
+
+
+def log_of(world):
+    return [(line.by, line.action, line.subject, line.reason) for line in world.store.log.lines(hidden=())]
+
+
+async def test_a_contest_is_made_by_the_form(world, dora):
+    assert await announced(dora) == "/contests/spring"
+    contest = world.store.contests.get("spring").contest
+    assert (contest.opens_at, contest.deadline_at) == ("2027-03-01T07:00:00+00:00", "2027-03-08T22:59:59+00:00")
+    assert contest.description == "Bring a bot.\n<b>It</b> may lose."
+    assert contest.house_bots == ("arena:greedy", "arena:minimal")
+    assert (contest.time_control.per_action_seconds, contest.limits.memory_bytes) == (0.5, 512 * 2**20)
+    assert (contest.final.format, contest.final.encounters, contest.qualification) == ("round-robin", 10, None)
+    assert log_of(world)[0] == ("dora", "announced the contest", "spring", "")
+    page = await world.client().get("/contests/spring")
+    assert "Mon 8 Mar 2027, 23:59:59" in page.text
+    assert "(Europe/Berlin, UTC+01:00)" in page.text
+    assert "&lt;b&gt;It&lt;/b&gt;" in page.text
+
+
+async def test_a_contest_is_made_of_toml(world):
+    program = world.program("dora", Scope.DIRECT)
+    text = template_text("cup", "spring", "UTC", datetime(2027, 2, 1, tzinfo=UTC))
+    response = await program.post("/contests", json={"text": text})
+    assert response.json() == {"done": "announced the contest spring", "to": "/contests/spring"}
+    assert world.store.contests.get("spring").contest == read_contest(text)
+
+
+@pytest.mark.parametrize("template", template_names())
+async def test_a_template_with_a_title_and_times_is_a_contest(world, dora, quick, template):
+    page = await dora.get(f"/contests/new?template={template}", headers={"accept": JSON})
+    fields = page.json()["fields"] | {"house_bots": page.json()["chosen_house_bots"]}
+    own = {key: FORM[key] for key in ("title", "name", "opens_at", "deadline_at")}
+    response = await dora.post("/contests", data=fields | own)
+    assert response.status_code == 303, response.text
+
+
+def test_the_form_offers_what_there_is():
+    assert sorted(contest_changes.GAMES) == sorted(GAMES)
+    closed = {name for name, kind in FORMATS.items() if not kind.open_entry}
+    assert {*contest_changes.FINAL_FORMATS} == closed - {"gauntlet"}
+    known = {PREFIX + bot for bot in example_bots()}
+    now = datetime.now(UTC)
+    assert all(known >= set(form_template(name, now).house_bots) for name in template_names())
+
+
+@pytest.mark.parametrize("name", template_names())
+def test_a_template_is_the_same_contest_from_the_form_and_from_the_command_line(name):
+    now = datetime(2027, 1, 31, 23, 30, tzinfo=UTC)
+    template = form_template(name, now)
+    sent = {**template.fields, "name": "spring", "title": "Spring"}
+    assert read_contest(form_text(sent, template.house_bots)) == read_contest(template_text(name, "spring", "UTC", now))
+    assert template.text == template_text(name, "spring", "UTC", now)
+
+
+WRONG = {
+    "deadline_at": ("2027-03-01", "Deadline: expected a date and time"),
+    "opens_at": ("2027-03-28T02:30", "Opens: in Europe/Berlin this time comes never, for the clocks are put forward"),
+    "reveal_at": ("2027-03-02T12:00", "Revealed at; by a director if empty: expected a time that is not before"),
+    "time_zone": ("Europe/Nowhere", "Time zone: expected a time zone of the IANA database"),
+    "options": ('{"size": nan}', "Options, as JSON: expected a table such as { size = 6 }; in a form, a JSON object"),
+    "name": ("../etc", "Name, for addresses: expected 1 to 48 lower-case letters"),
+    "title": ("a\x7fb", "Title: expected text in one line, without control characters"),
+    "invited": ("ada, y!", "Invited, by name: 'y!': expected 2 to 32 letters"),
+    "bots_per_author": ("1.5", "Bots of each author: expected a whole number from 1 to 10"),
+    "encounters": ("10; drop", "Encounters of each pairing: expected a whole number from 1 to 100,000"),
+    "per_action_seconds": ("1\n[limits]", "Seconds for an action: expected text in one line, without control"),
+    "memory_mib": ("-1", "Memory of a bot, in MiB: expected a whole number from 16 to 1,073,741,824"),
+    "game": ("chess", "Game: expected 'plusminus'"),
+    "entrants": ("nobody", "Who may enter: expected 'everybody' or 'invited'"),
+    "results": ("secret", "Results are: expected 'open', 'frozen' or 'sealed'"),
+    "frozen_hours": ("500", "How many last hours before the deadline: expected at most 183.99972, the hours"),
+    "places": ("0x10", "How many go on from it: expected a whole number from 2 to 1,000"),
+    "qualification": ("chess", "Qualification: format = 'chess': expected 'round-robin'"),
+    "house_bots": (["arena:greedy", "/etc/passwd"], "House bots that play along: '/etc/passwd': expected an"),
+    "ladders": ("maybe", "While results are hidden, bots that can enter: expected true or false"),
+    "final": ("ladder", "Format of the final, or of everything: format = 'ladder': expected 'round-robin'"),
+}
+LEFT_OUT = {
+    "invited": (
+        "ann",
+        "Invited, by name: only with “Who may enter: who is invited”, but “Who may enter: everybody with",
+    ),
+    "reveal_at": ("2027-03-09T08:00", "but “Results are: always shown”"),
+    "ladders": ("true", "but “Results are: always shown”"),
+}
+"""What would be left out in silence."""
+
+
+@pytest.mark.parametrize("field", LEFT_OUT)
+async def test_nothing_that_was_filled_in_is_left_out_in_silence(world, dora, quick, field):
+    value, sentence = LEFT_OUT[field]
+    lines, fields = said(await dora.post("/contests", data=FORM | {field: value, "results": "open"}))
+    assert fields == [field]
+    assert sentence in lines[0]
+
+
+@pytest.mark.slow
+async def test_who_is_invited_first_can_be_added_by_the_form(world, dora):
+    address = await announced(dora, entrants="invited")
+    assert 'name="invited"' in (await dora.get(address)).text
+    response = await dora.post(f"{address}/change", data={"invited": "Ann otto", "reason": "two guests"})
+    assert response.status_code == 303
+    assert world.store.contests.get("spring").contest.invited == ("Ann", "otto")
+
+
+WITH = {
+    "places": {"qualification": "swiss"},
+    "invited": {"entrants": "invited"},
+    "frozen_hours": {"results": "frozen"},
+}
+"""What else is sent so that a field means something."""
+
+
+def said(response):
+    """Return what the notice above a form says, a line for each mistake, and the fields that it leads to."""
+    assert response.status_code == 400
+    alert = re.search(r'role="alert" id="error">(.*?)</div>', response.text, re.S)[1]
+    lines = [html.unescape(re.sub("<.*?>", "", one)) for one in re.findall("<li>(.*?)</li>", alert)]
+    return lines, re.findall('<li><a href="#(.*?)-wrong">', alert)
+
+
+@pytest.mark.parametrize("field", WRONG)
+async def test_the_form_comes_back_with_what_is_wrong_and_what_was_sent(world, dora, quick, field):
+    value, sentence = WRONG[field]
+    before = world.contents()
+    response = await dora.post("/contests", data=FORM | {field: value} | WITH.get(field, {}))
+    lines, fields = said(response)
+    assert [one for one in lines if one.startswith(sentence)]
+    assert fields == [field] * len(lines)
+    marked = re.search(f'<(?:input|select|textarea|fieldset)[^>]* id="{field}-wrong"[^>]*>', response.text, re.S)[0]
+    assert 'aria-invalid="true"' in marked
+    assert re.search(f'aria-describedby="[^"]*{field}-why"', marked)
+    why = html.unescape(re.search(f'id="{field}-why">(.*?)<', response.text, re.S)[1])
+    assert sentence.partition(": ")[2] in why
+    assert response.text.count("aria-invalid") == 1
+    assert 'value="Spring contest"' in response.text or field == "title"
+    assert re.search(r'value="arena:greedy" checked', response.text)
+    assert world.contents() == before
+
+
+def test_each_field_has_a_mistake_here():
+    assert {*WRONG, "template", "text", "description"} == NewContest.model_fields.keys()
+
+
+SEVERAL_WRONG = {"deadline_at": "2027-01-14T00:00:00", "encounters": "0", "invited": "nobody1", "entrants": "invited"}
+
+
+@pytest.mark.slow
+async def test_what_is_wrong_by_itself_and_what_only_the_arena_knows_is_said_at_once(world, dora):
+    await announced(dora)
+    lines, fields = said(await dora.post("/contests", data=FORM | SEVERAL_WRONG))
+    assert lines == [
+        "Name, for addresses: the contest 'spring' has a tournament 'spring' already",
+        "Deadline: expected a time after “Opens”, and at most 400 days after it",
+        "Deadline: it has passed already (Europe/Berlin)",
+        "Invited, by name: 'nobody1': nobody has an account of this name",
+        "Encounters of each pairing: expected a whole number from 1 to 100,000",
+    ], "in the order of the form"
+    assert fields == ["name", "deadline_at", "deadline_at", "invited", "encounters"]
+    program = world.program("dora", Scope.DIRECT)
+    answer = (await program.post("/contests", json=FORM | SEVERAL_WRONG)).json()
+    assert [(one["field"], one["title"]) for one in answer["fields"]] == [(one, one) for one in fields]
+    assert "expected a time after opens_at" in answer["error"]
+
+
+@pytest.mark.slow
+async def test_all_that_is_wrong_with_a_text_is_said_at_once_in_its_keys(world, dora):
+    await announced(dora)
+    sent = {key: value for key, value in (FORM | SEVERAL_WRONG).items() if key not in ("template", "house_bots")}
+    response = await dora.post(
+        "/contests", data={"template": "class", "text": form_text(sent | {"description": ""}, ())}
+    )
+    lines, fields = said(response)
+    assert [one.partition(": ")[2] for one in lines] == [
+        "final.encounters = 0: expected a whole number from 1 to 100,000",
+        "deadline_at = 2027-01-14T00:00:00: expected a time after opens_at, and at most 400 days after it",
+        "deadline_at = 2027-01-14 00:00:00: it has passed already (Europe/Berlin)",
+        "name: the contest 'spring' has a tournament 'spring' already",
+        "invited = 'nobody1': nobody has an account of this name",
+    ]
+    assert set(fields) == {"text"}
+    assert "<details open><summary>Or as TOML" in response.text
+    lines, fields = said(await dora.post("/contests", data={"template": "class", "text": "a = "}))
+    assert (len(lines), fields) == (1, ["text"])
+    assert lines[0].startswith("The contest: contest: not valid TOML")
+
+
+@pytest.mark.slow
+async def test_a_change_says_all_that_is_wrong_beside_its_own_form(world, dora):
+    address = await announced(dora, opens_at="2027-01-14T08:00")
+    sent = {"title": "", "deadline_at": "2027-03-05T00:00:00", "reveal_at": "later", "reason": " "}
+    response = await dora.post(f"{address}/change", data=sent)
+    lines, fields = said(response)
+    assert lines == [
+        "Title: expected a text of at most 100 characters",
+        "Deadline: after the opening, the deadline can only become later than it is, 2027-03-08 23:59:59"
+        " (Europe/Berlin)",
+        "Revealed at; by a director if empty: expected a date and time of the years 2000 to 2999, to the second, such"
+        " as 2026-12-01T23:59:59",
+        "Why, for the public log: expected 1 to 500 visible characters on one line",
+    ]
+    assert fields == ["title", "deadline_at", "reveal_at", "reason"]
+    assert [response.text.count(f'id="{one}-wrong"') for one in fields] == [1, 1, 1, 1]
+    assert response.text.count('aria-invalid="true"') == 4
+    lines, fields = said(await dora.post(f"{address}/cancel", data={"reason": ""}))
+    assert (lines, fields) == (["Why, for the public log: this is empty"], ["reason"])
+
+
+@pytest.mark.parametrize("sent", [{"house_bots": 5}, {"title": 5}, {"name": ["a"]}, {"invited": {}}, {"template": []}])
+async def test_fields_of_odd_types_are_a_sentence_to_programs_and_browsers(dora, sent):
+    for accept in ("text/html", JSON):
+        response = await dora.post("/contests", json=FORM | sent, headers={"accept": accept})
+        assert response.status_code == 400
+
+
+@pytest.mark.slow
+async def test_markup_in_titles_reasons_and_descriptions_is_text(world, dora):
+    evil = "<script>alert(1)</script>\u202e"
+    address = await announced(dora, description=evil.replace("\u202e", ""))
+    await dora.post(f"{address}/change", data={"title": "<img src=x>", "reason": "<script>why"})
+    await dora.post(f"{address}/cancel", data={"reason": "<script>alert(2)</script>"})
+    for path in (address, "/contests", "/log"):
+        for who in (dora, world.client()):
+            text = (await who.get(path)).text
+            assert "<img src=x>" not in text
+            assert not re.search(r"<script(?! src=)", text)
+
+
+@pytest.mark.slow
+async def test_a_change_has_its_reason_in_the_log(world, dora):
+    address = await announced(dora)
+    response = await dora.post(f"{address}/change", data={"deadline_at": "2027-03-10T12:00", "reason": "snow"})
+    assert response.headers["location"] == address
+    assert world.store.contests.get("spring").contest.deadline_at == "2027-03-10T11:00:00+00:00"
+    assert log_of(world)[0] == ("dora", "changed the contest", "spring", "snow")
+    refused = await dora.post(f"{address}/change", data={"deadline_at": "soon", "reason": "snow"})
+    assert refused.status_code == 400
+    assert "Deadline</a>: expected a date and time" in refused.text
+    assert 'value="soon"' in refused.text
+
+
+@pytest.mark.slow
+async def test_a_change_without_a_reason_is_none(world, dora):
+    address = await announced(dora)
+    before = world.contents()
+    for what in ("change", "cancel", "reveal"):
+        assert (await dora.post(f"{address}/{what}", data={"reason": ""})).status_code == 400
+    assert world.contents() == before
+
+
+async def test_a_contest_is_cancelled(world, dora):
+    address = await announced(dora)
+    await dora.post(f"{address}/cancel", data={"reason": "nobody came"})
+    assert "It was cancelled: nobody came" in (await world.client().get(address)).text
+    assert (await dora.post(f"{address}/cancel", data={"reason": "again"})).status_code == 400
+
+
+async def test_results_are_revealed_when_everything_is_played(world, dora):
+    address = await announced(dora)
+    assert (await dora.post(f"{address}/reveal", data={"reason": "now"})).status_code == 400
+    sent = {"reason": "now", "before_played": "true"}
+    assert (await dora.post(f"{address}/reveal", data=sent)).status_code == 303
+    assert world.store.contests.get("spring").reveal_asked_at is not None
+    assert log_of(world)[0] == ("dora", "revealed the results of", "spring", "now")
+
+
+@pytest.mark.slow
+async def test_no_two_contests_and_no_tournament_have_one_name(world, dora, directory):
+    await announced(dora)
+    again = await dora.post("/contests", data=FORM)
+    assert "has a tournament &#39;spring&#39; already" in again.text
+    with ArenaHome(directory) as home:
+        play(home, "taken-qualification", ["alpha", "beta"], encounters=1)
+    sent = FORM | {"name": "taken", "qualification": "swiss"}
+    assert (
+        "there is a tournament &#39;taken-qualification&#39; already" in (await dora.post("/contests", data=sent)).text
+    )
+
+
+@pytest.mark.slow
+async def test_a_change_takes_no_tournament_that_there_is(world, dora, directory):
+    address = await announced(dora, name="taken")
+    with ArenaHome(directory) as home:
+        play(home, "taken-qualification", ["alpha", "beta"], encounters=1)
+    text = contest_text(world.store.contests.get("taken").contest)
+    text += '\n[qualification]\nformat = "swiss"\nplaces = 2\nswiss = { rounds = 2 }\n'
+    before = world.contents()
+    response = await dora.post(f"{address}/change", data={"text": text, "reason": "two stages"})
+    assert response.status_code == 400
+    assert "there is a tournament &#39;taken-qualification&#39; already" in response.text
+    assert world.contents() == before
+
+
+async def test_only_directors_see_what_they_can_do(world, dora):
+    address = await announced(dora)
+    for who in (world.client(), world.browser("ann"), world.program("dora", Scope.SUBMIT)):
+        assert (await who.get(address, headers={"accept": JSON})).json()["changes"] is None
+    assert (await dora.get(address, headers={"accept": JSON})).json()["changes"]["fields"]["title"] == "Spring contest"
+
+
+@pytest.mark.slow(sample=True)
+async def test_who_may_hand_in_sees_where(world, dora):
+    open_to_all, invited = (
+        await announced(dora),
+        await announced(dora, name="for-otto", entrants="invited", invited="Otto"),
+    )
+    for who, expected in (("ann", (True, False)), ("otto", (True, True)), (None, (False, False))):
+        client = world.browser(who) if who else world.client()
+        pages = [(await client.get(path, headers={"accept": JSON})).json() for path in (open_to_all, invited)]
+        assert tuple(page["may_submit"] for page in pages) == expected
+
+
+FORGED = {
+    "options": ['{"size": 1e400}', '{"size": null}', '{"\\ud800": 1}', f'{{"size": {"9" * 400}}}', '{"size": NaN}'],
+    "bots_per_author": ["1\u0663", "9" * 400, "1e5"],
+    "opens_at": ["2027-01-0\u0661T00:00:00"],
+    "memory_mib": ["9" * 1999, "9" * 18, "\u0663"],
+}
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in FORGED.items() for value in values])
+def test_a_forged_field_is_named_and_never_a_line_of_a_file_that_nobody_has_seen(key, value):
+    template = form_template("class", datetime(2026, 11, 1, tzinfo=UTC))
+    sent = {**template.fields, "name": "spring", "title": "Spring", key: value}
+    with pytest.raises(DefinitionError) as raised:
+        read_contest(form_text(sent, template.house_bots))
+    assert "TOML" not in str(raised.value)
+    assert {"opens_at": "opens_at", "memory_mib": "limits.memory_bytes"}.get(key, key) in str(raised.value)
+
+
+def test_half_a_character_is_refused_before_a_process_is_started():
+    with pytest.raises(DefinitionError, match=r"expected a text that can be written in UTF-8"):
+        read_apart('name = "\ud800"')

@@ -1,0 +1,222 @@
+"""Directors pause and correct what a program keeps going, in the browser and with a token."""
+
+import re
+
+import pytest
+
+from arena.server.operations.directing import WITH_LATER_STAGES
+from arena.store.home import ArenaHome
+from arena.store.people.directing import DirectorState, RequestState, RunFigures, SittingOut, Wish
+from arena.store.people.roles import Scope
+from arena.store.results.values import StoredBot
+from arena.tournament.formats.table import FORMATS
+from tests.server.operations.conftest import JSON
+from tests.store.results.samples import definition
+
+pytestmark = pytest.mark.anyio
+
+HERE = "/tournaments/open ladder"
+
+
+@pytest.fixture
+def kept(world):
+    """A site with a ladder."""
+    figures = RunFigures(recorded=12, scheduled=20, sitting_out=(SittingOut(bot="slow@1", reason="slow", seconds=90),))
+    world.store.directors.say("open ladder", "ladder", DirectorState.PLAYING, "", figures)
+    return world
+
+
+async def test_a_director_pauses_in_the_browser_and_resumes_with_a_token(kept):
+    dora = kept.browser("dora")
+    response = await dora.post(f"{HERE}/pause", data={"reason": "An upgrade."})
+    assert (response.status_code, response.headers["location"]) == (303, "/tournaments/open%20ladder/direct")
+    assert kept.store.directors.wish("open ladder").wish is Wish.PAUSE
+    page = (await dora.get(f"{HERE}/direct")).text
+    assert "being paused" in page
+    assert "An upgrade." in page
+    assert "Resume" in page
+    program = kept.program("dora", Scope.DIRECT)
+    response = await program.post(f"{HERE}/resume", json={"reason": "It is done."})
+    assert response.status_code == 200, response.text
+    assert kept.store.directors.wish("open ladder").wish is Wish.PLAY
+    found = [(line.by, line.action) for line in kept.store.log.lines(hidden=())[:2]]
+    assert found == [("dora", "resumed"), ("dora", "paused")]
+
+
+async def test_its_page_asks_again_for_what_changes_but_not_when_it_says_what_was_wrong(kept):
+    dora = kept.browser("dora")
+    page = (await dora.get(f"{HERE}/direct")).text
+    assert "/asking.js" in page
+    assert "/live.js" not in page
+    assert re.findall(r'<div id="(\w+)" data-live>', page) == ["kept", "wishes", "requests"]
+    assert "/asking.js" not in (await dora.post(f"{HERE}/pause", data={"reason": ""})).text
+
+
+async def test_in_a_knockout_the_matches_of_who_is_disqualified_count_for_the_rivals(world, directory):
+    assert {name for name, kind in FORMATS.items() if kind.has_later_stages} == {*WITH_LATER_STAGES}
+    dora = world.browser("dora")
+    for name, format_, may_annul in (("cup", "knockout", False), ("league", "round-robin", True)):
+        with ArenaHome(directory) as home:
+            home.store.create_tournament(definition(name=name, format=format_, settings={}), [])
+        world.store.directors.say(name, "contest", DirectorState.PLAYING, "", RunFigures())
+        address = f"/tournaments/{name}/direct"
+        assert (await dora.get(address, headers={"accept": JSON})).json()["may_annul"] is may_annul
+        assert ('value="annul"' in (await dora.get(address)).text) is may_annul
+
+
+async def test_what_is_wrong_is_beside_the_field_of_the_form_that_was_sent(kept):
+    response = await kept.browser("dora").post(f"{HERE}/disqualify", data={"bot": "", "reason": "copied"})
+    assert '<li><a href="#bot-wrong">Entrant</a>: ' in response.text
+    assert response.text.count('aria-invalid="true"') == 1
+    assert "<details open><summary>Disqualify an entrant" in response.text
+    assert response.text.count('value="copied"') == 1
+
+
+async def test_without_a_reason_nothing_is_changed_and_the_form_comes_back(kept):
+    response = await kept.browser("dora").post(f"{HERE}/pause", data={"reason": ""})
+    assert response.status_code == 400
+    assert 'role="alert"' in response.text
+    assert kept.store.directors.wish("open ladder") is None
+
+
+@pytest.mark.parametrize(
+    ("what", "sent", "arguments"),
+    [
+        ("disqualify", {"bot": "a@1"}, {"bot": "a@1", "rule": "annul"}),
+        ("disqualify", {"bot": "a@1", "rule": "keep"}, {"bot": "a@1", "rule": "keep"}),
+        ("withdraw", {"bot": "a"}, {"bot": "a"}),
+        ("replace", {"bot": "a@1", "new": "a@2"}, {"bot": "a@1", "new": "a@2"}),
+        ("void", {"numbers": "3, 4 17"}, {"numbers": [3, 4, 17]}),
+        ("undo", {"correction": "2"}, {"correction": 2}),
+    ],
+)
+async def test_a_correction_is_written_down_for_the_program(kept, what, sent, arguments):
+    response = await kept.browser("dora").post(f"{HERE}/{what}", data=sent | {"reason": "A reason."})
+    assert response.status_code == 303, response.text
+    (request,) = kept.store.requests.of("open ladder")
+    assert (request.kind, request.arguments, request.reason, request.by, request.state) == (
+        what, arguments, "A reason.", "dora", RequestState.WAITING,
+    )  # fmt: skip
+    assert kept.store.log.lines(hidden=())[0].action == f"asked to {what}"
+    page = (await kept.browser("dora").get(f"{HERE}/direct")).text
+    assert f"asked to {what}" in page
+
+
+@pytest.mark.parametrize(
+    ("what", "sent"),
+    [
+        ("void", {"numbers": ""}),
+        ("void", {"numbers": "0"}),
+        ("void", {"numbers": "3; drop"}),
+        ("void", {"numbers": " ".join(map(str, range(1, 1002)))}),
+        ("undo", {"correction": "-1"}),
+        ("disqualify", {"bot": "x" * 131}),
+        ("disqualify", {"bot": "a", "rule": "burn"}),
+        ("pause", {"tournament": "another"}),
+    ],
+)
+async def test_what_is_not_accepted_changes_nothing(kept, what, sent):
+    dora = kept.browser("dora")
+    before = kept.contents()
+    response = await dora.post(f"{HERE}/{what}", data=sent | {"reason": "A reason."})
+    assert response.status_code in (303, 400)
+    if what != "pause":
+        assert response.status_code == 400
+        assert kept.contents() == before
+    assert kept.store.directors.wish("another") is None
+
+
+async def test_everybody_sees_what_a_ladder_is_doing_and_only_directors_the_link(kept):
+    visitor = (await kept.client().get("/ladders")).text
+    assert "It plays" in visitor
+    assert "slow@1" in visitor
+    assert "/direct" not in visitor
+    assert "/tournaments/open%20ladder/direct" in (await kept.browser("dora").get("/ladders")).text
+
+
+async def test_a_killed_program_is_seen(kept):
+    kept.now.seconds += 3600
+    assert "does not run" in (await kept.client().get("/ladders")).text
+
+
+async def test_a_page_of_a_tournament_that_nobody_keeps_going_is_not_there(kept):
+    assert (await kept.browser("dora").get("/tournaments/other/direct")).status_code == 404
+
+
+async def test_a_correction_chooses_from_the_entrants(world):
+    """The names in a form that is sent are those of the tournament."""
+    world.store.directors.say("t", "contest", DirectorState.IDLE)
+    page = await world.browser("dora").get("/tournaments/t/direct")
+    entrants = [bot.label for bot in definition().entrants]
+    assert re.findall(r'<option value="([^"]*@[^"]*)"', page.text) == 3 * entrants  # disqualify, withdraw, replace
+    assert "It waits" in page.text
+    answer = await world.browser("dora").get("/tournaments/t/direct", headers={"accept": JSON})
+    assert (answer.json()["entrants"], answer.json()["is_finished"]) == (entrants, False)
+
+
+async def test_the_bots_by_which_an_entrant_may_be_replaced_are_offered(world, directory):
+    with ArenaHome(directory) as home:
+        for name in ("one", "two"):
+            home.store.add_bot(StoredBot(name, "1", name, "bot.py", "2026-01-01T00:00:00+00:00"))
+    for program, offered in (("contest", ["two@1", "one@1"]), ("ladder", [])):
+        world.store.directors.say("t", program, DirectorState.IDLE)
+        page = (await world.browser("dora").get("/tournaments/t/direct")).text
+        assert re.findall(r'<option value="([^"]*)"></option>', page) == offered
+
+
+async def test_a_finished_tournament_is_said_to_be_played_until_something_is_asked(world, directory):
+    with ArenaHome(directory) as home:
+        home.store.set_finished(home.store.tournament("t"), True)
+    world.store.directors.say("t", "contest", DirectorState.IDLE)
+    world.now.seconds += 3600
+    dora = world.browser("dora")
+    page = (await dora.get("/tournaments/t/direct")).text
+    assert "All of it is played." in page
+    assert "does not run" not in page
+    assert "/tournaments/t/pause" not in page
+    assert "/tournaments/t/disqualify" in page
+    world.store.requests.add("t", "void", {"numbers": [1]}, subject="match 1", reason="A slip.", by="dora")
+    assert "All of it is played." not in (await dora.get("/tournaments/t/direct")).text
+
+
+async def test_a_ladder_with_nothing_to_play_now_can_be_paused(world, directory):
+    with ArenaHome(directory) as home:
+        home.store.set_finished(home.store.tournament("t"), True)
+    world.store.directors.say("t", "ladder", DirectorState.SHORT, "a match has 2 players, and 1 can be paired")
+    page = (await world.browser("dora").get("/tournaments/t/direct")).text
+    assert "It waits: too few bots can be paired." in page
+    assert "All of it is played." not in page
+    assert "/tournaments/t/pause" in page
+
+
+async def test_what_could_not_be_done_is_on_the_page_and_in_the_log_with_its_reason(kept):
+    asked = kept.store.requests.add(
+        "open ladder", "disqualify", {"bot": "a@1", "rule": "annul"}, subject="a@1", reason="It cheats.", by="dora"
+    )
+    kept.store.requests.finish(asked.number, "entrant 'a@1' is not in it", is_done=False)
+    dora = kept.browser("dora")
+    page = (await dora.get(f"{HERE}/direct")).text
+    assert "refused" in page
+    assert "entrant &#39;a@1&#39; is not in it" in page
+    log = (await kept.client().get("/log", headers={"accept": JSON})).json()["lines"]
+    assert [(line["by"], line["action"], line["details"]) for line in log[:2]] == [
+        ("the arena", "could not disqualify", "entrant 'a@1' is not in it"),
+        ("dora", "asked to disqualify", ""),
+    ]
+
+
+async def test_only_operators_see_why_a_ladder_can_not_be_played(kept):
+    why = "postgresql://arena@db.internal:5432/results: closed"
+    kept.store.directors.say("open ladder", "ladder", DirectorState.UNABLE, why)
+    for client, sees in (
+        (kept.client(), False),
+        (kept.browser("ann"), False),
+        (kept.browser("dora"), False),
+        (kept.program("olga", Scope.DIRECT), False),
+        (kept.browser("olga"), True),
+    ):
+        for address in ("/ladders", "/health", "/health/parts", f"{HERE}/direct"):
+            is_told = address != "/health" and sees
+            for accept in (JSON, "text/html"):
+                response = await client.get(address, headers={"accept": accept})
+                assert ("arena@db.internal" in response.text) is is_told, (address, response.text)

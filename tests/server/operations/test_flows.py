@@ -1,0 +1,345 @@
+"""What people do, from the first link to the last page: in a browser, and as JSON."""
+
+import asyncio
+import re
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from arena.store.people.roles import Role, Scope
+from arena.store.people.secret import is_token
+from tests.server.operations.conftest import COOKIE, HTML, JSON, PASSWORD
+
+pytestmark = pytest.mark.anyio
+
+NEW_PASSWORD = "a new one, quite long"
+
+
+def refused(response, status, *words):
+    """Check a page that says what is wrong with what was sent."""
+    assert response.status_code == status
+    assert 'role="alert"' in response.text
+    for word in words:
+        assert word in response.text
+
+
+async def sign_in(client, name, password=PASSWORD, **fields):
+    return await client.post("/sign-in", data={"name": name, "password": password, **fields})
+
+
+# signing in
+
+
+async def test_signing_in_leads_on_and_sets_a_cookie_for_this_host_alone(world):
+    client = world.client()
+    page = await client.get("/sign-in", params={"next": "/bots"})
+    assert '<input type="hidden" name="next" value="/bots">' in page.text
+    response = await sign_in(client, "Ann", next="/bots")
+    assert (response.status_code, response.headers["location"]) == (303, "/bots")
+    cookie = response.headers["set-cookie"]
+    assert re.fullmatch(
+        rf"{COOKIE}=[\w-]{{43}}; Path=/; HttpOnly; SameSite=Lax; Max-Age=15552000; Secure", cookie
+    )  # what __Host- demands: Secure, Path=/, no Domain
+    assert "<h1>ann</h1>" in (await client.get("/account")).text
+
+
+async def test_on_this_machine_signing_in_works_without_https(world):
+    client = world.client("127.0.0.1", "http", "localhost:8000")
+    response = await sign_in(client, "ann")
+    assert re.fullmatch(
+        r"arena-here=[\w-]{43}; Path=/; HttpOnly; SameSite=Lax; Max-Age=15552000", response.headers["set-cookie"]
+    )
+    assert (await client.get("/account")).status_code == 200
+
+
+async def test_signing_in_as_json(world):
+    client = world.client(accept=JSON)
+    response = await client.post("/sign-in", json={"name": "ann", "password": PASSWORD})
+    assert response.json() == {"done": "signed in", "to": "/"}
+    assert (await client.get("/account")).json()["name"] == "ann"
+
+
+@pytest.mark.parametrize(("name", "password"), [("ann", "wrong"), ("nobody", PASSWORD), ("ann", ""), ("", "")])
+async def test_a_wrong_name_and_a_wrong_password_are_the_same_sentence(world, name, password):
+    client = world.client()
+    response = await sign_in(client, name, password)
+    refused(response, 400, "The name or the password is not right.")
+    assert "set-cookie" not in response.headers
+    problem = await client.post("/sign-in", json={"name": name, "password": password}, headers={"accept": JSON})
+    assert problem.status_code == 400
+    assert problem.json()["error"] == "The name or the password is not right."
+
+
+async def test_who_was_invited_and_has_no_password_yet_can_not_sign_in(world):
+    world.store.accounts.add("newcomer", Role.AUTHOR, "test")
+    refused(await sign_in(world.client(), "newcomer", ""), 400, "is not right")
+
+
+async def test_signing_out_ends_the_session(world):
+    client = world.browser("ann")
+    secret = client.cookies[COOKIE]
+    response = await client.post("/sign-out")
+    assert (response.status_code, response.headers["location"]) == (303, "/")
+    assert "Max-Age=0" in response.headers["set-cookie"]
+    assert world.store.sessions.find(secret) is None
+
+
+async def test_who_must_sign_in_first_is_led_back(world):
+    client = world.client()
+    response = await client.get("/account?code=BCDF-GHJK")
+    assert response.headers["location"] == "/sign-in?next=%2Faccount%3Fcode%3DBCDF-GHJK"
+    page = await client.get(response.headers["location"])
+    assert 'value="/account?code=BCDF-GHJK"' in page.text
+
+
+# invitations
+
+
+async def test_a_director_invites_and_the_invited_opens_an_account(world):
+    dora = world.browser("dora")
+    made = await dora.post("/people/invitations", data={"role": "author", "days": "3"})
+    link = httpx.URL(re.search(r"<pre>(https://arena\.example/invitations/[\w-]{43})</pre>", made.text)[1])
+    assert "can be used once within 3 days" in made.text
+    newcomer = world.client()
+    page = await newcomer.get(link)
+    assert "You are invited to be an <b>author</b>" in page.text
+    assert "Made by dora" in page.text
+    for fields, sentence in (
+        ({"name": "ann"}, "taken"),
+        ({"name": "a b"}, "expected 2 to 32 letters"),
+        ({"password": "short", "again": "short"}, "the password is refused"),
+        ({"again": "another one"}, "the two passwords differ"),
+    ):
+        sent = {"name": "newcomer", "password": NEW_PASSWORD, "again": NEW_PASSWORD} | fields
+        response = await newcomer.post(link, data=sent)
+        refused(response, 400)
+        assert sentence.lower() in response.text.lower()
+        assert f'name="name" value="{sent["name"]}"' in response.text
+    done = await newcomer.post(link, data={"name": "newcomer", "password": NEW_PASSWORD, "again": NEW_PASSWORD})
+    assert (done.status_code, done.headers["location"]) == (303, "/account")
+    assert "<h1>newcomer</h1>" in (await newcomer.get("/account")).text
+    assert (await sign_in(world.client(), "newcomer", NEW_PASSWORD)).status_code == 303
+    for again in (await newcomer.get(link), await newcomer.post(link, data={"name": "x2", "password": NEW_PASSWORD})):
+        assert again.status_code == 404
+        assert "was used, or has expired" in again.text
+
+
+async def test_links_that_cannot_be_used_are_answered_alike(world):
+    invitations = world.store.invitations
+    used, expired, ended = (invitations.invite(Role.AUTHOR, "dora", days) for days in (9, 1, 9))
+    replaced, open_one = (invitations.invite_person("ann", "dora", 9) for _ in range(2))
+    invitations.accept(used, "newcomer", "$argon2")
+    invitations.end(next(one.number for one in invitations.all() if one.person is None), "dora")
+    world.now.seconds += 86_401
+    dead = [used, expired, ended, replaced, "x" * 43, "x", "<b>", "x" * 44]
+    fields = {"name": "other", "password": NEW_PASSWORD, "again": NEW_PASSWORD}
+    assert (await world.client().get(f"/invitations/{open_one}")).status_code == 200
+    for accept in (HTML, JSON):
+        client = world.client(accept=accept)
+        answers = [await client.get(f"/invitations/{quote(one)}") for one in dead]
+        answers += [await client.post(f"/invitations/{quote(one)}", data=fields) for one in dead]
+        assert {(one.status_code, one.content, one.headers["cache-control"]) for one in answers} == {
+            (404, answers[0].content, "no-store")
+        }
+    for one in ("x" * 3000, "%00", "%0a"):
+        assert (await world.client().get(f"/invitations/{one}")).status_code == 404
+
+
+async def test_open_invitations_are_listed_and_ended(world):
+    dora = world.browser("dora")
+    made = await dora.post("/people/invitations", json={}, headers={"accept": JSON})
+    link = made.json()["link"]
+    [line] = (await dora.get("/people", headers={"accept": JSON})).json()["invitations"]
+    assert (line["role"], line["person"], line["made_by"], line["may_be_ended"]) == ("author", None, "dora", True)
+    assert "Open invitations" in (await dora.get("/people")).text
+    response = await dora.post(f"/people/invitations/{line['number']}/end")
+    assert (response.status_code, response.headers["location"]) == (303, "/people")
+    assert (await world.client().get(link)).status_code == 404
+    assert "ended an invitation for <b>a new author</b>" in (await world.client().get("/log")).text
+
+
+async def test_a_new_link_for_who_forgot_the_password(world):
+    dora, ann = world.browser("dora"), world.browser("ann")
+    made = await dora.post("/people/ann/link", headers={"accept": JSON})
+    link = made.json()["link"]
+    client = world.client()
+    page = await client.get(link)
+    assert "For the account of <b>ann</b>" in page.text
+    assert 'name="name"' not in page.text
+    done = await client.post(link, data={"name": "other", "password": NEW_PASSWORD, "again": NEW_PASSWORD})
+    assert done.status_code == 303
+    assert (await ann.get("/account")).status_code == 303, "sessions from before end"
+    assert (await sign_in(world.client(), "ann", NEW_PASSWORD)).status_code == 303
+    assert "made a link to choose a password for <b>ann</b>" in (await world.client().get("/log")).text
+    assert (await dora.post("/people/nobody/link")).status_code == 404
+
+
+# one's own account
+
+
+async def test_sessions_are_listed_and_ended_in_another_browser(world):
+    here, there = world.browser("ann"), world.browser("ann")
+    page = await here.get("/account", headers={"accept": JSON})
+    mine, other = sorted(page.json()["sessions"], key=lambda line: not line["is_this"])
+    assert (mine["is_this"], other["is_this"]) == (True, False)
+    response = await here.post(f"/account/sessions/{other['number']}/end")
+    assert (response.status_code, response.headers["location"]) == (303, "/account")
+    assert (await there.get("/account")).status_code == 303
+    assert (await here.get("/account")).status_code == 200
+
+
+async def test_all_sessions_end_at_once(world):
+    here, there, olga = world.browser("ann"), world.browser("ann"), world.browser("olga")
+    response = await here.post("/account/sessions/end")
+    assert response.headers["location"] == "/sign-in"
+    for client in (here, there):
+        assert (await client.get("/account")).status_code == 303
+    assert (await olga.get("/account")).status_code == 200
+
+
+async def test_changing_the_password_keeps_this_browser_alone(world):
+    here, there = world.browser("ann"), world.browser("ann")
+    before = here.cookies[COOKIE]
+    link = world.store.invitations.invite_person("ann", "dora", 7)
+    for fields, sentence in (
+        ({"present": "wrong"}, "The present password is not right."),
+        ({"password": "short"}, "The password is refused"),
+        ({"again": "another"}, "The two new passwords differ."),
+    ):
+        sent = {"present": PASSWORD, "password": NEW_PASSWORD, "again": NEW_PASSWORD} | fields
+        refused(await here.post("/account/password", data=sent), 400, sentence)
+    sent = {"present": PASSWORD, "password": NEW_PASSWORD, "again": NEW_PASSWORD}
+    assert (await here.post("/account/password", data=sent)).headers["location"] == "/account"
+    assert here.cookies[COOKIE] != before
+    assert (await here.get("/account")).status_code == 200
+    assert (await there.get("/account")).status_code == 303
+    assert (await sign_in(world.client(), "ann")).status_code == 400
+    assert (await sign_in(world.client(), "ann", NEW_PASSWORD)).status_code == 303
+    assert (await world.client().get(f"/invitations/{link}")).status_code == 404, "a link from before ends"
+
+
+async def test_a_token_is_shown_once_used_and_ended(world):
+    ann = world.browser("ann")
+    made = await ann.post("/account/tokens", data={"name": "laptop", "scopes": ["read", "submit"], "days": "30"})
+    token = re.search(r"<pre>(arena_[\w-]+)</pre>", made.text)[1]
+    assert is_token(token)
+    program = world.client(accept=JSON, authorization=f"Bearer {token}")
+    account = (await program.get("/account")).json()
+    [line] = account["tokens"]
+    assert (account["name"], line["name"], line["scopes"]) == ("ann", "laptop", ["read", "submit"])
+    page = await ann.get("/account")
+    assert "laptop" in page.text
+    assert token not in page.text
+    assert (await ann.post(f"/account/tokens/{line['number']}/end")).headers["location"] == "/account"
+    assert (await program.get("/account")).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"name": "x", "scopes": ["direct"]}, "can’t have the scope direct"),
+        ({"name": "x"}, "scopes"),
+        ({"name": "", "scopes": ["read"]}, "name"),
+        ({"name": "x", "scopes": ["everything"]}, "scopes"),
+        ({"name": "x", "scopes": ["read"], "days": "400"}, "days"),
+    ],
+)
+async def test_a_token_that_is_refused(world, fields, sentence):
+    response = await world.browser("ann").post("/account/tokens", data=fields)
+    refused(response, 400)
+    assert sentence.replace("’", "&#39;") in response.text
+    assert world.contents()["tokens"] == []
+
+
+async def test_all_that_is_stored(world):
+    world.store.accounts.set_role("ann", Role.AUTHOR, "dora", "a reason of ours")
+    ann = world.browser("ann")
+    page = await ann.get("/account/data")
+    assert "a reason of ours" in page.text
+    data = (await ann.get("/account/data", headers={"accept": JSON})).json()
+    assert data["account"]["name"] == "ann"
+    assert {line["subject"] for line in data["log"]} == {"ann"}
+
+
+async def test_who_leaves_is_gone(world):
+    ann = world.browser("ann")
+    refused(await ann.post("/account/erase", data={"present": "wrong"}), 400, "The present password is not right.")
+    assert (await ann.post("/account/erase", data={"present": PASSWORD})).headers["location"] == "/"
+    assert (await ann.get("/account")).status_code == 303
+    refused(await sign_in(world.client(), "ann"), 400, "is not right")
+    assert "ann" not in [person.name for person in world.store.accounts.all()]
+
+
+@pytest.mark.parametrize(
+    ("who", "scopes", "path", "sentence"),
+    [
+        ("ann", ["read"], "/submissions", "make one with the scope submit on your account page"),
+        ("dora", ["read", "submit"], "/contests", "make one with the scope direct on your account page"),
+        ("ann", ["read"], "/contests", "Your role, author, may not do this."),
+        ("dora", ["direct"], "/account/password", "A token may not do this; sign in with a browser."),
+    ],
+)
+async def test_a_token_that_may_not_is_told_what_would_help(world, who, scopes, path, sentence):
+    response = await world.program(who, *map(Scope, scopes)).post(path, json={})
+    assert (response.status_code, response.json()["error"].endswith(sentence)) == (403, True)
+
+
+# looking after people
+
+
+async def test_an_account_is_closed_and_opened_again_and_everybody_reads_why(world):
+    dora = world.browser("dora")
+    assert "Close the account" in (await dora.get("/people")).text
+    response = await dora.post("/people/ann/close", data={"reason": "two <b>accounts"})
+    assert (response.status_code, response.headers["location"]) == (303, "/people")
+    refused(await sign_in(world.client(), "ann"), 400, "is not right")
+    assert (await dora.post("/people/ann/open", data={"reason": "a mistake"})).status_code == 303
+    assert (await sign_in(world.client(), "ann")).status_code == 303
+    lines = (await world.client().get("/log", headers={"accept": JSON})).json()["lines"]
+    assert [(line["by"], line["action"], line["subject"], line["reason"]) for line in lines[:2]] == [
+        ("dora", "opened the account again of", "ann", "a mistake"),
+        ("dora", "closed the account of", "ann", "two <b>accounts"),
+    ]
+    assert "two &lt;b&gt;accounts" in (await world.client().get("/log")).text
+    refused(await dora.post("/people/ann/close", data={"reason": ""}), 400, "reason")
+    assert (await dora.post("/people/nobody/close", data={"reason": "x"})).status_code == 404
+
+
+async def test_an_operator_changes_roles(world):
+    olga = world.browser("olga")
+    response = await olga.post("/people/ann/role", data={"role": "director", "reason": "helps"})
+    assert response.headers["location"] == "/people"
+    assert world.store.accounts.get("ann").role is Role.DIRECTOR
+    for role in ("visitor", "emperor", ""):
+        refused(await olga.post("/people/ann/role", data={"role": role, "reason": "x"}), 400)
+
+
+async def test_the_log_has_pages(world):
+    for number in range(101):
+        world.store.invitations.invite(Role.AUTHOR, f"by-{number}", 1)
+    first = (await world.client().get("/log", headers={"accept": JSON})).json()
+    last = (await world.client().get(f"/log?before={first['older']}", headers={"accept": JSON})).json()
+    numbers = [line["number"] for line in first["lines"] + last["lines"]]
+    assert numbers == list(range(len(numbers), 0, -1))
+    assert last["older"] is None
+    assert f'href="/log?before={first["older"]}"' in (await world.client().get("/log")).text
+
+
+async def test_a_token_works_wherever_a_session_may(world):
+    program = world.program("dora", Scope.DIRECT)
+    link = (await program.post("/people/invitations", json={"role": "author"})).json()["link"]
+    assert link.startswith("https://arena.example/invitations/")
+    assert (await program.post("/people/ann/close", json={"reason": "x"})).json()["done"] == "closed the account of ann"
+    assert [line["name"] for line in (await program.get("/people")).json()["people"]] == sorted(
+        person.name for person in world.store.accounts.all()
+    )
+
+
+async def test_everybody_finds_where_bots_are_handed_in(world):
+    visitor = world.client()
+    while (page := await visitor.get("/")).status_code == httpx.codes.ACCEPTED:
+        await asyncio.sleep(0.05)
+    assert '<a class="button" href="/submissions">Hand in a bot</a>' in page.text
+    assert "arena new mybot" in (await visitor.get("/submissions")).text
+    assert 'href="/submissions">Hand in a bot</a>' in (await world.browser("ann").get("/account")).text

@@ -1,0 +1,157 @@
+"""Two homes that differ in hidden results alone: who may not see these gets the same bytes at every address.
+
+A home is copied when everything has been handed in, and the contest is played on in both, by bots that act at random:
+in one to its end, with a correction, in the other no further than a few matches. A new address is asked for by itself.
+"""
+
+import re
+import shutil
+
+import pytest
+
+from arena.community.play.menu import playable_game
+from arena.site.matches.playing import PlayableBot, PlayMenu
+from arena.site.page_table import PAGES
+from arena.store.people.contest import ContestPhase, ContestStage
+from arena.store.results.schema import metadata
+from arena.tournament.control import Order, RunControl
+from tests.community.contests import world as playing
+from tests.community.contests.samples import SEALED
+from tests.community.contests.world import DEADLINE, FREEZE, OPENS
+from tests.server.operations.conftest import HTML, JSON
+from tests.server.operations.test_contest_crawl import ELSEWHERE, VALUES, Crawl, disqualify, phase
+
+pytestmark = pytest.mark.anyio
+
+BOT = """import secrets
+from arena.botkit import Choice, run
+
+def choose(game, state, clock):  # {index}
+    return Choice(secrets.choice(game.legal_actions(state)), note="canary-" + secrets.token_hex(8))
+
+run(choose)
+"""
+WHO = ("visitor", "eve", "ada")
+"""Nobody, a rival, and an author."""
+NOT_ASKED = set(ELSEWHERE) - {"/play/{match}"}
+OF_THE_SERVER = re.compile(
+    r'"(?:running|last_change)_seconds":[0-9.]+|"processes":[0-9]+|[0-9.]+ (?:s|min) ago|running for [0-9. a-z]+'
+)
+LADDER = '{ format = "ladder", places = 2, ladder = { margin_95 = 9.0 } }'
+
+
+class Hurried(RunControl):
+    """Lets a run play one match or two."""
+
+    asked = 0
+
+    def order(self):
+        self.asked += 1
+        return Order.PLAY if self.asked < 4 else Order.STOP
+
+
+@pytest.fixture
+def pair(tmp_path, monkeypatch):
+    monkeypatch.setattr(playing, "BOT", BOT)
+    return tmp_path
+
+
+async def forked(directory, prepare):
+    """Prepare a home, and return it twice."""
+    (directory / "one").mkdir()
+    first = Crawl(directory / "one")
+    prepare(first)
+    first.enter()
+    await first.ask("visitor", "/signing-key", {"accept": JSON})  # which makes it
+    number = VALUES["number"]
+    await first.close()
+    shutil.copytree(directory / "one", directory / "other")
+    made = [Crawl(directory / name, is_new=False) for name in ("one", "other")]
+    assert number == VALUES["number"]
+    for crawl in made:
+        crawl.let_in()
+    return made
+
+
+def offer_bots(crawl):
+    """Say what can be played against, as a play host does."""
+    bots = tuple(
+        PlayableBot(name=f"{name}bot@1", label=f"{name}bot@1", games=("differences",)) for name in ("ada", "eve")
+    )
+    menu = PlayMenu(games=(playable_game("differences"),), bots=bots, slots=4)
+    crawl.played.people.unrated_matches.set_menu(menu.model_dump_json(), 4)
+
+
+def addresses(crawl, actor):
+    """Yield every address that answers GET, with what is accepted. Pages know nobody: one asks for them."""
+    pages = {page.path for page in PAGES} if actor == WHO[0] else set()
+    others = {one.path for one in crawl.site._endpoints if "GET" in one.allowed}
+    for path in sorted(pages | others - NOT_ASKED):
+        found = [path]
+        for field in re.findall(r"\{(\w+)\}", path):
+            found = [one.replace(f"{{{field}}}", value) for one in found for value in VALUES[field][-2:]]
+        for one in found:
+            yield from ((one, HTML), (one, JSON))
+            if path in pages:
+                yield from ((f"{one if one != '/' else '/index'}{suffix}", JSON) for suffix in (".json", ".csv"))
+
+
+def bytes_of(address, answer):
+    """Return all that an answer says, but for the time at which it was given and since when the server runs."""
+    left_out = {"date"} | ({"etag", "content-length"} if address.startswith("/health") else set())
+    headers = sorted((name, value) for name, value in answer.headers.multi_items() if name not in left_out)
+    return answer.status_code, headers, OF_THE_SERVER.sub("", answer.content.decode("latin-1"))
+
+
+def stored(crawl):
+    """Return all that is in the home that everybody sees: the numbers of events, too."""
+    tables = metadata.sorted_tables
+    return crawl.played.home.store._database.read(
+        lambda connection: {table.name: connection.execute(table.select()).all() for table in tables}
+    )
+
+
+async def compare(one, other, seconds):
+    assert stored(one) == stored(other)
+    for crawl in (one, other):
+        crawl.played.now.seconds = seconds
+        crawl.versions.version += "1"
+        offer_bots(crawl)
+    assert one.news.number() == other.news.number()
+    different = []
+    for actor in WHO:
+        for address, accept in addresses(one, actor):
+            answers = [await crawl.ask(actor, address, {"accept": accept}) for crawl in (one, other)]
+            if bytes_of(address, answers[0]) != bytes_of(address, answers[1]):
+                different.append((actor, address, accept))
+    assert different == []
+
+
+CONTESTS = {"sealed": (SEALED, OPENS + 60), "frozen": ({}, FREEZE + 60)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", CONTESTS)
+async def test_who_may_not_see_hidden_results_can_not_tell_two_homes_apart(pair, kind):
+    changed, hidden_at = CONTESTS[kind]
+
+    def prepare(crawl):
+        crawl.played.announce(**changed, qualification=LADDER)
+        crawl.played.now.seconds = OPENS - 60
+
+    one, other = await forked(pair, prepare)
+    try:
+        for crawl, controls in ((one, ()), (other, (Hurried(),))):
+            crawl.played.now.seconds = hidden_at
+            crawl.played.play(lambda _, crawl=crawl: bool(crawl.played.hidden_canaries()), controls)
+        await compare(one, other, hidden_at + 100)
+        for crawl in (one, other):
+            crawl.played.now.seconds = DEADLINE + 1
+        one.played.play()
+        disqualify(one)
+        other.played.play(lambda stored: stored.stage is ContestStage.FINAL)
+        assert (phase(one), phase(other)) == (ContestPhase.PLAYED, ContestPhase.PLAYING)
+        await compare(one, other, DEADLINE + 1000)
+    finally:
+        for crawl in (one, other):
+            await crawl.close()

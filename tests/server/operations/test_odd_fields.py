@@ -1,0 +1,194 @@
+"""Each field of each operation, with what it can't be: one sentence, no defect, and nothing of it in the log."""
+
+import json
+import traceback
+from typing import get_args
+from urllib.parse import quote
+
+import pytest
+
+from arena.community.contests.contest_file import reading_of
+from arena.community.play.menu import playable_game
+from arena.server.gate import gate
+from arena.server.gate.operation import Who
+from arena.server.operations import contest_changes
+from arena.server.operations.table import OPERATIONS
+from arena.site.matches.playing import PlayableBot, PlayMenu
+from arena.store.people.directing import DirectorState
+from arena.store.people.rates import Rates
+from arena.store.people.roles import Role
+from arena.store.people.unrated_match import Choices
+from tests.community.contests.samples import contest_of
+from tests.server.operations.conftest import HTML, JSON
+from tests.server.operations.test_permissions import named
+
+pytestmark = pytest.mark.anyio
+
+CANARY = "canary-of-what-was-sent"
+"""In each value that is odd, and in each that is secret."""
+DIFFERENT = [{CANARY: [CANARY]}]
+"""Of no field's type."""
+JSON_VALUES = (None, DIFFERENT, {CANARY: None}, 10**400, True, "\ud800" + CANARY, CANARY)
+FORM_VALUES = ([CANARY, CANARY], "\0" + CANARY, CANARY, "")
+PATH_VALUES = (CANARY * 200, "\0" + CANARY, CANARY, "9" * 400)
+
+SENT = {
+    "name": CANARY,
+    "password": CANARY,
+    "present": CANARY,
+    "secret": CANARY,
+    "code": CANARY,
+    "machine": "a machine",
+    "scopes": ["read"],
+    "role": "author",
+    "reason": "A reason.",
+    "bot": "arena:greedy",
+    "new": "arena:greedy",
+    "numbers": "1",
+    "correction": "1",
+    "game": "differences",
+    "plies": "0",
+    "action": "a1",
+}
+"""What is sent in the other fields, where it is not odd: no password is right, so that nobody leaves."""
+
+
+@pytest.fixture
+async def places(logged_world, monkeypatch):
+    """Fill the site; return what is in addresses, where something is."""
+    monkeypatch.setattr(Rates, "take", lambda *_: 0.0)
+    monkeypatch.setattr(contest_changes, "read_apart", lambda text: reading_of(text, "contest"))
+    monkeypatch.setattr(contest_changes, "time_zones", lambda: ("UTC",))
+    store = logged_world.store
+    store.directors.say("kept", "ladder", DirectorState.IDLE)
+    store.submissions.add(store.accounts.get("olga"), "-".join(["0" * 16] * 2), "0" * 64, 1, "bot.py", "")
+    contest = store.contests.add("dora", contest_of()).name
+    menu = PlayMenu(
+        games=(playable_game("differences"),), bots=(PlayableBot(name="arena:greedy", label="greedy@1"),), slots=4
+    )
+    store.unrated_matches.set_menu(menu.model_dump_json(), 4)
+    choices = Choices(game="differences", options="{}", seat=0, bot="arena:greedy", per_action_milliseconds=500)
+    match = store.unrated_matches.begin(choices, None, "a network").secret
+    secret = store.invitations.invite(Role.AUTHOR, "olga", 7)
+    return {
+        "number": "1", "person": "ann", "secret": secret, "tournament": "kept", "match": match, "name": contest,
+        "bot": "alpha",
+    }  # fmt: skip
+
+
+def fields_sent(operation):
+    """Return the fields that are not in the address, and what they are if they are not odd."""
+    names = [name for name in operation.fields.model_fields if f"{{{name}}}" not in operation.path]
+    if operation.takes_upload:
+        names.remove("file_name")
+    return names, {name: SENT[name] for name in names if name in SENT}
+
+
+def different(names, fields):
+    """Return the names of fields; where there are many, one for all that are alike."""
+    return {repr((fields[name].annotation, fields[name].is_required())): name for name in names}.values()
+
+
+def odd_bodies(operation):
+    """Yield what is sent with requests, in each of which one field is odd, and whether each has to be refused."""
+    names, usual = fields_sent(operation)
+    fields = operation.fields.model_fields
+    kind = "params" if operation.method == "GET" else "data"
+    file = {"files": {"file": (f"{CANARY}.py", b"x")}} if operation.takes_upload else {}
+    huge = CANARY * (100 if operation.max_body_bytes < 10_000 * len(CANARY) else 3000)
+    if len(names) > 7:
+        names = different(names, fields)
+    for name in (*names, *(["option_size"] if "options" in names else [])):
+        field = fields.get(name)
+        rest = {key: value for key, value in usual.items() if key != name}
+        if field is not None:
+            yield {kind: rest, **file}, field.is_required()
+        for value in (*FORM_VALUES, huge):
+            yield {kind: rest | {name: value}, **file}, value not in ("", CANARY)
+        for value in (*JSON_VALUES, huge) if kind == "data" and not file else ():
+            content = json.dumps(rest | {name: value})
+            yield {"content": content, "headers": {"content-type": JSON}}, is_refused(field, value)
+    yield {kind: usual | {"unknown": CANARY}, **file}, True
+
+
+def is_refused(field, value):
+    """Return whether a value in JSON is of another type than a field."""
+    if value is None:
+        return field is None or type(None) not in get_args(field.annotation)
+    return value is not True and value != CANARY
+
+
+def odd_paths(operation, places):
+    """Yield addresses, in each of which one part is odd."""
+    for name in places:
+        if f"{{{name}}}" in operation.path:
+            for value in PATH_VALUES:
+                yield operation.path.format_map(places | {name: quote(value, safe="")})
+
+
+async def answers(world, places, operation, accept):
+    """Yield what was sent to an operation, whether it has to be refused, and the response."""
+    client = world.program("olga") if operation.who is Who.PROGRAM else world.browser("olga")
+    requests = [(operation.path.format_map(places), *one) for one in odd_bodies(operation)]
+    _, usual = fields_sent(operation)
+    usual = {"params" if operation.method == "GET" else "data": usual}
+    requests += [(path, usual, False) for path in odd_paths(operation, places)]
+    for path, sent, is_wrong in requests:
+        headers = {"accept": accept} | sent.get("headers", {})
+        response = await client.request(operation.method, path, **sent | {"headers": headers})
+        yield f"{named(operation)} {path[:100]} {sent!s:.300}", is_wrong, response
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("accept", [HTML, JSON], ids=["page", "json"])
+async def test_what_a_field_cannot_be_is_refused_in_a_sentence(logged_world, places, lines, accept):
+    wrong = []
+    for operation in OPERATIONS:
+        if accept == HTML and not (operation.form or operation.template):
+            continue  # its refusals are pages like all others
+        async for what, is_wrong, response in answers(logged_world, places, operation, accept):
+            status = response.status_code
+            if status >= 500 or (is_wrong and status < 400) or status in (401, 403):
+                wrong.append(f"{status} {is_wrong} {what}")
+            elif status >= 400 and accept == JSON:
+                error = response.json()["error"]
+                if not error.endswith(".") or "\n" in error:
+                    wrong.append(f"{error!r} {what}")
+    assert wrong == []
+    assert_nothing_sent_is_in(lines, places)
+
+
+def assert_nothing_sent_is_in(lines, places):
+    everything = "\n".join(lines.texts) + str(lines.values)
+    assert [one for one in (CANARY, places["secret"], places["match"]) if one in everything] == []
+    assert len(lines.texts) >= len(OPERATIONS)
+
+
+@pytest.mark.slow(sample=True)
+async def test_a_defect_after_a_refusal_does_not_log_what_was_sent(logged_world, places, lines, monkeypatch):
+    """First one of the page with the form, then one of the page that says what is wrong."""
+
+    def fail(*_):
+        raise ZeroDivisionError
+
+    olga = logged_world.browser("olga")
+    monkeypatch.setattr(gate, "page_response", fail)
+    requests = [
+        (operation.path.format_map(places), sent)
+        for operation in OPERATIONS
+        if operation.form
+        for sent in ends([sent for sent, is_wrong in odd_bodies(operation) if is_wrong])
+    ]
+    for path, sent in requests:
+        status = (await olga.post(path, **sent)).status_code
+        assert status == 500, (status, path, sent)
+    assert_nothing_sent_is_in(lines, places)
+    monkeypatch.setattr(logged_world.site._responses, "problem", fail)
+    for path, sent in requests:
+        with pytest.raises(ZeroDivisionError) as caught:
+            await olga.post(path, **sent)
+        assert CANARY not in "".join(traceback.format_exception(caught.value))
+
+
+def ends(found):
+    return found[0], found[-1]

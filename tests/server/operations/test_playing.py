@@ -1,0 +1,249 @@
+"""Playing against bots over HTTP, without a play host: what it would write is written by the tests."""
+
+import json
+
+import pytest
+
+from arena.base.records import TimeControl
+from arena.community.play.menu import playable_game
+from arena.community.play.view import Played, view_of
+from arena.games import make_game
+from arena.games.checked_game import checked_game
+from arena.site.matches.playing import PlayableBot, PlayMenu
+from arena.store.people.roles import Role, Scope
+from arena.store.people.submission import SubmissionState
+from arena.store.people.unrated_match import MatchState, Position, Wish
+from tests.community.contests.samples import SEALED, contest_of
+from tests.community.contests.world import OPENS
+from tests.server.operations.conftest import HTML, JSON
+
+pytestmark = pytest.mark.anyio
+
+CHOICES = {"game": "differences", "bot": "arena:greedy", "seat": "0", "seconds": "0.5", "option_size": "4"}
+
+
+@pytest.fixture
+def matches(world):
+    """Return the matches of a site whose play host has four slots."""
+    bots = (
+        PlayableBot(name="arena:greedy", label="greedy@1"),
+        PlayableBot(name="signs@1", label="signs@1", games=("plusminus",)),
+    )
+    games = tuple(playable_game(name) for name in ("differences", "plaid", "plusminus"))
+    world.store.unrated_matches.set_menu(PlayMenu(games=games, bots=bots, slots=4).model_dump_json(), 4)
+    return world.store.unrated_matches
+
+
+async def begun(client, **choices):
+    """Begin a match; return its address."""
+    response = await client.post("/play", data=CHOICES | choices)
+    assert response.status_code == 303, response.text
+    return response.headers["location"]
+
+
+def play_on(matches, address, state=MatchState.PERSON, played=()):
+    """Write what a play host would write."""
+    one = matches.find(address.removeprefix("/play/"))
+    rules = checked_game(make_game("differences", size=4), "differences")
+    position = rules.initial_state()
+    for each in played:
+        position = rules.apply(position, each.action)
+    view = view_of("differences", rules, position, played, ("you", "greedy@1"), 0, TimeControl())
+    actions = json.dumps(played)
+    claim = matches.claim(one.number)
+    stored = Position(state=state, actions=actions, plies=len(played), view=view.model_dump_json())
+    assert claim.write(stored, "digest")
+    return claim
+
+
+async def test_a_visitor_begins_acts_and_sees_the_board(world, matches):
+    visitor = world.client()
+    address = await begun(visitor)
+    one = matches.find(address.removeprefix("/play/"))
+    assert (one.person, json.loads(one.choices.options)) == (None, {"size": 4})
+    assert one.choices.per_action_milliseconds == 500
+    page = (await visitor.get(address)).text
+    assert "is being set up" in page
+    assert '<noscript><meta http-equiv="refresh" content="1"></noscript>' in page
+    claim = play_on(matches, address, played=[Played(0, (1, 1)), Played(1, (2, 3), 0.25)])
+    page = (await visitor.get(address)).text
+    assert "It is your turn." in page
+    assert "http-equiv" not in page
+    assert 'value="c4" aria-label="c4: column 3, row 4, empty"' in page
+    assert 'aria-label="a1: column 1, row 1, your 1"' in page
+    response = await visitor.post(f"{address}/act", data={"plies": "2", "action": " c4 "})
+    assert (response.status_code, response.headers["location"]) == (303, address)
+    found = claim.read()
+    assert (found.wish, found.wished_action) == (Wish.ACT, "c4")
+
+
+async def test_programs_get_the_same_as_json(world, matches):
+    program = world.program("ann", Scope.PLAY)
+    sent = {"game": "differences", "bot": "arena:greedy", "seconds": 0.5, "options": {"size": 4}}
+    done = (await program.post("/play", json=sent)).json()
+    play_on(matches, done["to"])
+    match = (await program.get(done["to"])).json()
+    assert (match["state"], match["plies"], match["is_waiting"], match["may_undo"]) == ("person", 0, False, False)
+    assert match["view"]["legal"] == [f"{column}{row}" for column in "abcd" for row in "1234"]
+    answer = await program.post(f"{done['to']}/act", json={"plies": 0, "action": "a1"})
+    assert answer.json() == {"done": "the play host was asked", "to": done["to"]}
+    [own] = (await program.get("/play")).json()["own"]
+    assert (own["address"], own["game"]) == (done["to"], "differences")
+
+
+@pytest.mark.slow(sample=("json",))
+@pytest.mark.parametrize("accept", [HTML, JSON], ids=["page", "json"])
+async def test_the_match_of_somebody_is_as_if_it_were_not_there(world, matches, accept):
+    ann = world.browser("ann")
+    address = await begun(ann)
+    play_on(matches, address)
+    nothing = "/play/" + "x" * 43
+    world.add("eve", Role.AUTHOR)
+    others = [world.client(), world.browser("eve"), world.browser("olga"), world.program("eve", Scope.PLAY)]
+    for client in others:
+        for what in ("", "/events", "/act", "/undo", "/hint", "/resign", "/retry", "/again"):
+            answers = []
+            for place in (address, nothing, "/play/nothing", address[:-1], f"/play/{address[6:].swapcase()}"):
+                method = "GET" if what in ("", "/events") else "POST"
+                sent = (
+                    {"plies": 0, "action": "a1"}
+                    if what == "/act"
+                    else {"plies": 0}
+                    if what in ("/undo", "/hint")
+                    else {}
+                )
+                response = await client.request(
+                    method, place + what, headers={"accept": accept}, json=sent if method == "POST" else None
+                )
+                answers.append((response.status_code, response.content))
+            assert answers[0][0] == 404
+            assert set(answers) == {answers[0]}
+    assert matches.find(address.removeprefix("/play/")).wish is None
+    assert (await ann.get(address)).status_code == 200
+
+
+async def test_a_stale_form_and_a_second_tab_are_refused_in_a_sentence(world, matches):
+    visitor = world.client()
+    address = await begun(visitor)
+    play_on(matches, address, played=[Played(0, (1, 1)), Played(1, (2, 3))])
+    stale = await visitor.post(f"{address}/act", data={"plies": "0", "action": "c4"})
+    assert stale.status_code == 400
+    assert "2 actions are played, and this was sent after 0" in stale.text
+    assert 'aria-label="c4: column 3' in stale.text  # the board as it is
+    assert (await visitor.post(f"{address}/act", data={"plies": "2", "action": "c4"})).status_code == 303
+    second = await visitor.post(f"{address}/act", data={"plies": "2", "action": "d4"})
+    assert second.status_code == 400
+    assert "still being looked at" in second.text
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"game": "chess"}, "Game 'chess': expected "),
+        ({"bot": "signs@1"}, "does not play differences here"),
+        ({"bot": "/bin/sh"}, "does not play differences here"),
+        ({"bot": "arena:../../x"}, "does not play differences here"),
+        ({"seconds": "3600"}, "expected 0.1, 0.5, 1.0, 2.0 or 5.0"),
+        ({"seconds": "nan"}, "expected 0.1, 0.5, 1.0, 2.0 or 5.0"),
+        ({"seat": "2"}, "less than 2"),
+        ({"option_size": "21"}, "expected a whole number from 2 to 20"),
+        ({"option_size": "99999999999999999999"}, "expected a whole number from 2 to 20"),
+        ({"option_size": "٤"}, "expected a whole number from 2 to 20"),
+        ({"option_scoring": "x"}, "expected"),
+        ({"option_players": "64"}, "Option 'players': expected "),
+        ({"option___class__": "1"}, "Option '__class__': expected "),
+    ],
+)
+async def test_what_can_not_be_chosen_is_refused(world, matches, changed, sentence):
+    before = world.contents()
+    sent = CHOICES | changed
+    program = world.client(accept=JSON)
+    response = await program.post("/play", data=sent)
+    assert response.status_code == 400
+    assert sentence in response.json()["error"]
+    assert world.contents() == before
+    assert (await world.client().post("/play", data=sent)).status_code in (400, 404)
+
+
+async def test_without_a_play_host_the_page_says_so(world):
+    page = await world.client().get("/play")
+    assert "Nobody can play here now" in page.text
+    refused = await world.client(accept=JSON).post("/play", data=CHOICES)
+    assert (refused.status_code, refused.json()["error"]) == (400, "Nobody can play here now.")
+
+
+async def test_slots_are_for_networks_and_for_people(world, matches):
+    visitor = world.client()
+    await begun(visitor)
+    refused = await visitor.post("/play", data=CHOICES)
+    assert "isitors from one network have 1 slot at most" in refused.text
+    await begun(world.client(address="198.51.100.7"))
+    refused = await world.client(address="203.0.113.9").post("/play", data=CHOICES)
+    assert refused.status_code == 400
+    assert "all 2 of the 4 slots that visitors may take are taken now" in refused.text.lower()
+    await begun(world.browser("ann", address="203.0.113.9"))
+
+
+async def test_who_resigns_may_play_again_in_the_other_seat(world, matches):
+    visitor = world.client()
+    address = await begun(visitor)
+    await visitor.post(f"{address}/resign")
+    page = (await visitor.get(address)).text
+    assert "You resigned." in page
+    swapped = (await visitor.post(f"{address}/again", data={"swap": "yes"})).headers["location"]
+    await visitor.post(f"{swapped}/resign")  # visitors of one network have one slot of four
+    same = (await visitor.post(f"{address}/again")).headers["location"]
+    seats = [matches.find(place.removeprefix("/play/")).choices.seat for place in (address, swapped, same)]
+    assert seats == [0, 1, 0]
+    assert (await visitor.post(f"{address}/resign")).status_code == 400
+
+
+@pytest.mark.slow
+async def test_the_game_of_a_bot_is_chosen_from_those_it_plays(world, matches):
+    page = (await world.client(accept=JSON).get("/play?bot=signs")).json()
+    assert ([game["name"] for game in page["games"]], page["bot"]) == (["plusminus"], "signs@1")
+    assert (await world.client().get("/play?game=chess")).status_code == 404
+
+
+async def test_a_bot_that_rests_is_played_against_by_its_author_alone(world, matches):
+    menu = PlayMenu.model_validate_json(matches.menu())
+    bots = (*menu.bots, PlayableBot(name="annbot@2", label="annbot@2", games=("differences",)))
+    matches.set_menu(menu.model_copy(update={"bots": bots}).model_dump_json(), 9)
+    ann = world.store.accounts.get("ann")
+    world.now.seconds = OPENS - 60
+    world.store.contests.add("dora", contest_of(**SEALED))
+    world.store.submissions.add(ann, "upload", "digest", 10, "mine.py", "")
+    assert world.store.submissions.own_bot_name(ann.number, "annbot")
+    world.store.submissions.claim().finish(SubmissionState.ACCEPTED, "", "", "annbot@2")
+    world.add("eve", Role.AUTHOR)
+    who = {name: world.browser(name) for name in ("ann", "eve", "dora")} | {"visitor": world.client()}
+    own = {name: await begun(client, bot="annbot@2") for name, client in who.items()}
+    for address in own.values():
+        play_on(matches, address)
+    hints = {name: await client.post(f"{own[name]}/hint", data={"plies": "0"}) for name, client in who.items()}
+    assert {name for name, answer in hints.items() if answer.status_code == 303} == {"ann"}
+    assert all("belongs to another author" in hints[name].text for name in ("eve", "visitor", "dora"))
+
+    world.now.seconds = OPENS
+    matches.set_menu(matches.menu() or menu.model_copy(update={"bots": bots}).model_dump_json(), 9)
+    rests = "rests while results of the contest spring are hidden, until a director reveals them"
+    for name, client in who.items():
+        page = (await client.get("/play?game=differences")).text
+        match = (await client.get(own[name])).text
+        again = await client.post("/play", data=CHOICES | {"bot": "annbot@2"})
+        if name == "ann":
+            assert 'value="annbot@2"' in page
+            assert f"Your bot annbot@2 {rests}. Only you can play against it." in page
+            assert rests not in match
+            assert again.status_code == 303
+            continue
+        assert 'value="annbot@2"' not in page
+        assert "Bots that can enter spring are not offered here until the results of spring are revealed." in page
+        assert f"annbot@2 {rests}. The match stays" in match
+        for what, sent in (("act", {"plies": 0, "action": "a1"}), ("undo", {"plies": 0}), ("retry", {}), ("again", {})):
+            refused = await client.post(f"{own[name]}/{what}", json=sent, headers={"accept": JSON})
+            assert (refused.status_code, rests in refused.json()["error"]) == (400, True), what
+        assert again.status_code == 400
+        assert rests in again.text
+    world.store.contests.cancel("dora", "spring", "Too few.")
+    assert (await who["eve"].post(f"{own['eve']}/act", data={"plies": "0", "action": "a1"})).status_code == 303

@@ -1,0 +1,142 @@
+"""What is stored about a person is shown to them, all of it, and erased when they leave."""
+
+import pytest
+
+from arena.store.home import ArenaHome
+from arena.store.people.people_store import PeopleStore
+from arena.store.people.roles import Role
+from arena.store.people.schema import metadata
+from arena.store.people.submissions import LISTED
+from arena.store.people.unrated_match import Choices, MatchState
+from arena.store.results.owners import OwnedBot
+from arena.store.results.values import StoredBot
+from tests.server.operations.conftest import JSON, PASSWORD
+
+pytestmark = pytest.mark.anyio
+
+SHOWN = {"sessions", "tokens", "submissions", "bot_owners", "unrated_matches"}
+SHORT_LIVED = {"invitations"}
+"""Links for days: digests, which only who has them can use."""
+
+NOTE, REPORT, REASON = "canary note", "canary report", "canary reason"
+
+
+def hand_in(world, name="ann", content=b"canary source", file_name="canary.py"):
+    uploads = world.uploads
+    with uploads.receive() as receiving:
+        receiving.write(content)
+        came = receiving.keep()
+    person = world.store.accounts.get(name)
+    return world.store.submissions.add(person, came.name, came.digest, came.size_bytes, file_name, NOTE)
+
+
+@pytest.fixture
+def world(world, tmp_path):
+    from arena.community.submissions.upload_directory import UploadDirectory
+
+    world.uploads = UploadDirectory(tmp_path / "uploads")
+    return world
+
+
+def test_every_table_about_people_is_shown_or_short_lived():
+    about = {
+        table.name
+        for table in metadata.sorted_tables
+        if any(key.column.table.name == "people" for key in table.foreign_keys)
+    }
+    assert about == SHOWN | SHORT_LIVED
+
+
+async def test_all_of_it_is_shown(world):
+    one = hand_in(world)
+    world.store.submissions.claim().finish("refused", REPORT, REASON, "canary@1")
+    ann = world.store.accounts.get("ann").number
+    world.store.submissions.own_bot_name(ann, "canary")
+    hand_in(world, "olga", b"not ann's", "of-olga.py")
+    begin_match(world, ann)
+    browser = world.browser("ann")
+    data = (await browser.get("/account/data", headers={"accept": JSON})).json()
+    assert data["bot_names"] == ["canary"]
+    [shown] = data["submissions"]
+    assert shown["line"]["number"] == one.number
+    found = {key: shown["details"][key] for key in ("note", "report", "reason", "file_name")}
+    assert found == {"note": NOTE, "report": REPORT, "reason": REASON, "file_name": "canary.py"}
+    assert shown["has_upload"] is True
+    assert [match["game"] for match in data["matches"]] == ["differences"]
+    assert len(data["account"]["sessions"]) == 1
+    page = (await browser.get("/account/data")).text
+    for text in (NOTE, "canary.py", "with a report", "differences against arena:minimal"):
+        assert text in page
+    assert "of-olga" not in page
+
+
+def begin_match(world, person):
+    world.store.unrated_matches.set_menu("{}", 4)
+    choices = Choices(game="differences", options="{}", seat=0, bot="arena:minimal", per_action_milliseconds=100)
+    match = world.store.unrated_matches.begin(choices, person, "192.0.2.1")
+    assert match.position.state is MatchState.BEGINNING
+
+
+async def test_much_is_shown_page_by_page(world, monkeypatch):
+    monkeypatch.setattr("arena.store.people.submissions.LISTED", 2)
+    monkeypatch.setattr("arena.server.operations.own_data.LISTED", 2)
+    assert LISTED > 2
+    numbers = [hand_in(world, content=bytes([k])).number for k in range(3)]
+    browser = world.browser("ann")
+    seen, query = [], ""
+    while True:
+        data = (await browser.get(f"/account/data{query}", headers={"accept": JSON})).json()
+        seen += [one["line"]["number"] for one in data["submissions"]]
+        if data["older"] is None:
+            break
+        query = f"?before={data['older']}"
+    assert seen == numbers[::-1]
+
+
+async def test_who_leaves_takes_along_all_but_the_results(world, directory, tmp_path):
+    hand_in(world)
+    world.store.submissions.claim().finish("accepted", REPORT, REASON, "mine@1")
+    hand_in(world, content=b"canary waiting")
+    ann = world.store.accounts.get("ann").number
+    begin_match(world, ann)
+    with ArenaHome(directory) as home:
+        home.store.add_bot(StoredBot("mine", "1", "1" * 16, ".", "2026-11-26T12:00:00+00:00"))
+        home.store.set_owner(OwnedBot("mine@1", "1" * 16, "ann"))
+        pages = home.cache_directory / "pages"
+        pages.mkdir(parents=True)
+        (pages / "kept.page").write_text("ann")
+    response = await world.browser("ann").post("/account/erase", data={"present": PASSWORD})
+    assert response.headers["location"] == "/"
+    assert list((tmp_path / "uploads").iterdir()) == []
+    left = [one.number for one in world.store.submissions.latest() if one.author == f"left-{ann}"]
+    kept = [world.store.submissions.find(number) for number in left]
+    found = [(one.state, one.bot, one.note, one.report, one.reason, one.file_name) for one in kept]
+    assert found == [("withdrawn", None, "", "", "", ""), ("accepted", "mine@1", "", "", "", "")]
+    assert "canary" not in str(world.contents())
+    with ArenaHome(directory) as home:  # where pages find whose the bots are
+        assert list(home.store.owners().by_bot.values()) == [OwnedBot("mine@1", "1" * 16, "")]
+    assert not list(pages.iterdir())
+
+
+async def test_nothing_of_it_is_left_in_the_file(world, tmp_path):
+    hand_in(world)
+    claim = world.store.submissions.claim()
+    claim.keep(REPORT * 1000)
+    claim.finish("refused", REPORT * 1000, REASON)
+    world.store.close()
+    assert b"canary" in (tmp_path / "people.sqlite3").read_bytes()
+    with PeopleStore(tmp_path / "people.sqlite3") as store:
+        store.accounts.erase(store.accounts.get("ann"))
+    left = (tmp_path / "people.sqlite3").read_bytes()
+    assert b"canary" not in left
+    assert Role.AUTHOR.encode() in left
+
+
+def test_who_has_left_hands_in_nothing_any_more(tmp_path):
+    from arena.base.errors import UsageError
+
+    with PeopleStore(tmp_path / "people.sqlite3") as store:
+        ann = store.accounts.add("ann", Role.AUTHOR, "test")
+        store.accounts.erase(ann)
+        with pytest.raises(UsageError, match="the account is closed"):
+            store.submissions.add(ann, "0" * 16 + "-" + "0" * 16, "0" * 64, 1, "x.py", "canary")

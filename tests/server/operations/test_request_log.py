@@ -1,0 +1,90 @@
+"""The log has a line for each request, and nothing in it that could be a secret."""
+
+import json
+import re
+
+import pytest
+
+from arena.server.http.app import Site
+from arena.server.http.hosts import Hosts
+from arena.server.http.opened_home import OpenedHome
+from arena.server.operations.table import OPERATIONS
+from arena.store.people.roles import Scope
+from arena.store.people.secret import new_secret
+from tests.server.operations.conftest import COOKIE, HOST, PASSWORD
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_request_is_a_line_with_its_template_and_who_asked(logged_world, lines):
+    response = await logged_world.browser("ann").get("/account")
+    assert response.status_code == 200
+    found = [value for value in lines.values if value["logger"] == "arena.requests"]
+    ann = logged_world.store.accounts.get("ann").number
+    assert [(one["method"], one["route"], one["status"], one["person"]) for one in found] == [
+        ("GET", "/account", 200, ann)
+    ]
+    assert found[0]["milliseconds"] >= 0
+    assert "x-request-id" not in response.headers
+    assert re.fullmatch(
+        r"\S+ INFO arena.requests \[[0-9a-f]{12}\]: GET /account 200 \S+ ms person \d+", lines.texts[-1]
+    )
+
+
+async def test_a_visitor_is_nobody(logged_world, lines):
+    await logged_world.client().get("/sign-in")
+    assert lines.values[-1]["person"] is None
+    assert "person" not in lines.texts[-1]
+
+
+@pytest.mark.slow(sample=True)
+async def test_no_secret_is_in_a_log(logged_world, lines):
+    """Whatever is sent, wherever it is sent, whatever becomes of it."""
+    canary = new_secret()
+    link = logged_world.store.invitations.invite_person("ann", "test", 7)
+    token = logged_world.store.tokens.make(logged_world.store.accounts.get("ann"), "test", (Scope.READ,), 1)
+    session = logged_world.store.sessions.begin(logged_world.store.accounts.get("ann"), "a browser", "192.0.2.1")
+    client = logged_world.client()
+    for operation in OPERATIONS:
+        for secret in (canary, link):
+            path = re.sub(r"\{\w+\}", secret, operation.path)
+            for headers in (
+                {},
+                {"authorization": f"Bearer {canary}"},
+                {"authorization": f"Bearer {token}"},
+                {"cookie": f"{COOKIE}={canary}", "user-agent": canary, "referer": f"https://{HOST}/{canary}"},
+                {"cookie": f"{COOKIE}={session}"},
+                {"host": f"{canary}.example", "origin": f"https://{canary}.example"},
+            ):
+                await client.request(
+                    operation.method,
+                    f"{path}?next=/{canary}&code={canary}",
+                    headers=headers,
+                    data={"name": "ann", "password": canary, "code": canary, "token": canary, "note": canary}
+                    if operation.method == "POST"
+                    else None,
+                )
+    await client.get(f"/{canary}/../{canary}%00")
+    assert len(lines.texts) >= 12 * len(OPERATIONS)
+    everything = "\n".join(lines.texts) + json.dumps(lines.values)
+    for secret in (canary, link, token, session, PASSWORD):
+        assert secret not in everything
+
+
+async def test_a_defect_is_logged_under_the_id_that_the_visitor_sees(directory, lines, monkeypatch):
+    import httpx
+
+    async def fail(_):
+        raise ZeroDivisionError
+
+    from arena.server.http.endpoint import Endpoint
+
+    site = Site(OpenedHome(directory), hosts=Hosts("0.0.0.0", [HOST]), endpoints=[Endpoint(path="/fail", handler=fail)])
+    transport = httpx.ASGITransport(app=site)
+    async with httpx.AsyncClient(transport=transport, base_url=f"https://{HOST}") as client:
+        response = await client.get("/fail")
+    await site.close()
+    assert response.status_code == 500
+    [defect] = [one for one in lines.values if one["message"] == "a request failed"]
+    assert defect["request"] == response.headers["x-request-id"]
+    assert "ZeroDivisionError" in defect["traceback"]

@@ -1,0 +1,78 @@
+"""What was taken away is gone at the very next request, and stays away."""
+
+import pytest
+
+from arena.store.people.roles import Role, Scope
+from tests.server.operations.conftest import COOKIE, JSON, PASSWORD
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_closed_account_ends_at_once(world):
+    ann, program, dora = world.browser("ann"), world.program("ann"), world.browser("dora")
+    await dora.post("/people/ann/close", data={"reason": "x"})
+    assert (await ann.get("/account")).status_code == 303
+    assert (await ann.post("/account/tokens", data={"name": "x", "scopes": "read"})).status_code == 401
+    assert (await program.get("/account")).status_code == 401
+    await dora.post("/people/ann/open", data={"reason": "x"})
+    assert (await ann.get("/account")).status_code == 303, "what has ended stays so"
+    assert (await program.get("/account")).status_code == 401
+
+
+async def test_a_role_holds_from_the_next_request_on(world):
+    dora, program, olga = world.browser("dora"), world.program("dora", Scope.DIRECT), world.browser("olga")
+    assert (await dora.get("/people")).status_code == (await program.get("/people")).status_code == 200
+    await olga.post("/people/dora/role", data={"role": "author", "reason": "x"})
+    assert (await dora.get("/people")).status_code == (await program.get("/people")).status_code == 403
+    await olga.post("/people/dora/role", data={"role": "director", "reason": "x"})
+    assert (await dora.get("/people")).status_code == 200
+
+
+@pytest.mark.parametrize("what", ["role", "close"])
+async def test_invitations_of_who_may_not_invite_any_more_end(world, what):
+    olga, otto = world.browser("olga"), world.browser("otto")
+    made = await otto.post("/people/invitations", json={"role": "operator"}, headers={"accept": JSON})
+    await olga.post(f"/people/otto/{what}", data={"reason": "x"} | ({"role": "author"} if what == "role" else {}))
+    assert (await world.client().get(made.json()["link"])).status_code == 404
+    assert world.store.invitations.all() == []
+
+
+async def test_a_link_that_a_director_made_for_an_author_opens_no_operator(world):
+    dora, olga = world.browser("dora"), world.browser("olga")
+    made = await dora.post("/people/ann/link", headers={"accept": JSON})
+    await olga.post("/people/ann/role", data={"role": "operator", "reason": "x"})
+    fields = {"password": PASSWORD + " of another"}
+    assert (await world.client().post(made.json()["link"], data=fields)).status_code == 404
+    assert (await world.client().post("/sign-in", data={"name": "ann", "password": PASSWORD})).status_code == 303
+
+
+async def test_a_session_and_a_token_end_by_themselves(world):
+    ann, program = world.browser("ann"), world.program("ann", days=1)
+    world.now.seconds += 86_400
+    assert (await program.get("/account")).status_code == 401
+    assert (await ann.get("/account")).status_code == 200
+    world.now.seconds += 30 * 86_400 + 1
+    assert (await ann.get("/account")).status_code == 303
+
+
+async def test_a_session_that_has_ended_is_not_begun_again_by_its_cookie(world):
+    ann = world.browser("ann")
+    secret = ann.cookies[COOKIE]
+    await ann.post("/sign-out")
+    ann.cookies.set(COOKIE, secret, domain="arena.example")
+    assert (await ann.get("/account")).status_code == 303
+
+
+async def test_the_last_operator_who_can_sign_in_stays(world):
+    olga = world.browser("olga")
+    world.store.accounts.add("invited", Role.OPERATOR, "test")  # who has no password yet
+    assert (await olga.post("/people/otto/close", data={"reason": "x"})).status_code == 303
+    for path, fields in (
+        ("/people/olga/close", {"reason": "x"}),
+        ("/people/olga/role", {"role": "director", "reason": "x"}),
+        ("/account/erase", {"present": PASSWORD}),
+    ):
+        response = await olga.post(path, data=fields)
+        assert response.status_code == 400
+        assert "the last operator" in response.text
+    assert (await olga.get("/people")).status_code == 200

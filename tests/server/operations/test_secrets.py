@@ -1,0 +1,186 @@
+"""Secrets: a text that occurs nowhere else is in each thing that somebody must not see, and every way out is asked.
+
+``MAY`` says who may read which text, and at which address; all else fails, at addresses that are added later too.
+``arena submit --to`` reads the address of its submission alone, and so has no way of its own.
+"""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from itertools import product
+
+import pytest
+
+from arena.base.programs.trouble_note import TroubleNote
+from arena.community.contests.results_program import ResultMaker
+from arena.site.publish.publishing import publish
+from arena.store.home import ArenaHome
+from arena.store.people.roles import Role, Scope
+from tests.community.contests import world as playing
+from tests.community.contests.world import DEADLINE, FREEZE, OPENS
+from tests.server.operations.conftest import COOKIE, HOST
+from tests.server.operations.test_contest_crawl import VALUES, Crawl, disqualify, where
+
+pytestmark = pytest.mark.anyio
+
+BOT = """# source-canary
+import sys
+from arena.botkit import Choice, run
+
+print("stderr-canary-{index}", file=sys.stderr)
+
+def choose(game, state, clock):
+    if {index} == 2 and game.size == 3:  # as in the contest, and not where submissions are tried
+        raise ValueError("crash-canary-2")
+    actions = game.legal_actions(state)
+    return Choice(actions[{index} % len(actions)], note="said-canary-{index}")
+
+run(choose)
+"""
+PROGRAMS = {
+    "ada's program": ("ada", Scope.SUBMIT),
+    "ada's reader": ("ada", Scope.READ),
+    "ada's player": ("ada", Scope.PLAY),
+    "eve's program": ("eve", Scope.SUBMIT),
+    "dora's program": ("dora", Scope.DIRECT),
+    "dora's reader": ("dora", Scope.READ),
+}
+DIRECTORS = ("dora", "olga", "dora's program")
+MATCH_LOGS, HIDDEN_LOGS = (
+    f"{hidden}/tournaments/{{tournament}}/matches/{{match}}/logs" for hidden in ("", "/contests/{name}/hidden")
+)
+LOGS = (MATCH_LOGS, "/bots/{bot}/logs")
+OWN = ("/account", "/account/data")
+SUBMISSION = "/submissions/{number}"
+
+
+def at(actors, *addresses):
+    return set(product(actors, addresses))
+
+
+OF_BOTS = at(DIRECTORS, *LOGS, HIDDEN_LOGS)
+MAY = {
+    "source-canary": at(["ada", "ada's program"], f"{SUBMISSION}/upload"),
+    "note-canary": at(["ada", "ada's program"], SUBMISSION) | at(["ada"], "/account/data"),
+    "report-canary": at(["ada", "ada's program"], SUBMISSION) | at(["ada"], "/account/data"),
+    "refusal-canary": at(["ada", "ada's program"], SUBMISSION) | at(["ada"], "/account/data"),
+    "stderr-canary-0": OF_BOTS | at(["ada", "ada's program"], *LOGS),
+    "said-canary-0": OF_BOTS | at(["ada", "ada's program"], *LOGS),
+    "stderr-canary-2": OF_BOTS | at(["eve", "eve's program"], *LOGS),
+    "crash-canary-2": OF_BOTS | at(["eve", "eve's program"], *LOGS),
+    "token-canary": at(["ada"], *OWN) | at(["ada's program", "ada's reader", "ada's player"], "/account"),
+    "browser-canary": at(["ada"], *OWN) | at(["ada's program", "ada's reader", "ada's player"], "/account"),
+    "trouble-canary": at(["olga"], "/health/parts"),
+}
+NEVER_SEEN = ("said-canary-2",)
+"""Bots say it after they have crashed."""
+
+
+class Listener:
+    """A reader of ``/events`` for as long as a contest lasts."""
+
+    def __init__(self, site, cookie):
+        self.text = ""
+        self._left = asyncio.Event()
+        headers = [(b"host", HOST.encode()), (b"cookie", cookie.encode())]
+        query = b"topics=arena,games/differences,tournaments/spring,tournaments/spring-qualification,bots/adabot"
+        scope = {
+            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "https",
+            "path": "/events", "raw_path": b"/events", "root_path": "", "query_string": query, "headers": headers,
+            "client": ("192.0.2.9", 1234), "server": (HOST, 443),
+        }  # fmt: skip
+        self.task = asyncio.create_task(site(scope, self._receive, self._send))
+
+    async def _receive(self):
+        await self._left.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message):
+        if message["type"] == "http.response.start":
+            assert message["status"] == 200
+        self.text += message.get("body", b"").decode()
+
+    async def close(self):
+        self._left.set()
+        await asyncio.wait_for(self.task, 60)
+
+
+def routes_with(crawl, found, text):
+    """Return the routes at whose addresses a text is."""
+    routes = {address: path for path, address, _ in crawl.routes()}
+    return {routes[address] for address in where(found, text)}
+
+
+def secrets_of(crawl):
+    """Return what nobody is ever shown: what lets people in, what hashes it, paths, and seeds."""
+    with closing(sqlite3.connect(crawl.played.directory / "people.sqlite3")) as database:
+        hashes = [row[0] for row in database.execute("SELECT password_hash FROM people WHERE password_hash != ''")]
+        seeds = [str(row[0]) for row in database.execute("SELECT rng_seed FROM contests")]
+    found = [crawl.invitation, str(crawl.played.directory), *seeds, *hashes]
+    for client in crawl.actors.values():
+        found += [client.cookies.get(COOKIE) or "", client.headers.get("authorization", "").removeprefix("Bearer ")]
+    return [text for text in found if text]
+
+
+def check(crawl, seen, heard):
+    """Nobody sees what is not theirs; return where each text is."""
+    places = {
+        (text, (actor, route))
+        for text in MAY
+        for actor, found in seen.items()
+        for route in routes_with(crawl, found, text)
+    }
+    assert {(text, place) for text, place in places if place not in MAY[text]} == set()
+    for text in (*secrets_of(crawl), *NEVER_SEEN):
+        for actor, found in seen.items():
+            assert where(found, text) == [], actor
+    for text in (*MAY, *secrets_of(crawl)):
+        assert not any(text in listener.text for listener in heard)
+    return places
+
+
+@pytest.mark.slow
+async def test_each_secret_is_where_it_may_be_and_nowhere_else(tmp_path, monkeypatch):
+    monkeypatch.setattr(playing, "BOT", BOT)
+    monkeypatch.setitem(VALUES, "bot", ("adabot@1", "evebot@1"))
+    crawl = Crawl(tmp_path)
+    world, found = crawl.played, set()
+    world.announce(qualification='{ format = "ladder", places = 4, ladder = { margin_95 = 9.0 } }')
+    crawl.enter()
+    crawl.invitation = world.people.invitations.invite(Role.AUTHOR, "dora", 7)
+    ada = world.people.accounts.get("ada")
+    world.people.sessions.begin(ada, "browser-canary", "192.0.2.77")
+    world.people.tokens.make(ada, "token-canary", (Scope.READ,), 30)
+    TroubleNote(world.directory, "checker").say("trouble-canary")
+    for name, (person, scope) in PROGRAMS.items():
+        crawl.actors[name] = crawl.people.program(person, scope, days=30)
+    await crawl.site.start()
+    cookies = [f"{COOKIE}={crawl.actors[name].cookies.get(COOKIE)}" for name in ("ada", "eve")]
+    heard = [Listener(crawl.site, cookie) for cookie in ("", *cookies)]
+    try:
+        for seconds, until in (
+            (OPENS - 60, None),
+            (FREEZE - 10, lambda _: len(world.results()) >= 6),
+            (DEADLINE + 1, lambda _: False),
+        ):
+            world.now.seconds = seconds
+            if until is not None:
+                world.play(until)
+            found.update(check(crawl, await crawl.look_as_all(), heard))
+        disqualify(crawl)
+        world.people.contests.ask_to_reveal("dora", "spring", "now")
+        world.play()
+        ResultMaker().make_results(world.home, world.people)
+        found.update(check(crawl, await crawl.look_as_all(), heard))
+        missing = {(text, place) for text, places in MAY.items() for place in places} - found
+        assert {(text, place) for text, place in missing if place[1] != "/bots/{bot}/logs"} == set()
+        assert all("event:" in listener.text for listener in heard)
+    finally:
+        for listener in heard:
+            await listener.close()
+        await crawl.close()
+    with ArenaHome(world.directory) as home:
+        publish(home, ["spring", "spring-qualification"], tmp_path / "folder")
+    published = b"".join(path.read_bytes() for path in (tmp_path / "folder").rglob("*") if path.is_file())
+    assert b"evebot" in published
+    assert [text for text in MAY if text.encode() in published] == []
