@@ -19,7 +19,7 @@ def main() -> None:
     gc.set_threshold(OBJECTS_PER_COLLECTION)  # modules make many objects, of which none is garbage
     os.environ.setdefault(BLAS_THREADS_VARIABLE, "1")  # also for the programs that are started
     from arena.cli.group import run
-    from arena.cli.streams import WRONG_USE, fill_closed_streams, watch_output
+    from arena.cli.terminal.streams import WRONG_USE, fill_closed_streams, watch_output
 
     if not fill_closed_streams():
         sys.stderr.write("arena: the standard output is closed; expected one that can be written\n")

@@ -17,7 +17,7 @@ from click.shell_completion import BashComplete, CompletionItem, add_completion_
 from arena.base.enums import IsolationLevel
 from arena.base.names import is_visible_text
 from arena.base.shipped import PREFIX, example_bots, example_tournaments
-from arena.cli.global_options import global_option
+from arena.cli.terminal.global_options import global_option
 from arena.games import GAMES
 from arena.kits.languages import LANGUAGES
 from arena.store.home import DATABASE_FILE, STORE_VARIABLE, home_path

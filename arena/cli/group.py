@@ -15,8 +15,8 @@ import click
 from arena.base.errors import ArenaError, GameError, NoHomeError, UsageError, suggestion
 from arena.base.version import __version__
 from arena.cli.command_table import COMMANDS, CommandGroup
-from arena.cli.global_options import HELP_LINE, global_options
-from arena.cli.streams import FAILED, INTERRUPTED, OK, READER_GONE, WRONG_USE
+from arena.cli.terminal.global_options import HELP_LINE, global_options
+from arena.cli.terminal.streams import FAILED, INTERRUPTED, OK, READER_GONE, WRONG_USE
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -107,7 +107,7 @@ def arena(context: click.Context) -> None:
 
 def _show_overview(context: click.Context) -> None:
     """Print what the home has; fail with the help where no home exists."""
-    from arena.cli.overview import print_overview
+    from arena.cli.results.overview import print_overview
 
     try:
         print_overview()
@@ -133,7 +133,7 @@ def run(arguments: list[str] | None = None) -> int:
     except click.ClickException as error:
         return _complain(" ".join(error.format_message().split()), WRONG_USE)
     except GameError as error:
-        from arena.cli.common import rules_hint  # no other command needs it
+        from arena.cli.terminal.common import rules_hint  # no other command needs it
 
         return _complain(f"{error}{'' if '--rules' in arguments else rules_hint(error)}", WRONG_USE)
     except UsageError as error:

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from arena.base.errors import GameError
-from arena.cli.common import no_result_sentences
+from arena.cli.terminal.common import no_result_sentences
 from tests.cli.calls import calling, refusal
 from tests.conftest import BOTS
 

@@ -10,7 +10,7 @@ import pytest
 
 from arena.cli.command_table import COMMANDS
 from arena.cli.group import LazyGroup, run
-from arena.cli.options import Number, WholeNumber
+from arena.cli.terminal.options import Number, WholeNumber
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import called
 

@@ -11,9 +11,9 @@ import pytest
 
 from arena.analysis.text.text_layout import cell_count
 from arena.base.records import MatchRecord
-from arena.cli.boards import beside, board, listed, painted, score_lines
+from arena.cli.bots.boards import beside, board, listed, painted, score_lines
 from arena.cli.group import run
-from arena.cli.replay_command import Replayed, _Cursor, _page
+from arena.cli.results.replay_command import Replayed, _Cursor, _page
 from arena.games import GAMES, make_game
 from arena.lab.matches.annotation import NOTHING_KNOWN, AnnotatedAction, Annotation
 from arena.match.players.manifest import load_bot
@@ -194,7 +194,7 @@ def test_a_seat_that_is_out_is_said_to_be():
 def test_marks_have_the_colours_of_their_seats(monkeypatch):
     lines = ["2 .[B]", "1 A 12A", "  a b", "A predicts [+]", "seats in the game: 0 1"]
     assert painted(lines) == lines
-    monkeypatch.setattr("arena.cli.boards.has_colours", lambda: True)
+    monkeypatch.setattr("arena.cli.bots.boards.has_colours", lambda: True)
     shown = painted(lines)
     assert [click.unstyle(line) for line in shown] == lines
     assert shown[1] == f"1 {click.style('A', fg='cyan')} {click.style('12A', fg='cyan')}"

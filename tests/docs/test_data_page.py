@@ -13,8 +13,8 @@ from arena import crosstable_of, standings_of
 from arena.cli.command_table import COMMANDS
 from arena.cli.group import arena as arena_group
 from arena.cli.group import run
-from arena.client.credentials import Credentials
-from arena.client.site_address import site_address
+from arena.cli.remote.credentials import Credentials
+from arena.cli.remote.site_address import site_address
 from arena.store.home import ArenaHome
 from arena.store.people.secret import new_token
 from arena.tournament.definition import load_definition

@@ -54,8 +54,8 @@ PHRASES = {
 """Phrases that must not come back in code, messages and pages, and what to write instead."""
 
 ALLOWED = {
-    "cli/plot_command.py": "course",
-    "cli/show_command.py": "course",
+    "cli/results/plot_command.py": "course",
+    "cli/results/show_command.py": "course",
     "report/tournament_page.py": "course",
     "analysis/text/tournament_plots.py": "course",
     "definition.py": "outside_game",

@@ -11,7 +11,7 @@ import pytest
 from arena.base.errors import BotError, DefinitionError, UsageError
 from arena.base.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT, Bot, MatchRecord, MatchSpec
 from arena.botkit.selfplay import DEFAULT_PLY_LIMIT as OF_SELF_PLAY
-from arena.cli.options import ply_limit_option
+from arena.cli.terminal.options import ply_limit_option
 from arena.games import GAMES, make_game
 from arena.games.options import IntOption
 from arena.match.players.scripted import ScriptedPlayer

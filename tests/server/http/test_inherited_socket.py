@@ -159,7 +159,7 @@ def test_a_socket_for_another_process_is_not_taken(monkeypatch):
 
 def test_an_address_that_others_reach_needs_public(tmp_path, capsys, monkeypatch):
     with socket.create_server(("0.0.0.0", 0)) as listening:
-        monkeypatch.setattr("arena.cli.serve_command.take_inherited_socket", lambda: listening)
+        monkeypatch.setattr("arena.cli.site.serve_command.take_inherited_socket", lambda: listening)
         assert run(["--home", str(tmp_path), "serve"]) == 2
     assert "add --public" in capsys.readouterr().err
 

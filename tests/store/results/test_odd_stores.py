@@ -11,7 +11,8 @@ import pytest
 from arena.base.bot_text import OPERATOR
 from arena.base.errors import StoreError
 from arena.base.records import MatchRecord
-from arena.cli import group, streams
+from arena.cli import group
+from arena.cli.terminal import streams
 from tests.tournament.test_earlier_versions import HOMES, STORED
 
 COMMANDS = {

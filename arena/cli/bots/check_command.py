@@ -1,0 +1,230 @@
+"""``arena check``: whether bots keep the protocol, step by step, for their authors and for directors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from arena.analysis.text.tables import Column, printable
+from arena.analysis.text.transcript import exchange_lines
+from arena.base.errors import UsageError
+from arena.base.records import Bot
+from arena.cli.bots.rules_check import check_rules_command
+from arena.cli.terminal.common import alarming, count_passed, find_bots, print_table, print_wrapped
+from arena.cli.terminal.options import games_option, isolation_option, json_option, options_option, seconds_option
+from arena.cli.terminal.streams import FAILED, OK
+from arena.community.uploads.opened import opened_bot
+from arena.games import find_game
+from arena.match.check.check import Step, check_bot
+from arena.match.players.diagnosis import uses_botkit
+from arena.match.players.manifest import as_submitted
+from arena.match.players.tracebacks import own_traceback
+from arena.sandbox.isolation.bot_places import is_submitted
+
+STDERR_LINES = 12
+INDENT = "     "
+
+
+class _Result(NamedTuple):
+    """What came out for one of several bots.
+
+    Attributes:
+        bot: as it was named on the command line.
+        label: its name@version; None if it can't be launched.
+        first_failure: None if it passed.
+    """
+
+    bot: str
+    label: str | None
+    first_failure: str | None
+
+
+@click.command("check")
+@click.argument("bots", metavar="[BOT]...", nargs=-1)
+@click.option("--rules", metavar="GAME", help="Check the rules of this game instead, such as hex:Hex.")
+@options_option
+@games_option("Try this game instead of all that the bot claims")
+@seconds_option
+@isolation_option
+@click.option(
+    "--in-place",
+    "in_place",
+    is_flag=True,
+    help="The bots are your own and play from where they lie: they may start other programs of yours, such as pyenv's.",
+)
+@click.option("--bytes", "shows_bytes", is_flag=True, help="Show every byte, also for bots with botkit.")
+@json_option
+def command(
+    bots: tuple[str, ...],
+    rules: str | None,
+    options: tuple[str, ...],
+    games: tuple[str, ...],
+    seconds: float,
+    isolation: str,
+    in_place: bool,
+    shows_bytes: bool,
+    as_json: bool,
+) -> int:
+    """Try out each BOT (a path, an archive such as bot.zip, an example such as arena:greedy, or a submitted bot) as a
+    tournament would: every claimed game in every seat, odd sizes, three players, every option at its bounds, match
+    after match, on a busy machine. With --rules, try out the rules of a game, for their author: each mistake is shown
+    with the shortest line of play that leads to it.
+
+    The exit code is 1 if a step fails. A failed step is shown with the bot's stderr and a hint how to fix it; for a bot
+    without botkit, also with the last question and the bytes that came back, as text and in hexadecimal. Steps that
+    fail in the same way are shown as one. Of several bots, only the steps that fail are shown, and at the end a table
+    of all bots. With --json, each step is a line.
+    """
+    from arena.sandbox.isolation.levels import choose_isolation
+
+    if rules is not None:
+        _refuse_with_rules(bots, games, {"--bytes": shows_bytes, "--in-place": in_place})
+        choose_isolation(isolation)
+        return check_rules_command(rules, options, isolation, as_json)
+    if not bots:
+        raise UsageError("arena check: expected a bot, or the rules of a game: --rules module:Class")
+    if options:
+        raise UsageError(f"--option {options[0]}: expected only together with --rules")
+    for game in games:
+        find_game(game)
+    level = choose_isolation(isolation)
+    is_single = len(bots) == 1
+
+    def check(text: str) -> _Result:
+        with opened_bot(text) as path:
+            return check_opened(text, str(path))
+
+    def check_opened(text: str, path: str) -> _Result:
+        (bot,) = find_bots([path])
+        if not bot.command:
+            raise UsageError(f"bot {text!r}: this is no program; expected a path or a submitted bot")
+        if in_place and is_submitted(bot):
+            raise UsageError(f"--in-place: bot {text!r} was submitted; expected one that plays from where it lies")
+        if not in_place and not bot.submitted:
+            bot = as_submitted(bot)
+        steps = check_bot(bot, level, seconds, games)
+        if as_json:
+            failed = [step for number, step in enumerate(steps, 1) if not _print_json(text, number, step)]
+        else:
+            click.echo(f"{'' if is_single else f'{printable(text)}: '}{printable(bot.label)}, isolation {level.label}")
+            display = _Display(bot, shows_bytes or not uses_botkit(bot), shows_passed=is_single)
+            failed = display.show_all(steps)
+        first = f"{failed[0].name}: {failed[0].detail}" if failed else None
+        return _Result(text, bot.label, first)
+
+    if is_single:
+        return OK if check(bots[0]).first_failure is None else FAILED
+    results = [_launched_or_not(text, check, as_json) for text in bots]
+    if not as_json:
+        _print_summary(results)
+    return OK if all(result.first_failure is None for result in results) else FAILED
+
+
+def _refuse_with_rules(bots: Sequence[str], games: Sequence[str], flags: Mapping[str, bool]) -> None:
+    given = [f"the bot {bot!r}" for bot in bots] + ["--game"] * bool(games) + [name for name in flags if flags[name]]
+    if given:
+        raise UsageError(f"--rules checks the rules of one game, without {given[0]}")
+
+
+def _launched_or_not(text: str, check: Callable[[str], _Result], as_json: bool) -> _Result:
+    """Check one of several bots; one that can't be launched fails like any other."""
+    try:
+        return check(text)
+    except UsageError as error:
+        if as_json:
+            _print_json(text, 1, Step("can be launched", False, str(error)))
+        else:
+            print_wrapped("", 0, printable(str(error)))
+        return _Result(text, None, str(error).removeprefix(f"bot {str(Path(text).resolve())!r}: "))
+
+
+def _print_summary(results: Sequence[_Result]) -> None:
+    """Print a line for each of several bots, and how many of them passed."""
+    columns = (
+        Column("bot", "bot", is_number=False),
+        Column("label", "name", is_number=False),
+        Column("result", "result", is_number=False),
+        Column("first_failure", "first failure", is_number=False, wraps=True),
+    )
+    rows = [{**result._asdict(), "result": "FAILED" if result.first_failure else "passed"} for result in results]
+    click.echo()
+    print_table(columns, rows, "text", count_passed(sum(row["result"] == "passed" for row in rows), len(rows), "bot"))
+
+
+def _print_json(bot: str, number: int, step: Step) -> bool:
+    values = {
+        "name": step.name,
+        "is_passed": step.is_passed,
+        "detail": step.detail,
+        "hint": step.hint,
+        "sent": step.sent.hex(),
+        "received": step.received.hex(),
+        "stderr": step.stderr,
+        "number": number,
+        "bot": bot,
+    }
+    click.echo(json.dumps(values))
+    return step.is_passed
+
+
+class _Display:
+    """Prints steps as they come; of those that fail in the same way the first in full, and of the others the names."""
+
+    def __init__(self, bot: Bot, shows_bytes: bool, shows_passed: bool) -> None:
+        self._bot = bot
+        self._shows_bytes = shows_bytes
+        self._shows_passed = shows_passed
+        self._first: dict[str, int] = {}  # the number of the step that was shown in full, by its hint
+        self._repeated: list[tuple[int, Step]] = []
+
+    def show_all(self, steps: Iterable[Step]) -> list[Step]:
+        """Print steps and how many of them passed; return those that failed."""
+        failed = []
+        number = 0
+        for number, step in enumerate(steps, 1):
+            self._show(number, step)
+            if not step.is_passed:
+                failed.append(step)
+        self._show_repeated()
+        click.echo(count_passed(number - len(failed), number, "step"))
+        return failed
+
+    def _show(self, number: int, step: Step) -> None:
+        """Print a step, or keep it to be named with others."""
+        if not step.is_passed and step.hint in self._first:
+            if self._repeated and self._repeated[-1][1].hint != step.hint:
+                self._show_repeated()
+            self._repeated.append((number, step))
+            return
+        self._show_repeated()
+        if step.is_passed and not self._shows_passed:
+            return
+        mark = "ok    " if step.is_passed else alarming("FAILED")
+        print_wrapped(f"{number:3d}  {mark}  ", 13, f"{printable(step.name)}: {printable(step.detail)}")
+        if not step.is_passed:
+            self._first[step.hint] = number
+            self._explain(step)
+
+    def _show_repeated(self) -> None:
+        """Name the steps that failed like an earlier one and have not been named yet."""
+        if not self._repeated:
+            return
+        numbers = [number for number, _ in self._repeated]
+        names = "; ".join(printable(step.name) for _, step in self._repeated)
+        first = self._first[self._repeated[0][1].hint]
+        which = f"{numbers[0]:3d}" if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}".rjust(3)
+        print_wrapped(f"{which}  {alarming('FAILED')}  ", len(which) + 10, f"like step {first}, also in: {names}")
+        self._repeated = []
+
+    def _explain(self, step: Step) -> None:
+        """Print the last messages and how to fix it."""
+        if self._shows_bytes and step.sent:
+            for line in exchange_lines(step.before, step.sent, step.received):
+                print_wrapped(INDENT, len(INDENT) + (0 if line.startswith(" ") else 11), line)
+        for line in own_traceback(step.stderr, self._bot)[-STDERR_LINES:]:
+            print_wrapped(f"{INDENT}stderr:    ", len(INDENT) + 11, printable(line))
+        print_wrapped(f"{INDENT}to fix it: ", len(INDENT) + 11, printable(step.hint))

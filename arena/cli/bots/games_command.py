@@ -1,0 +1,108 @@
+"""``arena games``: the list of games, or all about one."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import Any
+
+import click
+
+from arena.analysis.text.tables import Column, printable, printable_lines
+from arena.cli.terminal.common import print_json, print_table
+from arena.cli.terminal.options import format_options
+from arena.games import GAMES, Game, find_game, make_game
+from arena.games.checked_game import checked_game
+
+WIDTH = 80
+
+LIST_COLUMNS = [
+    Column("name", "game", is_number=False),
+    Column("players", "players", is_number=False, drop_order=2),
+    Column("options", "options", is_number=False, drop_order=3, wraps=True),
+    Column("summary", "in short", is_number=False, drop_order=1, wraps=True),
+]
+OPTION_COLUMNS = [
+    Column("name", "option", is_number=False),
+    Column("type", "type", is_number=False, drop_order=3),
+    Column("default", "default", drop_order=2),
+    Column("accepted", "accepted", is_number=False, drop_order=2, wraps=True),
+    Column("meaning", "meaning", is_number=False, drop_order=1, wraps=True),
+]
+
+
+@click.command("games")
+@click.argument("game", required=False)
+@format_options
+def command(game: str | None, table_format: str) -> None:
+    """List the games, or show the rules, options, actions and a board of GAME."""
+    if game is None:
+        print_table(LIST_COLUMNS, [_list_row(rules, table_format) for rules in GAMES.values()], table_format)
+        return
+    rules = find_game(game)
+    if table_format == "json":
+        about = {"name": rules.name, "rules": rules.rulebook(), "action_format": rules.action_format}
+        print_json({**about, "options": _option_rows(rules)})
+        return
+    click.echo(printable_lines(_wrapped(rules.rulebook())))
+    click.echo()
+    print_table(OPTION_COLUMNS, _option_rows(rules), table_format)
+    click.echo(f"\nAn action: {printable(rules.action_format)}\n")
+    click.echo(printable_lines(_sample(checked_game(make_game(game), game))))
+
+
+def _list_row(game: type[Game[Any]], table_format: str) -> dict[str, Any]:
+    options = [option.name for option in game.OPTIONS]
+    return {
+        "name": game.name,
+        "players": "2 or more" if "players" in options else "2",
+        "options": options if table_format == "json" else ", ".join(options),
+        "summary": game.summary,
+    }
+
+
+def _option_rows(game: type[Game[Any]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": option.name,
+            "type": option.type_name,
+            "default": option.default,
+            "accepted": option.accepted,
+            "meaning": option.meaning,
+        }
+        for option in game.OPTIONS
+    ]
+
+
+def _wrapped(rulebook: str) -> str:
+    """Wrap the rulebook to the terminal, each numbered rule as a paragraph with a hanging indent."""
+    paragraphs = re.split(r"\n\n|\n(?=\d+\. )", rulebook.replace("``", "").replace("**", ""))
+    lines = []
+    for paragraph in paragraphs:
+        text = " ".join(paragraph.split())
+        hanging = "   " if re.match(r"\d+\. ", text) else ""
+        if not hanging:
+            lines.append("")
+        lines.append(textwrap.fill(text, WIDTH, subsequent_indent=hanging))
+    return "\n".join(lines).strip()
+
+
+def _sample(game: Game[Any]) -> str:
+    """Return a drawn board some way into a match."""
+    from arena.base.seeds import pick_below
+
+    state = game.initial_state()
+    played = []
+    for ply in range(10 + 2 * game.options.get("size", 0)):
+        legal = game.legal_actions(state)
+        if not legal:
+            break
+        action = legal[pick_below(len(legal), "sample", game.name, ply)]
+        following = game.apply(state, action)
+        if game.is_over(following) or game.seats_out(following):
+            break
+        state = following
+        played.append(game.format_action(action))
+    text = textwrap.fill("After " + " ".join(played) + ":", WIDTH)
+    scores = ", ".join(f"seat {seat} {score:g}" for seat, score in enumerate(game.scores(state)))
+    return f"{text}\n\n{game.render(state)}\n\nScores so far: {scores}"

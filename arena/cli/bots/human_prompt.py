@@ -1,0 +1,162 @@
+"""A person at the terminal: the board, the scores, and a prompt for an action or a command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from arena.analysis.text.tables import printable, printable_lines
+from arena.base.errors import ArenaError, IllegalActionError
+from arena.base.text import counted
+from arena.cli.bots.boards import listed, note_text, position_lines, score_lines
+from arena.cli.terminal.streams import terminal_width
+from arena.match.human_actions import kept_after_undo, read_action
+
+HELP = """\
+an action   {example}
+legal, ?    list the legal actions
+hint        ask {adviser} what it would do
+undo        take your last action back
+scores      show the scores so far
+board       draw the whole board, however wide
+rules       print the rules
+quit        leave the match"""
+
+
+SHOWN_ACTIONS = 8
+"""Up to this many legal actions are listed in the prompt itself."""
+
+
+class Table:
+    """Shows a match to the people at this terminal: every action, and the board before one of them acts."""
+
+    def __init__(
+        self,
+        game: Any,
+        labels: Sequence[str],
+        suggest: Callable[[list[Any]], Any] | None,
+        adviser: str,
+        is_quiet: bool,
+    ) -> None:
+        """Begin a match.
+
+        Args:
+            game: the rules.
+            labels: the bots and people by seat.
+            suggest: takes the actions so far and returns a bot's ``Answer``; None without an adviser.
+            adviser: the name of that bot.
+            is_quiet: print nothing but the questions, and those on stderr.
+        """
+        self._game = game
+        self._names = labels
+        self._labels = [f"{printable(label)} (seat {seat})" for seat, label in enumerate(labels)]
+        self._suggest = suggest
+        self._adviser = adviser
+        self._state: Any = game.initial_state()
+        self._actions: list[Any] = []
+        self._shown = 0
+        self._is_quiet = is_quiet
+
+    def observe(self, game: Any, state: Any, actions: list[list[Any]]) -> None:
+        """Print the new actions, and the board when the match is over."""
+        for ply in range(self._shown, len(actions)):
+            seat, action = actions[ply]
+            played = "is taken out" if action is None else f"plays {printable(game.format_action(action))}"
+            scores = " : ".join(f"{score:g}" for score in game.scores(state)) if ply == len(actions) - 1 else ""
+            self._say(f"{ply + 1}. {self._labels[seat]} {played}{f', {scores}' if scores else ''}")
+        self._shown = len(actions)
+        self._state, self._actions = state, [list(pair) for pair in actions]
+        if game.is_over(state):
+            self._draw()
+
+    def rewind(self, kept: int) -> list[Any]:
+        """Go back to an earlier state; return the actions that lead to it."""
+        self._shown = kept
+        self._say(f"Back to the position after {counted(kept, 'action')}.")
+        return [action for _, action in self._actions[:kept]]
+
+    def ask(self, seat: int, request: Any) -> Any:
+        """Ask the person in a seat until the answer is a legal action."""
+        from arena.match.players.human import LeftMatchError
+
+        self._draw()
+        legal = list(request.legal)
+        texts = [printable(self._game.format_action(action)) for action in legal]
+        few = f": {', '.join(texts)}" if len(texts) <= SHOWN_ACTIONS else ""
+        while True:
+            click.echo(f"{self._labels[seat]} acts{few} (? for help): ", nl=False, err=True)
+            line = sys.stdin.readline()
+            if not line:
+                click.echo(err=True)
+                plies = len(self._actions)
+                raise LeftMatchError(
+                    f"the input ended after {counted(plies, 'action')}, before the match was over; it has no result"
+                )
+            word = line.strip()
+            command = {"?": "help"}.get(word, word.lower())
+            if command in ("help", "legal", "hint", "undo", "scores", "board", "rules", "quit"):
+                self._obey(command, seat, legal)
+            elif word:
+                action = self._read(word, legal)
+                if action is not None:
+                    return action
+
+    def _read(self, text: str, legal: list[Any]) -> Any:
+        """Return the action; None, after printing the reason, if the text is not a legal action."""
+        try:
+            return read_action(self._game, self._state, legal, text)
+        except IllegalActionError as error:
+            click.echo(printable(f"{text}: {error.reason}"), err=True)
+        return None
+
+    def _obey(self, command: str, seat: int, legal: list[Any]) -> None:
+        if command == "quit":
+            from arena.match.players.human import LeftMatchError
+
+            raise LeftMatchError("")
+        if command == "undo":
+            self._undo(seat)
+        elif command == "hint":
+            click.echo(self._hint(), err=True)
+        elif command == "help":
+            example = printable(self._game.format_action(legal[0]))
+            click.echo(HELP.format(example=f"such as {example}", adviser=self._adviser or "a bot"), err=True)
+        elif command == "legal":
+            click.echo(listed(self._game, legal, terminal_width()), err=True)
+        elif command == "scores":
+            click.echo(self._scores(), err=True)
+        elif command == "rules":
+            click.echo(self._game.rulebook(), err=True)
+        else:
+            click.echo(printable_lines(self._game.render_after(self._state, self._actions)), err=True)
+
+    def _undo(self, seat: int) -> None:
+        from arena.match.players.human import TakenBackError
+
+        kept = kept_after_undo(self._actions, seat)
+        if kept is not None:
+            raise TakenBackError(kept)
+        click.echo("You have no action to take back.", err=True)
+
+    def _hint(self) -> str:
+        if self._suggest is None:
+            return "There is no bot to ask; name one with --hints BOT."
+        try:
+            answer = self._suggest(self._actions)
+        except ArenaError as error:
+            return printable(f"{self._adviser} has no hint: {error}")
+        note = f" ({note_text(answer.note)})" if answer.note is not None else ""
+        return f"{printable(self._adviser)} would play {printable(self._game.format_action(answer.action))}{note}"
+
+    def _draw(self) -> None:
+        self._say("\n".join(["", *position_lines(self._game, self._state, self._actions, self._names), ""]))
+
+    def _say(self, text: str) -> None:
+        if not self._is_quiet:
+            click.echo(text)
+
+    def _scores(self) -> str:
+        return "\n".join(score_lines(self._game, self._state, self._names, terminal_width()))

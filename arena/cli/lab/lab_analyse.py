@@ -1,0 +1,173 @@
+"""``arena lab analyse``: what a position is worth, and every action in it."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.analysis.text.tables import printable
+from arena.base.errors import UsageError
+from arena.cli.terminal.common import line_width, match_of, open_home, print_json
+from arena.cli.terminal.duration import within_option
+from arena.cli.terminal.options import MAX_COUNT, WholeNumber, json_option, options_option
+from arena.cli.terminal.waiting import waiting
+
+if TYPE_CHECKING:
+    from arena.lab.matches.analysing import AnalysedAction, Analysis
+    from arena.lab.solving.positions import Position
+    from arena.lab.solving.worth import Worth
+
+MAX_WIDTH = 10_000
+SEARCH_SECONDS = 10.0
+
+
+@click.command("analyse")
+@click.argument("position", metavar="MATCH or GAME")
+@click.argument("ply", type=WholeNumber(0, MAX_COUNT), required=False)
+@click.option("--position", "file", metavar="FILE", help="The position of GAME, as JSON.")
+@options_option
+@within_option("How long to search [default: 10s, after up to 120s for a table of all that can follow].")
+@json_option
+def analyse(
+    position: str,
+    ply: int | None,
+    file: str | None,
+    options: tuple[str, ...],
+    within_seconds: float | None,
+    as_json: bool,
+) -> None:
+    """Say what each legal action of a position is worth, and show a line of best play.
+
+    \b
+    arena lab analyse quickstart/1 4
+    arena lab analyse differences --position FILE
+
+    The position is that of MATCH, written TOURNAMENT/NUMBER, after PLY actions; or that of GAME in FILE, an object such
+    as {"options": {"size": 6}, "actions": ["c4", [2, 5]]}. Without --position it is the first one of GAME.
+
+    Margins are the score of seat 0 minus that of seat 1. `?` is an action that loses margin for certain, and `??` one
+    that changes the outcome. Where only bounds are known, an action has a mark only if they prove it.
+
+    With three and more seats, each action has what every seat gets after it, as in arena lab solve, and no mark.
+    """
+    from arena.cli.lab.share_analysis import analyse_shares
+    from arena.lab.matches.analysing import analyse as analysed
+    from arena.lab.oracle import PREPARE_SECONDS, Oracle
+    from arena.lab.solving.limits import Limits, free_memory_bytes
+
+    chosen = _of_match(position, ply, file, options) if "/" in position else _of_game(position, ply, file, options)
+    limits = Limits(memory_bytes=free_memory_bytes())
+    search_seconds = within_seconds or SEARCH_SECONDS
+    if chosen.game.players > 2:
+        analyse_shares(chosen, limits, search_seconds, as_json=as_json)
+        return
+    oracle = Oracle(chosen.game, chosen.path, limits, within_seconds=search_seconds)
+    with waiting(f"{chosen.path}: what each action is worth", as_json):
+        if within_seconds is None:
+            oracle.prepare(PREPARE_SECONDS, chosen.state)
+        analysis = analysed(chosen.game, oracle, chosen.state)
+    if as_json:
+        print_json(_as_json(chosen, analysis))
+    else:
+        click.echo(_text(chosen, analysis))
+
+
+def _of_game(name: str, ply: int | None, file: str | None, options: tuple[str, ...]) -> Position:
+    from arena.games import parse_options
+    from arena.lab.solving.positions import Position, read_position, rules_of
+
+    if ply is not None:
+        raise UsageError(f"{name} {ply}: a ply belongs to a match, written TOURNAMENT/NUMBER; a game takes --position")
+    given = parse_options(name, options)
+    if file is not None:
+        return read_position(name, Path(file), given)
+    game = rules_of(name, given)
+    return Position(game=game, path=name, state=game.initial_state(), ply=0)
+
+
+def _of_match(text: str, ply: int | None, file: str | None, options: tuple[str, ...]) -> Position:
+    from arena.lab.solving.positions import Position, rules_of
+    from arena.match.replay import states_of
+
+    tournament, number = match_of(text)
+    if file is not None or options:
+        raise UsageError(f"{text}: a match has its own options and positions; --position and --option are for a game")
+    if ply is None:
+        raise UsageError(f"{text}: which ply? for example: arena lab analyse {text} 4")
+    with open_home(must_exist=True) as arena_home:
+        record = arena_home.store.record_of(arena_home.store.tournament(tournament), number)
+    if ply > len(record.actions):
+        raise UsageError(f"ply {ply}: expected a ply of {text} from 0 to {len(record.actions)}")
+    states = [state for _, state in states_of(record)]
+    game = rules_of(record.game, dict(record.options))
+    return Position(game=game, path=record.game, state=states[ply], ply=ply)
+
+
+def _as_json(position: Position, analysis: Analysis) -> dict[str, Any]:
+    return {
+        "game": position.path,
+        "options": dict(position.game.options),
+        "ply": position.ply,
+        "seat": analysis.seat,
+        **worth_json(analysis.worth),
+        "actions": [
+            {"action": one.action, "text": one.text, "mark": one.mark, **worth_json(one.worth)}
+            for one in analysis.actions
+        ],
+        "best_line": list(analysis.best_line),
+    }
+
+
+def worth_json(worth: Worth) -> dict[str, Any]:
+    """Return what a state is worth as JSON types."""
+    return {
+        "margin": worth.margin,
+        "outcome": worth.outcome,
+        "known": worth.known,
+        "low": worth.low,
+        "high": worth.high,
+    }
+
+
+def _text(position: Position, analysis: Analysis) -> str:
+    """Return an analysis as text: the actions by what they are worth, the best ones first."""
+    from arena.lab.solving.worth_text import KNOWN_TEXT, worth_text
+
+    settings = " ".join(f"{name}={value}" for name, value in position.game.options.items())
+    head = f"{position.path} {settings}, ply {position.ply}, seat {analysis.seat} to act"
+    worth = analysis.worth
+    lines = [*_wrapped(f"{head}: {worth_text(worth)} ({KNOWN_TEXT[worth.known]})"), ""]
+    groups: dict[tuple[str, str], list[AnalysedAction]] = {}
+    for one in sorted(analysis.actions, key=lambda one: _order(one, analysis.seat)):
+        groups.setdefault((worth_text(one.worth), one.mark), []).append(one)
+    width = max(len(text) for text, _ in groups)
+    for (text, mark), actions in groups.items():
+        names = " ".join(printable(one.text) for one in actions)
+        lines += _wrapped(f"{mark:2s} {text:{width}s}  {names}", indent=width + 5)
+    if analysis.best_line:
+        lines += ["", *_wrapped(f"Best line: {_line_text(position, analysis)}")]
+    return "\n".join(lines)
+
+
+def _order(one: AnalysedAction, seat: int) -> tuple[float, float, float]:
+    """Return what orders actions: what they hold for certain, and what they may hold, for the seat that acts."""
+    from arena.lab.matches.marks import points_for
+
+    worth, sign = one.worth, -1 if seat == 0 else 1
+    low = float("-inf") if worth.low is None else worth.low
+    high = float("inf") if worth.high is None else worth.high
+    sure, possible = (low, high) if seat == 0 else (high, low)
+    return -points_for(seat, worth.least if seat == 0 else worth.most), sign * sure, sign * possible
+
+
+def _line_text(position: Position, analysis: Analysis) -> str:
+    return " ".join(printable(position.game.format_action(action)) for action in analysis.best_line)
+
+
+def _wrapped(text: str, indent: int = 0) -> list[str]:
+    return textwrap.wrap(
+        printable(text), min(line_width(), 10_000), subsequent_indent=" " * indent, break_on_hyphens=False
+    )

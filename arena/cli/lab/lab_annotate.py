@@ -1,0 +1,181 @@
+"""``arena lab annotate``: what the actions of recorded matches lost, kept beside the records."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.analysis.text.tables import Column, Row, printable
+from arena.base.errors import UsageError
+from arena.base.text import counted
+from arena.cli.lab.accuracy_table import accuracy_table, say_left_out
+from arena.cli.lab.lab_analyse import worth_json
+from arena.cli.terminal.common import match_of, open_home, print_json, print_table, sentences_text
+from arena.cli.terminal.duration import within_option
+from arena.cli.terminal.options import game_option, json_option, quiet_option, wide_option
+from arena.cli.terminal.streams import FAILED, OK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from arena.base.records import MatchRecord
+    from arena.lab.matches.annotated_tournament import NotAnnotated
+    from arena.lab.matches.annotating import Annotated
+    from arena.store.home import ArenaHome
+    from arena.store.results.values import StoredTournament
+
+COUNTS_A_STEP = 20
+MAX_REASONS = 5
+
+COLUMNS = [
+    Column("ply", "ply"),
+    Column("bot", "bot", is_number=False),
+    Column("text", "action", is_number=False),
+    Column("mark", "mark", is_number=False),
+    Column("worth", "worth after it", is_number=False),
+    Column("kept_percent", "kept %", 1, drop_order=1),
+]
+
+
+@click.command("annotate")
+@click.argument("tournament", metavar="TOURNAMENT or MATCH")
+@game_option
+@click.option("--again", is_flag=True, help="Annotate matches that are annotated already, too.")
+@within_option("How long to search each match, where no table or proof knows its positions.", default="10s")
+@quiet_option
+@json_option
+@wide_option
+def annotate(tournament: str, game: str | None, again: bool, within_seconds: float, quiet: bool, as_json: bool) -> int:
+    """Find out what the actions of recorded matches lost: of TOURNAMENT, or of one MATCH.
+
+    \b
+    arena lab annotate quickstart
+    arena lab annotate quickstart/1
+
+    `?` marks an action that loses margin for certain, `??` one that changes the outcome. Of each bot: the share of
+    value that it keeps in decisions, which is 100 % with perfect play, and its earned and lucky points. Where only
+    bounds are known, an action has a mark only if they prove it.
+
+    Annotations are kept beside the records, which stay as they are, and are shown by arena replay, arena stats, the
+    report and the site. Matches that are annotated already are left alone.
+    """
+    from arena.lab.matches.annotated_tournament import TournamentAnnotator
+    from arena.lab.solving.limits import Limits, free_memory_bytes
+
+    with open_home(must_exist=True) as arena_home:
+        stored, match = _chosen(arena_home, tournament)
+        stored.require_game(game)
+        _require_two(stored, game)
+        if match is not None:
+            arena_home.store.record_of(stored, match)
+        limits = Limits(memory_bytes=free_memory_bytes())
+        annotator = TournamentAnnotator(arena_home.store, stored, limits, within_seconds)
+        refused = _annotate(annotator.annotate(game, match, again or match is not None), is_quiet=quiet or as_json)
+        if match is None:
+            _show_tournament(arena_home, stored, game, refused, as_json)
+        elif not refused:
+            _show_match(arena_home, stored, match, as_json)
+    _show_reasons(refused)
+    return FAILED if refused else OK
+
+
+def _chosen(arena_home: ArenaHome, text: str) -> tuple[StoredTournament, int | None]:
+    """Return the tournament, and the number of the match if it is one."""
+    stored = arena_home.store.find_tournament(text)
+    if stored is not None or "/" not in text:
+        return stored or arena_home.store.tournament(text), None
+    name, number = match_of(text)
+    return arena_home.store.tournament(name), number
+
+
+def _require_two(stored: StoredTournament, game: str | None) -> None:
+    """Raise UsageError if no match of a tournament, or of one of its games, is one of two."""
+    players = [one.players for one in stored.definition.games if game in (None, one.game)]
+    if 2 not in players:
+        which = f"{stored.name}: a match has {counted(min(players), 'seat')}"
+        raise UsageError(f"{which}; only matches of two can be annotated: for more seats there is no single value")
+
+
+def _annotate(found: Iterator[Annotated | NotAnnotated], is_quiet: bool) -> list[NotAnnotated]:
+    """Annotate the matches; return those that can't be."""
+    from arena.lab.matches.annotated_tournament import NotAnnotated
+
+    refused = []
+    shows = not is_quiet and sys.stderr.isatty()
+    for count, one in enumerate(found, 1):
+        if isinstance(one, NotAnnotated):
+            refused.append(one)
+        if shows and count % COUNTS_A_STEP == 0:
+            click.echo(f"\r\x1b[K{counted(count, 'match')}", nl=False, err=True)
+    if shows:
+        click.echo("\r\x1b[K", nl=False, err=True)
+    return refused
+
+
+def _show_reasons(refused: list[NotAnnotated]) -> None:
+    matches: dict[str, list[int]] = {}
+    for one in refused:
+        matches.setdefault(one.reason, []).append(one.match)
+    for reason, numbers in list(matches.items())[:MAX_REASONS]:
+        which = f"match {numbers[0]}" if len(numbers) == 1 else f"{counted(len(numbers), 'match')} from {numbers[0]} on"
+        click.echo(printable(f"arena: {which} can't be annotated: {reason}"), err=True)
+    if len(matches) > MAX_REASONS:
+        click.echo(f"arena: and {len(matches) - MAX_REASONS} more reasons", err=True)
+
+
+def _show_tournament(
+    arena_home: ArenaHome, stored: StoredTournament, game: str | None, refused: list[NotAnnotated], as_json: bool
+) -> None:
+    from arena.lab.matches.accuracy import accuracy_of_tournament
+
+    accuracy = accuracy_of_tournament(arena_home.store, stored, game)
+    annotated = arena_home.store.annotations.count(stored)
+    names = stored.definition.shown_names
+    columns, rows = accuracy_table(accuracy.bots, names, formatted=not as_json)
+    say_left_out(accuracy, stored.name, names)
+    if as_json:
+        reasons = [{"match": one.match, "reason": one.reason} for one in refused]
+        print_json({"tournament": stored.name, "annotated": annotated, "refused": reasons, "bots": rows})
+        return
+    click.echo(f"{printable(stored.name)}: {counted(annotated, 'match')} of {stored.recorded} annotated")
+    if rows:
+        click.echo()
+        print_table(columns, rows, "text")
+
+
+def _show_match(arena_home: ArenaHome, stored: StoredTournament, match: int, as_json: bool) -> None:
+    from arena.lab.matches.annotation import Annotation
+
+    record = arena_home.store.record_of(stored, match)
+    text = arena_home.store.annotations.find(stored, match)
+    if text is None:
+        raise UsageError(f"match {match} of {stored.name} was played again meanwhile; annotate it once more")
+    rows = list(_action_rows(record, Annotation.from_text(text), as_json))
+    if as_json:
+        print_json({"match": f"{stored.name}/{match}", "game": record.game, "options": record.options, "actions": rows})
+        return
+    print_table(COLUMNS, rows, "text", sentences_text("Margins are the score of seat 0 minus that of seat 1."))
+
+
+def _action_rows(record: MatchRecord, annotation: Any, as_json: bool) -> Iterator[Row]:
+    from arena.lab.matches.accuracy import kept_share
+    from arena.lab.solving.positions import rules_of
+    from arena.lab.solving.worth import ranks_follow_scores
+    from arena.lab.solving.worth_text import worth_text
+
+    game = rules_of(record.game, dict(record.options))
+    follows = ranks_follow_scores(game)
+    for index, (seat, action) in enumerate(record.actions):
+        is_opening = index < record.opening_plies
+        share = None if is_opening else kept_share(annotation.actions[index], follows)
+        row: Row = {"ply": index + 1, "text": game.format_action(action), "mark": annotation.mark(index)}
+        if as_json:
+            before, after = annotation.worths[index], annotation.worths[index + 1]
+            worths = {"before": worth_json(before), "after": worth_json(after)}
+            yield {**row, "seat": seat, "action": action, "is_opening": is_opening, **worths, "kept": share}
+        else:
+            bot = "opening" if is_opening else f"{record.bots[seat]} (seat {seat})"
+            worth = worth_text(annotation.worths[index + 1])
+            yield {**row, "bot": bot, "worth": worth, "kept_percent": None if share is None else 100 * share}

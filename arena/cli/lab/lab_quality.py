@@ -1,0 +1,221 @@
+"""``arena lab quality``: what a game is like to play, as eleven measures with their intervals."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.analysis.text.tables import printable
+from arena.base.errors import UsageError
+from arena.cli.terminal.duration import within_option
+from arena.cli.terminal.options import WholeNumber, options_option, quiet_option, rng_seed_option
+from arena.cli.terminal.output_file import check_directories, write_file
+from arena.cli.terminal.streams import OK
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arena.games import Game
+    from arena.lab.measures.answers import Answer
+    from arena.lab.measures.comparison import Comparison, Difference
+    from arena.lab.measures.measure import Measure, Row
+    from arena.lab.measures.report import QualityReport
+    from arena.lab.measures.survey import Plan
+
+WIDTH = 80
+_LABEL = 42
+_NARROW = 34
+
+
+@click.command("quality")
+@click.argument("game")
+@options_option
+@click.option("--compare", metavar="NAME=A,B", help="Measure two values of an option and put them side by side.")
+@click.option(
+    "--encounters",
+    type=WholeNumber(10, 100_000),
+    default=200,
+    show_default=True,
+    help="Observations for each number that is sampled.",
+)
+@click.option(
+    "--doublings",
+    type=WholeNumber(0, 12),
+    default=3,
+    show_default=True,
+    help="How often the playouts of the search are doubled, from 8 on.",
+)
+@rng_seed_option
+@within_option("Stop after 60s, 5m or 2h for each set of options, with fewer observations.")
+@click.option("--json", "json_file", metavar="FILE", type=click.Path(path_type=Path), help="Write it as JSON.")
+@click.option("--html", "html_file", metavar="FILE", type=click.Path(path_type=Path), help="Write it as a page.")
+@quiet_option
+def quality(
+    game: str,
+    options: tuple[str, ...],
+    compare: str | None,
+    encounters: int,
+    doublings: int,
+    rng_seed: int,
+    within_seconds: float | None,
+    json_file: Path | None,
+    html_file: Path | None,
+    quiet: bool,
+) -> int:
+    """Say what GAME is like to play: is it fair, at which size, how deep is it, how often is it drawn?
+
+    \b
+    arena lab quality differences -o size=6
+    arena lab quality differences -o size=6 --compare scoring=distinct,once --html quality.html
+
+    Eleven measures, each number with its 95 % interval and the number of observations, from matches that are simulated
+    on the rules, without bots, and from exact values where a table has them. The same seed gives the same numbers, on
+    any machine with a compiler, unless --within ends before all observations are made.
+    """
+    from arena.games import parse_options
+    from arena.lab.measures.comparison import Comparison
+    from arena.lab.measures.survey import Plan
+
+    plan = Plan(
+        encounters=encounters, doublings=doublings, rng_seed=rng_seed, within_seconds=within_seconds or float("inf")
+    )
+    check_directories(json_file, html_file)
+    values = parse_options(game, options)
+    result: QualityReport | Comparison
+    if compare is None:
+        result = _surveyed(_rules(game, values), game, plan, quiet)
+        text = _report_text(result)
+    else:
+        name, one, other = _compared(game, compare, values)
+        both = [_rules(game, {**values, name: value}) for value in (one, other)]
+        first, second = (_surveyed(rules, game, plan, quiet) for rules in both)
+        result = Comparison(option=name, values=(one, other), reports=(first, second))
+        text = _comparison_text(result)
+    if not quiet:
+        click.echo(text)
+    if json_file is not None:
+        write_file(json_file, json.dumps(result.to_json(), indent=1) + "\n")
+    if html_file is not None:
+        from arena.site.publish.quality_page import quality_page
+
+        write_file(html_file, quality_page(result))
+    return OK
+
+
+def _compared(game: str, text: str, values: dict[str, Any]) -> tuple[str, Any, Any]:
+    """Return the option and its two values."""
+    from arena.games import parse_options
+
+    name, equals, rest = text.partition("=")
+    texts = [one.strip() for one in rest.split(",")]
+    name = name.strip()
+    if not equals or len(texts) != 2 or not all(texts) or texts[0] == texts[1]:
+        raise UsageError(f"--compare {text!r}: expected an option and two values, such as scoring=distinct,once")
+    if name in values:
+        raise UsageError(f"--compare {text!r}: {name} is given by --option as well")
+    one, other = (parse_options(game, [f"{name}={value}"])[name] for value in texts)
+    return name, one, other
+
+
+def _rules(game: str, values: dict[str, Any]) -> Game[Any]:
+    from arena.games import GAMES, make_game
+    from arena.games.checked_game import checked_game
+
+    rules = make_game(game, **values)
+    if rules.players < 2:
+        raise UsageError(f"players = {rules.players}: expected a game for two or more")
+    return rules if game in GAMES else checked_game(rules, game)
+
+
+def _surveyed(rules: Game[Any], game: str, plan: Plan, is_quiet: bool) -> QualityReport:
+    from arena.lab.measures.report import survey_quality
+    from arena.lab.measures.survey import MOST_MEMORY_BYTES
+    from arena.lab.solving.limits import Limits, free_memory_bytes
+
+    def say(text: str) -> None:
+        if not is_quiet:
+            click.echo(printable(f"{game}: {text} …"), err=True)
+
+    memory_bytes = min(free_memory_bytes(), MOST_MEMORY_BYTES)
+    return survey_quality(rules, game, plan, Limits(memory_bytes=memory_bytes), say)
+
+
+def _report_text(report: QualityReport) -> str:
+    """Return the measures as text, 80 columns wide; of those by ply only what all plies have together."""
+    from arena.lab.measures.answers import answers_of
+
+    options = ", ".join(f"{name}={value}" for name, value in report.options.items())
+    lines = [printable(f"{report.game} {options}")]
+    for number, measure in enumerate(report.measures, 1):
+        lines += ["", f"{number:>2} {measure.title}"]
+        lines += [_line(row) for row in measure.rows if not row.at.startswith("ply ")]
+        lines += _note_lines(measure)
+    lines += ["", *textwrap.wrap(_LEGEND.format(seed=report.plan.rng_seed), WIDTH)]
+    return "\n".join([*lines, *_answer_lines(answers_of(report))])
+
+
+def _answer_lines(answers: Sequence[Answer]) -> list[str]:
+    lines = []
+    for question, paragraphs in answers:
+        lines += ["", question]
+        for text in paragraphs:
+            lines += _indented(text)
+    return lines
+
+
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(printable(text), WIDTH, initial_indent="   ", subsequent_indent="   ", break_on_hyphens=False)
+
+
+_LEGEND = (
+    "In brackets 95 % intervals; n observations that are independent of each other; seed {seed}. Exact numbers have no"
+    " interval. Where all n were equal, at most 3/n of others would differ, at 95 % confidence."
+)
+
+
+_COMPARED = (
+    "An asterisk marks a difference whose 95 % interval does not contain zero; differences of shares are in percentage"
+    " points."
+)
+
+
+def _note_lines(measure: Measure) -> list[str]:
+    note = measure.note or ("" if measure.rows else "No observations.")
+    return _indented(note) if note else []
+
+
+def _line(row: Row) -> str:
+    from arena.lab.measures.text import interval_text, number_text
+
+    label = textwrap.wrap(printable(f"{row.name}, {row.at}" if row.at else row.name), _LABEL)
+    numbers = f"{number_text(row):>9}  {interval_text(row)}"
+    first, *others = label
+    return "\n".join([f"   {first:<{_LABEL}}{numbers}".rstrip(), *(f"     {rest}" for rest in others)])
+
+
+def _comparison_text(comparison: Comparison) -> str:
+    from arena.lab.measures.answers import answers_of_comparison
+    from arena.lab.measures.text import number_text
+
+    one, other = (str(value) for value in comparison.values)
+    lines = [f"{'':<{_NARROW + 3}}{one:>9.9} {other:>9.9}  larger by"]
+    for difference in comparison.differences():
+        if difference.row.at.startswith("ply "):
+            continue
+        row, found = difference.row, difference.other
+        label = textwrap.wrap(printable(f"{row.name}, {row.at}" if row.at else row.name), _NARROW)
+        numbers = f"{number_text(row):>9} {number_text(found):>9}  {_change_text(difference)}"
+        lines.append(f" {'*' if difference.is_clear else ' '} {label[0]:<{_NARROW}}{numbers}".rstrip())
+        lines += [f"     {rest}" for rest in label[1:]]
+    lines += ["", *textwrap.wrap(_COMPARED, WIDTH)]
+    return "\n".join([*lines, *_answer_lines(answers_of_comparison(comparison))])
+
+
+def _change_text(difference: Difference) -> str:
+    from arena.lab.measures.text import estimate_text
+
+    return "" if difference.change is None else estimate_text(difference.change, difference.row.unit)

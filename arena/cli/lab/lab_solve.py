@@ -1,0 +1,262 @@
+"""``arena lab solve``: what a game is worth with best play, and how that is known."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.analysis.text.tables import printable
+from arena.base.errors import OptionError, UsageError
+from arena.base.text import all_of, counted, duration_text, short_size_text
+from arena.cli.terminal.duration import within_option
+from arena.cli.terminal.options import json_option, options_option, quiet_option
+from arena.cli.terminal.streams import OK
+
+if TYPE_CHECKING:
+    from arena.games import Game
+    from arena.lab.solve import Solver
+    from arena.lab.solving.limits import Limits
+    from arena.lab.solving.solution import By, Solution
+    from arena.lab.solving.tables import Table
+
+WIDTH = 80
+MAX_SWEPT = 1000
+MAX_SHOWN = 12
+
+_SWEEP = re.compile(r"\s*(\w+)\s*=\s*(\d{1,9})\.\.(\d{1,9})\s*")
+
+
+@click.command("solve")
+@click.argument("game")
+@options_option
+@click.option("--sweep", metavar="NAME=LOW..HIGH", help="Solve it with each value of an option, such as size=3..9.")
+@within_option("Stop after 60s, 5m or 2h for each set of options, with bounds if it is not solved by then.")
+@click.option(
+    "--by",
+    type=click.Choice(["proof", "kernel", "table", "search"]),
+    help="Solve it in this way [default: proof, else kernel, table, search].",
+)
+@click.option("--save", "is_saved", is_flag=True, help="Keep a table of all states in a file.")
+@quiet_option
+@json_option
+def solve(
+    game: str,
+    options: tuple[str, ...],
+    sweep: str | None,
+    within_seconds: float | None,
+    by: str | None,
+    is_saved: bool,
+    quiet: bool,
+    as_json: bool,
+) -> int:
+    """Say what GAME is worth with best play, and how that is known.
+
+    \b
+    arena lab solve plusminus -o size=5
+    arena lab solve coprimality --sweep size=3..12
+    arena lab solve plaid -o width=20 -o height=20 --within 60s
+
+    The margin is the score of seat 0 minus that of the other seat. It is `proved` by a strategy, read from a `table` of
+    all states, or found by a `search`, which says between which bounds it lies when the time is up. For three and more
+    seats there is no such value: `shares` is each seat's share of rivals beaten when every seat plays for its own, and
+    `paranoid` what it can hold against all others together. A table that --save has kept is used again.
+
+    With --json, each set of options is an object in a line of its own.
+    """
+    from arena.games import parse_options
+    from arena.lab.solving.solution import By
+
+    if is_saved and by not in (None, "table"):
+        raise UsageError(f"--save and --by {by}: only a table can be saved")
+    wanted = By.TABLE if is_saved else By(by) if by is not None else None
+    values = parse_options(game, options)
+    for rules in _games(game, values, sweep):
+        solution = _solved(rules, game, within_seconds, wanted, is_saved, is_quiet=quiet or as_json)
+        if as_json:
+            click.echo(json.dumps(solution.to_json()))
+        else:
+            click.echo(_text(rules, solution))
+    return OK
+
+
+def _games(game: str, values: dict[str, Any], sweep: str | None) -> Iterator[Game[Any]]:
+    """Yield the games with each set of options; what a game refuses in a sweep is left out, with a note on stderr."""
+    from arena.games import GAMES, find_game, make_game
+    from arena.games.checked_game import checked_game
+
+    def made(**options: Any) -> Game[Any]:
+        rules = make_game(game, **options)
+        return rules if game in GAMES else checked_game(rules, game)
+
+    if sweep is None:
+        yield made(**values)
+        return
+    found = _SWEEP.fullmatch(sweep)
+    if found is None or not int(found[2]) <= int(found[3]) < int(found[2]) + MAX_SWEPT:
+        raise UsageError(f"--sweep {sweep!r}: expected NAME=LOW..HIGH of at most {MAX_SWEPT} values, such as size=3..9")
+    name = found[1]
+    if name in values or name not in {option.name for option in find_game(game).OPTIONS}:
+        made(**{**values, name: int(found[2])})  # an unknown name is refused here
+        raise UsageError(f"--sweep {sweep!r}: {name} is given by --option as well")
+    refused: list[OptionError] = []
+    for value in range(int(found[2]), int(found[3]) + 1):
+        try:
+            rules = made(**{**values, name: value})
+        except OptionError as error:
+            refused.append(error)
+            click.echo(printable(f"arena: left out: {error}"), err=True)
+            continue
+        yield rules
+    if len(refused) > int(found[3]) - int(found[2]):
+        raise refused[-1]
+
+
+def _solved(
+    rules: Game[Any], path: str, within_seconds: float | None, by: By | None, is_saved: bool, is_quiet: bool
+) -> Solution:
+    from arena.lab.solve import Solver
+    from arena.lab.solving.limits import Limits, free_memory_bytes
+    from arena.lab.solving.saved_tables import saved_path
+
+    if is_saved and rules.players != 2:
+        raise UsageError(f"players = {rules.players}: only tables of games for two can be saved")
+    deadline = float("inf") if within_seconds is None else time.monotonic() + within_seconds
+    limits = Limits(deadline=deadline, memory_bytes=free_memory_bytes())
+    table = _saved_table(rules, path) if by in (None, "table") and rules.players == 2 else None
+    if is_saved and table is None:
+        made = _saved_by_kernel(rules, path, limits, is_quiet)
+        if made is not None:
+            return made
+    solver = Solver(rules, path, limits, table)
+    if not is_quiet and table is None and by in (None, "kernel", "table") and (by or not solver.is_proved):
+        plan = solver.plan(by)
+        is_too_large = plan.memory_bytes is not None and plan.memory_bytes > limits.memory_bytes
+        room = f"{', but only' if is_too_large else ';'} {short_size_text(limits.memory_bytes)} may be used"
+        click.echo(_wrapped(f"{path} {_options_text(rules)}: {plan.text()}{room}"), err=True)
+    solution = solver.solve(by)
+    if solver.kernel_problem:
+        click.echo(_wrapped(f"The rules in Python are used, slower: {solver.kernel_problem}"), err=True)
+    if is_saved and table is None:
+        _save(solver, rules, path)
+    if is_saved and not is_quiet:
+        click.echo(f"The table is {printable(str(saved_path(rules, path)))}", err=True)
+    return solution
+
+
+def _saved_by_kernel(rules: Game[Any], path: str, limits: Limits, is_quiet: bool) -> Solution | None:
+    """Return what a table says that the kernel has made and that is kept; None if the rules in Python make it."""
+    from dataclasses import replace
+
+    from arena.lab.solve import Solver
+    from arena.lab.solving.limits import memory_text, states_text
+    from arena.lab.solving.saved_tables import make_kernel_table, plan_of_kernel_table
+    from arena.lab.solving.solution import By
+
+    plan = plan_of_kernel_table(rules, path)
+    if plan is None:
+        return None
+    begun = time.monotonic()
+    if not is_quiet:
+        takes = f"its kernel makes a table of {states_text(plan.states)} and takes {memory_text(plan.memory_bytes)}"
+        room = f"{short_size_text(limits.memory_bytes)} may be used"
+        click.echo(_wrapped(f"{path} {_options_text(rules)}: {takes}; {room}"), err=True)
+    file, table = make_kernel_table(rules, limits)
+    solution = Solver(rules, path, limits, table).solve(By.TABLE)
+    if not is_quiet:
+        click.echo(f"The table is {printable(str(file))}", err=True)
+    return replace(solution, states=plan.states, memory_bytes=plan.memory_bytes, seconds=time.monotonic() - begun)
+
+
+def _saved_table(rules: Game[Any], path: str) -> Table | None:
+    """Return the table that was saved for a game with its options, if there is one; say why one is refused."""
+    from arena.lab.solving.mapped_table import TableError
+    from arena.lab.solving.saved_tables import saved_table
+
+    try:
+        return saved_table(rules, path)
+    except TableError as error:
+        click.echo(printable(f"arena: {error}"), err=True)
+        return None
+
+
+def _save(solver: Solver, rules: Game[Any], path: str) -> None:
+    from arena.lab.solving.mapped_table import table_path
+    from arena.lab.solving.retrograde import Retrograde
+    from arena.lab.solving.tables import save_table
+
+    if isinstance(solver.table, Retrograde):
+        numbers, values = solver.table.graph.numbers, solver.table.values
+        pairs = ((state, values[number]) for state, number in numbers.items())
+        save_table(rules, path, pairs, table_path(rules, path))
+
+
+def _text(rules: Game[Any], solution: Solution) -> str:
+    """Return a solution as a sentence and what it rests on, 80 columns wide."""
+    lines = [_wrapped(f"{solution.game} {_options_text(rules)}: {_verdict(solution)}")]
+    rows = [("known", _known(solution)), ("best first", _best(rules, solution))]
+    memory = short_size_text(solution.memory_bytes)
+    actions = f", {counted(solution.edges, 'action')}" if solution.edges else ""
+    used = f"{counted(solution.states, 'state')}{actions}, {duration_text(solution.seconds)}, {memory}"
+    for name, text in (*rows, ("looked at", used)):
+        if text:
+            lines.append(_wrapped(f"  {name:<12}{printable(text)}", " " * 14))
+    return "\n".join(lines)
+
+
+def _wrapped(text: str, indent: str = "  ") -> str:
+    return textwrap.fill(printable(text), WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _options_text(rules: Game[Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in rules.options.items())
+
+
+def _verdict(solution: Solution) -> str:
+    worth = solution.worth
+    if worth is None:
+        shares = ", ".join(f"{share:g}" for share in solution.shares or ())
+        held = ", ".join(f"{share:g}" for share in solution.paranoid or ())
+        return f"shares of rivals beaten, by seat: {shares}; held against all others together: {held}"
+    who = {"win": "seat 0 wins", "draw": "a draw", "loss": "seat 1 wins"}.get(worth.outcome or "", "")
+    if worth.margin is not None:
+        return f"{who}, margin {worth.margin:g}"
+    bounds = [
+        f"at least {worth.low:g}" if worth.low is not None else "",
+        f"at most {worth.high:g}" if worth.high is not None else "",
+    ]
+    margin = " and ".join(filter(None, bounds))
+    return ", ".join(filter(None, (who, f"margin {margin}" if margin else ""))) or "not known"
+
+
+def _known(solution: Solution) -> str:
+    from arena.lab.solving.retrograde import TIE_RULE
+
+    worth, names = solution.worth, all_of([f'"{name}"' for name in solution.proofs])
+    if worth is None:
+        by = "a table of all states" if solution.shares_known == "table" else "a search of all matches that matter"
+        return f"by {by}; {TIE_RULE}"
+    if worth.known == "proved":
+        return f"proved, by the strategy {names}"
+    if worth.known == "table":
+        return "by a table of all states"
+    if worth.is_exact and solution.depth is None:
+        return "by a search to the ends of all matches that matter"
+    depth = f"by a search of {counted(solution.depth or 0, 'action')} ahead"
+    return f"{depth}, and a bound by the strategy {names}" if names else depth
+
+
+def _best(rules: Game[Any], solution: Solution) -> str:
+    from arena.lab.solving.symmetries import symmetries_of
+
+    if not solution.best:
+        return ""
+    shown = " ".join(rules.format_action(action) for action in solution.best[:MAX_SHOWN])
+    more = f" and {len(solution.best) - MAX_SHOWN} more" if len(solution.best) > MAX_SHOWN else ""
+    symmetry = ", up to symmetry" if symmetries_of(rules, solution.game) else ""
+    return f"{shown}{more}{symmetry}{'' if solution.has_all_best else '; others may be as good'}"

@@ -1,0 +1,183 @@
+"""The file with the tokens of whoever uses this machine: a site each, and for nobody else to read."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from arena.base.errors import UsageError
+from arena.base.stored import from_json_text, from_stored
+from arena.cli.remote.site_address import SiteAddress, site_address
+from arena.store.people.secret import is_token
+
+FILE_VARIABLE = "ARENA_CREDENTIALS"
+FILE_MODE, DIRECTORY_MODE = 0o600, 0o700
+OTHERS = 0o077
+MAX_SITES = 100
+MAX_FILE_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """A site, and the token for it.
+
+    Attributes:
+        site: its address.
+        token: the token.
+    """
+
+    site: str
+    token: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    sites: tuple[Credential, ...]
+
+
+def credentials_path() -> Path:
+    """Return where the file is: $ARENA_CREDENTIALS, or arena/credentials.json in $XDG_CONFIG_HOME or ~/.config.
+
+    Raises:
+        UsageError: if none of them is set, and there is no home directory.
+    """
+    given = os.environ.get(FILE_VARIABLE)
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    try:
+        directory = Path(base) if Path(base).is_absolute() else Path.home() / ".config"
+    except RuntimeError as error:
+        raise UsageError(f"there is no home directory for credentials; set ${FILE_VARIABLE} to a file") from error
+    return directory / "arena" / "credentials.json"
+
+
+class Credentials:
+    """The file with the tokens."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Prepare; nothing is read yet.
+
+        Args:
+            path: of the file; None for where it usually is.
+        """
+        self._path = Path(os.path.realpath(path or credentials_path()))
+
+    def all(self) -> list[Credential]:
+        """Return all that is in the file, by address; nothing if there is no file.
+
+        Raises:
+            UsageError: if it can't be read, is not right, or others can read it.
+        """
+        data = self._read()
+        return _credentials_in(data, str(self._path)) if data is not None else []
+
+    def find(self, site: SiteAddress) -> str | None:
+        """Return the token for a site.
+
+        Raises:
+            UsageError: if the file can't be read, is not right, or others can read it.
+        """
+        return next((one.token for one in self.all() if one.site == str(site)), None)
+
+    def put(self, site: SiteAddress, token: str) -> None:
+        """Keep a token, in place of the one there was for the site.
+
+        Raises:
+            UsageError: if the file can't be read or written, is not right, or others can read it.
+        """
+        with self._locked():
+            kept = [one for one in self.all() if one.site != str(site)]
+            if len(kept) >= MAX_SITES:
+                raise UsageError(f"{self._path}: it has {MAX_SITES} sites, as many as it may; sign out of one first")
+            self._write([*kept, Credential(str(site), token)])
+
+    def remove(self, site: SiteAddress) -> None:
+        """Forget the token for a site.
+
+        Raises:
+            UsageError: if the file can't be read or written, is not right, or others can read it.
+        """
+        with self._locked():
+            self._write([one for one in self.all() if one.site != str(site)])
+
+    def _read(self) -> bytes | None:
+        try:
+            descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a FIFO would be waited for
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise self._unusable(error) from error
+        try:
+            self._check(os.fstat(descriptor))
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                return file.read(MAX_FILE_BYTES)
+        finally:
+            os.close(descriptor)
+
+    def _check(self, about: os.stat_result) -> None:
+        if not stat.S_ISREG(about.st_mode):
+            raise UsageError(f"{self._path}: this is no file")
+        if about.st_uid != os.geteuid():
+            raise UsageError(f"{self._path}: it belongs to another user; set ${FILE_VARIABLE} to a file of yours")
+        if about.st_mode & OTHERS:
+            raise UsageError(f"{self._path}: others can read it; take that from them with: chmod 600 {self._path}")
+        if about.st_size > MAX_FILE_BYTES:
+            raise UsageError(f"{self._path}: it is longer than {MAX_FILE_BYTES:,} bytes")
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other programs from writing, by a lock on the directory."""
+        try:
+            self._path.parent.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
+            descriptor = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except (OSError, ValueError) as error:
+            raise self._unusable(error) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _write(self, credentials: list[Credential]) -> None:
+        """Replace the file at once; it is for its owner alone before anything is in it."""
+        contents = _Contents(tuple(sorted(credentials, key=lambda one: one.site)))
+        data = f"{json.dumps(asdict(contents), indent=2)}\n".encode()
+        beside = self._path.with_name(f".{self._path.name}.{secrets.token_hex(8)}")
+        try:
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(descriptor)
+                beside.replace(self._path)
+            except BaseException:
+                beside.unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: OSError | ValueError) -> UsageError:
+        return UsageError(f"{self._path}: {getattr(error, 'strerror', None) or 'this is no path'}")
+
+
+def _credentials_in(data: bytes, where: str) -> list[Credential]:
+    try:
+        text = data.decode()
+    except ValueError as error:
+        raise UsageError(f"{where}: expected text in UTF-8") from error
+    contents = from_stored(_Contents, from_json_text(text, where), where)
+    if len(contents.sites) > MAX_SITES:
+        raise UsageError(f"{where}: it has more than {MAX_SITES} sites")
+    for one in contents.sites:
+        if str(site_address(one.site, may_be_plain=True)) != one.site or not is_token(one.token):
+            raise UsageError(f"{where}: what it has for the site {one.site!r:.80} is not right; sign in there again")
+    return list(contents.sites)

@@ -1,0 +1,150 @@
+"""``arena login``: signs in at the site of an arena, for commands that ask it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from arena.analysis.text.tables import Column, Row, printable
+from arena.base.errors import SiteAwayError, SiteError, UsageError
+from arena.cli.remote.site_options import plain_http_option
+from arena.cli.terminal.common import print_table, sentences_text
+from arena.cli.terminal.options import format_options
+from arena.cli.terminal.streams import FAILED, OK
+from arena.store.people.secret import is_token
+
+if TYPE_CHECKING:
+    from arena.cli.remote.account import Account
+    from arena.cli.remote.site_address import SiteAddress
+    from arena.cli.remote.site_client import SiteClient
+
+MAX_TOKEN_CHARACTERS = 200
+
+COLUMNS = [
+    Column("site", "site", is_number=False),
+    Column("name", "name", is_number=False),
+    Column("role", "role", is_number=False, drop_order=2),
+    Column("scopes", "good for", is_number=False, drop_order=1),
+    Column("until", "until", is_number=False),
+]
+
+
+@click.command("login")
+@click.argument("url", required=False)
+@click.option("--token", "token_source", metavar="-", hidden=True)
+@plain_http_option
+@format_options
+def command(
+    url: str | None,
+    token_source: str | None,
+    plain_http: bool,
+    table_format: str,
+) -> int:
+    """Sign in at the arena at URL; without URL, list where you are signed in.
+
+    \b
+    arena login https://arena.example.org
+    arena login https://arena.example.org < token.txt
+
+    It asks for a token, which you make on your account page there. The token is kept in
+    ~/.config/arena/credentials.json, or where $ARENA_CREDENTIALS says; `arena logout` ends it. A token in $ARENA_TOKEN
+    is used in place of all that are kept.
+    """
+    if token_source not in (None, "-"):
+        raise UsageError("--token: expected -, and the token on stdin; others could see it on the command line")
+    if url is None:
+        return _list(table_format)
+    _warn_of_environment()
+    from arena.cli.remote.account import account_of
+    from arena.cli.remote.credentials import Credentials
+    from arena.cli.remote.site_address import site_address
+    from arena.cli.remote.site_client import SiteClient
+
+    site = site_address(url, plain_http)
+    credentials = Credentials()
+    earlier = credentials.find(site)  # a file that can't be used is better known before somebody makes a token
+    token = _read_token(site)
+    client = SiteClient(site, token)
+    account = account_of(client)
+    credentials.put(site, token)
+    if earlier not in (None, token):
+        _end(SiteClient(site, earlier))
+    if table_format == "text":
+        click.echo(sentences_text(_signed_in(client, account)))
+    else:
+        print_table(COLUMNS, [_row(client, account, table_format)], table_format)
+    return OK
+
+
+def _read_token(site: SiteAddress) -> str:
+    """Return the token that somebody pastes, or that is on stdin.
+
+    Raises:
+        UsageError: if it is no token.
+    """
+    if sys.stdin.isatty():
+        click.echo(f"Make a token at {site}/account and paste it here; it is not shown. (Ctrl-C ends this)", err=True)
+        text = click.prompt("Token", default="", show_default=False, hide_input=True, err=True).strip()
+    else:
+        text = sys.stdin.buffer.readline(MAX_TOKEN_CHARACTERS).decode(errors="replace").strip()
+    if not is_token(text):
+        raise UsageError("this is no token of an arena; expected arena_ and 49 more characters")
+    return text
+
+
+def _end(client: SiteClient) -> None:
+    """End an earlier token; a site that can't do it now must not spoil the new one."""
+    from arena.cli.remote.account import end_token
+
+    try:
+        end_token(client)
+    except (SiteError, SiteAwayError):
+        return
+
+
+def _list(table_format: str) -> int:
+    """Print where somebody is signed in; fail if a site could not be asked."""
+    from arena.cli.remote.account import account_of
+    from arena.cli.remote.credentials import Credentials
+    from arena.cli.remote.site_address import site_address
+    from arena.cli.remote.site_client import SiteClient
+
+    _warn_of_environment()
+    rows: list[Row] = []
+    failures = []
+    for credential in Credentials().all():
+        client = SiteClient(site_address(credential.site, may_be_plain=True), credential.token)
+        try:
+            rows.append(_row(client, account_of(client), table_format))
+        except (SiteError, SiteAwayError) as error:
+            rows.append(_row(client, None, table_format))
+            failures.append(str(error))
+    hint = "" if rows else "You are signed in nowhere; sign in with: arena login URL"
+    print_table(COLUMNS, rows, table_format, hint)
+    for failure in failures:
+        click.echo(f"arena: {printable(failure)}", err=True)
+    return FAILED if failures else OK
+
+
+def _row(client: SiteClient, account: Account | None, table_format: str) -> Row:
+    row: Row = {"site": str(client.site), "name": None, "role": None, "scopes": None, "until": None}
+    if account is not None:
+        scopes = list(account.scopes) if table_format == "json" else ", ".join(account.scopes)
+        row |= {"name": account.name, "role": account.role, "scopes": scopes, "until": account.expires_at[:10]}
+    return row
+
+
+def _signed_in(client: SiteClient, account: Account) -> str:
+    return (
+        f"You are signed in at {client.site} as {account.name} ({account.role}), until {account.expires_at[:10]};"
+        f" good for: {', '.join(account.scopes)}."
+    )
+
+
+def _warn_of_environment() -> None:
+    from arena.cli.remote.signed_in import TOKEN_VARIABLE, token_in_environment
+
+    if token_in_environment() is not None:
+        click.echo(f"arena: ${TOKEN_VARIABLE} is set, and is used in place of the tokens that are kept", err=True)

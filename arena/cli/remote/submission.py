@@ -1,0 +1,123 @@
+"""Handing in a bot at a site, and waiting for what becomes of it.
+
+The other end is ``arena/server/operations/submissions.py``. Handing in the same bytes again is the same submission, so
+whatever was interrupted is simply done again.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from arena.base.errors import SiteAwayError
+from arena.cli.remote.exchange import Progress
+from arena.cli.remote.fields import Fields
+from arena.cli.remote.site_client import SiteClient
+from arena.cli.remote.visible import visible_line, visible_sentence
+from arena.store.people.submission import FINAL, SubmissionState
+
+FIRST_PAUSE_SECONDS = 0.5
+LONGEST_PAUSE_SECONDS = 3.0
+MAX_PAUSE_SECONDS = 30.0
+"""Between two tries while the site is away."""
+MAX_TRIES_AWAY = 20
+MAX_REPORT_CHARACTERS = 200_000
+
+_PLACE = re.compile(r"/submissions/([1-9][0-9]{0,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a submission.
+
+    Attributes:
+        number: of the submission.
+        state: what was decided.
+        bot: its name@version; None if that was not found out.
+        reason: why it was refused or failed; "" otherwise.
+    """
+
+    number: int
+    state: SubmissionState
+    bot: str | None
+    reason: str
+
+
+def hand_in(client: SiteClient, file: BinaryIO, size_bytes: int, file_name: str, note: str, progress: Progress) -> int:
+    """Hand in a file, and return the number of the submission.
+
+    Args:
+        client: of the site, for whoever is signed in.
+        file: at its beginning.
+        size_bytes: how large it is.
+        file_name: what it is called.
+        note: for the author alone.
+        progress: called with the number of bytes that have been sent.
+
+    Raises:
+        SiteError: if the site refuses it, or is no arena.
+        SiteAwayError: if it can't be reached, or fails.
+    """
+    answer = client.upload("/submissions", file, size_bytes, progress=progress, file_name=file_name, note=note)
+    match = _PLACE.fullmatch(Fields(answer, client.no_arena()).text("to"))
+    if match is None:
+        raise client.no_arena()
+    return int(match[1])
+
+
+def follow(
+    client: SiteClient, number: int, listener: Callable[[str], None], pause_for: Callable[[float], None] = time.sleep
+) -> Outcome:
+    """Wait until a submission is decided.
+
+    Args:
+        client: of the site, for its author.
+        number: of the submission.
+        listener: called with each line of its report, when it is there.
+        pause_for: waits for seconds.
+
+    Raises:
+        SiteError: if it is not there, or what answers is no arena.
+        SiteAwayError: if the site was away for long.
+    """
+    shown, pause, away = 0, FIRST_PAUSE_SECONDS, 0
+    while True:
+        try:
+            answer = client.get_json(f"/submissions/{number}")
+        except SiteAwayError as error:
+            away += 1
+            if away >= MAX_TRIES_AWAY:
+                raise
+            pause_for(max(min(2.0**away, MAX_PAUSE_SECONDS), error.retry_after_seconds or 0))
+            continue
+        away = 0
+        outcome, lines = _read(client, number, answer)
+        # the last line may still grow while it is being checked
+        ready = lines if outcome is not None else lines[:-1]
+        for line in ready[shown:]:
+            listener(visible_line(line))
+        shown = max(shown, len(ready))
+        if outcome is not None:
+            return outcome
+        pause_for(pause)
+        pause = min(1.5 * pause, LONGEST_PAUSE_SECONDS)
+
+
+def _read(client: SiteClient, number: int, answer: dict[str, object]) -> tuple[Outcome | None, list[str]]:
+    line, details = answer.get("line"), answer.get("details")
+    if not isinstance(line, dict) or not isinstance(details, dict):
+        raise client.no_arena()
+    report, reason, bot = details.get("report"), details.get("reason"), line.get("bot")
+    if not isinstance(report, str) or not isinstance(reason, str) or not isinstance(bot, str | None):
+        raise client.no_arena()
+    state = next((state for state in SubmissionState if state == line.get("state")), None)
+    if state is None:
+        raise client.no_arena()
+    lines = report[:MAX_REPORT_CHARACTERS].splitlines()
+    if state not in FINAL:
+        return None, lines
+    shown = visible_sentence(bot) if bot is not None else None
+    return Outcome(number, state, shown, visible_sentence(reason)), lines

@@ -1,0 +1,146 @@
+"""``arena show``: the profile of a bot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.analysis.text.tables import Column, printable
+from arena.base.text import minute_text
+from arena.cli.terminal.common import open_home, print_json, sentences_text, table_text
+from arena.cli.terminal.options import comparisons_option, json_option, wide_option
+
+if TYPE_CHECKING:
+    from arena.analysis.measures.bot_profile import BotProfile
+
+SHOWN_RIVALS = 5
+
+NO_HISTORY = "No match counts for its rating: those in comparisons do with --comparisons."
+NOT_LISTED = "It has no line in any table or leaderboard; see its corrections below."
+
+HISTORY_COLUMNS = [
+    Column("game", "game", is_number=False),
+    Column("tournament", "after", is_number=False),
+    Column("at", "begun", is_number=False, drop_order=6),
+    Column("rank", "rank", is_number=False, drop_order=1),
+    Column("mu", "mu", 2, drop_order=3),
+    Column("margin_95", "± 95 %", 2, drop_order=3),
+    Column("exposure", "exposure", 2, drop_order=2),
+    Column("matches", "matches", drop_order=5),
+    Column("score_percent", "score %", 1, drop_order=4),
+]
+RIVAL_COLUMNS = [
+    Column("rival", "rival", is_number=False),
+    Column("score_percent", "score %", 1, drop_order=1),
+    Column("margin_percent", "± 95 %", 1, drop_order=2),
+    Column("encounters", "encounters", drop_order=3),
+]
+FAULT_COLUMNS = [
+    Column("kind", "kind", is_number=False),
+    Column("tournament", "tournament", is_number=False, drop_order=3),
+    Column("match", "match", drop_order=3),
+    Column("game", "game", is_number=False, drop_order=2),
+    Column("repro", "see it again", is_number=False, drop_order=1),
+]
+
+
+@click.command("show")
+@click.argument("bot")
+@comparisons_option
+@json_option
+@wide_option
+def command(bot: str, comparisons: bool, as_json: bool) -> None:
+    """Show the profile of BOT, a name (all its versions) or name@version.
+
+    Its rating after each tournament it took part in, game by game; the rivals it does best and worst against; its
+    latest faults, each with the command that reproduces it. Comparisons count for ratings and rivals on request, and
+    for faults always.
+    """
+    from arena.analysis.measures.bot_profile import bot_profile, find_labels, known_bots
+    from arena.store.results.scope import Scope
+
+    with open_home(must_exist=True) as arena_home:
+        labels = find_labels(bot, known_bots(arena_home.store.tournaments()))
+        scope, directory = Scope(comparisons=comparisons), arena_home.cache_directory
+        profiles = [bot_profile(arena_home.store, label, scope, cache_directory=directory) for label in labels]
+    if as_json:
+        print_json([_as_json(profile) for profile in profiles])
+        return
+    click.echo("\n\n".join(_as_text(profile) for profile in profiles))
+
+
+def _history_rows(profile: BotProfile) -> list[dict[str, Any]]:
+    return [
+        {
+            "game": point.game,
+            "tournament": point.tournament,
+            "at": minute_text(point.at),
+            "rank": f"{point.standing.rank} of {point.bots}",
+            "mu": point.standing.rating.mu,
+            "margin_95": point.standing.margin,
+            "exposure": point.standing.rating.exposure,
+            "matches": point.standing.matches,
+            "score_percent": None if point.standing.score_share is None else 100 * point.standing.score_share,
+        }
+        for point in profile.history
+    ]
+
+
+def _rival_rows(profile: BotProfile) -> list[dict[str, Any]]:
+    return [
+        {
+            "rival": rival.rival,
+            "score_percent": 100 * rival.score,
+            "margin_percent": 100 * rival.margin,
+            "encounters": rival.encounters,
+        }
+        for rival in profile.rivals
+    ]
+
+
+def _fault_rows(profile: BotProfile) -> list[dict[str, Any]]:
+    return [
+        {
+            "kind": fault.kind,
+            "tournament": fault.tournament,
+            "match": fault.match,
+            "game": fault.game,
+            "repro": f"arena repro {fault.tournament}/{fault.match}",
+        }
+        for fault in profile.faults
+    ]
+
+
+def _as_json(profile: BotProfile) -> dict[str, Any]:
+    return {
+        "bot": profile.label,
+        "course": _history_rows(profile),
+        "rivals": _rival_rows(profile),
+        "faults": _fault_rows(profile),
+        "fault_count": profile.fault_count,
+    }
+
+
+def _as_text(profile: BotProfile) -> str:
+    from arena.analysis.text.corrections_table import correction_text
+
+    without_history = NOT_LISTED if profile.corrections else NO_HISTORY
+    history = table_text(HISTORY_COLUMNS, _history_rows(profile)) if profile.history else without_history
+    parts = [printable(profile.label), history]
+    rivals = _rival_rows(profile)
+    if len(rivals) > 2 * SHOWN_RIVALS:
+        parts.append("Does best against\n\n" + table_text(RIVAL_COLUMNS, rivals[:SHOWN_RIVALS]))
+        parts.append("Does worst against\n\n" + table_text(RIVAL_COLUMNS, rivals[: -SHOWN_RIVALS - 1 : -1]))
+    elif rivals:
+        parts.append(sentences_text("Against its rivals, the best first") + "\n\n" + table_text(RIVAL_COLUMNS, rivals))
+    if profile.faults:
+        title = f"Faults: {profile.fault_count}, the latest first"
+        parts.append(f"{title}\n\n{table_text(FAULT_COLUMNS, _fault_rows(profile))}")
+    else:
+        parts.append("No faults.")
+    parts += [
+        sentences_text(printable(f"Correction {c.number} of {tournament}: {correction_text(c)}. Reason: {c.reason}"))
+        for tournament, c in profile.corrections
+    ]
+    return "\n\n".join(parts)

@@ -1,0 +1,221 @@
+"""``arena contest``: contests that ``arena serve --open-to authors`` plays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import click
+
+from arena.analysis.text.tables import Column, printable
+from arena.base.errors import UsageError
+from arena.base.text import counted
+from arena.cli.site.people_database import COMMAND_LINE, opened_people, required_reason_option
+from arena.cli.terminal.common import print_table
+from arena.cli.terminal.confirmation import confirm, yes_option
+from arena.cli.terminal.global_options import global_option
+from arena.cli.terminal.options import format_options, wide_option
+from arena.cli.terminal.streams import FAILED, OK
+from arena.cli.terminal.subcommands import Subcommands
+from arena.store.people.contest import ContestEntrants, ContestPhase, ContestResults, StoredContest, phase_of
+from arena.store.people.contest_change import differences
+
+if TYPE_CHECKING:
+    from arena.store.people.people_store import PeopleStore
+
+COLUMNS = [
+    Column("name", "name", is_number=False),
+    Column("title", "title", is_number=False, wraps=True, drop_order=1),
+    Column("game", "game", is_number=False, drop_order=3),
+    Column("deadline", "deadline", is_number=False),
+    Column("phase", "phase", is_number=False),
+    Column("results", "results", is_number=False, drop_order=2),
+    Column("entries", "entries", drop_order=4),
+]
+
+_PHASES = {
+    ContestPhase.ANNOUNCED: "it has not opened yet",
+    ContestPhase.ENTERING: "bots can be handed in",
+    ContestPhase.CLOSED: "the deadline has passed, and what was handed in before is being checked",
+    ContestPhase.PLAYING: "it is being played",
+    ContestPhase.PLAYED: "everything is played, and the results are hidden until they are revealed",
+    ContestPhase.FINISHED: "it is finished",
+    ContestPhase.CANCELLED: "it is cancelled",
+}
+
+
+@click.group("contest", cls=Subcommands, invoke_without_command=True)
+@wide_option
+@click.pass_context
+def command(context: click.Context) -> None:
+    """Announce contests, reveal their results, cancel them.
+
+    \b
+    arena contest new cup --name spring --time-zone Europe/Berlin > spring.toml
+    arena contest add spring.toml
+    arena contest reveal spring --reason "The prizes have been given."
+
+    `arena serve --open-to authors` plays them. Directors do the same in the browser. docs/contests.md describes the
+    file, and what who can see when.
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(list_contests)
+
+
+@command.command("list")
+@format_options
+def list_contests(table_format: str = "text") -> None:
+    """List the contests, the latest first."""
+    with opened_people() as people:
+        now = people.contests.now()
+        rows = [
+            {
+                "name": stored.name,
+                "title": stored.contest.title,
+                "game": stored.contest.game,
+                "deadline": _shown(stored, stored.contest.deadline_at),
+                "phase": phase_of(stored, now).value,
+                "results": stored.contest.results.value,
+                "entries": len(people.contests.entries_of(stored)),
+            }
+            for stored in people.contests.all()
+        ]
+    print_table(COLUMNS, rows, table_format, "" if rows else "There is no contest; begin with: arena contest new class")
+
+
+@command.command("new")
+@click.argument("template")
+@click.option("--name", default="spring", show_default=True, metavar="NAME", help="The name of the contest.")
+@click.option("--time-zone", default="UTC", show_default=True, metavar="ZONE", help="Such as Europe/Berlin.")
+def new(template: str, name: str, time_zone: str) -> None:
+    """Print a contest to begin with: class, cup or league. It opens tomorrow, and lasts a week."""
+    from arena.community.contests.template_texts import template_text
+
+    try:
+        today = datetime.now(ZoneInfo(time_zone))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise UsageError(f"--time-zone {time_zone!r}: expected one such as Europe/Berlin") from None
+    click.echo(template_text(template, name, time_zone, today), nl=False)
+
+
+@command.command("add")
+@click.argument("file", type=click.Path(path_type=Path))
+def add(file: Path) -> None:
+    """Announce the contest of FILE."""
+    from arena.community.contests.announcing import announce
+    from arena.community.contests.contest_file import reading_of_file
+    from arena.store.home import ArenaHome
+
+    new = reading_of_file(file)
+    with ArenaHome(global_option("home"), store=global_option("store")) as home, opened_people() as people:
+        stored = announce(home.store, people, COMMAND_LINE, new)
+    opens_at, deadline_at = (_shown(stored, at) for at in (stored.contest.opens_at, stored.contest.deadline_at))
+    click.echo(printable(f"{stored.name} is announced: bots can be handed in from {opens_at} to {deadline_at}."))
+
+
+@command.command("show")
+@click.argument("contest")
+@click.option("--toml", "is_toml", is_flag=True, help="Print it as a file, which `arena contest change` reads.")
+def show(contest: str, is_toml: bool) -> None:
+    """Show how far CONTEST is, and who has entered."""
+    from arena.community.contests.contest_text import contest_text
+
+    with opened_people() as people:
+        stored = people.contests.get(contest)
+        if is_toml:
+            click.echo(contest_text(stored.contest), nl=False)
+            return
+        for line in _lines(stored, people):
+            click.echo(printable(line))
+
+
+@command.command("change")
+@click.argument("contest")
+@click.argument("file", type=click.Path(path_type=Path))
+@required_reason_option
+def change(contest: str, file: Path, reason: str) -> None:
+    """Change what can still be changed of CONTEST, as FILE says.
+
+    Before it opens that is all but its name; then the title, the description, when results are revealed, a later
+    deadline, and more who are invited. The public log says what has become different; where nothing has, nothing is
+    logged.
+    """
+    from arena.community.contests import announcing
+    from arena.community.contests.contest_file import reading_of_file
+    from arena.store.home import ArenaHome
+
+    new = reading_of_file(file)
+    with ArenaHome(global_option("home"), store=global_option("store")) as home, opened_people() as people:
+        before = people.contests.get(contest).contest
+        changed = announcing.change(home.store, people, COMMAND_LINE, contest, new, reason).contest
+    if before == changed:
+        click.echo(printable(f"Nothing in {file} is different: {contest} stays as it is."))
+        return
+    click.echo(printable(f"{contest} is changed:"))
+    for one in differences(before, changed):
+        click.echo(printable(f"  {one}"))
+
+
+@command.command("reveal")
+@click.argument("contest")
+@required_reason_option
+@click.option("--before-played", is_flag=True, help="Also if not everything is played yet.")
+def reveal(contest: str, reason: str, before_played: bool) -> None:
+    """Show the hidden results of CONTEST to everybody, from now on."""
+    with opened_people() as people:
+        people.contests.ask_to_reveal(COMMAND_LINE, contest, reason, before_played=before_played)
+    click.echo(printable(f"The results of {contest} are revealed by `arena serve` within seconds."))
+
+
+@command.command("cancel")
+@click.argument("contest")
+@required_reason_option
+@yes_option
+def cancel(contest: str, reason: str, is_confirmed: bool) -> int:
+    """Cancel CONTEST: nothing more of it is played, and hidden results stay hidden."""
+    with opened_people() as people:
+        stored = people.contests.get(contest)
+        if not confirm(f"Cancel the contest {stored.name}?", is_confirmed):
+            return FAILED
+        people.contests.cancel(COMMAND_LINE, stored.name, reason)
+    click.echo(printable(f"{stored.name} is cancelled."))
+    return OK
+
+
+def _lines(stored: StoredContest, people: PeopleStore) -> Iterator[str]:
+    contest = stored.contest
+    phase = phase_of(stored, people.contests.now())
+    yield f"{stored.name}: {contest.title}"
+    yield f"{_PHASES[phase]}{': ' + stored.cancel_reason if stored.cancel_reason else ''}"
+    if stored.stage_note:
+        yield f"it waits: {stored.stage_note}"
+    yield f"opens {_shown(stored, contest.opens_at)}, deadline {_shown(stored, contest.deadline_at)}"
+    stages = [f"{stage.format}{f', the first {stage.places}' if stage.places else ''}" for stage in contest.stages]
+    yield f"{contest.game}: {', then '.join(stages)}"
+    yield _results_line(stored)
+    if contest.entrants is ContestEntrants.INVITED:
+        yield f"invited: {', '.join(contest.invited) or 'nobody'}"
+    entries = people.contests.entries_of(stored)
+    yield f"{counted(len(entries), 'bot')} entered{':' if entries else ''}"
+    for entry in entries:
+        yield f"  {entry.bot} of {entry.author}"
+    waiting = len(people.contests.unfinished_of(stored))
+    if waiting:
+        yield f"{counted(waiting, 'submission')} still being checked"
+
+
+def _results_line(stored: StoredContest) -> str:
+    if stored.contest.results is ContestResults.OPEN:
+        return "results are open"
+    if stored.revealed_at is not None:
+        return f"results were revealed {_shown(stored, stored.revealed_at)}"
+    since = f"frozen from {_shown(stored, stored.freeze_at)} on" if stored.freeze_at is not None else "sealed"
+    at = stored.contest.reveal_at
+    return f"results are {since}, and revealed {'by a director' if at is None else _shown(stored, at)}"
+
+
+def _shown(stored: StoredContest, at: str) -> str:
+    return f"{stored.contest.local(at):%Y-%m-%d %H:%M:%S} {stored.contest.time_zone}"

@@ -1,0 +1,178 @@
+"""``arena doctor``: what this machine can contain and offer to others, and how exact its clock is."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import asdict
+
+import click
+from click.core import ParameterSource
+
+from arena.analysis.text.tables import Column, printable
+from arena.base.enums import IsolationLevel
+from arena.base.errors import UsageError
+from arena.base.text import counted
+from arena.cli.site.serve_options import host_option, port_option
+from arena.cli.terminal.common import print_table, print_wrapped
+from arena.cli.terminal.global_options import global_option
+from arena.cli.terminal.options import WholeNumber, json_option
+from arena.cli.terminal.streams import FAILED, OK
+from arena.sandbox.isolation.levels import PREFERRED, ProbeResult, probe_level
+from arena.sandbox.isolation.sandbox_policy import has_own_file_systems
+from arena.store.home import home_path, store_url
+
+
+@click.command("doctor")
+@click.option("--clock", is_flag=True, help="Measure what a turn costs beside the bot's own time.")
+@click.option(
+    "--turns", type=WholeNumber(100, 1_000_000), default=5000, show_default=True, help="Turns to measure, with --clock."
+)
+@click.option("--serve", "serves", is_flag=True, help="Say what this machine and the home can safely offer to others.")
+@host_option
+@port_option
+@json_option
+@click.pass_context
+def command(context: click.Context, clock: bool, turns: int, serves: bool, host: str, port: int, as_json: bool) -> int:
+    """Show what bots can and can't do on this machine, and what to install.
+
+    Every level is tested by a program that really tries to escape; nothing is inferred from version numbers. With
+    `--serve` the exit code is 1 if something must be mended before strangers enter.
+    """
+    for name in ("host", "port"):
+        if not serves and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UsageError(f"--{name}: is for --serve")
+    if serves and clock:
+        raise UsageError("--serve: can't be combined with --clock; expected one of them")
+    if serves:
+        return _show_what_can_be_served(host, port, as_json)
+    if clock:
+        _show_clock(turns, as_json)
+        return OK
+    results = [probe_level(level) for level in IsolationLevel]
+    if as_json:
+        click.echo(json.dumps([_as_dict(result) for result in results]))
+    else:
+        _show_levels(results)
+        _show_kernels()
+    return OK
+
+
+def _show_what_can_be_served(host: str, port: int, as_json: bool) -> int:
+    from arena.sandbox.isolation.control_groups import divide_delegated_group
+    from arena.server.operating.machine import look_at
+    from arena.server.operating.serve_checks import findings, must_be_mended
+
+    divide_delegated_group()  # as the parts do
+    directory = home_path(global_option("home")).resolve()
+    found = findings(look_at(directory, global_option("store") or store_url(), host, port))
+    to_mend = len(list(must_be_mended(found)))
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in found]))
+        return FAILED if to_mend else OK
+    click.echo(f"The home is {printable(str(directory))}; the address is {host}, port {port}.\n")
+    width = max(len(finding.thing) for finding in found)
+    for finding in found:
+        head = f"{finding.verdict:4}  {finding.thing:{width}}  "
+        print_wrapped(head, len(head), printable(finding.sentence))
+    if to_mend:
+        click.echo(f"\n{counted(to_mend, 'thing')} must be mended before strangers enter.")
+    else:
+        click.echo("\nStrangers may enter: arena serve --open-to authors, or arena units.")
+    return FAILED if to_mend else OK
+
+
+def _as_dict(result: ProbeResult) -> dict[str, object]:
+    isolation = result.isolation
+    return {
+        "level": isolation.level,
+        "available": result.is_available,
+        "cgroup": isolation.groups,
+        "own_file_systems": result.is_available and has_own_file_systems(isolation),
+        "problem": result.problem,
+        "escapes": sorted(result.escapes),
+    }
+
+
+def _show_levels(results: list[ProbeResult]) -> None:
+    system = os.uname()
+    user = "as root, and bots under uids of their own" if os.geteuid() == 0 else "as an ordinary user, and so do bots"
+    click.echo(f"{system.sysname} {system.release} on {system.machine}, Python {platform.python_version()}")
+    click.echo(f"The arena runs {user}.\n")
+    here = [_yes(result) for result in results]
+    width = max(map(len, ["here", *here]))
+    click.echo(f"{'level':10}  {'here':{width}}  what it restricts\n{'-' * 10}  {'-' * width}  {'-' * 17}")
+    for result, answer in zip(results, here, strict=True):
+        level = result.isolation.level
+        print_wrapped(f"{level:10}  {answer:{width}}  ", 10 + 2 + width + 2, level.restricts)
+    best = next(
+        result for name in PREFERRED for result in results if result.is_available and result.isolation.level == name
+    )
+    click.echo(f'\nBots run at {best.isolation.label} (isolation = "auto").')
+    if best.escapes:
+        print_wrapped("", 0, "A test program could still " + ", ".join(sorted(best.escapes)) + ".")
+    else:
+        click.echo("A test program tried to escape, and every attempt failed.")
+    _show_advice(results, best)
+
+
+def _show_kernels() -> None:
+    from arena.games.kernels.loading import kernels_sentence
+
+    print_wrapped("", 0, kernels_sentence())
+
+
+def _yes(result: ProbeResult) -> str:
+    if not result.is_available:
+        return "no"
+    return "yes, with control groups" if result.isolation.groups else "yes"
+
+
+def _show_advice(results: list[ProbeResult], best: ProbeResult) -> None:
+    from arena.sandbox.isolation.levels import why_no_groups
+
+    for result in results:
+        if not result.is_available:
+            print_wrapped("", 0, f"No {result.isolation.level}: {result.problem}.")
+        elif result.untested and result.isolation.groups:
+            print_wrapped("", 0, f"{result.untested}.")
+    if not best.isolation.groups:
+        print_wrapped(
+            "",
+            0,
+            f"No control groups: {why_no_groups(best)}. Limits of memory and processes apply to each process of a bot,"
+            " and their sum is sampled ten times a second. To get control groups:"
+            " systemd-run --user --scope -p Delegate=yes arena run …",
+        )
+    if not has_own_file_systems(best.isolation):
+        print_wrapped(
+            "",
+            0,
+            "No file systems of their own for bots: user namespaces don't work here. What bots write is counted ten"
+            " times a second, and at landlock locks and shared memory of multiprocessing end in a PermissionError.",
+        )
+
+
+def _show_clock(turns: int, as_json: bool) -> None:
+    from arena.match.players.turn_latency import measure_turns
+
+    measured = measure_turns(turns)
+    if as_json:
+        click.echo(json.dumps([row._asdict() for row in measured]))
+        return
+    columns = [
+        Column("where", "worker and bots", is_number=False),
+        Column("p50", "p50 µs"),
+        Column("p99", "p99 µs"),
+        Column("worst", "max µs"),
+    ]
+    rows = [
+        {"where": row.where, "p50": f"{row.p50_us:.1f}", "p99": f"{row.p99_us:.1f}", "worst": f"{row.max_us:.1f}"}
+        for row in measured
+    ]
+    click.echo(f"What a bot that answers at once is charged for a turn, over {turns:,} turns:\n")
+    print_table(columns, rows, "text")
+    worst = max(row.max_us for row in measured) / 1e6
+    advice = "is plenty" if worst < 0.1 else f"is not enough here: use at least {2 * worst:.1f}"
+    click.echo(f"\nThe default margin_seconds = 0.1 {advice}.")

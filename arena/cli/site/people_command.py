@@ -1,0 +1,211 @@
+"""``arena people``: who has an account, and what they may do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from arena.analysis.text.tables import Column, printable
+from arena.base.errors import UsageError
+from arena.base.text import counted
+from arena.cli.site.people_database import COMMAND_LINE, opened_people
+from arena.cli.terminal.common import print_table
+from arena.cli.terminal.confirmation import confirm, yes_option
+from arena.cli.terminal.global_options import global_option
+from arena.cli.terminal.options import WholeNumber, format_options, wide_option
+from arena.cli.terminal.streams import FAILED, OK
+from arena.cli.terminal.subcommands import Subcommands
+from arena.store.people.roles import MEMBER_ROLES, Role
+
+if TYPE_CHECKING:
+    from arena.store.people.values import Person
+
+INVITATION_DAYS = 7
+MAX_INVITATION_DAYS = 60
+LOCAL_SITE = "http://127.0.0.1:8000"
+
+COLUMNS = [
+    Column("name", "name", is_number=False),
+    Column("role", "role", is_number=False),
+    Column("since", "since", is_number=False, drop_order=2),
+    Column("account", "account", is_number=False, drop_order=1),
+]
+
+LOG_COLUMNS = [
+    Column("at", "at", is_number=False, drop_order=1),
+    Column("by", "by", is_number=False),
+    Column("action", "what", is_number=False, wraps=True),
+    Column("subject", "whom", is_number=False),
+    Column("reason", "why", is_number=False, wraps=True),
+    Column("details", "details", is_number=False, wraps=True, drop_order=2),
+]
+
+role_option = click.option(
+    "--role",
+    type=click.Choice([str(role) for role in MEMBER_ROLES]),
+    default=Role.AUTHOR.value,
+    show_default=True,
+    help="What they may do.",
+)
+reason_option = click.option("--reason", default="", metavar="TEXT", help="Why, for the public log.")
+
+
+def _checked_site(_context: click.Context, _option: click.Parameter, site: str) -> str:
+    if not site.startswith(("http://", "https://")):
+        raise UsageError(f"--site {site!r}: expected an address such as https://arena.example.org")
+    return site
+
+
+site_option = click.option(
+    "--site",
+    default=LOCAL_SITE,
+    show_default=True,
+    metavar="URL",
+    callback=_checked_site,
+    help="Where `arena serve` is reached.",
+)
+days_option = click.option(
+    "--days",
+    type=WholeNumber(1, MAX_INVITATION_DAYS),
+    default=INVITATION_DAYS,
+    show_default=True,
+    help="How long the link can be used.",
+)
+
+
+@click.group("people", cls=Subcommands, invoke_without_command=True)
+@wide_option
+@click.pass_context
+def command(context: click.Context) -> None:
+    """Add people to an arena that others may enter, and say what they may do.
+
+    \b
+    arena people add ada --role director
+    arena serve --open-to authors
+
+    People have accounts in a database of their own, in the home's people.sqlite3 or where $ARENA_PEOPLE says. Whoever
+    can run this command there can do all this; everything else is done in the browser.
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(list_people)
+
+
+@command.command("list")
+@format_options
+def list_people(table_format: str = "text") -> None:
+    """List everybody who has an account."""
+    with opened_people() as people:
+        everybody = people.accounts.all()
+    rows = [
+        {"name": person.name, "role": person.role.value, "since": person.created_at[:10], "account": _account(person)}
+        for person in everybody
+    ]
+    hint = "" if everybody else "Nobody has an account yet; add somebody with: arena people add NAME --role director"
+    print_table(COLUMNS, rows, table_format, hint)
+
+
+@command.command("add")
+@click.argument("name")
+@role_option
+@site_option
+@days_option
+def add(name: str, role: str, site: str, days: int) -> None:
+    """Add a person, and print the link by which they choose a password.
+
+    The link can be used once. Names that look alike count as the same.
+    """
+    with opened_people() as people:
+        person = people.accounts.add(name, Role(role), COMMAND_LINE)
+        secret = people.invitations.invite_person(person.name, COMMAND_LINE, days)
+    role_text = _with_article(person.role)
+    click.echo(f"{person.name} is {role_text} now, and can choose a password for {counted(days, 'day')} at:")
+    click.echo(_link(site, secret))
+
+
+@command.command("link")
+@click.argument("person")
+@site_option
+@days_option
+def link(person: str, site: str, days: int) -> None:
+    """Print a new link by which PERSON chooses a password, for one that was forgotten or a link that was lost."""
+    with opened_people() as people:
+        secret = people.invitations.invite_person(person, COMMAND_LINE, days)
+    click.echo(f"{printable(person)} can choose a password for {counted(days, 'day')} at:\n{_link(site, secret)}")
+
+
+@command.command("role")
+@click.argument("person")
+@click.argument("role", type=click.Choice([str(role) for role in MEMBER_ROLES]))
+@reason_option
+def role(person: str, role: str, reason: str) -> None:
+    """Change what PERSON may do."""
+    with opened_people() as people:
+        changed = people.accounts.set_role(person, Role(role), COMMAND_LINE, reason)
+    click.echo(printable(f"{changed.name} is {_with_article(changed.role)} now."))
+
+
+@command.command("close")
+@click.argument("person")
+@reason_option
+@yes_option
+def close(person: str, reason: str, is_confirmed: bool) -> int:
+    """Close the account of PERSON: all sessions and tokens end, and nobody can sign in with it."""
+    with opened_people() as people:
+        found = people.accounts.get(person)
+        if not confirm(f"Close the account of {found.name}, {_with_article(found.role)}?", is_confirmed):
+            return FAILED
+        people.accounts.close(found.name, COMMAND_LINE, reason)
+    click.echo(printable(f"The account of {found.name} is closed; open it again with: arena people open {found.name}"))
+    return OK
+
+
+@command.command("open")
+@click.argument("person")
+@reason_option
+def reopen(person: str, reason: str) -> None:
+    """Open a closed account again."""
+    with opened_people() as people:
+        opened = people.accounts.reopen(person, COMMAND_LINE, reason)
+    click.echo(printable(f"The account of {opened.name} is open again."))
+
+
+@command.command("adopt")
+def adopt() -> None:
+    """Let this home have databases on servers that belonged to another home.
+
+    `arena serve` refuses databases that belong to another home, whose site would take the submissions of this one. If
+    that home is gone, or was restored here, this command lets the site of this one work on them, and no other.
+    """
+    from arena.store.home import own_databases
+
+    servers = own_databases(global_option("home"), global_option("store"), is_adopted=True)
+    if not servers:
+        raise UsageError("the databases of this home are files in it; nothing can be adopted")
+    for server in servers:
+        click.echo(printable(f"{server} belongs to this home now."))
+
+
+@command.command("log")
+@format_options
+def log(table_format: str) -> None:
+    """List what was done about people, the latest first."""
+    with opened_people() as people:
+        entries = people.log.lines(hidden=())
+    names = [column.key for column in LOG_COLUMNS]
+    rows = [{name: getattr(entry, name) for name in names} for entry in entries]
+    print_table(LOG_COLUMNS, rows, table_format, "" if entries else "Nothing was done yet.")
+
+
+def _account(person: Person) -> str:
+    if person.closed_at is not None:
+        return "closed"
+    return "open" if person.has_password else "invited"
+
+
+def _with_article(role: Role) -> str:
+    return f"{'an' if role[0] in 'aeiou' else 'a'} {role}"
+
+
+def _link(site: str, secret: str) -> str:
+    return f"{printable(site).rstrip('/')}/invitations/{secret}"

@@ -1,0 +1,277 @@
+"""``arena serve``: the site."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from arena.base.errors import UsageError
+from arena.base.programs.log_lines import FORMAT_VARIABLE, FORMATS, TEXT, set_up_logging
+from arena.base.programs.systemd import take_inherited_socket
+from arena.base.shipped import PREFIX
+from arena.cli.site.serve_options import (
+    allowed_hosts_option,
+    check_reach,
+    chosen_ladders,
+    host_option,
+    ladders_option,
+    metrics_address_option,
+    metrics_place,
+    play_slots_option,
+    port_option,
+    public_option,
+    trusted_proxies_option,
+)
+from arena.cli.terminal.common import open_home
+from arena.cli.terminal.global_options import global_option
+from arena.cli.terminal.streams import INTERRUPTED, OK
+from arena.server.operating.part_lock import locked_parts
+from arena.server.operating.parts import WEB, WORK, Program, programs
+from arena.store.home import STORE_VARIABLE, home_path, own_databases
+
+if TYPE_CHECKING:
+    import socket
+
+NEEDED = ("starlette", "uvicorn", "httptools", "argon2", "python_multipart")
+
+NEEDED_BY_WORK = ("argon2",)
+
+AUTHORS, VISITORS = "authors", "visitors"
+OF_WORK = ("ladders", "play_slots")
+"""Options of what checks and plays; the others are of the web process."""
+OF_BOTH = ("only", "log_format")
+
+
+@click.command("serve")
+@click.option(
+    "--only",
+    type=click.Choice([WEB, WORK]),
+    help="Run the web process alone, or what checks and plays; without it, one process starts all.",
+)
+@host_option
+@port_option
+@click.option("--open", "is_opened", is_flag=True, help="Open the first page in a browser.")
+@public_option
+@allowed_hosts_option
+@click.option(
+    "--open-to",
+    "open_to",
+    type=click.Choice([VISITORS, AUTHORS]),
+    default=VISITORS,
+    show_default=True,
+    help="Who may enter: visitors only look; authors have accounts.",
+)
+@ladders_option
+@play_slots_option
+@trusted_proxies_option
+@metrics_address_option
+@click.option("--log-requests", is_flag=True, help="Log each request in a line.")
+@click.option(
+    "--log-format",
+    type=click.Choice(FORMATS),
+    help=f"The form of lines on stderr [default: ${FORMAT_VARIABLE}, or {TEXT}].",
+)
+@click.pass_context
+def command(
+    context: click.Context,
+    only: str | None,
+    host: str,
+    port: int,
+    is_opened: bool,
+    public: bool,
+    allowed_hosts: tuple[str, ...],
+    open_to: str,
+    ladders: tuple[str, ...],
+    play_slots: int,
+    trusted_proxies: tuple[str, ...],
+    metrics_address: str | None,
+    log_requests: bool,
+    log_format: str | None,
+) -> int:
+    """Show tournaments, bots and matches in a browser, live while they are played.
+
+    Looking needs no account, and changes nothing. Everybody who reaches HOST can see everything in the home, so other
+    machines only reach it with `--public`.
+
+    With `--open-to authors` people sign in, hand in bots, and the bots enter the ladders by themselves. The first
+    account is made by `arena people add`. One process starts everything for that; `--only` runs a part of it alone, as
+    the units do that `arena units` writes.
+    """
+    if log_format is not None:
+        os.environ[FORMAT_VARIABLE] = log_format  # also for the programs that are started
+    if only is not None:
+        _refuse_options_of_the_other(context, only)
+        if only == WORK:
+            return _run_work(chosen_ladders(ladders), play_slots)
+    _require_packages(NEEDED)
+    from arena.server.http.hosts import Hosts
+
+    inherited = take_inherited_socket()
+    if inherited is not None:
+        _refuse_addresses(context)
+        host = inherited.getsockname()[0]
+    check_reach(host, public)
+    from arena.sandbox.isolation.control_groups import divide_delegated_group
+    from arena.server.http.app import Site
+    from arena.server.http.events import Events
+    from arena.server.http.observation import Observer
+    from arena.server.http.opened_home import OpenedHome
+    from arena.server.http.proxies import checked_proxies
+    from arena.server.http.request_log import let_requests_be_logged, log_request
+    from arena.server.http.server import Beside, listen, serve
+    from arena.server.http.supervisor import Supervisor
+    from arena.server.metrics.metrics_app import metrics_app
+    from arena.server.metrics.request_metrics import RequestMetrics
+    from arena.server.metrics.state_metrics import StateMetrics
+    from arena.server.operations.opened_people import OpenedPeople
+
+    set_up_logging(logging.NOTSET if log_requests else logging.WARNING)
+    requests = RequestMetrics()
+    observers: list[Observer] = [requests] if metrics_address is not None else []
+    if log_requests:
+        let_requests_be_logged()
+        observers.append(log_request)
+    store = global_option("store")
+    proxies = checked_proxies(trusted_proxies)
+    is_open = open_to == AUTHORS
+    beside = _programs(chosen_ladders(ladders), play_slots) if is_open and only is None else ()
+    with ExitStack() as opened:
+        if beside:
+            divide_delegated_group()
+        if is_open:
+            open_home().close()  # so that there is one
+            own_databases(_directory(), store)
+            opened.enter_context(locked_parts(_directory(), [WEB, WORK] if beside else [WEB]))
+        home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
+        people = opened.enter_context(closing(OpenedPeople(_directory(), _why_not(only), store))) if is_open else None
+        listening = opened.enter_context(inherited or listen(host, port))
+        address = _address(host, listening)
+        beside_listening = (
+            opened.enter_context(_metrics_socket(metrics_address, public)) if metrics_address is not None else None
+        )
+        site = Site(
+            home,
+            hosts=Hosts(host, allowed_hosts),
+            store=store,
+            events=Events(home, people.contest_news.number) if people is not None else Events(home),
+            endpoints=people.endpoints if people is not None else (),
+            links=people.links if people is not None else None,
+            troubles=people.troubles if people is not None else tuple,
+            end_streams=people.end_streams if people is not None else None,
+            end=people.end if people is not None else None,
+            observers=observers,
+            frozen=people.contest_news.frozen if people is not None else lambda _: None,
+            supervisor=Supervisor(_directory(), beside) if beside else None,
+        )
+        if people is not None:
+            people.show_pages_of(site.cache)
+        beside_site = None
+        if beside_listening is not None:
+            state = StateMetrics(
+                home,
+                _directory(),
+                site.builders,
+                lambda: site.event_readers,
+                people.store if people is not None else None,
+                people.troubles if people is not None else tuple,
+            )
+            metrics_host = beside_listening.getsockname()[0]
+            app = metrics_app(Hosts(metrics_host, allowed_hosts), requests.metrics, state.metrics)
+            beside_site = Beside(app, beside_listening)
+            click.echo(f"Metrics are at {_address(metrics_host, beside_listening)}metrics", err=True)
+        ready = partial(_say, address, is_opened)
+        is_interrupted = serve(site, listening, ready, proxies, beside_site, is_inherited=inherited is not None)
+        return INTERRUPTED if is_interrupted else OK
+
+
+def _metrics_socket(address: str, is_public: bool) -> socket.socket:
+    from arena.server.http.server import listen
+
+    return listen(*metrics_place(address, is_public), "--metrics-address", "--metrics-address port")
+
+
+def _refuse_options_of_the_other(context: click.Context, only: str) -> None:
+    """Raise UsageError for an option that this process has no use for; it would be ignored."""
+    for option in context.command.params:
+        is_given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if not is_given or option.name in OF_BOTH or not option.expose_value:
+            continue
+        if (option.name in OF_WORK) != (only == WORK):
+            raise UsageError(f"{option.opts[0]}: --only {only} has no use for it")
+
+
+def _refuse_addresses(context: click.Context) -> None:
+    """Raise UsageError for an address beside the socket that the service manager gives."""
+    for name in ("host", "port"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UsageError(f"--{name}: the socket unit says where the site listens; leave it out here")
+
+
+def _run_work(ladders: Sequence[str], play_slots: int) -> int:
+    """Check and play, until SIGTERM or Ctrl-C."""
+    from arena.sandbox.isolation.control_groups import divide_delegated_group
+    from arena.server.http.supervisor import run_work
+
+    divide_delegated_group()
+    _require_packages(NEEDED_BY_WORK)
+    open_home().close()
+    own_databases(_directory(), global_option("store"))
+    started = _programs(ladders, play_slots)
+    with locked_parts(_directory(), [WORK]):
+        return INTERRUPTED if run_work(_directory(), started) else OK
+
+
+def _programs(ladders: Sequence[str], play_slots: int) -> tuple[Program, ...]:
+    if store := global_option("store"):
+        os.environ[STORE_VARIABLE] = store  # not as an argument: everybody on the machine sees those
+    return programs(_directory(), _checked_ladders(ladders), play_slots)
+
+
+def _directory() -> Path:
+    return home_path(global_option("home")).resolve()
+
+
+def _why_not(only: str | None) -> Callable[[], str] | None:
+    """Return what says why no uploads are taken: where the checker runs apart, this process can't contain anything."""
+    from arena.community.submissions.containment_note import noted_refusal
+
+    return None if only is None else partial(noted_refusal, _directory())
+
+
+def _checked_ladders(files: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the names of ladders and where they are, from any working directory; without a home, one is made."""
+    from arena.community.ladders.open_ladder import OpenLadder
+
+    with open_home() as home:
+        names = [OpenLadder(file, home).name for file in files]
+    return [
+        (name, file if file.startswith(PREFIX) else str(Path(file).resolve()))
+        for name, file in zip(names, files, strict=True)
+    ]
+
+
+def _require_packages(names: Sequence[str]) -> None:
+    from importlib.util import find_spec
+
+    missing = [name for name in names if find_spec(name) is None]
+    if missing:
+        raise UsageError(f"arena serve needs the package {missing[0]}; try: pip install 'grid-arena[web]'")
+
+
+def _address(host: str, listening: socket.socket) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listening.getsockname()[1]}/"
+
+
+def _say(address: str, is_opened: bool) -> None:
+    click.echo(f"The arena is at {address} (Ctrl-C ends it)")
+    if is_opened:
+        click.launch(address)

@@ -1,0 +1,272 @@
+"""The progress of a run: a live bar with the top of the table in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import click
+
+from arena.analysis.text.tables import Column, fitted_table, printable
+from arena.analysis.text.text_layout import cell_count, shortened, wrapped
+from arena.cli.terminal.run_progress import SEPARATOR, in_lines, run_parts, share_done
+from arena.cli.terminal.streams import USUAL_WIDTH
+from arena.tournament.progress import time_left, total_matches
+
+if TYPE_CHECKING:
+    from arena.analysis.measures.standings import Standing
+    from arena.base.definition import Definition
+    from arena.tournament.progress import Progress
+
+TOP = 5
+MAX_NAME_CELLS = 20
+"""Longer labels are shortened beside the bar."""
+
+PLAIN_SECONDS = 10.0
+PLAIN_SHARE = 0.1
+RATING_SHARE = 0.05
+"""The largest share of the director's time that the live table may take."""
+DRAWING_SECONDS = 0.25
+
+TOP_COLUMNS = (
+    Column("rank", ""),
+    Column("bot", "bot", is_number=False),
+    Column("exposure", "exposure", decimals=2),
+    Column("matches", "matches", drop_order=1),
+    Column("score", "score %", decimals=1, drop_order=2),
+)
+HIDE_CURSOR, SHOW_CURSOR, ERASE_BELOW = "\x1b[?25l", "\x1b[?25h", "\x1b[J"
+
+
+class ProgressDisplay(Protocol):
+    """Shows the progress of a run. A context manager."""
+
+    def __enter__(self) -> ProgressDisplay: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
+
+    def update(self, progress: Progress) -> None:
+        """Show new results."""
+
+
+def make_progress(definition: Definition, quiet: bool, label: str = "", notes: Sequence[str] = ()) -> ProgressDisplay:
+    """Return the display for this stderr: live in a terminal, plain lines elsewhere, or none.
+
+    Args:
+        definition: of the tournament.
+        quiet: whether to show nothing.
+        label: what is being played; by default the tournament's name.
+        notes: what is known of it, to be shown in place of a table of ratings.
+    """
+    if quiet:
+        return Silent()
+    is_live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    return (Live if is_live else PlainLines)(definition, label, notes)
+
+
+class Silent:
+    """Shows nothing."""
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def update(self, progress: Progress) -> None:
+        """Show nothing."""
+
+
+class PlainLines(Silent):
+    """A line on stderr for each tenth of the matches, and every ten seconds."""
+
+    def __init__(self, definition: Definition, label: str = "", notes: Sequence[str] = ()) -> None:
+        self._label = label or definition.name
+        self._notes = notes
+        self._started = time.monotonic()
+        self._printed_at = self._started
+        self._printed = -1
+
+    def update(self, progress: Progress) -> None:
+        """Print a line if the interval since the last one is over."""
+        now = time.monotonic()
+        steps = progress.recorded - self._printed
+        is_due = steps >= PLAIN_SHARE * total_matches(progress) or now - self._printed_at > PLAIN_SECONDS
+        if steps == 0 or not (is_due or self._printed < 0 or progress.is_complete):
+            return
+        for note in self._notes if self._printed < 0 else ():
+            click.echo(printable(f"{self._label}: {note}"), err=True)
+        self._printed, self._printed_at = progress.recorded, now
+        elapsed_seconds = now - self._started
+        left = time_left(progress, elapsed_seconds)
+        parts = [*run_parts(progress, elapsed_seconds), *([str(left)] if left and left.seconds else [])]
+        click.echo(printable(f"{self._label}: {SEPARATOR.join(parts)}"), err=True)
+
+
+class Live:
+    """A progress bar with rate, time left and the top of the table, or what is known instead, a few times a second."""
+
+    def __init__(self, definition: Definition, label: str = "", notes: Sequence[str] = ()) -> None:
+        self._entrants = [bot.label for bot in definition.entrants]
+        self._names = definition.shown_names
+        self._notes = notes
+        self._label = shortened([printable(label or definition.name)], MAX_NAME_CELLS)[0]
+        self._progress: Progress | None = None
+        self._results: Counter[tuple[str, str, str]] = Counter()
+        self._top: tuple[Standing, ...] = ()
+        self._next_rating_at = 0.0
+        self._started = time.monotonic()
+        self._lines = _LiveLines(self._draw)
+
+    def __enter__(self) -> Live:
+        self._started = time.monotonic()
+        self._lines.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lines.stop()
+
+    def update(self, progress: Progress) -> None:
+        """Count the new results; update the ratings when enough time has passed."""
+        self._progress = progress
+        self._results.update((row.game, row.bots, row.ranks) for row in progress.new)
+        now = time.monotonic()
+        if now >= self._next_rating_at and self._results and not self._notes:
+            self._rate()
+            took = time.monotonic() - now
+            self._next_rating_at = now + max(0.5, took / RATING_SHARE)
+
+    def _rate(self) -> None:
+        import json
+
+        from arena.analysis.measures.encounters import CountedEncounter, CountedMatch
+        from arena.analysis.measures.standings import standings
+
+        counted = [
+            CountedEncounter(game, (CountedMatch(tuple(json.loads(bots)), tuple(json.loads(ranks))),), count)
+            for (game, bots, ranks), count in self._results.items()
+        ]
+        self._top = standings(counted, {}, self._names, everybody=self._entrants).lines[:TOP]
+
+    def _draw(self, width: int) -> list[str]:
+        elapsed_seconds = time.monotonic() - self._started
+        share, left, parts = None, "", list[str]()
+        if self._progress is not None:
+            share = share_done(self._progress, elapsed_seconds)
+            left = str(time_left(self._progress, elapsed_seconds) or "")
+            parts = [printable(part) for part in run_parts(self._progress, elapsed_seconds)]
+        bar_cells = width - cell_count(self._label) - cell_count(left) - 2
+        first = f"{self._label} {_bar(share, max(1, bar_cells), elapsed_seconds)} {left}".rstrip()
+        lines = [shortened([line], width)[0] for line in in_lines(parts, width)]
+        notes = [line for note in self._notes for line in wrapped(printable(note), width)]
+        return [first, *lines, *notes, *self._table(width)]
+
+    def _table(self, width: int) -> list[str]:
+        rows = [
+            {
+                "rank": line.rank,
+                "bot": line.bot,
+                "exposure": line.rating.exposure,
+                "matches": line.matches,
+                "score": None if line.score_share is None else 100 * line.score_share,
+            }
+            for line in self._top
+        ]
+        return fitted_table(TOP_COLUMNS, rows, width)[0].splitlines() if rows else []
+
+
+def _bar(share: float | None, cells: int, elapsed_seconds: float) -> str:
+    """Return a bar as wide as ``cells``; a part of it wanders along where it is not known how much is done."""
+    letter = "\u2501" if (sys.stderr.encoding or "").lower().startswith("utf") else "-"
+    if share is None:
+        begin, end = (int(elapsed_seconds * cells / 2) % cells + step for step in (0, max(1, cells // 4)))
+    else:
+        begin, end = 0, int(min(1.0, share) * cells)
+    if os.environ.get("NO_COLOR"):
+        return "".join(letter if begin <= cell < end else " " for cell in range(cells))
+    done, rest = letter * (min(end, cells) - begin), letter * (cells - min(end, cells))
+    painted = click.style(letter * begin, fg="bright_black") if begin else ""
+    return painted + click.style(done, fg="magenta") + click.style(rest, fg="bright_black")
+
+
+class _LiveLines:
+    """Lines at the end of the terminal, drawn again and again; what is printed meanwhile comes above them."""
+
+    def __init__(self, draw: Callable[[int], list[str]]) -> None:
+        """Prepare.
+
+        Args:
+            draw: returns the lines for a terminal that is as wide as its argument, in cells.
+        """
+        self._draw = draw
+        self._is_over = threading.Event()
+        self._lock = threading.RLock()
+        self._shown = 0
+
+    def start(self) -> None:
+        """Draw from now on."""
+        self._streams = sys.stdout, sys.stderr
+        self._stream = sys.stderr
+        if sys.stdout.isatty():
+            sys.stdout = _Above(sys.stdout, self)
+        sys.stderr = _Above(sys.stderr, self)
+        self._thread = threading.Thread(target=self._keep_drawing, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Erase the lines."""
+        self._is_over.set()
+        self._thread.join()
+        sys.stdout, sys.stderr = self._streams
+        self._stream.write(self._erasing() + SHOW_CURSOR)
+        self._stream.flush()
+
+    def print_above(self, text: str, stream: Any) -> None:
+        """Print whole lines above those that are drawn."""
+        with self._lock:
+            self._stream.write(self._erasing())
+            self._stream.flush()
+            stream.write(text)
+            stream.flush()
+            self._show()
+
+    def _keep_drawing(self) -> None:
+        while not self._is_over.wait(DRAWING_SECONDS):
+            with self._lock:
+                self._show()
+
+    def _show(self) -> None:
+        width, height = shutil.get_terminal_size((USUAL_WIDTH, 24))
+        lines = self._draw(width)[: max(1, height - 1)]
+        self._stream.write(f"{HIDE_CURSOR}{self._erasing()}" + "".join(f"{line}\n" for line in lines))
+        self._stream.flush()
+        self._shown = len(lines)
+
+    def _erasing(self) -> str:
+        shown, self._shown = self._shown, 0
+        return f"\r\x1b[{shown}A{ERASE_BELOW}" if shown else ""
+
+
+class _Above:
+    """A stream whose lines come above those that are drawn."""
+
+    def __init__(self, stream: Any, lines: _LiveLines) -> None:
+        self._stream, self._lines, self._begun = stream, lines, ""
+
+    def write(self, text: str) -> int:
+        """Print the lines that are whole."""
+        whole, newline, self._begun = (self._begun + text).rpartition("\n")
+        if newline:
+            self._lines.print_above(whole + newline, self._stream)
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

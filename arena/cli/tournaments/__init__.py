@@ -1,0 +1,1 @@
+"""Commands that play, change and move tournaments."""

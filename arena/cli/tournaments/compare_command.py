@@ -1,0 +1,172 @@
+"""``arena compare``: is the new version better?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.analysis.text.tables import printable
+from arena.base.enums import Decision
+from arena.base.text import counted
+from arena.cli.terminal.common import find_bots, open_home, print_json, warn_of_given_up, warn_of_weak_isolation
+from arena.cli.terminal.options import RenamedOption, WholeNumber, json_option, quiet_option
+from arena.cli.terminal.streams import INTERRUPTED
+from arena.cli.tournaments.experiment import Experiment, check_programs, experiment_options, played, say_stopped
+
+if TYPE_CHECKING:
+    from arena.tournament.comparison import ComparisonResult
+
+ACCEPTED, REJECTED, UNDECIDED = 0, 1, 3
+CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN: UNDECIDED}
+
+
+@click.command("compare")
+@click.argument("new")
+@click.argument("old")
+@experiment_options
+@click.option(
+    "--elo0", type=float, default=0.0, show_default=True, help="Rejected if NEW is at most this many Elo better."
+)
+@click.option(
+    "--elo1", type=float, default=10.0, show_default=True, help="Accepted if NEW is at least this many Elo better."
+)
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Probability of accepting NEW wrongly.")
+@click.option("--beta", type=float, default=0.05, show_default=True, help="Probability of rejecting NEW wrongly.")
+@click.option(
+    "--max-encounters",
+    cls=RenamedOption,
+    earlier="--limit",
+    type=WholeNumber(1, 10_000_000),
+    default=10_000,
+    show_default=True,
+    help="Encounters to play at most; there is no verdict before the 8th.",
+)
+@click.option("--new-args", default="", help="Arguments for NEW, quoted as one.")
+@click.option("--old-args", default="", help="Arguments for OLD, quoted as one.")
+@quiet_option
+@json_option
+def command(
+    new: str,
+    old: str,
+    experiment: Experiment,
+    elo0: float,
+    elo1: float,
+    alpha: float,
+    beta: float,
+    max_encounters: int,
+    new_args: str,
+    old_args: str,
+    quiet: bool,
+    as_json: bool,
+) -> int:
+    """Play NEW against OLD until a sequential test decides whether NEW is better.
+
+    Its unit is the encounter: one opening played in all seat rotations. It stops when the log-likelihood ratio leaves
+    its bounds. The same command resumes where it stopped.
+
+    Exit codes: 0 NEW is accepted, 1 it is rejected, 3 undecided after --max-encounters; 2 wrong use, 130 interrupted.
+    """
+    from arena.ratings.sequential import Hypotheses
+    from arena.tournament.comparison import comparison_definition, comparison_result
+
+    hypotheses = Hypotheses(elo0, elo1, alpha, beta)
+    check_programs((new, old), "a comparison")
+    new_bot, old_bot = (find_bots([text], args)[0] for text, args in ((new, new_args), (old, old_args)))
+    definition = comparison_definition(
+        new_bot,
+        old_bot,
+        experiment.game,
+        experiment.game_options,
+        hypotheses,
+        name=experiment.name,
+        limit=max_encounters,
+        opening_plies=experiment.opening_plies,
+        ply_limit=experiment.ply_limit,
+        time_control=experiment.time_control,
+        rng_seed=experiment.rng_seed,
+        workers=experiment.workers,
+    )
+    warn_of_weak_isolation(definition.isolation)
+    with open_home() as arena_home:
+        try:
+            progress = played(definition, arena_home, quiet)
+        except KeyboardInterrupt:
+            say_stopped()
+            return INTERRUPTED
+        result = comparison_result(arena_home.store, arena_home.store.tournament(definition.name))
+    names = tuple(definition.shown_names.values())
+    if as_json:
+        print_json(_as_json(result, names))
+    else:
+        click.echo(_as_text(result, names))
+    warn_of_given_up(progress)
+    return CODES[result.verdict.decision]
+
+
+def _as_text(result: ComparisonResult, names: tuple[str, ...]) -> str:
+    from arena.analysis.text.standings_columns import percent_text
+    from arena.ratings.sequential import MIN_ENCOUNTERS
+
+    evidence, hypotheses = result.verdict.evidence, result.hypotheses
+    low, high = hypotheses.bounds
+    elo0, elo1 = f"Elo {hypotheses.elo0:g}", f"Elo {hypotheses.elo1:g}"
+    elo, low_elo, high_elo = evidence.elo
+    scores = ", ".join(f"{100 * score:g} %: {count}" for score, count in sorted(result.verdict.scores.items()))
+    new, old = map(printable, names)
+    missing = ""
+    if evidence.encounters < MIN_ENCOUNTERS:
+        missing = f"; a verdict takes {MIN_ENCOUNTERS} encounters that differ, and there were {evidence.encounters}"
+    conclusions = {
+        "accepted": f"accepted: {new} is better than {old} ({elo1} rather than {hypotheses.elo0:g})",
+        "rejected": f"rejected: {new} is not better than {old} ({elo0} rather than {hypotheses.elo1:g})",
+        "open": f"undecided: the limit of encounters was reached first{missing}",
+    }
+    lines = [
+        f"{new} against {old}: {counted(evidence.encounters, 'encounter')} of {result.players} matches, "
+        f"{100 * evidence.score:.1f} % of the points",
+        f"scores  {scores or 'none'}",
+        f"Elo     {elo:+.1f} [{low_elo:+.1f}, {high_elo:+.1f}] at 95 %",
+        f"LOS     {percent_text(evidence.los)}",
+        f"LLR     {evidence.llr:.2f} in ({low:.2f}, {high:.2f}); Elo {hypotheses.elo0:g} against {hypotheses.elo1:g},"
+        f" alpha {hypotheses.alpha:g}, beta {hypotheses.beta:g}",
+    ]
+    lines.append(f"faults  {new}: {_faults_text(result.faults[0])}; {old}: {_faults_text(result.faults[1])}")
+    if result.duplicate_encounters:
+        lines.append(
+            f"{counted(result.duplicate_encounters, 'more encounter')} only repeated earlier ones and did not count:"
+            " both bots always play the same, and the openings have run out; try more --opening-plies"
+        )
+    return "\n".join([*lines, conclusions[result.verdict.decision]])
+
+
+def _faults_text(faults: Mapping[str, int]) -> str:
+    """Return how many faults a bot had, and of which kinds."""
+    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(faults.items()))
+    return f"{sum(faults.values()):,} ({kinds})" if kinds else "none"
+
+
+def _as_json(result: ComparisonResult, names: tuple[str, ...]) -> dict[str, Any]:
+    evidence, hypotheses = result.verdict.evidence, result.hypotheses
+    elo, low_elo, high_elo = (value if isfinite(value) else None for value in evidence.elo)
+    return {
+        "new": names[0],
+        "old": names[1],
+        "decision": "undecided" if result.verdict.decision is Decision.OPEN else result.verdict.decision,
+        "encounters": evidence.encounters,
+        "repeats": result.duplicate_encounters,
+        "faults": {"new": dict(result.faults[0]), "old": dict(result.faults[1])},
+        "score": evidence.score,
+        "elo": elo,
+        "elo_95": [low_elo, high_elo],
+        "los": evidence.los,
+        "llr": evidence.llr,
+        "bounds": list(hypotheses.bounds),
+        "elo0": hypotheses.elo0,
+        "elo1": hypotheses.elo1,
+        "alpha": hypotheses.alpha,
+        "beta": hypotheses.beta,
+        "scores": [{"score": score, "encounters": count} for score, count in sorted(result.verdict.scores.items())],
+    }

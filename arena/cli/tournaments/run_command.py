@@ -1,0 +1,153 @@
+"""``arena run``: play a tournament, or resume it."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from arena.base.errors import UsageError
+from arena.base.shipped import tournament_path
+from arena.base.text import counted
+from arena.cli.terminal.common import (
+    load_standings,
+    open_home,
+    print_ranking,
+    print_standings,
+    warn_of_given_up,
+    warn_of_weak_isolation,
+)
+from arena.cli.terminal.options import WholeNumber, format_options, name_option, quiet_option, workers_option
+from arena.cli.terminal.streams import FAILED, INTERRUPTED, OK
+
+if TYPE_CHECKING:
+    from arena.base.definition import Definition
+    from arena.store.home import ArenaHome
+
+
+@click.command("run")
+@click.argument("file", type=click.Path(path_type=Path))
+@workers_option
+@click.option(
+    "--executor", metavar="URL", help="Where to play matches: local, in-process or dask://HOST:PORT [default: local]."
+)
+@click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster with the scheduler at tcp://HOST:8786.")
+@click.option("--local-cluster", type=WholeNumber(1, 1024), help="Run on a local Dask cluster with N processes.")
+@name_option("that of the file")
+@quiet_option
+@click.option("-v", "--verbose", is_flag=True, help="Show the log on stderr as well.")
+@click.option("--log-file", type=click.Path(path_type=Path), help="Where to write the log.")
+@format_options
+def command(
+    file: Path,
+    workers: int | None,
+    executor: str | None,
+    cluster: str | None,
+    local_cluster: int | None,
+    name: str | None,
+    quiet: bool,
+    verbose: bool,
+    log_file: Path | None,
+    table_format: str,
+) -> int:
+    """Play the tournament that FILE defines: a path, or an example such as arena:quickstart.
+
+    Everything recorded stays: after Ctrl-C, a crash or a power cut, the same command resumes where it stopped, and
+    once every match is played, it only shows the table. `--workers` and `--executor` may differ from run to run;
+    results don't depend on them.
+    """
+    from arena.cli.terminal.progress import make_progress
+    from arena.tournament.definition import load_definition, with_name
+    from arena.tournament.director import run_tournament
+    from arena.tournament.opening_information import has_openings_to_choose
+    from arena.tournament.rounds import ranking_of
+
+    executor_url = _executor_url(executor, cluster, local_cluster)
+    if verbose:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        logging.getLogger("arena").addHandler(handler)
+    with open_home() as arena_home:
+        definition = load_definition(file, arena_home.bots)
+        if name is not None:
+            definition = with_name(definition, name, arena_home.bots)
+        warn_of_weak_isolation(definition.isolation)
+        if (
+            has_openings_to_choose(definition)
+            and arena_home.store.find_tournament(definition.name) is None
+            and not quiet
+        ):
+            click.echo("Choosing the openings that tell most about the bots; this may take a minute.", err=True)
+        progress_display = make_progress(definition, quiet=quiet or verbose)
+        try:
+            with progress_display:
+                progress = run_tournament(
+                    definition,
+                    arena_home.store,
+                    workers=workers,
+                    log_path=log_file or arena_home.log_path(definition.name),
+                    listener=progress_display.update,
+                    executor=executor_url,
+                    refresh=_WatchedFile(file, name, arena_home),
+                )
+        except KeyboardInterrupt:
+            stored = arena_home.store.find_tournament(definition.name)
+            recorded = f"{stored.recorded} of {counted(stored.scheduled, 'match')}" if stored is not None else "nothing"
+            again = shlex.join(["arena", *sys.argv[1:]])
+            click.echo(f"Stopped with {recorded} recorded. To resume: {again}", err=True)
+            return INTERRUPTED
+        stored = arena_home.store.tournament(definition.name)
+        own = ranking_of(arena_home.store, stored)
+        if own is not None and table_format == "text":
+            print_ranking(own, stored.finished_at is not None, table_format)
+            click.echo()
+        print_standings(load_standings(arena_home, definition.name), table_format)
+        warn_of_given_up(progress)
+        return OK if progress.is_complete else FAILED
+
+
+class _WatchedFile:
+    """Reads a tournament file again when it has changed."""
+
+    def __init__(self, path: Path, name: str | None, home: ArenaHome) -> None:
+        self._path, self._name, self._home = tournament_path(path), name, home
+        self._modified_ns = self._modification_time()
+
+    def _modification_time(self) -> int:
+        try:
+            return self._path.stat().st_mtime_ns
+        except OSError:
+            return self._modified_ns
+
+    def __call__(self) -> Definition | None:
+        from arena.match.players.building import build_bots
+        from arena.sandbox.isolation.levels import choose_isolation
+        from arena.tournament.definition import load_definition, with_name
+
+        if self._modification_time() == self._modified_ns:
+            return None
+        self._modified_ns = self._modification_time()
+        try:
+            definition = load_definition(self._path, self._home.bots)
+            build_bots(definition.entrants, choose_isolation(definition.isolation))
+            return with_name(definition, self._name, self._home.bots) if self._name is not None else definition
+        except UsageError as error:
+            click.echo(f"arena: the changed file is refused: {error}", err=True)
+            return None
+
+
+def _executor_url(executor: str | None, cluster: str | None, local_cluster: int | None) -> str:
+    """Return the URL of the executor that the options ask for."""
+    given = {"--executor": executor, "--cluster": cluster, "--local-cluster": local_cluster}
+    options = [f"{name} {value}" for name, value in given.items() if value is not None]
+    if len(options) > 1:
+        raise UsageError(f"{' and '.join(options)}: expected one of them")
+    if cluster is not None:
+        return f"dask+{cluster}" if "://" in cluster else f"dask://{cluster}"
+    if local_cluster is not None:
+        return f"dask://local?processes={local_cluster}"
+    return "local" if executor is None else executor

@@ -1,0 +1,259 @@
+"""``arena schedule``: what a tournament will be, before it is played."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.analysis.text.tables import Column, printable
+from arena.base.errors import UsageError
+from arena.base.text import counted
+from arena.cli.terminal.common import open_home, print_table, sentences_text, warn_of_weak_isolation
+from arena.cli.terminal.duration import within_option
+from arena.cli.terminal.options import format_options, workers_option
+from arena.cli.terminal.streams import FAILED, OK
+
+if TYPE_CHECKING:
+    from arena.analysis.measures.duration import GameTimes
+    from arena.base.definition import Definition
+    from arena.base.records import ScheduledMatch
+
+MAX_MATCHES_PER_GAME = 32
+"""How many matches of each game are played to measure their time."""
+
+MAX_OPENINGS = 1000
+"""Of how many openings of each game it is found out what they are worth."""
+
+MATCH_COLUMNS = [
+    Column("match", "match"),
+    Column("round", "round", drop_order=2),
+    Column("encounter", "encounter", drop_order=4),
+    Column("game", "game", is_number=False, drop_order=3),
+    Column("bots", "seats", is_number=False, wraps=True),
+    Column("opening", "opening", is_number=False, drop_order=5),
+]
+
+
+@click.command("schedule")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--matches", "lists_matches", is_flag=True, help="List every match instead of the summary.")
+@click.option("--audit", "only_audit", is_flag=True, help="Only the table of the schedule balance.")
+@click.option(
+    "--measure",
+    "measures",
+    is_flag=True,
+    help="Play up to 32 matches of each game, for 30 seconds at most, to see how long they take.",
+)
+@within_option("How long to find out what the openings are worth, such as 60s or 5m.", default="3s")
+@workers_option
+@format_options
+def command(
+    file: Path,
+    lists_matches: bool,
+    only_audit: bool,
+    measures: bool,
+    within_seconds: float,
+    workers: int | None,
+    table_format: str,
+) -> int:
+    """Show the schedule of the tournament that FILE defines (a path, or an example such as arena:swiss), without
+    playing it.
+
+    How many matches there are, how long they will take (from what such matches have taken before), and how fair it is:
+    the worst imbalance in who plays how often, sits where, meets whom and acts right after whom. Where rounds depend on
+    results, that is the first round, or all rounds stored so far.
+
+    Of games for two, it also says how many openings are decided, as far as that is found out in time (--within). With
+    --measure, a few matches are played now, with the same isolation and as many at a time as the tournament would
+    have; none of them is stored.
+    """
+    from arena.analysis.measures.duration import recorded_times
+    from arena.analysis.measures.schedule_balance import schedule_balance, seatings_of
+    from arena.analysis.text.statistics_tables import BALANCE_COLUMNS
+    from arena.tournament.definition import load_definition
+    from arena.tournament.executors.cores import available_cores
+    from arena.tournament.opening_information import with_openings
+    from arena.tournament.resumption import with_stored_openings
+    from arena.tournament.rounds import needs_results
+    from arena.tournament.schedule import schedule
+
+    if measures and (lists_matches or only_audit):
+        raise UsageError(f"--measure and {'--matches' if lists_matches else '--audit'}: expected one of them")
+    with open_home() as arena_home:
+        definition = load_definition(file, arena_home.bots)
+        stored = arena_home.store.find_tournament(definition.name)
+        definition = with_openings(with_stored_openings(definition, stored.definition) if stored else definition)
+        from_store = stored is not None and needs_results(definition)
+        lines = arena_home.store.schedule(stored) if stored and from_store else schedule(definition)
+        if lists_matches:
+            print_table(MATCH_COLUMNS, _match_rows(lines, definition, table_format), table_format)
+            return OK
+        counts = _Counts()
+        games, names = [choice.game for choice in definition.games], list(definition.shown_names.values())
+        balance = schedule_balance(seatings_of(counts.passing(lines)), games, names)
+        slots = workers or definition.workers or len(available_cores())
+        is_text = table_format == "text" and not only_audit
+        times = recorded_times(arena_home.store, definition) if is_text and not measures else []
+    if measures:
+        return _measure(definition, counts, slots, table_format)
+    if is_text:
+        click.echo(f"{sentences_text(_summary(definition, counts))}\n{_time(definition, counts, times, slots)}")
+        for sentence in _opening_sentences(definition, counts, within_seconds):
+            click.echo(sentences_text(sentence))
+        click.echo()
+    print_table(BALANCE_COLUMNS, [asdict(line) for line in balance], table_format)
+    return OK
+
+
+def _measure(definition: Definition, counts: _Counts, slots: int, table_format: str) -> int:
+    """Play a few matches and print how long the tournament will take; fail if a match had no result or a fault."""
+    from arena.analysis.measures.duration import times_of
+    from arena.analysis.text.duration_text import (
+        MEASURED_COLUMNS,
+        failure_sentences,
+        measured_rows,
+        time_sentences,
+        unknown_time,
+    )
+    from arena.tournament.measurement import measure
+
+    if not counts.first:
+        raise UsageError(f"tournament {definition.name!r}: no match is scheduled")
+    warn_of_weak_isolation(definition.isolation)
+    found = measure(definition, counts.first, slots)
+    times = [
+        times_of(found.records.get(number, ()), choice.game, choice.players, found.start_seconds)
+        for number, choice in enumerate(definition.games)
+    ]
+    matches = _matches_to_play(definition, counts)
+    failures = failure_sentences(found)
+    if table_format != "text":
+        print_table(MEASURED_COLUMNS, measured_rows(times, matches, slots), table_format)
+    else:
+        played = f"{counted(sum(len(own.seconds) for own in times), 'match')} played now"
+        reason = unknown_time(times, is_measured=True)
+        lines = time_sentences(times, matches, slots, definition.time_control, played) if reason is None else [reason]
+        click.echo(sentences_text("\n".join([_summary(definition, counts), *lines])))
+    for failure in failures:
+        click.echo(f"arena: {printable(failure)}", err=True)
+    return FAILED if failures else OK
+
+
+class _Counts:
+    """Counts matches, encounters and rounds while they go by, for a schedule may be long."""
+
+    def __init__(self) -> None:
+        self.matches: Counter[int] = Counter()  # of each game
+        self.first: dict[int, list[ScheduledMatch]] = {}  # the first matches of each game
+        self.openings: dict[int, dict[tuple[Any, ...], None]] = {}  # of each game, in the order of the schedule
+        self.encounters = self.rounds = 0
+
+    def passing(self, lines: Iterable[ScheduledMatch]) -> Iterator[ScheduledMatch]:
+        """Yield the lines."""
+        for line in lines:
+            self.matches[line.game] += 1
+            if self.matches[line.game] <= MAX_MATCHES_PER_GAME:
+                self.first.setdefault(line.game, []).append(line)
+            if line.opening_actions and len(self.openings.setdefault(line.game, {})) < MAX_OPENINGS:
+                self.openings[line.game][line.opening_actions] = None
+            self.encounters, self.rounds = max(self.encounters, line.encounter), max(self.rounds, line.round)
+            yield line
+
+
+def _match_rows(lines: Iterable[ScheduledMatch], definition: Definition, table_format: str) -> list[dict[str, Any]]:
+    from arena.games import make_game
+    from arena.games.checked_game import checked_game
+
+    names = list(definition.shown_names.values())
+    games = [checked_game(make_game(choice.game, **choice.options), choice.game) for choice in definition.games]
+    rows = []
+    for line in lines:
+        seats = [names[k] for k in line.seats]
+        opening = [games[line.game].format_action(action) for action in line.opening_actions]
+        is_json = table_format == "json"
+        rows.append(
+            {
+                "match": line.match,
+                "round": line.round,
+                "encounter": line.encounter,
+                "game": definition.games[line.game].game,
+                "bots": seats if is_json else ", ".join(seats),
+                "opening": opening if is_json else " ".join(opening),
+            }
+        )
+    return rows
+
+
+def _summary(definition: Definition, counts: _Counts) -> str:
+    from arena.tournament.formats.table import format_of
+    from arena.tournament.rounds import matches_of, needs_results
+
+    scheduled = counts.matches.total()
+    games = ", ".join(f"{choice.game} for {choice.players}" for choice in definition.games)
+    text = [f"{definition.name}: {definition.format}, {counted(len(definition.entrants), 'entrant')}, {games}"]
+    if not needs_results(definition):
+        encounters, rounds = counted(counts.encounters, "encounter"), counted(counts.rounds, "round")
+        return "\n".join([*text, f"{counted(scheduled, 'match')} in {encounters} and {rounds}"])
+    planned = format_of(definition)
+    expected = matches_of(planned.total_encounters(), definition)
+    most = matches_of(planned.max_encounters(), definition)
+    known = f"{scheduled} of them are known so far, in {counted(counts.rounds, 'round')}"
+    if expected is None or most is None:
+        text.append(f"matches without end; {known}")
+    elif most > expected:
+        text.append(f"{counted(expected, 'match')}, or at most {most:,} if duels are tied; {known}")
+    else:
+        text.append(f"at most {counted(most, 'match')}; {known}")
+    return "\n".join([*text, planned.plan()] if planned.plan() else text)
+
+
+def _opening_sentences(definition: Definition, counts: _Counts, within_seconds: float) -> Iterator[str]:
+    """Yield what the openings of each game for two are worth, and how they were chosen."""
+    from arena.base.enums import OpeningChoice
+    from arena.games import GAMES, make_game
+    from arena.games.checked_game import checked_game
+    from arena.lab.opening_text import judged_sentence, opening_sentence
+    from arena.lab.opening_worth import judged_margins, opening_balance
+    from arena.tournament.opening_information import is_judged_by_playouts
+
+    own = [
+        number for number, choice in enumerate(definition.games) if choice.players == 2 and number in counts.openings
+    ]
+    for number in own:
+        choice, openings = definition.games[number], counts.openings[number]
+        game = make_game(choice.game, **choice.options)
+        rules = game if choice.game in GAMES else checked_game(game, choice.game)
+        deadline = time.monotonic() + within_seconds / len(own)
+        is_chosen = bool(definition.openings) and definition.openings[number].choose is OpeningChoice.INFORMATION
+        if is_chosen and is_judged_by_playouts(choice, definition.opening_plies):
+            yield judged_sentence(definition, number, len(openings), judged_margins(game, openings, deadline))
+            continue
+        yield opening_sentence(definition, number, opening_balance(rules, choice.game, openings, deadline))
+
+
+def _time(definition: Definition, counts: _Counts, times: Sequence[GameTimes], slots: int) -> str:
+    from arena.analysis.text.duration_text import time_sentences, unknown_time
+
+    reason = unknown_time(times, is_measured=False)
+    played = f"{counted(sum(len(own.seconds) for own in times), 'recorded match')}"
+    matches = _matches_to_play(definition, counts)
+    lines = [reason] if reason else time_sentences(times, matches, slots, definition.time_control, played)
+    return sentences_text("\n".join(lines))
+
+
+def _matches_to_play(definition: Definition, counts: _Counts) -> list[float] | None:
+    """Return how many matches of each game there will be; None without an end."""
+    from arena.tournament.formats.table import format_of
+    from arena.tournament.rounds import matches_of, needs_results
+
+    scheduled = counts.matches.total()
+    total = matches_of(format_of(definition).total_encounters(), definition) if needs_results(definition) else scheduled
+    if total is None:
+        return None
+    return [counts.matches[k] * total / max(1, scheduled) for k in range(len(definition.games))]

@@ -1,0 +1,121 @@
+"""``arena login`` and ``arena logout``: what is printed, and with which exit code."""
+
+import io
+import json
+import re
+import sys
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+
+from arena.cli.remote.credentials import Credentials, credentials_path
+from arena.cli.remote.site_address import site_address
+from arena.store.people.secret import new_token
+from tests.cli.calls import called, refusal
+from tests.cli.remote.conftest import hostile, response, saying
+from tests.cli.terminal import Terminal
+
+
+@pytest.fixture
+def arena(capsys):
+    return partial(called, capsys)
+
+
+def typed(monkeypatch, text):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+
+
+@pytest.fixture
+def sign_in(arena_site, arena, monkeypatch):
+    """Signs ada in with a new token on stdin; its result is that of the command."""
+
+    def sign_in(*scopes, arguments=()):
+        typed(monkeypatch, f"{arena_site.token(*scopes)}\n".encode())
+        return arena("login", arena_site.url, *arguments)
+
+    return sign_in
+
+
+def kept(arena_site):
+    return Credentials().find(site_address(arena_site.url))
+
+
+def test_a_token_comes_from_stdin_and_it_says_as_whom(arena_site, arena, sign_in):
+    code, out, err = sign_in()
+    assert code == 0, err
+    sentence = out.replace(arena_site.url, "SITE")
+    assert re.fullmatch(
+        r"You are signed in at SITE as ada \(author\), until 20\d\d-\d\d-\d\d; good for: read, submit\.\n", sentence
+    )
+    assert kept(arena_site) not in out + err
+    code, out, _ = arena("login", "--json")
+    (row,) = json.loads(out)
+    assert (code, row["site"], row["name"], row["scopes"]) == (0, arena_site.url, "ada", ["read", "submit"])
+
+
+def test_signing_in_again_ends_the_earlier_token(arena_site, arena, sign_in):
+    assert sign_in()[0] == 0
+    first = kept(arena_site)
+    assert sign_in("play", arguments=("--token", "-"))[0] == 0, "as it was written before"
+    assert kept(arena_site) != first
+    assert len(arena_site.tokens()) == 1
+    assert json.loads(arena("login", "--json")[1])[0]["scopes"] == ["play"]
+
+
+@pytest.mark.slow
+def test_a_terminal_is_asked_and_shows_no_token(arena_site):
+    token = arena_site.token("read")
+    with Terminal(["login", arena_site.url]) as terminal:
+        shown = terminal.read_until("Token: ")
+        terminal.type(f"{token}\n".encode())
+        shown += terminal.read_until(None)
+        assert terminal.process.wait() == 0
+    assert f"Make a token at {arena_site.url}/account and paste it here" in shown
+    assert "You are signed in" in shown
+    assert (kept(arena_site), token in shown) == (token, False)
+
+
+def test_ctrl_c_ends_the_question_quietly(arena_site, arena, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("click.termui.hidden_prompt_func", interrupted)
+    code, out, err = arena("login", arena_site.url)
+    assert (code, out, err.splitlines()[1:]) == (130, "", [""])
+    assert Credentials().all() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("login", "arena.example.org"), "site 'arena.example.org': expected an address such as https://"),
+        (("login", "http://192.168.0.7"), "could read the token; expected https://, or --plain-http"),
+        (("login", "https://a", "--token", "arena_x"), "--token: expected -, and the token on stdin"),
+        (("logout", "x\x1b[2Jy"), "site 'x\\x1b[2Jy': expected an address"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_sentence(arena, words, sentence):
+    assert sentence in refusal(arena, *words)
+
+
+def test_a_site_that_is_away_is_exit_code_1(arena, port, monkeypatch):
+    typed(monkeypatch, new_token().encode())
+    code, out, err = arena("login", f"http://127.0.0.1:{port}")
+    assert (code, out) == (1, "")
+    assert err == f"arena: http://127.0.0.1:{port}: nothing answers there (connection refused)\n"
+
+
+def test_a_file_that_others_can_read_is_refused_before_a_token_is_read(arena, arena_site):
+    Credentials().put(site_address("https://arena.example.org"), new_token())
+    credentials_path().chmod(0o644)
+    sentence = refusal(arena, "login", arena_site.url)
+    assert sentence.endswith(f"others can read it; take that from them with: chmod 600 {credentials_path()}")
+
+
+def test_what_a_hostile_site_says_does_nothing_to_the_terminal(arena, monkeypatch):
+    typed(monkeypatch, new_token().encode())
+    evil = response('{"error": "\x1b]0;x\x07\x1b[2J\u202eno\\u0000\\n\\u2028"}'.encode(), status="400 No")
+    with hostile(saying(evil)) as url:
+        assert refusal(arena, "login", url).isprintable()

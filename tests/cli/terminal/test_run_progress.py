@@ -1,0 +1,203 @@
+"""The progress of a run, with numbers worked out by hand: against the schedule, and against the limits of a ladder."""
+
+import io
+import random
+import re
+import sys
+from dataclasses import replace
+
+import pytest
+
+from arena.base.definition import Definition, GameChoice
+from arena.base.records import Bot
+from arena.cli.group import run
+from arena.cli.terminal.progress import SHOW_CURSOR, Live, PlainLines, _bar
+from arena.cli.terminal.run_progress import in_lines, run_parts, share_done
+from arena.cli.terminal.waiting import ERASE_LINE, waiting
+from arena.tournament.formats.format import StopLimits
+from arena.tournament.progress import Progress, TimeLeft, time_left
+from tests.conftest import BOTS
+from tests.store.results.samples import record
+from tests.tournament.test_formats import made, played
+
+
+def ladder(recorded, played_now, matches=None, margin_95=None, hours=None, widest=None):
+    limits = StopLimits(matches=matches, margin_95=margin_95, hours=hours, widest_margin=widest)
+    return Progress(recorded, recorded, status="round 7", stop_limits=limits, played=played_now)
+
+
+def definition(name="climb"):
+    bots = tuple(Bot(name=bot, version="1", command=("x",), directory="/") for bot in ("ada", "bob"))
+    games = (GameChoice(game="differences", options={"size": 4}, players=2),)
+    return Definition(name=name, games=games, entrants=bots, format="ladder")
+
+
+def test_a_ladder_is_shown_against_each_of_its_limits():
+    progress = ladder(312, 240, matches=1000, margin_95=1.0, hours=2, widest=1.9)
+    found = list(run_parts(progress, 720))
+    assert found == ["312 of 1,000 matches", "widest ± 1.90, stops at ± 1.0", "12 min of 2 h", "0.3/s", "round 7"]
+    assert list(run_parts(ladder(1312, 0), 5)) == ["1,312 matches", "round 7"]
+    assert list(run_parts(ladder(4, 0, margin_95=0.25), 5)) == ["4 matches", "stops at ± 0.25", "round 7"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ({"hours": 2}, TimeLeft(7200 - 100)),
+        ({"matches": 1000}, TimeLeft((1000 - 300) / 2)),  # 200 in 100 s are 2/s
+        ({"margin_95": 1.0, "widest": 2.0}, TimeLeft(3 * 300 / 2, is_rough=True)),  # 4 times the matches halve it
+        ({"margin_95": 1.0, "widest": 2.0, "matches": 1000}, TimeLeft((1000 - 300) / 2)),
+        ({"margin_95": 1.0, "widest": 2.0, "hours": 1}, TimeLeft(3 * 300 / 2, is_rough=True)),
+        ({"margin_95": 1.0}, None),
+        ({}, None),
+        ({"matches": 200}, TimeLeft(0.0)),
+    ],
+)
+def test_the_time_left_is_that_to_the_first_limit(limits, expected):
+    assert time_left(ladder(300, 200, **limits), 100) == expected
+
+
+def test_a_share_is_that_of_the_nearest_limit():
+    assert share_done(ladder(300, 1, matches=1000, margin_95=1.0, widest=2.0), 0) == 0.3
+    assert share_done(ladder(300, 1, matches=1000, margin_95=1.5, widest=2.0), 0) == 0.5625
+    assert share_done(ladder(300, 1, matches=1000, hours=1), 1800) == 0.5
+    assert share_done(ladder(300, 1), 5) is None
+    assert share_done(Progress(60, 15), 5) == 0.25
+
+
+def test_a_schedule_is_shown_against_its_matches():
+    progress = Progress(1200, 300, played=100)
+    assert list(run_parts(progress, 50)) == ["300 of 1,200 matches", "2.0/s"]
+    assert str(time_left(progress, 50)) == "8 min left"
+    assert time_left(Progress(1200, 300), 50) is None
+
+
+def test_parts_stay_whole_where_they_fit():
+    parts = ["312 of 1,000 matches", "widest ± 1.90, stops at ± 1.0", "12 min of 2 h", "5.2/s"]
+    assert in_lines(parts, 40) == ["312 of 1,000 matches", "widest ± 1.90, stops at ± 1.0", "12 min of 2 h · 5.2/s"]
+    assert in_lines(parts, 80) == ["312 of 1,000 matches · widest ± 1.90, stops at ± 1.0 · 12 min of 2 h · 5.2/s"]
+
+
+def test_the_widest_interval_is_known_when_everybody_has_played():
+    format_ = made("ladder", 5, margin_95=1.0)
+    assert format_.stop_limits() == StopLimits(matches=None, margin_95=1.0, hours=None, widest_margin=None)
+    rng = random.Random(1)
+    widest = []
+    for _ in range(12):
+        format_.add_results([played(pairing, rng) for pairing in format_.next_round().pairings])
+        widest.append(format_.stop_limits().widest_margin)
+    assert widest[0] is None, "five entrants, so one of them has not met anybody"
+    assert 0 < widest[-1] < widest[3]
+
+
+def test_lines_in_a_pipe_have_the_limits_and_the_time_left(capsys):
+    lines = PlainLines(definition("climb\x1b"))
+    lines.update(ladder(300, 0, margin_95=1.0, widest=2.0))
+    err = capsys.readouterr().err
+    assert err == "climb\\x1b: 300 matches · widest ± 2.00, stops at ± 1.0 · round 7\n"
+    lines.update(ladder(600, 300, margin_95=1.0, widest=2.0))
+    assert " left\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("width", [40, 80, 132])
+def test_the_live_display_fits_the_terminal(monkeypatch, width):
+    monkeypatch.setenv("NO_COLOR", "1")
+    live = Live(definition("[bold]a tournament with quite a long name"))
+    live._started = 0.0
+    live.update(ladder(312, 240, matches=1000, margin_95=1.0, hours=10**4, widest=1.9))
+    lines = live._draw(width)
+    assert all(len(line) <= width for line in lines)
+    assert "━" in lines[0]
+    assert lines[0].startswith("[bold]a t")
+    assert lines[0].rstrip().endswith(" left")
+    assert "widest ± 1.90, stops at ± 1.0" in "\n".join(lines[1:])
+
+
+@pytest.mark.parametrize(
+    ("share", "seconds", "expected"),
+    [(0.0, 0, 8 * " "), (0.5, 0, "----    "), (1.0, 0, "--------"), (1.5, 0, "--------"),
+     (None, 0, "--      "), (None, 1, "    --  "), (None, 1.75, "       -")],
+)  # fmt: skip
+def test_the_bar_is_as_long_as_what_is_done_and_wanders_where_that_is_not_known(monkeypatch, share, seconds, expected):
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BytesIO(), "ascii"))
+    assert _bar(share, 8, seconds) == expected
+
+
+def test_what_is_printed_comes_above_the_live_lines(monkeypatch):
+    stderr = Terminal()
+    monkeypatch.setattr(sys, "stderr", stderr)
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    with Live(definition()) as live:
+        live.update(ladder(312, 240, matches=1000))
+        with live._lines._lock:
+            live._lines._show()
+            drawn = stderr.getvalue().count("\n")
+            stderr.truncate(stderr.seek(0))
+            print("half a", file=sys.stderr, end=" ")
+            assert stderr.getvalue() == "", "not before its line is whole"
+            print("line", file=sys.stderr)
+        assert stderr.getvalue().startswith(f"\r\x1b[{drawn}A\x1b[Jhalf a line\n\x1b[?25l")
+        print("in a file")
+        stderr.truncate(stderr.seek(0))
+    assert sys.stderr is stderr
+    assert sys.stdout.getvalue() == "in a file\n"
+    assert stderr.getvalue().endswith(f"\x1b[{drawn}A\x1b[J{SHOW_CURSOR}")
+
+
+def test_notes_take_the_place_of_the_ratings(monkeypatch, capsys):
+    monkeypatch.setenv("NO_COLOR", "1")
+    notes = ("12 encounters of the start with 3 variants", "estimate\x1b: a = 2")
+    progress = replace(ladder(1, 1, matches=10), new=[record(1, bots=["ada@1", "bob@1"])])
+    for kind in (Live, PlainLines):
+        for given in (notes, ()):
+            display = kind(definition("climb"), "round 1 of 2", given)
+            display.update(progress)
+            if kind is Live:
+                shown = "\n".join(display._draw(40))
+                assert ("exposure" in shown) == (not given)
+            else:
+                shown = capsys.readouterr().err
+            assert ("estimate\\x1b: a = 2" in shown) == bool(given)
+            assert max(map(len, shown.splitlines())) <= 40 or kind is PlainLines
+
+
+def test_a_ladder_that_is_played_reports_its_limits(tmp_path, capsys):
+    entrants = "".join(f'[[entrants]]\nbot = "{BOTS / bot}"\n' for bot in ("random_legal", "minimal"))
+    limits = "[ladder]\nmatches = 12\nmargin_95 = 0.01\nhours = 1\n"
+    (tmp_path / "climb.toml").write_text(
+        f'game = "differences"\noptions = {{ size = 4 }}\nformat = "ladder"\n{limits}{entrants}'
+    )
+    run(["run", str(tmp_path / "climb.toml"), "--executor", "in-process", "--home", str(tmp_path / "home")])
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("climb: ")]
+    assert lines[0].startswith("climb: 0 of 12 matches · stops at ± 0.01 · 0 s of 60 min")
+    assert re.fullmatch(
+        r"climb: 12 of 12 matches · widest ± [\d.]+, stops at ± 0.01 · \d+ s of 60 min · [\d.]+/s · round [56]",
+        lines[-1],
+    )
+
+
+# what a silent command is doing is said in a terminal, and nowhere else
+
+
+class Terminal(io.StringIO):
+    """A stderr that is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def shown(monkeypatch, stderr, *arguments):
+    monkeypatch.setattr(sys, "stderr", stderr)
+    with pytest.raises(ZeroDivisionError), waiting(*arguments):
+        raise ZeroDivisionError
+    return stderr.getvalue()
+
+
+def test_a_terminal_shows_it_until_it_is_over_or_fails(monkeypatch):
+    assert shown(monkeypatch, Terminal(), "a\x1b[31m") == f"{ERASE_LINE}a\\x1b[31m …{ERASE_LINE}"
+
+
+@pytest.mark.parametrize(("stderr", "is_quiet"), [(io.StringIO(), False), (Terminal(), True)])
+def test_a_file_and_who_wants_quiet_get_nothing(monkeypatch, stderr, is_quiet):
+    assert shown(monkeypatch, stderr, "a", is_quiet) == ""
