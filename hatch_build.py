@@ -1,4 +1,4 @@
-"""Puts the example bots, the example tournaments and protocol.md into the wheel, where ``arena.base.shipped`` finds them."""
+"""Puts the example bots and tournaments and protocol.md into the wheel, where ``arena.base.shipped`` finds them."""
 
 from typing import Any
 

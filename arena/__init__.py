@@ -218,7 +218,8 @@ _MODULE_OF = {
         "arena.store.results.annotations": "AnnotationRow Annotations StoredAccuracy",
         "arena.store.results.correction": "Correction CorrectionDetails",
         "arena.store.results.correction_log": "Change CorrectionLog SetAside Skipped",
-        "arena.store.results.live_state": "LiveState PlayedNow RunProgress StoredLiveMatch StoredLiveSummary StoredProgress",
+        "arena.store.results.live_state": "LiveState PlayedNow RunProgress"
+        " StoredLiveMatch StoredLiveSummary StoredProgress",
         "arena.store.results.lock": "DirectorLock",
         "arena.store.results.match_records": "Records",
         "arena.store.results.owners": "Authorship OwnedBot Owners",

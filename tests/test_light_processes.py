@@ -73,13 +73,15 @@ PROCESSES = {
         set(),
     ),
     "unpacker": Process(
-        "import arena.community.uploads.unpacker, arena.community.uploads.tar_reader, arena.community.uploads.zip_reader",
+        "import arena.community.uploads.unpacker, arena.community.uploads.tar_reader,"
+        " arena.community.uploads.zip_reader",
         EVERYTHING | {"subprocess", "arena.sandbox.isolation", "arena.store.home"},
         set(),
     ),
     "web": WEB,
     "who asks for a contest": Process(
-        "import arena.community.contests.apart, arena.community.contests.contest_text, arena.community.contests.visibility,"
+        "import arena.community.contests.apart, arena.community.contests.contest_text,"
+        " arena.community.contests.visibility,"
         " arena.store.people.contest_change",
         EVERYTHING,
     ),

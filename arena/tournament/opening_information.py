@@ -3,8 +3,9 @@
 The information of an opening
 -----------------------------
 A tournament wants to know from as few matches as possible which of two bots is stronger. Two model bots make the best
-action, except that one slips in 5 % of its actions and the other in 15 % (``arena.games.kernels.slips``). In an encounter
-from an opening, let X be the points of the stronger one less those of the weaker one, halved: -1, -1/2, 0, 1/2 or 1.
+action, except that one slips in 5 % of its actions and the other in 15 % (``arena.games.kernels.slips``). In an
+encounter from an opening, let X be the points of the stronger one less those of the weaker one, halved: -1, -1/2, 0,
+1/2 or 1.
 If encounters begin with each of n openings equally often, the mean of X after N of them is known with a standard error
 of sqrt(var X / N), so that N grows with var X / (mean X)^2 for any given accuracy. Its inverse is the information of an
 encounter, and is largest where

@@ -96,7 +96,8 @@ else:
     LimitsTable = create_model(
         "LimitsTable",
         __base__=_Strict,
-        __doc__='``[limits]``: see ``arena.base.records.Limits``. Sizes are numbers of bytes, or texts such as "512 MiB".',
+        __doc__="``[limits]``: see ``arena.base.records.Limits``. Sizes are numbers of bytes, or texts such as"
+        ' "512 MiB".',
         **{name: _key_of(limit) for name, limit in LIMITS.items()},
     )
 

@@ -1,6 +1,7 @@
 """A launch spec: how a bot is launched and confined, as JSON types.
 
-``arena.sandbox.isolation.sandbox_policy`` makes it, and the fork server (``arena.sandbox.isolation.fork_server``) carries it out.
+``arena.sandbox.isolation.sandbox_policy`` makes it, and the fork server
+(``arena.sandbox.isolation.fork_server``) carries it out.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ os.execve(sys.executable, [sys.executable, "-I", "-S", __file__, "bare"], {})
 LAUNCHES_AND_IS_KILLED = """
 import os, signal, subprocess, sys, time
 from pathlib import Path
-from arena.isolation import reaper, sandbox_policy
+from arena.sandbox.isolation import reaper, sandbox_policy
 from arena.sandbox.isolation.launcher_client import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation

@@ -207,7 +207,7 @@ def test_a_process_whose_name_is_no_text_is_no_obstacle():
 SCRIPT = """
 import os, signal, time
 from arena.base.enums import IsolationLevel
-from arena.isolation import levels
+from arena.sandbox.isolation import levels
 levels.run_test_program = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 levels.probe_level(IsolationLevel.LANDLOCK)
 """
