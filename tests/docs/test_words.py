@@ -56,9 +56,9 @@ PHRASES = {
 ALLOWED = {
     "cli/results/plot_command.py": "course",
     "cli/results/show_command.py": "course",
-    "report/tournament_page.py": "course",
+    "analysis/text/tournament_page.py": "course",
     "analysis/text/tournament_plots.py": "course",
-    "definition.py": "outside_game",
+    "base/definition.py": "outside_game",
     "match/check/check.py": "leaves when it is told to quit",
     "docs/debugging.md": "leaves when it is told to quit",
 }

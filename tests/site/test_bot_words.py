@@ -13,6 +13,7 @@ import traceback
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
+from unittest.mock import patch
 
 import msgpack
 import pytest
@@ -93,7 +94,8 @@ def logged(said):
     stream, errors = io.StringIO(), io.StringIO()
     logger = logging.Logger("x")
     logger.addHandler(logging.StreamHandler(stream))
-    with contextlib.redirect_stderr(errors):
+    shows_errors = patch.object(logging, "raiseExceptions", True)  # which the command line turns off for its process
+    with contextlib.redirect_stderr(errors), shows_errors:
         logger.error("it said %s", said)
         logger.error(said)
     return stream.getvalue() + errors.getvalue()
@@ -242,19 +244,21 @@ DOORS = re.compile(r"\.for_operator\(|\.record_texts\(|\.as_source\(|[^_]OPERATO
 """How code gets what bots said without asking who reads it."""
 
 OPEN = {
-    "analysis/verification.py": "reads records to compare them",
-    "contests/hidden_home.py": "moves tournaments between homes of this arena",
-    "playing/slot.py": "stores an unrated match, from which web/people shows notes to the bot's author",
-    "report/data_frame.py": "is called by whoever has the home",
-    "report/duration_text.py": "is printed by a command",
+    "analysis/measures/verification.py": "reads records to compare them",
+    "community/contests/hidden_home.py": "moves tournaments between homes of this arena",
+    "community/play/slot.py": "stores an unrated match, from which server/operations shows notes to the bot's author",
+    "analysis/text/data_frame.py": "is called by whoever has the home",
+    "analysis/text/duration_text.py": "is printed by a command",
     "site/publish/folder.py": "writes records of a home that has none of bots' words",
-    "web/people/bot_logs.py": "answers directors",
+    "community/submissions/submission.py": "answers whoever submits a bot at a terminal",
+    "server/operating/machine.py": "is an operator's role",
+    "server/operations/bot_logs.py": "answers directors",
 }
 
 
 def test_no_other_module_behind_the_site_reads_words_of_bots_without_an_audience():
     package = Path(arena.__file__).parent
-    rooms = ("site", "web", "playing", "contests", "ladders", "submissions", "report", "analysis", "directors", "lab")
+    rooms = ("site", "server", "community", "analysis", "tournament/directors", "lab")
     found = {
         str(path.relative_to(package))
         for room in rooms

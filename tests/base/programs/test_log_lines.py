@@ -43,7 +43,7 @@ def test_an_event_is_one_line_of_what_can_be_seen(text):
 def test_what_a_bot_is_called_forges_no_line():
     line = TextLines().format(record("bot %s", HOSTILE))
     assert line == (
-        "2023-11-14T22:13:20.250+00:00 WARNING arena.web: bot"
+        "2023-11-14T22:13:20.250+00:00 WARNING arena.server.http: bot"
         r" name\r\n2026-01-01 ERROR forged\x1b[2J\u202e\u2028\x00\ud800"
     )
 
