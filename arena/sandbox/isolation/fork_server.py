@@ -228,6 +228,9 @@ def serve(connection: socket.socket, start: Starter) -> None:
             for descriptor in descriptors:
                 os.close(descriptor)
             connection.send(json.dumps(reply).encode())
+            launched = alive.get(reply.get("pid") or 0)
+            if launched is not None and launched.outline["needs_note"]:  # now, so that nobody waits for it
+                note_session(launched.outline["scratch"], reply["pid"])
     for pid in alive:
         with contextlib.suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
@@ -243,8 +246,6 @@ def handle_request(
     try:
         if "launch" in request:
             pid, alive[pid] = start(request["launch"], descriptors)
-            if alive[pid].outline["needs_note"]:
-                note_session(alive[pid].outline["scratch"], pid)
             return {"pid": pid, "uid": alive[pid].uid}
         if "ended" in request:
             running = alive.pop(request["ended"], None)
