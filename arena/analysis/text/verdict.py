@@ -166,7 +166,7 @@ class _Field:
         """Return groups of bots such that those of different groups can be told apart, in the order of the table."""
         beats = self.beats[np.ix_(bots, bots)]
         labels = connected_components(len(bots), *np.nonzero(~(beats | beats.T)))
-        return [[bots[k] for k in np.flatnonzero(labels == first).tolist()] for first in np.unique(labels)]
+        return [[bots[k] for k in np.flatnonzero(labels == first).tolist()] for first in sorted(set(labels.tolist()))]
 
 
 def _listed(names: Sequence[str], noun: str = "bot") -> str:
