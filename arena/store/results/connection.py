@@ -210,6 +210,9 @@ class Database:
 class _Pool(QueuePool):
     """Connections, of which none is left open that comes back after all were closed."""
 
+    _sqla_logger_namespace = f"{QueuePool.__module__}.{QueuePool.__name__}"
+    """Its log is SQLAlchemy's: one below ``arena`` would be shown to who asks for more of the arena's."""
+
     _is_disposed = False
 
     def dispose(self) -> None:

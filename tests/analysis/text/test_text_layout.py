@@ -1,10 +1,11 @@
 """Tables as text within a width: drawn here as they must come out."""
 
 import pytest
-from wcwidth import wcswidth as cells
 
 from arena.analysis.text.tables import Column, fitted_table, render_table
 from arena.analysis.text.text_layout import wrapped
+
+cells = pytest.importorskip("wcwidth", reason="needs wcwidth").wcswidth
 
 COLUMNS = [
     Column("rank", "rank"),

@@ -33,6 +33,7 @@ FORM = {
     "deadline_at": "2027-03-08T23:59:59",
     "time_zone": "Europe/Berlin",
     "entrants": "everybody",
+    "ladders": "",
     "invited": "",
     "bots_per_author": "1",
     "game": "differences",

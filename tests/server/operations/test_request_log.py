@@ -79,11 +79,13 @@ async def test_a_defect_is_logged_under_the_id_that_the_visitor_sees(directory, 
 
     from arena.server.http.endpoint import Endpoint
 
-    site = Site(OpenedHome(directory), hosts=Hosts("0.0.0.0", [HOST]), endpoints=[Endpoint(path="/fail", handler=fail)])
+    home = OpenedHome(directory)
+    site = Site(home, hosts=Hosts("0.0.0.0", [HOST]), endpoints=[Endpoint(path="/fail", handler=fail)])
     transport = httpx.ASGITransport(app=site)
     async with httpx.AsyncClient(transport=transport, base_url=f"https://{HOST}") as client:
         response = await client.get("/fail")
     await site.close()
+    home.close()
     assert response.status_code == 500
     [defect] = [one for one in lines.values if one["message"] == "a request failed"]
     assert defect["request"] == response.headers["x-request-id"]

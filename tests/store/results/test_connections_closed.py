@@ -87,3 +87,10 @@ def test_a_connection_that_is_used_while_its_database_is_closed_is_closed_therea
     database.read(lambda _: None)
     assert [connection.is_closed for connection in opened] == [True, False]
     database.close()
+
+
+def test_closing_says_nothing_in_the_arenas_log(tmp_path, caplog):
+    caplog.set_level("INFO")
+    database = connection_module.Database(tmp_path / "arena.sqlite3")
+    database.read(lambda _: database.close())
+    assert [entry for entry in caplog.records if entry.name.startswith("arena")] == []

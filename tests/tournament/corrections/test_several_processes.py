@@ -16,9 +16,9 @@ pytestmark = pytest.mark.slow
 
 KILLED = """
 import os, signal, sys
-from arena.corrections import disqualify
+from arena.tournament.corrections.absence import disqualify
 from arena.store.home import ArenaHome
-from arena.store import correction_log
+from arena.store.results import correction_log
 
 directory, url = sys.argv[1:]
 correction_log._update = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # the last step of the transaction
@@ -28,9 +28,9 @@ with ArenaHome(directory, store=url or None) as home:
 
 VOIDING = """
 import sys
-from arena.corrections import void_matches
 from arena.base.errors import StoreError
 from arena.store.home import ArenaHome
+from arena.tournament.corrections.void_matches import void_matches
 
 directory, url, *matches = sys.argv[1:]
 with ArenaHome(directory, store=url or None) as home:
