@@ -31,6 +31,8 @@ IDLE_SECONDS = 20.0
 STEADY_SECONDS = 60.0
 """After having worked for so long, a program says again why it can't."""
 AGAIN_SECONDS = 0.01
+NOTHING_TO_DO = 3
+"""The exit code of a program that is to be started again when there is something for it to do."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -72,7 +74,7 @@ class _Termination:
             raise TerminatedError
 
 
-def run_service(parent: int, niceness: int, work: Callable[[], None]) -> None:
+def run_service(parent: int, niceness: int, work: Callable[[], None]) -> int:
     """Prepare this process for its work, do it, and end it quietly on SIGTERM, whenever that comes.
 
     Ctrl-C is left to the process that started this one. Warnings of the arena go to stderr.
@@ -84,10 +86,13 @@ def run_service(parent: int, niceness: int, work: Callable[[], None]) -> None:
         parent: the process that started this one; if it has ended already, this one ends.
         niceness: how far this process stands back behind others.
         work: what it does.
+
+    Returns:
+        The exit code: 0 after SIGTERM, ``NOTHING_TO_DO`` if the work has come to an end.
     """
     set_up_logging(logging.WARNING)  # the log of a run has more, in its own file
     sys.unraisablehook = _come_again
-    termination = _Termination()
+    termination, code = _Termination(), 0
     with contextlib.suppress(TerminatedError):
         try:
             signal.signal(signal.SIGTERM, termination)
@@ -95,9 +100,11 @@ def run_service(parent: int, niceness: int, work: Callable[[], None]) -> None:
             end_with(parent, signal.SIGTERM)
             os.nice(niceness)
             work()
+            code = NOTHING_TO_DO
         finally:
             termination.is_over = True
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends; a second one would be a traceback
+    return code
 
 
 @contextmanager

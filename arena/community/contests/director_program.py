@@ -54,8 +54,7 @@ def main(arguments: list[str]) -> int:
         finally:
             processes.close()
 
-    run_service(int(parent), NICENESS, direct)
-    return 0
+    return run_service(int(parent), NICENESS, direct)
 
 
 def _keep_going(directory: str, processes: _Processes, note: TroubleNote) -> None:

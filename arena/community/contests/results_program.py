@@ -43,8 +43,7 @@ def main(arguments: list[str]) -> int:
     def make_results() -> None:
         keep_trying(lambda: _run(directory, maker, note), _log, "no results can be made now", note)
 
-    run_service(int(parent), NICENESS, make_results)
-    return 0
+    return run_service(int(parent), NICENESS, make_results)
 
 
 def _run(directory: str, maker: ResultMaker, note: TroubleNote) -> None:

@@ -34,8 +34,9 @@ def main(arguments: list[str]) -> int:
     parent, directory, path = arguments
     note = TroubleNote(directory, "ladder", path)
 
+    leaving = Leaving()
+
     def direct() -> None:
-        leaving = Leaving()
         leaving.on_sigterm()
         keep_trying(
             lambda: _keep_going(directory, path, leaving, note),
@@ -46,8 +47,8 @@ def main(arguments: list[str]) -> int:
             sleep=leaving.sleep,
         )
 
-    run_service(int(parent), NICENESS, direct)
-    return 0
+    code = run_service(int(parent), NICENESS, direct)
+    return 0 if leaving.is_asked else code
 
 
 def _keep_going(directory: str, path: str, leaving: Leaving, note: TroubleNote) -> None:

@@ -46,8 +46,7 @@ def main(arguments: list[str]) -> int:
         _keep_to_own_cores()
         keep_trying(lambda: _run(directory, int(slots), note), _log, "nobody can play now", note)
 
-    run_service(int(parent), NICENESS, let_play)
-    return 0
+    return run_service(int(parent), NICENESS, let_play)
 
 
 def _keep_to_own_cores() -> None:

@@ -50,8 +50,7 @@ def main(arguments: list[str]) -> int:
             return
         keep_trying(lambda: _run(directory, note), _log, "nothing can be checked now", note)
 
-    run_service(int(parent), NICENESS, check)
-    return 0
+    return run_service(int(parent), NICENESS, check)
 
 
 class CheckerLock:

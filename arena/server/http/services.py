@@ -11,6 +11,8 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from arena.base.programs.service_program import NOTHING_TO_DO
+
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 30.0
 STEADY_SECONDS = 60.0
@@ -21,7 +23,7 @@ _log = logging.getLogger("arena.server.http")
 
 
 class Service:
-    """A program that runs while there is something for it to do, and ends with 0 when there is not.
+    """A program that runs while there is something for it to do, and ends with ``NOTHING_TO_DO`` when there is not.
 
     Its first argument is the process that started it, with which it ends.
 
@@ -75,7 +77,7 @@ class Service:
             self._started_at = self._now()
             try:
                 code: object = await self._run_once()
-                if code == 0:
+                if code == NOTHING_TO_DO:
                     pause_seconds, self.rests, self._failure = FIRST_PAUSE_SECONDS, True, ""
                     continue
             except OSError as error:  # no process can be started now

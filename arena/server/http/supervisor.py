@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.base.errors import UsageError
+from arena.base.errors import DatabaseError, UsageError
 from arena.base.programs.service_program import keep_trying
 from arena.base.programs.systemd import notify
 from arena.base.programs.trouble_note import TroubleNote
@@ -33,7 +33,7 @@ from arena.store.results.commit_signal import Commits
 
 ASK_SECONDS = 0.5
 """Between two looks whether anything was committed."""
-LOOK_SECONDS = 1.0
+LOOK_SECONDS = 5.0
 """Between two looks if nothing was: a contest begins when its time has come."""
 STAY_SECONDS = 10.0
 """Between two times that it is said for a part at rest that it is there."""
@@ -154,6 +154,18 @@ class _Watched:
             people.unrated_matches.keep_menu()
 
 
+def _is_wanted(one: _Watched, view: View) -> bool:
+    """Return whether to start a part; so it is if what it has to do can't be read, for it says why."""
+    try:
+        return one.is_wanted(view)
+    except DatabaseError:  # it is away
+        raise
+    except Exception as error:
+        if one.service.rests:
+            _log.error("what there is for the part %s to do can't be read: %s", one.program.part.name, error)
+        return one.service.rests
+
+
 class Supervisor:
     """Looks what there is to do, in a thread, and keeps the programs running that have something."""
 
@@ -208,7 +220,7 @@ class Supervisor:
                 if commits.are_new():
                     view = View(home, people)
                     for one in self._watched:
-                        if one.is_wanted(view):
+                        if _is_wanted(one, view):
                             self._loop.call_soon_threadsafe(one.service.want)
                 for one in self._watched:
                     one.note_trouble()

@@ -173,6 +173,13 @@ def test_a_second_sigterm_while_it_ends_is_no_traceback():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize(("work", "code"), [("None", 3), ("os.kill(os.getpid(), signal.SIGTERM)", 0)])
+def test_the_exit_code_says_whether_there_was_nothing_to_do(work, code):
+    text = "import os, signal\nfrom arena.base.programs.service_program import end_now, run_service\n"
+    text += f"end_now(run_service(os.getppid(), 0, lambda: {work}))"
+    assert subprocess.run([sys.executable, "-c", text]).returncode == code
+
+
 TERMINATED_IN_A_CALLBACK = """
 import os, signal, threading, weakref
 from arena.base.programs.service_program import run_service

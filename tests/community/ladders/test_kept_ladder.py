@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -52,6 +53,15 @@ def state(people):
 def recorded(home):
     found = home.store.find_tournament("open")
     return found.recorded if found is not None else 0
+
+
+def test_it_ends_when_nothing_but_a_change_would_help(kept, people, home):
+    commits = SimpleNamespace(are_new=lambda: True)
+    kept.keep_going(Leaving(), commits, SimpleNamespace(is_over=lambda is_busy: not is_busy))
+    assert (recorded(home), state(people)) == (6, DirectorState.IDLE)
+    want(people, Wish.PAUSE)
+    kept.keep_going(Leaving(), commits, SimpleNamespace(is_over=lambda is_busy: not is_busy))
+    assert state(people) is DirectorState.PAUSED
 
 
 def test_it_plays_while_there_is_something_to_learn_and_then_waits(kept, people, home):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.base.programs.service_program import NOTHING_TO_DO
 from arena.server.http import services
 from arena.server.http.services import Service
 from tests.server.conftest import client_of
@@ -56,7 +57,7 @@ async def test_one_that_fails_at_once_is_started_less_and_less_often(tmp_path, m
             raise asyncio.CancelledError
 
     monkeypatch.setattr(services.asyncio, "sleep", sleep)
-    service = Service(program(tmp_path, monkeypatch, "raise SystemExit(1)\n"), ())
+    service = Service(program(tmp_path, monkeypatch, ""), ())
     service.want()
     with pytest.raises(asyncio.CancelledError):
         await service._keep_running()
@@ -66,7 +67,8 @@ async def test_one_that_fails_at_once_is_started_less_and_less_often(tmp_path, m
 async def test_one_that_has_nothing_to_do_rests_until_it_is_wanted(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(services, "FIRST_PAUSE_SECONDS", 1000.0)
     ready = tmp_path / "ready"
-    service = Service(program(tmp_path, monkeypatch, "import sys\nopen(sys.argv[2], 'x').close()\n"), (str(ready),))
+    text = f"import sys\nopen(sys.argv[2], 'x').close()\nsys.exit({NOTHING_TO_DO})\n"
+    service = Service(program(tmp_path, monkeypatch, text), (str(ready),))
     service.start()
     for _ in range(2):
         assert service.rests

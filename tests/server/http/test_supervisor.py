@@ -7,7 +7,7 @@ import pytest
 from arena.base.programs.trouble_note import noted_troubles
 from arena.community.submissions.containment_note import note_containment
 from arena.match.players.manifest import load_bot
-from arena.server.http.supervisor import View, _Watched
+from arena.server.http.supervisor import View, _is_wanted, _Watched
 from arena.server.operating.parts import programs
 from arena.store.home import PEOPLE_FILE, ArenaHome
 from arena.store.people.directing import DirectorState, Wish
@@ -116,6 +116,19 @@ def test_a_check_that_was_given_up_is_done_when_its_time_has_come(world):
     world.wanted()
     world.seconds += DAY
     assert world.wanted() == ["checker", "play"]
+
+
+def test_a_part_of_which_nothing_can_be_read_is_started_and_stops_no_other(world, monkeypatch, caplog):
+    world.wanted()
+    monkeypatch.setattr(world.people.contests, "all", lambda: 1 / 0)
+    hand_in(world)
+    view = View(world.home, world.people)
+    assert [one.program.part.name for one in world.watched if _is_wanted(one, view)] == [
+        "checker",
+        "contests",
+        "results",
+    ]
+    assert "what there is for the part contests to do can't be read: division by zero" in caplog.text
 
 
 def test_parts_at_rest_are_said_to_be_there(world):
