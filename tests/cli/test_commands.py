@@ -158,6 +158,7 @@ def test_games_are_listed_and_described(arena):
         assert all(part in shown for part in ("\n1. ", "accepted", "An action:", "Scores so far"))
 
 
+@pytest.mark.slow
 def test_play_draws_the_match_and_tells_the_result(arena):
     code, text, _ = arena("play", "differences", BOTS / "greedy", BOTS / "minimal", "-o", "size=4", "--rng-seed", 3)
     assert code == 0

@@ -81,6 +81,7 @@ def plain(items):
     return [item.removeprefix("plain,") for item in items if item.startswith("plain,")]
 
 
+@pytest.mark.slow
 def test_commands_are_completed_without_importing_them(directory):
     assert plain(complete(directory, "arena ")) == list(COMMANDS)
     assert plain(complete(directory, "arena st")) == ["standings", "stats"]

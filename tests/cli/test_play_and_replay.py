@@ -264,6 +264,7 @@ def test_a_replay_page_holds_the_board_the_actions_and_the_note():
         assert line in text
 
 
+@pytest.mark.slow(only=("60-200",))
 @pytest.mark.parametrize(("size", "width"), [(8, 80), (30, 80), (60, 200), (12, 40)])
 def test_a_replay_page_keeps_to_the_terminal(size, width):
     record = play_match("differences", [load_bot(BOTS / "minimal")] * 2, options={"size": size})

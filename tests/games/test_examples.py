@@ -62,6 +62,7 @@ def winning_openings(size):
     return {action for action in game.legal_actions(start) if value(game.apply(start, action))[1] == 1}
 
 
+@pytest.mark.slow(only=("3",))
 @pytest.mark.parametrize("size", [2, 3])
 def test_hex_is_won_by_the_first_seat_and_with_the_pie_rule_by_the_second(size):
     """John Nash's strategy stealing; and an opening in an acute corner loses (Beck, Bleicher and Crowe, 1969)."""

@@ -141,7 +141,12 @@ def test_a_mistake_is_named_by_one_check_with_the_shortest_line_of_play(name):
     [
         ("SeatCannotBeShown", "seats", "<Unshowable>"),
         ("ScoreIsNoFloat", "scores", "64 bits"),
-        ("ObservationIsTooDeep", "repeatability", "a value of the game can't be examined: that raised RecursionError"),
+        pytest.param(
+            "ObservationIsTooDeep",
+            "repeatability",
+            "a value of the game can't be examined: that raised RecursionError",
+            marks=pytest.mark.slow,
+        ),
         ("ApplyRaisesNoException", "apply", "OddError: <exception str() failed>"),
         ("PathRaises", "path", "path raised tests.mistaken_games.OddError"),
     ],

@@ -294,6 +294,7 @@ def test_the_digest_of_a_bot_is_what_it_was_in_earlier_versions(tmp_path):
     assert load_bot(bot).digest == "733cc197c60a9d47"
 
 
+@pytest.mark.slow
 def test_a_directory_is_removed_however_deep_and_closed_it_is(tmp_path):
     bot = make_bot(tmp_path / "b")
     nested(bot)

@@ -537,7 +537,7 @@ class EveryEventOnce(RuleBasedStateMachine):
                 assert not [seq for seq in range(here + 1, len(log) + 1) if self.wanted(client.topics, number, seq)]
 
 
-TestEveryEventOnce = EveryEventOnce.TestCase
+TestEveryEventOnce = pytest.mark.slow(sample=True)(EveryEventOnce.TestCase)
 TestEveryEventOnce.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 
 

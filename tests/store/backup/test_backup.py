@@ -291,6 +291,7 @@ def forget(people, number):
     people._database.write(lambda connection: connection.execute(table.delete().where(table.c.id == number)))
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_empty_is_refused(postgres_url, backup, tmp_path):
     Store(postgres_url).close()
     with pytest.raises(StoreError, match="expected an empty database"):

@@ -124,6 +124,7 @@ def test_a_column_of_other_types_is_told_in_a_sentence(database, capsys, table, 
     check_commands(COMMANDS["column"], capsys)
 
 
+@pytest.mark.slow(only=("{'settings': {'players': []}}",))
 @pytest.mark.parametrize(
     "changes",
     [

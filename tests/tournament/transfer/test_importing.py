@@ -339,6 +339,7 @@ def test_an_empty_export_brings_nothing_and_line_breaks_of_another_system_are_no
     assert imported(here, [f"{line}\r" for line in whole(there)]).taken == 24
 
 
+@pytest.mark.slow
 def test_an_export_is_imported_into_a_database_on_a_server(postgres_url, there, tmp_path):
     play(there.store, CUP)
     there.store.note_void(there.store.tournament("cup"), 3, "the worker\0was killed")
