@@ -13,7 +13,7 @@ from arena.cli.group import run
 from arena.match.players.diagnosis import Failure, hint_for
 from benchmarks import zoo_bots as zoo
 from tests import needs
-from tests.cli.terminal import shown_at_a_terminal
+from tests.cli.typed_terminal import shown_at_a_terminal
 
 KIT = "from arena.botkit import run\n\n\n"
 FIRST = "    return game.legal_actions(state)[0]"

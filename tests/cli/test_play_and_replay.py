@@ -21,7 +21,7 @@ from arena.match.replay import states_of
 from arena.match.single_match import ask_bot, play_match
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import called
-from tests.cli.terminal import Terminal, shown_at_a_terminal
+from tests.cli.typed_terminal import Terminal, shown_at_a_terminal
 from tests.games.variants import VARIANTS
 
 BOTS = Path(__file__).parents[2] / "bots"

@@ -19,7 +19,7 @@ from arena.store.results.store import Store
 from arena.store.results.values import StoredBot
 from tests.store.results.samples import definition, line, record
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 HOMES = sorted(path.name for path in (DATA / "stored" / "homes").iterdir())
 
 

@@ -14,7 +14,7 @@ from arena.cli.remote.site_address import site_address
 from arena.store.people.secret import new_token
 from tests.cli.calls import called, refusal
 from tests.cli.remote.conftest import hostile, response, saying
-from tests.cli.terminal import Terminal
+from tests.cli.typed_terminal import Terminal
 
 
 @pytest.fixture
