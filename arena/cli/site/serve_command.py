@@ -33,8 +33,7 @@ from arena.cli.site.serve_options import (
 from arena.cli.terminal.common import open_home
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.streams import INTERRUPTED, OK
-from arena.server.operating.part_lock import locked_parts
-from arena.server.operating.parts import WEB, WORK, Program, programs
+from arena.server.operating.parts import WEB, WORK, Program, locked_parts, programs
 from arena.store.home import STORE_VARIABLE, home_path, own_databases
 
 if TYPE_CHECKING:

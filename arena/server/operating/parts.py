@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from arena.base.errors import UsageError
+from arena.store.results.lock import FileLock
 
 WEB, WORK = "web", "work"
 """What ``arena serve --only`` takes, and the names of locks: the web process, and the supervisor of all parts."""
@@ -77,3 +80,27 @@ def programs(
         *(Program(LADDER, (place, file), name) for name, file in ladders),
         Program(PLAY, (place, str(play_slots))),
     )
+
+
+def lock_path(directory: Path, name: str) -> Path:
+    """Return the file of the lock that ``WEB`` or ``WORK`` holds while it runs."""
+    return directory / "parts" / f"{name}.lock"
+
+
+@contextmanager
+def locked_parts(directory: Path, names: Iterable[str]) -> Iterator[None]:
+    """Hold locks, so that a home has one web process and one supervisor; the system releases them in any case.
+
+    Args:
+        directory: the home.
+        names: ``WEB``, ``WORK`` or both.
+
+    Raises:
+        StoreError: if another process holds one of them, or they can't be written.
+    """
+    with ExitStack() as locks:
+        for name in names:
+            locks.enter_context(
+                FileLock(lock_path(directory, name), f"{directory}: another arena serve runs its {name}")
+            )
+        yield

@@ -16,8 +16,7 @@ from pathlib import Path
 from arena.base.errors import ArenaError
 from arena.base.programs.trouble_note import Trouble, noted_troubles
 from arena.base.text import counted
-from arena.server.operating.part_lock import lock_path
-from arena.server.operating.parts import PARTS, WEB, WORK
+from arena.server.operating.parts import PARTS, WEB, WORK, lock_path
 from arena.store.people.contest import ContestPhase, ContestResults, phase_of
 from arena.store.people.directing import LADDER, DirectorState
 from arena.store.people.people_store import PeopleStore
@@ -83,9 +82,10 @@ def _known(part: str, sentence: str) -> Trouble:
 
 
 def _away(directory: Path) -> Iterator[Trouble]:
-    """Yield that nothing is checked and played if the supervisor of the parts has run on this home and does not now."""
-    path = lock_path(directory, WORK)
-    if path.exists() and not is_file_locked(path):
+    """Yield that nothing is checked and played where it has been, also by units of an earlier arena."""
+    path, web = lock_path(directory, WORK), lock_path(directory, WEB)
+    has_worked = any(one != web for one in path.parent.glob("*.lock"))
+    if has_worked and not (path.exists() and is_file_locked(path)):
         yield _known(WORK, "the process that checks and plays does not run (arena serve --only work)")
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from arena.base.errors import StoreError, UsageError
-from arena.server.operating.part_lock import locked_parts
-from arena.server.operating.parts import PARTS, programs
+from arena.server.operating.parts import PARTS, locked_parts, programs
 
 
 def test_each_part_is_a_program_and_each_ladder_its_own():

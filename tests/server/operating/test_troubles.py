@@ -6,7 +6,7 @@ import pytest
 
 from arena.base.errors import DatabaseError
 from arena.base.programs.trouble_note import Trouble, TroubleNote
-from arena.server.operating.part_lock import locked_parts
+from arena.server.operating.parts import locked_parts
 from arena.server.operating.troubles import PROBE, troubles, why_unwritable
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import DirectorState
@@ -39,8 +39,12 @@ def test_nothing_is_wrong_with_a_part_that_never_worked_here_or_works_now(tmp_pa
         assert found(tmp_path, people) == []
 
 
-def test_a_part_that_has_worked_here_and_does_not_now_is_named(tmp_path, people):
-    with locked_parts(tmp_path, ["web", "work"]):
+@pytest.mark.parametrize("earlier", ["work", "checker"])
+def test_that_nothing_works_here_any_more_is_named(tmp_path, people, earlier):
+    """Also where the units of an earlier arena, one for each part, are not replaced yet."""
+    with locked_parts(tmp_path, ["web"]):
+        assert found(tmp_path, people) == []
+    with locked_parts(tmp_path, ["web", earlier]):
         pass
     sentence = "the process that checks and plays does not run (arena serve --only work)"
     assert found(tmp_path, people) == [Trouble("work", sentence, sentence)]
