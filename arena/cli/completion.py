@@ -1,8 +1,4 @@
-"""What a shell completes on a command line of the arena: the values of parameters, by the parameters' names.
-
-This module is imported when a shell asks, which it does by ``_ARENA_COMPLETE`` in the environment; click does the rest.
-Nothing is written, and whatever can't be read has no completions.
-"""
+"""What a shell completes on a command line of the arena, and ``arena completion``, the script by which it does."""
 
 from __future__ import annotations
 
@@ -22,6 +18,9 @@ from arena.games import GAMES
 from arena.kits.languages import LANGUAGES
 from arena.store.home import DATABASE_FILE, STORE_VARIABLE, home_path
 from arena.store.results.known_names import KnownNames
+
+# Imported when a shell asks, which it does by ``_ARENA_COMPLETE`` in the environment; click does the rest.
+# Nothing is written, and whatever can't be read has no completions.
 
 Candidates = Callable[[KnownNames, str], Iterable[str]]
 """From the names in the home and the beginning of a value to values; those that begin otherwise are left out."""
@@ -159,3 +158,30 @@ class ArenaBashComplete(BashComplete):
 
 
 add_completion_class(ArenaBashComplete)
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion_command(context: click.Context, shell: str) -> None:
+    """Print the script by which SHELL (bash, zsh or fish) completes commands, options, and the names of tournaments,
+    matches, bots and games.
+
+    \b
+    Where to put it:
+      bash  in ~/.bashrc:                eval "$(arena completion bash)"
+      zsh   in ~/.zshrc, after compinit: eval "$(arena completion zsh)"
+      fish  arena completion fish > ~/.config/fish/completions/arena.fish
+
+    It takes effect in the next shell. Names are those in the home that the line names, in $ARENA_HOME, or in .arena.
+    """
+    from click.shell_completion import get_completion_class
+
+    from arena.cli.group import COMPLETION
+
+    shell_class = get_completion_class(shell)
+    assert shell_class is not None
+    click.echo(shell_class(context.find_root().command, {}, "arena", COMPLETION).source())

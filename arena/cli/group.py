@@ -6,7 +6,6 @@ import os
 import sys
 import tempfile
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,7 +67,7 @@ class LazyGroup(click.Group):
 @cache
 def _import_command(name: str) -> click.Command:
     """Return a command, which takes the global options as well."""
-    command: click.Command = import_module(COMMANDS[name].module).command
+    command = COMMANDS[name].imported()
     command.params += global_options(hidden=True)
     command.epilog = HELP_LINE
     _complete_names(command)
@@ -107,7 +106,7 @@ def arena(context: click.Context) -> None:
 
 def _show_overview(context: click.Context) -> None:
     """Print what the home has; fail with the help where no home exists."""
-    from arena.cli.results.overview import print_overview
+    from arena.cli.results.tournaments import print_overview
 
     try:
         print_overview()

@@ -262,7 +262,7 @@ def test_a_defect_of_ours_is_one_sentence_with_a_file_to_report(arena, monkeypat
     def fail(*_):
         raise RuntimeError("oops")
 
-    monkeypatch.setattr("arena.cli.results.standings_command.load_standings", fail)
+    monkeypatch.setattr("arena.cli.results.tables.load_standings", fail)
     code, _, errors = arena("standings", "tiny")
     assert code == 1
     assert "this is a defect of the arena (RuntimeError: oops)" in errors

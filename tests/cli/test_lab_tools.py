@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from arena.cli.lab import lab_kernels
+from arena.cli.lab import lab_command as lab_kernels
 from arena.games.kernels.encoding import KERNEL_NAMES
 from arena.games.kernels.loading import load
 from arena.games.kernels.sameness import Effort

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.lab.lab_command import command
+from arena.cli.lab.lab_command import lab_command as command
 from arena.games import GAMES, make_game
 from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits

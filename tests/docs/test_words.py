@@ -54,8 +54,8 @@ PHRASES = {
 """Phrases that must not come back in code, messages and pages, and what to write instead."""
 
 ALLOWED = {
-    "cli/results/plot_command.py": "course",
-    "cli/results/show_command.py": "course",
+    "cli/results/report.py": "course",
+    "cli/results/bots.py": "course",
     "analysis/text/tournament_page.py": "course",
     "analysis/text/tournament_plots.py": "course",
     "base/definition.py": "outside_game",

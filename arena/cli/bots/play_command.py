@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--hints", metavar="BOT", help="The bot that gives hints to people [default: the first one in BOTS].")
 @quiet_option
 @json_option
-def command(
+def play_command(
     game: str,
     bots: tuple[str, ...],
     options: tuple[str, ...],

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 )
 @isolation_option
 @json_option
-def command(match: str, ply: int | None, seat: int | None, bot_path: Path | None, isolation: str, as_json: bool) -> int:
+def repro_command(
+    match: str, ply: int | None, seat: int | None, bot_path: Path | None, isolation: str, as_json: bool
+) -> int:
     """Start a bot of MATCH (written TOURNAMENT/NUMBER) again, send it what it was sent then, and show what it does at
     PLY: by default where it failed, or at its last action.
 

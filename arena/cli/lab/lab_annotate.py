@@ -1,30 +1,98 @@
-"""``arena lab annotate``: what the actions of recorded matches lost, kept beside the records."""
+"""``arena lab annotate``: what the actions of recorded matches lost, and how accurately bots play by that."""
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.analysis.text.tables import Column, Row, printable
 from arena.base.errors import UsageError
-from arena.base.text import counted
-from arena.cli.lab.accuracy_table import accuracy_table, say_left_out
+from arena.base.text import all_of, counted
 from arena.cli.lab.lab_analyse import worth_json
 from arena.cli.terminal.common import match_of, open_home, print_json, print_table, sentences_text
-from arena.cli.terminal.duration import within_option
-from arena.cli.terminal.options import game_option, json_option, quiet_option, wide_option
+from arena.cli.terminal.options import game_option, json_option, quiet_option, wide_option, within_option
 from arena.cli.terminal.streams import FAILED, OK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arena.base.records import MatchRecord
+    from arena.lab.matches.accuracy import BotAccuracy, TournamentAccuracy
     from arena.lab.matches.annotated_tournament import NotAnnotated
     from arena.lab.matches.annotating import Annotated
     from arena.store.home import ArenaHome
     from arena.store.results.values import StoredTournament
+
+
+# The table of how well bots play by what is known.
+
+ACCURACY_COLUMNS = [
+    Column("bot", "bot", is_number=False),
+    Column("matches", "matches", drop_order=3),
+    Column("decisions", "decisions", drop_order=2),
+    Column("kept", "kept %"),
+    Column("mistakes", "?"),
+    Column("blunders", "??"),
+    Column("earned", "earned", 1, drop_order=1),
+    Column("lucky", "lucky", 1, drop_order=1),
+    Column("points_known", "of matches", drop_order=4),
+]
+
+ACCURACY_TITLE = "Accuracy"
+ABOUT_ACCURACY = (
+    "By annotated matches: the share of value kept in a decision with 95 % interval; actions that lose margin and that"
+    " change the outcome; points held all the way, and points that the other bot had let slip."
+)
+
+
+def accuracy_table(
+    bots: Sequence[BotAccuracy], names: Mapping[str, str], formatted: bool = True
+) -> tuple[list[Column], list[Row]]:
+    """Return the table of accuracy.
+
+    Args:
+        bots: in order.
+        names: what tables call them, by ``name@version``.
+        formatted: intervals as text; otherwise as JSON types.
+    """
+    return ACCURACY_COLUMNS, [
+        {
+            "bot": names.get(bot.bot, bot.bot),
+            "matches": bot.matches,
+            "decisions": bot.decisions,
+            "kept": _kept(bot, formatted),
+            "mistakes": bot.mistakes,
+            "blunders": bot.blunders,
+            "earned": bot.earned,
+            "lucky": bot.lucky,
+            "points_known": bot.points_known,
+        }
+        for bot in bots
+    ]
+
+
+def say_left_out(accuracy: TournamentAccuracy, tournament: str, names: Mapping[str, str]) -> None:
+    """Say on stderr which bots are not in the table of a tournament, and how to have them in it."""
+    for match in sorted(set(accuracy.left_out.values())):
+        bots = all_of([names.get(bot, bot) for bot, first in accuracy.left_out.items() if first == match])
+        again = f"arena lab annotate {shlex.quote(f'{tournament}/{match}')}"
+        note = f"the accuracy of {bots} is not shown: that of match {match} is malformed; to annotate it again: {again}"
+        click.echo(printable(f"arena: {note}"), err=True)
+
+
+def _kept(bot: BotAccuracy, formatted: bool) -> object:
+    share = bot.kept
+    if share is None:
+        return "-" if formatted else None
+    if not formatted:
+        return {"value": share.value, "low": share.low, "high": share.high}
+    interval = f" [{100 * share.low:.1f}, {100 * share.high:.1f}]" if bot.encounters > 1 else ""
+    return f"{100 * share.value:.1f}{interval}"
+
 
 COUNTS_A_STEP = 20
 MAX_REASONS = 5

@@ -11,12 +11,16 @@ import click
 from arena.analysis.text.tables import Column, printable
 from arena.base.errors import UsageError
 from arena.base.text import all_of, counted
-from arena.cli.terminal.common import open_home, print_table
-from arena.cli.terminal.duration import within_option
-from arena.cli.terminal.options import WholeNumber, json_option, options_option, quiet_option, wide_option
-from arena.cli.terminal.output_file import check_directories, write_file
+from arena.cli.terminal.common import check_directories, open_home, print_table, waiting, write_file
+from arena.cli.terminal.options import (
+    WholeNumber,
+    json_option,
+    options_option,
+    quiet_option,
+    wide_option,
+    within_option,
+)
 from arena.cli.terminal.streams import OK
-from arena.cli.terminal.waiting import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

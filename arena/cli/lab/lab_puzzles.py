@@ -15,10 +15,8 @@ import click
 
 from arena.analysis.text.tables import Column, printable
 from arena.base.text import counted
-from arena.cli.terminal.common import open_home, print_json, print_table, sentences_text
-from arena.cli.terminal.duration import within_option
-from arena.cli.terminal.options import MAX_COUNT, WholeNumber, json_option, quiet_option, wide_option
-from arena.cli.terminal.output_file import check_directories, write_file
+from arena.cli.terminal.common import check_directories, open_home, print_json, print_table, sentences_text, write_file
+from arena.cli.terminal.options import MAX_COUNT, WholeNumber, json_option, quiet_option, wide_option, within_option
 
 if TYPE_CHECKING:
     from arena.base.definition import GameChoice

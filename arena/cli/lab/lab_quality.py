@@ -11,9 +11,8 @@ import click
 
 from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
-from arena.cli.terminal.duration import within_option
-from arena.cli.terminal.options import WholeNumber, options_option, quiet_option, rng_seed_option
-from arena.cli.terminal.output_file import check_directories, write_file
+from arena.cli.terminal.common import check_directories, write_file
+from arena.cli.terminal.options import WholeNumber, options_option, quiet_option, rng_seed_option, within_option
 from arena.cli.terminal.streams import OK
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ import click
 from arena.analysis.text.tables import printable
 from arena.base.errors import OptionError, UsageError
 from arena.base.text import all_of, counted, duration_text, short_size_text
-from arena.cli.terminal.duration import within_option
-from arena.cli.terminal.options import json_option, options_option, quiet_option
+from arena.cli.terminal.options import json_option, options_option, quiet_option, within_option
 from arena.cli.terminal.streams import OK
 
 if TYPE_CHECKING:

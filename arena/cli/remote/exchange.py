@@ -1,25 +1,165 @@
-"""A request and its reply, both bounded: by size, and by a deadline for all of it.
-
-No redirect is followed, certificates are checked, and whatever goes wrong is one sentence that names the site.
-"""
+"""A request and its reply, both bounded: by size, and by a deadline for all of it, also through a proxy."""
 
 from __future__ import annotations
 
 import http.client
+import io
 import os
 import socket
 import ssl
+import time
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, cast
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from arena.base.errors import SiteAwayError, SiteError, UsageError
+from arena.base.names import is_visible
+from arena.base.programs.loopback import is_loopback
 from arena.base.text import size_text
-from arena.cli.remote.proxy import Proxy, proxy_for
 from arena.cli.remote.site_address import SiteAddress
-from arena.cli.remote.timed_socket import Deadline, TimedSocket
-from arena.cli.remote.visible import visible_sentence
+
+# Text of a site, so that it can be shown: it may be anything.
+
+MAX_SENTENCE_CHARACTERS = 600
+
+
+def visible_sentence(text: str) -> str:
+    """Return a text as one line of bounded length, with a mark in place of each letter that can't be seen.
+
+    >>> visible_sentence("not\\x1b[2J so\\n fast")
+    'not�[2J so fast'
+    """
+    return visible_line(" ".join(text[: 2 * MAX_SENTENCE_CHARACTERS].split()))
+
+
+def visible_line(line: str) -> str:
+    """Return a line of several, such as one of a traceback, at bounded length: its spaces stay as they are.
+
+    >>> visible_line("    open()\\x1b[2J")
+    '    open()�[2J'
+    """
+    line = line[: 2 * MAX_SENTENCE_CHARACTERS].expandtabs().rstrip()
+    shown = "".join(letter if is_visible(letter) else "\ufffd" for letter in line)
+    return shown if len(shown) <= MAX_SENTENCE_CHARACTERS else f"{shown[: MAX_SENTENCE_CHARACTERS - 1]}…"
+
+
+# The proxy that the environment names: $HTTPS_PROXY, $HTTP_PROXY or $ALL_PROXY, and $NO_PROXY for exceptions.
+
+DEFAULT_PORT = 80
+EXPECTED = "expected an address such as http://proxy.example.org:3128"
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """What requests are sent through.
+
+    Attributes:
+        host: its name or address.
+        port: its port.
+        headers: by which it knows who asks.
+    """
+
+    host: str
+    port: int
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
+
+
+def proxy_for(site: SiteAddress) -> Proxy | None:
+    """Return the proxy for a site; None for this machine, and where the environment names none.
+
+    Raises:
+        UsageError: if what it names is no proxy.
+    """
+    if is_loopback(site.host) or proxy_bypass(f"{site.host}:{site.port}"):
+        return None
+    proxies = getproxies()
+    text = proxies.get(site.scheme) or proxies.get("all")
+    return _parsed(text, site.scheme) if text else None
+
+
+def _parsed(text: str, scheme: str) -> Proxy:
+    name = f"the proxy in ${scheme.upper()}_PROXY or $ALL_PROXY"
+    try:
+        parts = urlsplit(text if "://" in text else f"http://{text}")
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+        parts = urlsplit("")
+    if parts.scheme != "http" or not host or not host.isprintable() or " " in host:
+        raise UsageError(f"{name} can't be used; {EXPECTED}")  # it may hold a password, and is not shown
+    headers = {}
+    if parts.username is not None:
+        secret = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        headers["Proxy-Authorization"] = f"Basic {b64encode(secret.encode()).decode('ascii')}"
+    return Proxy(host, port or DEFAULT_PORT, headers)
+
+
+# A connection that ends at a deadline, however slowly the other end sends its bytes.
+
+
+class Deadline:
+    """The instant at which a wait ends."""
+
+    def __init__(self, seconds: float, now: Callable[[], float] = lambda: time.monotonic()) -> None:
+        self._now = now
+        self.renew(seconds)
+
+    def renew(self, seconds: float) -> None:
+        """Wait for so long from now on."""
+        self._at = self._now() + seconds
+
+    def left_seconds(self) -> float:
+        """Return how long there is.
+
+        Raises:
+            TimeoutError: if it is over.
+        """
+        left = self._at - self._now()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+
+class _Stream(io.RawIOBase):
+    """What comes from a socket, until a deadline."""
+
+    def __init__(self, source: socket.socket, deadline: Deadline) -> None:
+        self._source, self._deadline = source, deadline
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        """Read what is there."""
+        self._source.settimeout(self._deadline.left_seconds())
+        return self._source.recv_into(buffer)
+
+
+class TimedSocket:
+    """Of a socket, what ``http.client`` uses. Whoever opened the socket closes it."""
+
+    def __init__(self, opened: socket.socket, deadline: Deadline) -> None:
+        self._opened, self._deadline = opened, deadline
+
+    def makefile(self, *_: object) -> io.BufferedReader:
+        """Return what comes, as a file."""
+        return io.BufferedReader(_Stream(self._opened, self._deadline))
+
+    def sendall(self, data: bytes) -> None:
+        """Send all of it before the deadline."""
+        self._opened.settimeout(self._deadline.left_seconds())
+        self._opened.sendall(data)
+
+    def close(self) -> None:
+        """Do nothing: a response may still be read."""
+
+
+# No redirect is followed, certificates are checked, and whatever goes wrong is one sentence that names the site.
 
 MAX_REPLY_BYTES = 4 * 2**20
 CONNECT_SECONDS = 10.0

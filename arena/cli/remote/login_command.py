@@ -1,4 +1,4 @@
-"""``arena login``: signs in at the site of an arena, for commands that ask it."""
+"""``arena login`` and ``arena logout``: for commands that ask the site of an arena."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import click
 
 from arena.analysis.text.tables import Column, Row, printable
 from arena.base.errors import SiteAwayError, SiteError, UsageError
-from arena.cli.remote.site_options import plain_http_option
-from arena.cli.terminal.common import print_table, sentences_text
-from arena.cli.terminal.options import format_options
+from arena.cli.terminal.common import print_json, print_table, sentences_text
+from arena.cli.terminal.options import format_options, json_option, plain_http_option
 from arena.cli.terminal.streams import FAILED, OK
 from arena.store.people.secret import is_token
 
 if TYPE_CHECKING:
-    from arena.cli.remote.account import Account
+    from arena.cli.remote.credentials import Credentials
     from arena.cli.remote.site_address import SiteAddress
-    from arena.cli.remote.site_client import SiteClient
+    from arena.cli.remote.site_client import Account, SiteClient
+
 
 MAX_TOKEN_CHARACTERS = 200
 
@@ -36,7 +36,7 @@ COLUMNS = [
 @click.option("--token", "token_source", metavar="-", hidden=True)
 @plain_http_option
 @format_options
-def command(
+def login_command(
     url: str | None,
     token_source: str | None,
     plain_http: bool,
@@ -57,10 +57,9 @@ def command(
     if url is None:
         return _list(table_format)
     _warn_of_environment()
-    from arena.cli.remote.account import account_of
     from arena.cli.remote.credentials import Credentials
     from arena.cli.remote.site_address import site_address
-    from arena.cli.remote.site_client import SiteClient
+    from arena.cli.remote.site_client import SiteClient, account_of
 
     site = site_address(url, plain_http)
     credentials = Credentials()
@@ -96,7 +95,7 @@ def _read_token(site: SiteAddress) -> str:
 
 def _end(client: SiteClient) -> None:
     """End an earlier token; a site that can't do it now must not spoil the new one."""
-    from arena.cli.remote.account import end_token
+    from arena.cli.remote.site_client import end_token
 
     try:
         end_token(client)
@@ -106,10 +105,9 @@ def _end(client: SiteClient) -> None:
 
 def _list(table_format: str) -> int:
     """Print where somebody is signed in; fail if a site could not be asked."""
-    from arena.cli.remote.account import account_of
     from arena.cli.remote.credentials import Credentials
     from arena.cli.remote.site_address import site_address
-    from arena.cli.remote.site_client import SiteClient
+    from arena.cli.remote.site_client import SiteClient, account_of
 
     _warn_of_environment()
     rows: list[Row] = []
@@ -144,7 +142,59 @@ def _signed_in(client: SiteClient, account: Account) -> str:
 
 
 def _warn_of_environment() -> None:
-    from arena.cli.remote.signed_in import TOKEN_VARIABLE, token_in_environment
+    from arena.cli.remote.site_client import TOKEN_VARIABLE, token_in_environment
 
     if token_in_environment() is not None:
         click.echo(f"arena: ${TOKEN_VARIABLE} is set, and is used in place of the tokens that are kept", err=True)
+
+
+@click.command("logout")
+@click.argument("url", required=False)
+@json_option
+def logout_command(url: str | None, as_json: bool) -> int:
+    """Sign out of the arena at URL: its token is removed here, and ends there.
+
+    Without URL, where you are signed in, if that is one place.
+    """
+    from arena.cli.remote.credentials import Credentials
+    from arena.cli.remote.site_client import UNAUTHORIZED, SiteClient, end_token
+
+    credentials = Credentials()
+    site = _chosen(credentials, url)
+    token = credentials.find(site)
+    if token is None:
+        raise UsageError(f"site {str(site)!r}: you are not signed in there; arena login lists where you are")
+    failure = ""
+    try:
+        end_token(SiteClient(site, token))
+    except (SiteError, SiteAwayError) as error:
+        has_ended = isinstance(error, SiteError) and error.status == UNAUTHORIZED
+        failure = "" if has_ended else str(error)
+    credentials.remove(site)
+    if as_json:
+        print_json({"site": str(site), "has_ended": not failure})
+    if failure:
+        sentence = f"the token is removed here, but may still be good for something: end it at {site}/account"
+        click.echo(f"arena: {printable(failure)}; {sentence}", err=True)
+        return FAILED
+    if not as_json:
+        click.echo(f"You are signed out of {site}.")
+    return OK
+
+
+def _chosen(credentials: Credentials, url: str | None) -> SiteAddress:
+    """Return the site to sign out of.
+
+    Raises:
+        UsageError: if it is not clear which.
+    """
+    from arena.cli.remote.site_address import site_address
+
+    if url is not None:
+        return site_address(url, may_be_plain=True)
+    sites = [one.site for one in credentials.all()]
+    if not sites:
+        raise UsageError("you are signed in nowhere")
+    if len(sites) > 1:
+        raise UsageError(f"you are signed in at {', '.join(sites)}; expected one of them after arena logout")
+    return site_address(sites[0], may_be_plain=True)

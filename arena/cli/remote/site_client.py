@@ -1,18 +1,23 @@
-"""A client of a site: JSON in, JSON out, and files up."""
+"""A client of a site: JSON in, JSON out, and files up; and who it is there."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
 
-from arena.base.errors import SiteAwayError, SiteError
+from arena.base.errors import SiteAwayError, SiteError, UsageError
+from arena.base.names import is_visible_text
+from arena.base.stored import is_whole
 from arena.base.text import shortened_text
 from arena.base.version import __version__
-from arena.cli.remote.exchange import Progress, Reply, Request, Upload, exchange
-from arena.cli.remote.site_address import SiteAddress
-from arena.cli.remote.visible import visible_sentence
+from arena.cli.remote.credentials import Credentials
+from arena.cli.remote.exchange import Progress, Reply, Request, Upload, exchange, visible_sentence
+from arena.cli.remote.site_address import SiteAddress, site_address
+from arena.store.people.secret import is_token
 
 JSON, BYTES = "application/json", "application/octet-stream"
 UNAUTHORIZED, NOT_FOUND, TOO_OFTEN = 401, 404, 429
@@ -138,3 +143,160 @@ def _object_in(reply: Reply) -> dict[str, Any] | None:
 def _retry_after(reply: Reply) -> int | None:
     text = reply.headers.get("retry-after", "")
     return min(int(text), MAX_RETRY_SECONDS) if text.isascii() and text.isdigit() and len(text) <= 9 else None
+
+
+# The fields of what a site answers, each of the type and length that we can show.
+# Fields that we don't know are left alone: a newer arena may have more.
+
+MAX_TEXT_CHARACTERS = 300
+MAX_WORDS = 50
+
+
+class Fields:
+    """An object that was answered."""
+
+    def __init__(self, value: Mapping[str, Any], refusal: SiteError) -> None:
+        """Prepare to read.
+
+        Args:
+            value: the object.
+            refusal: raised for a field that is not as expected.
+        """
+        self._value, self._refusal = value, refusal
+
+    def text(self, name: str) -> str:
+        """Return a short visible text."""
+        value = self._value.get(name)
+        if isinstance(value, str) and _is_shown(value):
+            return value
+        raise self._refusal
+
+    def whole(self, name: str, least: int, most: int) -> int:
+        """Return a whole number within bounds."""
+        value = self._value.get(name)
+        if isinstance(value, int) and is_whole(value, least, most):
+            return value
+        raise self._refusal
+
+    def flag(self, name: str) -> bool:
+        """Return whether something is so; what is not there is not so."""
+        return self._value.get(name) is True
+
+    def is_null(self, name: str) -> bool:
+        """Return whether a field is there, but has no value."""
+        return name in self._value and self._value[name] is None
+
+    def texts(self, name: str, most: int) -> list[str]:
+        """Return a list of short visible texts."""
+        values = self._list(name, most)
+        if all(isinstance(value, str) and _is_shown(value) for value in values):
+            return values
+        raise self._refusal
+
+    def objects(self, name: str, most: int) -> list[Fields]:
+        """Return a list of objects."""
+        values = self._list(name, most)
+        if all(isinstance(value, dict) for value in values):
+            return [Fields(value, self._refusal) for value in values]
+        raise self._refusal
+
+    def _list(self, name: str, most: int) -> list[Any]:
+        value = self._value.get(name)
+        if isinstance(value, list) and len(value) <= most:
+            return value
+        raise self._refusal
+
+
+def _is_shown(text: str) -> bool:
+    return 1 <= len(text) <= MAX_TEXT_CHARACTERS and is_visible_text(text)
+
+
+# Who a program is at a site, and the end of its token.
+
+MAX_TOKENS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An account, as a program of it sees it.
+
+    Attributes:
+        name: of the person.
+        role: what they are.
+        scopes: what the program's token is good for.
+        expires_at: until when it is.
+    """
+
+    name: str
+    role: str
+    scopes: tuple[str, ...]
+    expires_at: str
+
+
+def account_of(client: SiteClient) -> Account:
+    """Return the account that a client acts for.
+
+    Raises:
+        SiteError: if the token is not good for anybody, or what answers is no arena.
+        SiteAwayError: if the site can't be reached, or fails.
+    """
+    try:
+        answer = Fields(client.get_json("/account"), client.no_arena())
+    except SiteError as error:
+        if error.status != NOT_FOUND:
+            raise
+        sentence = "nobody can sign in there; its director can change that: arena serve --open-to authors"
+        raise SiteError(f"{client.site}: {sentence}", NOT_FOUND) from error
+    token = next((token for token in answer.objects("tokens", MAX_TOKENS) if token.flag("is_this")), None)
+    if token is None:
+        raise client.no_arena()
+    scopes = tuple(token.texts("scopes", MAX_WORDS))
+    return Account(answer.text("name"), answer.text("role"), scopes, token.text("expires_at"))
+
+
+def end_token(client: SiteClient) -> None:
+    """End the token of a client.
+
+    Raises:
+        SiteError: if the token is not good for anybody, or what answers is no arena.
+        SiteAwayError: if the site can't be reached, or fails.
+    """
+    client.post_json("/account/token/end")
+
+
+# Clients of sites where one is signed in, for commands.
+
+TOKEN_VARIABLE = "ARENA_TOKEN"
+
+
+def token_in_environment() -> str | None:
+    """Return the token in $ARENA_TOKEN; None without one.
+
+    Raises:
+        UsageError: if it is no token.
+    """
+    text = os.environ.get(TOKEN_VARIABLE, "").strip()
+    if text and not is_token(text):
+        raise UsageError(f"${TOKEN_VARIABLE} is no token of an arena; expected arena_ and 49 more characters")
+    return text or None
+
+
+def for_site(url: str, may_be_plain: bool = False) -> SiteClient:
+    """Return a client of a site, with the token in $ARENA_TOKEN, or else the one that ``arena login`` has kept.
+
+    Args:
+        url: the address of the site.
+        may_be_plain: whether a token from the environment may be sent to another machine without encryption. Where
+            somebody has signed in, that was decided then.
+
+    Raises:
+        UsageError: if it is no address, or nobody is signed in there.
+    """
+    token = token_in_environment()
+    if token is not None:
+        return SiteClient(site_address(url, may_be_plain), token)
+    site = site_address(url, may_be_plain=True)
+    token = Credentials().find(site)
+    if token is None:
+        raise UsageError(f"site {str(site)!r}: you are not signed in there; sign in with: arena login {site}")
+    return SiteClient(site, token)

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from arena.base.errors import SiteAwayError
-from arena.cli.remote.exchange import Progress
-from arena.cli.remote.fields import Fields
-from arena.cli.remote.site_client import SiteClient
-from arena.cli.remote.visible import visible_line, visible_sentence
+from arena.cli.remote.exchange import Progress, visible_line, visible_sentence
+from arena.cli.remote.site_client import Fields, SiteClient
 from arena.store.people.submission import FINAL, SubmissionState
 
 FIRST_PAUSE_SECONDS = 0.5

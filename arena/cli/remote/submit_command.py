@@ -10,9 +10,8 @@ import click
 from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.base.text import size_text
-from arena.cli.remote.site_options import plain_http_option
 from arena.cli.terminal.common import open_home, print_json, show_stderr
-from arena.cli.terminal.options import games_option, json_option
+from arena.cli.terminal.options import games_option, json_option, plain_http_option
 from arena.cli.terminal.streams import FAILED, OK
 
 if TYPE_CHECKING:
@@ -26,7 +25,9 @@ if TYPE_CHECKING:
 @games_option("Load this external game, which the bot claims")
 @plain_http_option
 @json_option
-def command(path: Path, url: str | None, note: str, games: tuple[str, ...], plain_http: bool, as_json: bool) -> int:
+def submit_command(
+    path: Path, url: str | None, note: str, games: tuple[str, ...], plain_http: bool, as_json: bool
+) -> int:
     """Copy the bot at PATH into the arena, after a match against itself of every game it claims. PATH is a directory, a
     single program, or an archive: .zip, .tar, .tar.gz, .tar.xz or .tar.bz2.
 
@@ -67,7 +68,7 @@ def _submit(path: Path, games: tuple[str, ...], as_json: bool) -> int:
 
 def _hand_in(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -> int:
     from arena.base.shipped import bot_path
-    from arena.cli.remote.signed_in import for_site
+    from arena.cli.remote.site_client import for_site
     from arena.cli.remote.submission import follow, hand_in
     from arena.community.uploads.packing import packed
     from arena.match.players.excluded_files import describe_left_out

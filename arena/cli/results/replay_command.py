@@ -38,7 +38,7 @@ PLAY_SECONDS = 0.7
 @click.command("replay")
 @click.argument("match")
 @json_option
-def command(match: str, as_json: bool) -> None:
+def replay_command(match: str, as_json: bool) -> None:
     """Step through MATCH, written TOURNAMENT/NUMBER as `arena matches` lists it.
 
     Enter, n or the right arrow step forward, b or the left arrow back; a number and Enter jump to that ply, g and G to
@@ -249,7 +249,7 @@ class _Cursor:
 
 
 def _step_through(replayed: Replayed, positions: list[Any]) -> None:
-    from arena.cli.bots.keys import Keys
+    from arena.cli.bots.human_prompt import Keys
 
     cursor = _Cursor(len(positions) - 1)
     with Keys() as keys:

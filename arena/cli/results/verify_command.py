@@ -14,7 +14,7 @@ from arena.base.text import counted
 from arena.cli.terminal.common import open_home, print_json
 from arena.cli.terminal.options import json_option
 from arena.cli.terminal.streams import FAILED, OK
-from arena.cli.tournaments.merged_tournaments import external_game_option
+from arena.cli.tournaments.transfer import external_game_option
 
 UNSETTLED = "all records hold; the ratings are not compared, because matches were recorded meanwhile"
 MANIFEST = "manifest.json"
@@ -26,7 +26,7 @@ COUNTS_A_STEP = 100
 @external_game_option
 @click.option("--key", metavar="KEY", help="Who has to have signed OUT: ed25519:…, or a PEM file.")
 @json_option
-def command(tournament: str | None, external_games: tuple[str, ...], key: str | None, as_json: bool) -> int:
+def verify_command(tournament: str | None, external_games: tuple[str, ...], key: str | None, as_json: bool) -> int:
     """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings.
 
     Of a corrected tournament, the log of corrections has to explain every record and every match that does not count.

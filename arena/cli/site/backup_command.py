@@ -11,10 +11,9 @@ from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.base.text import counted, short_size_text
 from arena.cli.terminal.common import open_home, print_json
-from arena.cli.terminal.global_options import global_option
+from arena.cli.terminal.global_options import Subcommands, global_option
 from arena.cli.terminal.options import json_option
 from arena.cli.terminal.streams import FAILED, OK
-from arena.cli.terminal.subcommands import Subcommands
 
 DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -22,7 +21,7 @@ SECRETS = "It has hashes of passwords, addresses and what authors handed in: kee
 
 
 @click.group("backup", cls=Subcommands)
-def command() -> None:
+def backup_command() -> None:
     """Copy a home into a folder while it is used, and make a home from such a folder.
 
     \b
@@ -34,7 +33,7 @@ def command() -> None:
     """
 
 
-@command.command("make")
+@backup_command.command("make")
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
 @click.option("--logs", "with_logs", is_flag=True, help="The logs of runs as well.")
 @json_option
@@ -59,7 +58,7 @@ def make(out: Path, with_logs: bool, as_json: bool) -> None:
     click.echo(f"Its digest is {made.digest}")
 
 
-@command.command("verify")
+@backup_command.command("verify")
 @click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
 @json_option
 def verify(folder: Path, as_json: bool) -> int:
@@ -82,7 +81,7 @@ def verify(folder: Path, as_json: bool) -> int:
     return OK
 
 
-@command.command("restore")
+@backup_command.command("restore")
 @click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
 @click.option("--digest", metavar="DIGEST", help="That of the backup, as `arena backup make` printed it.")
 @json_option

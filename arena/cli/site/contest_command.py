@@ -13,13 +13,11 @@ import click
 from arena.analysis.text.tables import Column, printable
 from arena.base.errors import UsageError
 from arena.base.text import counted
-from arena.cli.site.people_database import COMMAND_LINE, opened_people, required_reason_option
+from arena.cli.site.people_command import COMMAND_LINE, opened_people, required_reason_option
 from arena.cli.terminal.common import print_table
-from arena.cli.terminal.confirmation import confirm, yes_option
-from arena.cli.terminal.global_options import global_option
-from arena.cli.terminal.options import format_options, wide_option
+from arena.cli.terminal.global_options import Subcommands, global_option
+from arena.cli.terminal.options import confirm, format_options, wide_option, yes_option
 from arena.cli.terminal.streams import FAILED, OK
-from arena.cli.terminal.subcommands import Subcommands
 from arena.store.people.contest import ContestEntrants, ContestPhase, ContestResults, StoredContest, phase_of
 from arena.store.people.contest_change import differences
 
@@ -50,7 +48,7 @@ _PHASES = {
 @click.group("contest", cls=Subcommands, invoke_without_command=True)
 @wide_option
 @click.pass_context
-def command(context: click.Context) -> None:
+def contest_command(context: click.Context) -> None:
     """Announce contests, reveal their results, cancel them.
 
     \b
@@ -65,7 +63,7 @@ def command(context: click.Context) -> None:
         context.invoke(list_contests)
 
 
-@command.command("list")
+@contest_command.command("list")
 @format_options
 def list_contests(table_format: str = "text") -> None:
     """List the contests, the latest first."""
@@ -86,7 +84,7 @@ def list_contests(table_format: str = "text") -> None:
     print_table(COLUMNS, rows, table_format, "" if rows else "There is no contest; begin with: arena contest new class")
 
 
-@command.command("new")
+@contest_command.command("new")
 @click.argument("template")
 @click.option("--name", default="spring", show_default=True, metavar="NAME", help="The name of the contest.")
 @click.option("--time-zone", default="UTC", show_default=True, metavar="ZONE", help="Such as Europe/Berlin.")
@@ -101,7 +99,7 @@ def new(template: str, name: str, time_zone: str) -> None:
     click.echo(template_text(template, name, time_zone, today), nl=False)
 
 
-@command.command("add")
+@contest_command.command("add")
 @click.argument("file", type=click.Path(path_type=Path))
 def add(file: Path) -> None:
     """Announce the contest of FILE."""
@@ -116,7 +114,7 @@ def add(file: Path) -> None:
     click.echo(printable(f"{stored.name} is announced: bots can be handed in from {opens_at} to {deadline_at}."))
 
 
-@command.command("show")
+@contest_command.command("show")
 @click.argument("contest")
 @click.option("--toml", "is_toml", is_flag=True, help="Print it as a file, which `arena contest change` reads.")
 def show(contest: str, is_toml: bool) -> None:
@@ -132,7 +130,7 @@ def show(contest: str, is_toml: bool) -> None:
             click.echo(printable(line))
 
 
-@command.command("change")
+@contest_command.command("change")
 @click.argument("contest")
 @click.argument("file", type=click.Path(path_type=Path))
 @required_reason_option
@@ -159,7 +157,7 @@ def change(contest: str, file: Path, reason: str) -> None:
         click.echo(printable(f"  {one}"))
 
 
-@command.command("reveal")
+@contest_command.command("reveal")
 @click.argument("contest")
 @required_reason_option
 @click.option("--before-played", is_flag=True, help="Also if not everything is played yet.")
@@ -170,7 +168,7 @@ def reveal(contest: str, reason: str, before_played: bool) -> None:
     click.echo(printable(f"The results of {contest} are revealed by `arena serve` within seconds."))
 
 
-@command.command("cancel")
+@contest_command.command("cancel")
 @click.argument("contest")
 @required_reason_option
 @yes_option

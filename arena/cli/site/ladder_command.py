@@ -8,11 +8,11 @@ import click
 
 from arena.analysis.text.tables import Column, printable
 from arena.base.text import counted
-from arena.cli.site.people_database import COMMAND_LINE, opened_people, required_reason_option
+from arena.cli.site.people_command import COMMAND_LINE, opened_people, required_reason_option
 from arena.cli.terminal.common import print_table
+from arena.cli.terminal.global_options import Subcommands
 from arena.cli.terminal.options import WholeNumber, format_options, wide_option
 from arena.cli.terminal.streams import FAILED, OK
-from arena.cli.terminal.subcommands import Subcommands
 from arena.store.people.directing import LADDER, DirectorState, Wish
 
 LOOK_SECONDS = 0.2
@@ -39,7 +39,7 @@ wait_option = click.option(
 @click.group("ladder", cls=Subcommands, invoke_without_command=True)
 @wide_option
 @click.pass_context
-def command(context: click.Context) -> None:
+def ladder_command(context: click.Context) -> None:
     """Pause, drain and resume the ladders that `arena serve` keeps going.
 
     \b
@@ -53,7 +53,7 @@ def command(context: click.Context) -> None:
         context.invoke(list_ladders)
 
 
-@command.command("list")
+@ladder_command.command("list")
 @format_options
 def list_ladders(table_format: str = "text") -> None:
     """List the ladders that are kept going, and what each is doing."""
@@ -75,7 +75,7 @@ def list_ladders(table_format: str = "text") -> None:
     print_table(COLUMNS, rows, table_format, "" if rows else "No ladder was kept going here yet; see: arena serve")
 
 
-@command.command("pause")
+@ladder_command.command("pause")
 @click.argument("ladder")
 @required_reason_option
 @wait_option
@@ -84,7 +84,7 @@ def pause(ladder: str, reason: str, wait_seconds: int) -> int:
     return _want(ladder, Wish.PAUSE, reason, wait_seconds, DirectorState.PAUSED)
 
 
-@command.command("drain")
+@ladder_command.command("drain")
 @click.argument("ladder")
 @required_reason_option
 @wait_option
@@ -93,7 +93,7 @@ def drain(ladder: str, reason: str, wait_seconds: int) -> int:
     return _want(ladder, Wish.DRAIN, reason, wait_seconds, DirectorState.DRAINED)
 
 
-@command.command("resume")
+@ladder_command.command("resume")
 @click.argument("ladder")
 @required_reason_option
 def resume(ladder: str, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""``arena people``: who has an account, and what they may do."""
+"""``arena people``: who has an account, and what they may do; and what commands share that change that database."""
 
 from __future__ import annotations
 
@@ -9,17 +9,31 @@ import click
 from arena.analysis.text.tables import Column, printable
 from arena.base.errors import UsageError
 from arena.base.text import counted
-from arena.cli.site.people_database import COMMAND_LINE, opened_people
 from arena.cli.terminal.common import print_table
-from arena.cli.terminal.confirmation import confirm, yes_option
-from arena.cli.terminal.global_options import global_option
-from arena.cli.terminal.options import WholeNumber, format_options, wide_option
+from arena.cli.terminal.global_options import Subcommands, global_option
+from arena.cli.terminal.options import WholeNumber, confirm, format_options, wide_option, yes_option
 from arena.cli.terminal.streams import FAILED, OK
-from arena.cli.terminal.subcommands import Subcommands
 from arena.store.people.roles import MEMBER_ROLES, Role
 
 if TYPE_CHECKING:
+    from arena.store.people.people_store import PeopleStore
     from arena.store.people.values import Person
+
+
+# What commands share that change the database of people.
+
+COMMAND_LINE = "the command line"
+"""Who did it, in the public log."""
+
+required_reason_option = click.option("--reason", required=True, metavar="TEXT", help="Why, for the public log.")
+
+
+def opened_people() -> PeopleStore:
+    """Open the database of people of the home that was chosen. To be closed."""
+    from arena.store.home import open_people
+
+    return open_people(global_option("home"))
+
 
 INVITATION_DAYS = 7
 MAX_INVITATION_DAYS = 60
@@ -77,7 +91,7 @@ days_option = click.option(
 @click.group("people", cls=Subcommands, invoke_without_command=True)
 @wide_option
 @click.pass_context
-def command(context: click.Context) -> None:
+def people_command(context: click.Context) -> None:
     """Add people to an arena that others may enter, and say what they may do.
 
     \b
@@ -91,7 +105,7 @@ def command(context: click.Context) -> None:
         context.invoke(list_people)
 
 
-@command.command("list")
+@people_command.command("list")
 @format_options
 def list_people(table_format: str = "text") -> None:
     """List everybody who has an account."""
@@ -105,7 +119,7 @@ def list_people(table_format: str = "text") -> None:
     print_table(COLUMNS, rows, table_format, hint)
 
 
-@command.command("add")
+@people_command.command("add")
 @click.argument("name")
 @role_option
 @site_option
@@ -123,7 +137,7 @@ def add(name: str, role: str, site: str, days: int) -> None:
     click.echo(_link(site, secret))
 
 
-@command.command("link")
+@people_command.command("link")
 @click.argument("person")
 @site_option
 @days_option
@@ -134,7 +148,7 @@ def link(person: str, site: str, days: int) -> None:
     click.echo(f"{printable(person)} can choose a password for {counted(days, 'day')} at:\n{_link(site, secret)}")
 
 
-@command.command("role")
+@people_command.command("role")
 @click.argument("person")
 @click.argument("role", type=click.Choice([str(role) for role in MEMBER_ROLES]))
 @reason_option
@@ -145,7 +159,7 @@ def role(person: str, role: str, reason: str) -> None:
     click.echo(printable(f"{changed.name} is {_with_article(changed.role)} now."))
 
 
-@command.command("close")
+@people_command.command("close")
 @click.argument("person")
 @reason_option
 @yes_option
@@ -160,7 +174,7 @@ def close(person: str, reason: str, is_confirmed: bool) -> int:
     return OK
 
 
-@command.command("open")
+@people_command.command("open")
 @click.argument("person")
 @reason_option
 def reopen(person: str, reason: str) -> None:
@@ -170,7 +184,7 @@ def reopen(person: str, reason: str) -> None:
     click.echo(printable(f"The account of {opened.name} is open again."))
 
 
-@command.command("adopt")
+@people_command.command("adopt")
 def adopt() -> None:
     """Let this home have databases on servers that belonged to another home.
 
@@ -186,7 +200,7 @@ def adopt() -> None:
         click.echo(printable(f"{server} belongs to this home now."))
 
 
-@command.command("log")
+@people_command.command("log")
 @format_options
 def log(table_format: str) -> None:
     """List what was done about people, the latest first."""

@@ -14,7 +14,7 @@ from arena.analysis.text.tables import printable
 from arena.base.bot_text import EVERYBODY, OPERATOR
 from arena.base.errors import UsageError
 from arena.base.text import counted, short_size_text
-from arena.cli.site.people_database import opened_people
+from arena.cli.site.people_command import opened_people
 from arena.cli.terminal.common import open_home, print_json
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import WholeNumber, json_option, with_logs_option
@@ -38,7 +38,7 @@ PAGES_A_STEP = 50
 @click.option("--sign", "is_signed", is_flag=True, help="Sign it with the key of this arena.")
 @with_logs_option
 @json_option
-def command(
+def publish_command(
     tournaments: tuple[str, ...],
     out: Path,
     max_matches: int | None,

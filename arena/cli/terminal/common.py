@@ -1,4 +1,4 @@
-"""Shared by commands: the arena's home, bots and tournaments by their names, and results on the terminal."""
+"""Shared by commands: the home, bots and tournaments by their names, results on the terminal, and files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -296,3 +297,52 @@ def _result_line(bots: Sequence[str], scores: Sequence[float], ranks: Sequence[i
     """Return the result of a match in a line: the bots by rank, with their scores."""
     order = sorted(range(len(bots)), key=lambda seat: (ranks[seat], seat))
     return ", ".join(f"{ranks[seat]}. {printable(bots[seat])} {scores[seat]:g}" for seat in order)
+
+
+# What a command is doing while it prints nothing, in a terminal; gone when it is done.
+
+ERASE_LINE = "\r\x1b[K"
+
+
+@contextmanager
+def waiting(text: str, is_quiet: bool = False) -> Iterator[None]:
+    """Show on stderr, if it is a terminal, what is being done, as long as it takes.
+
+    Args:
+        text: a few words, for a line of 80 columns.
+        is_quiet: to show nothing.
+    """
+    is_shown = not is_quiet and sys.stderr.isatty()
+    if is_shown:
+        click.echo(f"{ERASE_LINE}{printable(text)} …", nl=False, err=True)
+    try:
+        yield
+    finally:
+        if is_shown:
+            click.echo(ERASE_LINE, nl=False, err=True)
+
+
+# Files that commands write: refused before anything is computed, if they can't be written.
+
+
+def check_directories(*files: Path | None) -> None:
+    """Refuse what can't be written before anything is computed.
+
+    Raises:
+        UsageError: if a file is a directory, or in none that exists.
+    """
+    for file in files:
+        if file is not None and (file.is_dir() or not file.parent.is_dir()):
+            raise UsageError(f"{str(file)!r} can't be written: expected a file in a directory that exists")
+
+
+def write_file(file: Path, text: str) -> None:
+    """Write a file.
+
+    Raises:
+        UsageError: if it can't be written.
+    """
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{str(file)!r} can't be written: {error.strerror}") from error

@@ -1,4 +1,4 @@
-"""The global options, which belong before the command and are accepted after it as well."""
+"""The global options, which belong before the command and are accepted after it and after its subcommands as well."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from arena.base.errors import UsageError
+from arena.base.errors import UsageError, suggestion
 
 HELP_LINE = "Global options: --home, --store; see arena --help."
 """Below the help of every command."""
@@ -57,3 +57,23 @@ def _remember(context: click.Context, option: click.Parameter, value: Any) -> No
 def _shown(value: str) -> str:
     """Return a value as messages show it: the password in a URL stays secret."""
     return re.sub(r":[^:/]*@", ":***@", value)
+
+
+# A command that has commands of its own, such as ``arena people add``.
+
+
+class Subcommands(click.Group):
+    """Commands of a command; for an unknown one, a sentence names the nearest."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command."""
+        found = super().get_command(ctx, cmd_name)
+        if found is None and not ctx.resilient_parsing:
+            raise UsageError(f"arena {self.name} {cmd_name!r}: {suggestion(cmd_name, self.commands)}")
+        return found
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Add a command, which takes the global options as well."""
+        cmd.params += global_options(hidden=True)
+        cmd.epilog = HELP_LINE
+        super().add_command(cmd, name)

@@ -1,8 +1,11 @@
-"""Options that commands share: a name of an option means the same in every command."""
+"""Options that commands share, and how their values are read: a name of an option means the same in every command."""
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from functools import wraps
 from math import isnan
 from pathlib import Path
@@ -10,7 +13,8 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from arena.analysis.text.tables import FORMATS
+from arena.analysis.text.tables import FORMATS, printable
+from arena.base.errors import UsageError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -166,3 +170,97 @@ def format_options(function: Function) -> Function:
         return function(*args, table_format="json" if as_json else table_format, **options)
 
     return cast("Function", command)
+
+
+# Durations as options: 60s, 5m or 2h.
+
+MAX_SECONDS = 30 * 86_400.0
+
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(s|m|h|)")
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+
+def _read_duration(_context: click.Context, _option: click.Parameter, text: str | None) -> float | None:
+    """Return the seconds that an option says.
+
+    Raises:
+        click.BadParameter: if it is no duration.
+    """
+    if text is None:
+        return None
+    found = _DURATION.fullmatch(text.strip())
+    seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
+    if not 0 < seconds <= MAX_SECONDS:
+        raise click.BadParameter(f"{text!r}: expected a duration such as 60s, 5m or 2h, of 30 days at most")
+    return seconds
+
+
+def within_option(help_text: str, default: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return ``--within``, the time that a command may take for something, in seconds.
+
+    Args:
+        help_text: for what.
+        default: a duration; None if there is no limit without it.
+    """
+    return click.option(
+        "--within",
+        "within_seconds",
+        metavar="DURATION",
+        callback=_read_duration,
+        default=default,
+        show_default=True,
+        help=help_text,
+    )
+
+
+# A point in time on the command line: a date, or an age.
+
+_AGE = re.compile(r"(\d{1,4})([hdw])")
+_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+
+
+def read_since(_context: click.Context, _option: click.Parameter, text: str | None) -> datetime | None:
+    """Return the time that an option says: a date, also with a time, or an age; in UTC unless it has another zone.
+
+    Raises:
+        click.BadParameter: if it is neither.
+    """
+    if text is None:
+        return None
+    age = _AGE.fullmatch(text)
+    if age is not None:
+        return datetime.now(UTC) - int(age[1]) * _UNITS[age[2]]
+    try:
+        time = datetime.fromisoformat(text)
+        return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise click.BadParameter(
+            f"{text!r}: expected a date such as 2026-03-01, or an age such as 12h, 30d or 8w"
+        ) from None
+
+
+# Asks before something is removed.
+
+yes_option = click.option("--yes", "is_confirmed", is_flag=True, help="Do it without asking.")
+
+
+def confirm(question: str, is_confirmed: bool) -> bool:
+    """Return whether to do it: as ``--yes`` says, or as the answer on the terminal does.
+
+    Raises:
+        UsageError: if there is no terminal to ask on.
+    """
+    if is_confirmed:
+        return True
+    if not sys.stdin.isatty():
+        command = click.get_current_context().info_name
+        raise UsageError(f"{command} asks first, and there is no terminal to answer on; expected --yes")
+    if click.confirm(printable(question), err=True):
+        return True
+    click.echo("Nothing was changed.", err=True)
+    return False
+
+
+plain_http_option = click.option(
+    "--plain-http", is_flag=True, help="Allow http:// to other machines: everybody on the way can read the token."
+)

@@ -1,4 +1,4 @@
-"""Shared by the commands that correct a tournament."""
+"""Commands that correct a tournament, and the log of what was corrected."""
 
 from __future__ import annotations
 
@@ -10,15 +10,26 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.analysis.text.tables import printable
-from arena.base.enums import CorrectionKind
-from arena.base.text import counted
-from arena.cli.terminal.common import print_json, split_arguments
+from arena.base.enums import CorrectionKind, DisqualifiedMatches
+from arena.base.text import counted, minute_text
+from arena.cli.terminal.common import (
+    named_or_latest,
+    open_home,
+    print_json,
+    print_table,
+    print_wrapped,
+    split_arguments,
+)
+from arena.cli.terminal.options import MAX_COUNT, WholeNumber, format_options, json_option
 
 if TYPE_CHECKING:
     from arena.base.records import Bot
     from arena.store.home import ArenaHome
     from arena.store.results.correction import Correction
     from arena.store.results.store import Store
+
+
+# Shared by the commands that correct a tournament.
 
 reason_option = click.option("--reason", required=True, metavar="TEXT", help="Why, for everybody to read.")
 
@@ -59,3 +70,144 @@ def print_correction(store: Store, tournament: str, made: Correction, as_json: b
     if made.kind is not CorrectionKind.UNDO:
         name = shlex.quote(stored.name)
         click.echo(printable(f"To take it back: arena undo {name} {made.number} --reason TEXT"))
+
+
+@click.command("corrections")
+@click.argument("tournament", required=False)
+@format_options
+def corrections_command(tournament: str | None, table_format: str) -> None:
+    """List what has been corrected in TOURNAMENT (by default the latest), and why, the oldest first."""
+    from arena.analysis.text.corrections_table import corrections_table
+
+    with open_home(must_exist=True) as arena_home:
+        stored = named_or_latest(arena_home, tournament)
+        set_aside = arena_home.store.corrections.set_aside_counts(stored)
+    columns, rows = corrections_table(stored.corrections, set_aside)
+    if table_format != "text":
+        print_table(columns, rows, table_format)
+        return
+    if not rows:
+        click.echo(printable(f"Nothing has been corrected in {stored.name}."))
+    for row in rows:
+        undone = f" (undone by {row['undone_by']})" if row["undone_by"] is not None else ""
+        head = f"{row['number']:3}. "
+        aside = f", {counted(row['set_aside'], 'record')} set aside" if row["set_aside"] else ""
+        print_wrapped(head, len(head), printable(f"{row['correction']}{undone}"))
+        print_wrapped(" " * len(head), len(head), f"{minute_text(row['made_at'])} UTC{aside}")
+        print_wrapped(" " * len(head), len(head), printable(f"Reason: {row['reason']}"))
+
+
+@click.command("withdraw")
+@click.argument("tournament")
+@click.argument("bot")
+@reason_option
+@json_option
+def withdraw_command(tournament: str, bot: str, reason: str, as_json: bool) -> None:
+    """Let BOT leave TOURNAMENT: it is not paired any more, and its recorded matches stay.
+
+    In a Swiss its rivals get the point of a bye; in a knockout its rival advances.
+    """
+    from arena.tournament.corrections.absence import withdraw
+
+    with open_home(must_exist=True) as arena_home:
+        made = withdraw(arena_home.store, tournament, bot, reason=reason)
+        print_correction(arena_home.store, tournament, made, as_json)
+
+
+@click.command("disqualify")
+@click.argument("tournament")
+@click.argument("bot")
+@click.option(
+    "--rule",
+    type=click.Choice([rule.value for rule in DisqualifiedMatches]),
+    default=DisqualifiedMatches.ANNUL.value,
+    show_default=True,
+    help="What becomes of its matches: annul, they count for nobody; keep, they count for its rivals.",
+)
+@reason_option
+@json_option
+def disqualify_command(tournament: str, bot: str, rule: str, reason: str, as_json: bool) -> None:
+    """Take BOT out of TOURNAMENT: it is not paired any more, and has no line in the table."""
+    from arena.tournament.corrections.absence import disqualify
+
+    with open_home(must_exist=True) as arena_home:
+        made = disqualify(arena_home.store, tournament, bot, reason=reason, matches=DisqualifiedMatches(rule))
+        print_correction(arena_home.store, tournament, made, as_json)
+
+
+@click.command("replace")
+@click.argument("tournament")
+@click.argument("bot")
+@click.argument("new")
+@click.option("--args", default="", help="Arguments added to its command.")
+@reason_option
+@json_option
+def replace_command(tournament: str, bot: str, new: str, args: str, reason: str, as_json: bool) -> None:
+    """Give the entrant BOT of TOURNAMENT the files of NEW: a path, or a submitted bot.
+
+    NEW has to pass its check. The records of BOT's matches are set aside, and the next arena run plays these again;
+    all other results stay. The tournament file may stay as it is.
+    """
+    from arena.tournament.corrections.bots import replace_bot
+
+    with open_home(must_exist=True) as arena_home:
+        made = replace_bot(arena_home.store, tournament, bot, bot_to_enter(arena_home, new, args), reason=reason)
+        print_correction(arena_home.store, tournament, made, as_json)
+
+
+@click.command("void")
+@click.argument("tournament")
+@click.argument("matches", nargs=-1, required=True, type=WholeNumber(1, MAX_COUNT), metavar="MATCH...")
+@reason_option
+@json_option
+def void_command(tournament: str, matches: tuple[int, ...], reason: str, as_json: bool) -> None:
+    """Void each MATCH of TOURNAMENT, given by its number: the next arena run plays it again.
+
+    It has the same opening and seats. The record that does not count any more is kept: arena export --set-aside.
+    """
+    from arena.tournament.corrections.void_matches import void_matches
+
+    with open_home(must_exist=True) as arena_home:
+        made = void_matches(arena_home.store, tournament, matches, reason=reason)
+        print_correction(arena_home.store, tournament, made, as_json)
+
+
+@click.command("enter")
+@click.argument("tournament")
+@click.argument("bot")
+@click.option("--as", "name", metavar="NAME", help="Its name in this tournament, in place of its own.")
+@click.option("--args", default="", help="Arguments added to its command.")
+@click.option("--challenger", is_flag=True, help="Enter a gauntlet as a challenger, and not in the field.")
+@reason_option
+@json_option
+def enter_command(
+    tournament: str, bot: str, name: str | None, args: str, challenger: bool, reason: str, as_json: bool
+) -> None:
+    """Let BOT, a path or a submitted bot, enter TOURNAMENT, a round robin or a gauntlet that has begun.
+
+    BOT has to pass its check. The next arena run plays its matches, from the same openings as everybody's. The
+    tournament file may stay as it is.
+    """
+    from arena.tournament.corrections.bots import enter_late
+
+    with open_home(must_exist=True) as arena_home:
+        entrant = bot_to_enter(arena_home, bot, args, name)
+        made = enter_late(arena_home.store, tournament, entrant, reason=reason, is_challenger=challenger)
+        print_correction(arena_home.store, tournament, made, as_json)
+
+
+@click.command("undo")
+@click.argument("tournament")
+@click.argument("number", required=False, type=WholeNumber(1, MAX_COUNT))
+@reason_option
+@json_option
+def undo_command(tournament: str, number: int | None, reason: str, as_json: bool) -> None:
+    """Undo correction NUMBER of TOURNAMENT; by default the latest. arena corrections lists them.
+
+    The records that it has set aside count again, and what has been played in their place is set aside.
+    """
+    from arena.tournament.corrections.undoing import undo_correction
+
+    with open_home(must_exist=True) as arena_home:
+        made = undo_correction(arena_home.store, tournament, number, reason=reason)
+        print_correction(arena_home.store, tournament, made, as_json)

@@ -1,9 +1,10 @@
-"""``arena run``: play a tournament, or resume it."""
+"""``arena run``: play a tournament, or resume it; ``arena quickstart``: the first one, and what to do after it."""
 
 from __future__ import annotations
 
 import logging
 import shlex
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +19,19 @@ from arena.cli.terminal.common import (
     open_home,
     print_ranking,
     print_standings,
+    print_wrapped,
     warn_of_given_up,
     warn_of_weak_isolation,
 )
-from arena.cli.terminal.options import WholeNumber, format_options, name_option, quiet_option, workers_option
+from arena.cli.terminal.global_options import global_option
+from arena.cli.terminal.options import (
+    WholeNumber,
+    format_options,
+    json_option,
+    name_option,
+    quiet_option,
+    workers_option,
+)
 from arena.cli.terminal.streams import FAILED, INTERRUPTED, OK
 
 if TYPE_CHECKING:
@@ -42,7 +52,7 @@ if TYPE_CHECKING:
 @click.option("-v", "--verbose", is_flag=True, help="Show the log on stderr as well.")
 @click.option("--log-file", type=click.Path(path_type=Path), help="Where to write the log.")
 @format_options
-def command(
+def run_command(
     file: Path,
     workers: int | None,
     executor: str | None,
@@ -151,3 +161,46 @@ def _executor_url(executor: str | None, cluster: str | None, local_cluster: int 
     if local_cluster is not None:
         return f"dask://local?processes={local_cluster}"
     return "local" if executor is None else executor
+
+
+NEXT_STEPS = (
+    ("arena replay quickstart/1", "step through a match"),
+    ("arena play differences human arena:greedy", "play yourself"),
+    ("arena new my_bot", "write the beginning of a bot in Python, or in another --language"),
+    ("arena play differences my_bot arena:greedy", "watch it play"),
+    ("arena check my_bot", "find out whether it keeps the protocol"),
+    ("arena protocol", "read how the arena and a bot talk to each other"),
+)
+
+
+@click.command("quickstart")
+@quiet_option
+@json_option
+@click.pass_context
+def quickstart_command(context: click.Context, quiet: bool, as_json: bool) -> int:
+    """Play the example tournament arena:quickstart, which takes less than a minute, and suggest next steps.
+
+    Like `arena run arena:quickstart`, it resumes where it was stopped, and only shows the table when all is played.
+    """
+    code: int = context.invoke(run_command, file=Path("arena:quickstart"), quiet=quiet, as_json=as_json)
+    if code == OK and not quiet and not as_json:
+        steps = [*_activation(), *_next_steps()]
+        width = max(len(step) for step, _ in steps)
+        click.echo("\nWhat next:")
+        for step, purpose in steps:
+            print_wrapped(f"  {step:{width}}  ", width + 4, purpose)
+    return code
+
+
+def _activation() -> list[tuple[str, str]]:
+    """Return the step that lets this shell find ``arena``; none if it finds it already."""
+    activate = Path(sys.prefix, "bin", "activate")
+    if shutil.which("arena") is not None or not activate.exists():
+        return []
+    return [(f". {shlex.quote(str(activate))}", "let this shell find arena")]
+
+
+def _next_steps() -> list[tuple[str, str]]:
+    given = [(name, global_option(name)) for name in ("home", "store")]
+    arena = " ".join(["arena", *(f"--{name} {shlex.quote(value)}" for name, value in given if value is not None)])
+    return [(step.replace("arena", arena, 1) if "replay" in step else step, purpose) for step, purpose in NEXT_STEPS]

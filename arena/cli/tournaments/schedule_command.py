@@ -15,8 +15,7 @@ from arena.analysis.text.tables import Column, printable
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.terminal.common import open_home, print_table, sentences_text, warn_of_weak_isolation
-from arena.cli.terminal.duration import within_option
-from arena.cli.terminal.options import format_options, workers_option
+from arena.cli.terminal.options import format_options, within_option, workers_option
 from arena.cli.terminal.streams import FAILED, OK
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ MATCH_COLUMNS = [
 @within_option("How long to find out what the openings are worth, such as 60s or 5m.", default="3s")
 @workers_option
 @format_options
-def command(
+def schedule_command(
     file: Path,
     lists_matches: bool,
     only_audit: bool,

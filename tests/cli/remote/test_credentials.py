@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from arena.base.errors import UsageError
 from arena.cli.remote.credentials import Credentials, credentials_path
-from arena.cli.remote.proxy import proxy_for
-from arena.cli.remote.signed_in import for_site
+from arena.cli.remote.exchange import proxy_for
 from arena.cli.remote.site_address import site_address
+from arena.cli.remote.site_client import for_site
 from arena.store.people.secret import new_token
 
 HERE, THERE = site_address("http://127.0.0.1:8000"), site_address("https://arena.example.org")

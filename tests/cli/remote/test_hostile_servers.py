@@ -12,11 +12,9 @@ import pytest
 
 from arena.base.errors import ArenaError, SiteAwayError, SiteError, UsageError
 from arena.cli.remote import exchange as exchange_module
-from arena.cli.remote.account import account_of
-from arena.cli.remote.exchange import Request, exchange
+from arena.cli.remote.exchange import Deadline, Request, exchange
 from arena.cli.remote.site_address import site_address
-from arena.cli.remote.site_client import SiteClient
-from arena.cli.remote.timed_socket import Deadline
+from arena.cli.remote.site_client import SiteClient, account_of
 from arena.store.people.secret import new_token
 from tests.cli.remote.conftest import hostile, response, saying
 

@@ -8,9 +8,8 @@ import subprocess
 import pytest
 
 from arena.base.errors import SiteError
-from arena.cli.remote.account import account_of, end_token
 from arena.cli.remote.site_address import site_address
-from arena.cli.remote.site_client import SiteClient
+from arena.cli.remote.site_client import SiteClient, account_of, end_token
 from arena.store.home import ArenaHome
 from tests import needs
 from tests.cli.remote.conftest import answering, hostile, response, saying

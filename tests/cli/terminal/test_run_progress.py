@@ -11,9 +11,8 @@ import pytest
 from arena.base.definition import Definition, GameChoice
 from arena.base.records import Bot
 from arena.cli.group import run
-from arena.cli.terminal.progress import SHOW_CURSOR, Live, PlainLines, _bar
-from arena.cli.terminal.run_progress import in_lines, run_parts, share_done
-from arena.cli.terminal.waiting import ERASE_LINE, waiting
+from arena.cli.terminal.common import ERASE_LINE, waiting
+from arena.cli.terminal.progress import SHOW_CURSOR, Live, PlainLines, _bar, in_lines, run_parts, share_done
 from arena.tournament.formats.format import StopLimits
 from arena.tournament.progress import Progress, TimeLeft, time_left
 from tests.conftest import BOTS

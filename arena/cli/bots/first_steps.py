@@ -1,18 +1,23 @@
-"""``arena games``: the list of games, or all about one."""
+"""What an author begins with: the rules of the games, the protocol, and the start of a bot."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import click
 
 from arena.analysis.text.tables import Column, printable, printable_lines
+from arena.base.shipped import protocol_text
 from arena.cli.terminal.common import print_json, print_table
-from arena.cli.terminal.options import format_options
+from arena.cli.terminal.options import format_options, games_option, json_option
+from arena.cli.terminal.streams import OK
 from arena.games import GAMES, Game, find_game, make_game
 from arena.games.checked_game import checked_game
+from arena.kits.languages import LANGUAGES, find_language
 
 WIDTH = 80
 
@@ -34,7 +39,7 @@ OPTION_COLUMNS = [
 @click.command("games")
 @click.argument("game", required=False)
 @format_options
-def command(game: str | None, table_format: str) -> None:
+def games_command(game: str | None, table_format: str) -> None:
     """List the games, or show the rules, options, actions and a board of GAME."""
     if game is None:
         print_table(LIST_COLUMNS, [_list_row(rules, table_format) for rules in GAMES.values()], table_format)
@@ -106,3 +111,34 @@ def _sample(game: Game[Any]) -> str:
     text = textwrap.fill("After " + " ".join(played) + ":", WIDTH)
     scores = ", ".join(f"seat {seat} {score:g}" for seat, score in enumerate(game.scores(state)))
     return f"{text}\n\n{game.render(state)}\n\nScores so far: {scores}"
+
+
+@click.command("protocol")
+def protocol_command() -> None:
+    """Show protocol.md: how the arena and a bot talk to each other, byte by byte, with examples of every game."""
+    click.echo_via_pager(protocol_text())
+
+
+@click.command("new")
+@click.argument("name", type=click.Path(path_type=Path))
+@click.option(
+    "-l", "--language", default="python", show_default=True, metavar="LANGUAGE", help=f"One of {', '.join(LANGUAGES)}."
+)
+@games_option("Claim this game instead of all games")
+@json_option
+def new_command(name: Path, language: str, games: tuple[str, ...], as_json: bool) -> int:
+    """Write the start of a bot into the new directory NAME: a main file with a place for your idea, a codec, a build
+    command, a test and a README. As it is, it plays random legal actions.
+    """
+    from arena.kits.new_bot import new_bot
+
+    kit = find_language(language)
+    written = new_bot(name, kit, games)
+    if as_json:
+        print_json({"directory": str(name), "language": language, "main": kit.main, "files": written})
+        return OK
+    click.echo(f"{printable(str(name))}: a bot in {kit.title}: {', '.join(written)}")
+    click.echo(
+        f"Your idea goes into {printable(str(name / kit.main))}. To try it out: arena check {shlex.quote(str(name))}"
+    )
+    return OK

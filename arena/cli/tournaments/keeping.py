@@ -1,4 +1,4 @@
-"""``arena delete``: put a tournament into the bin, or remove one from there forever."""
+"""Commands that rename a tournament, put it into the bin, and take it out again."""
 
 from __future__ import annotations
 
@@ -10,12 +10,31 @@ import click
 from arena.analysis.text.tables import printable
 from arena.base.text import counted
 from arena.cli.terminal.common import open_home, print_json
-from arena.cli.terminal.confirmation import confirm, yes_option
-from arena.cli.terminal.options import json_option
+from arena.cli.terminal.options import confirm, json_option, yes_option
 
 if TYPE_CHECKING:
     from arena.store.home import ArenaHome
     from arena.store.results.values import StoredTournament
+
+
+@click.command("rename")
+@click.argument("tournament")
+@click.argument("name", metavar="NEW")
+@json_option
+def rename_command(tournament: str, name: str, as_json: bool) -> None:
+    """Give TOURNAMENT the name NEW; its log goes with it.
+
+    Its records keep the name they were recorded under. To resume it from a file in which it has its old name:
+    arena run FILE --name NEW
+    """
+    from arena.store.housekeeping import rename_tournament
+
+    with open_home(must_exist=True) as arena_home:
+        rename_tournament(arena_home, tournament, name)
+    if as_json:
+        print_json({"tournament": name, "was": tournament})
+    else:
+        click.echo(printable(f"{tournament} is named {name} now."))
 
 
 @click.command("delete")
@@ -23,7 +42,7 @@ if TYPE_CHECKING:
 @click.option("--forever", is_flag=True, help="Remove a tournament that is in the bin, with all its records.")
 @yes_option
 @json_option
-def command(tournament: str, forever: bool, is_confirmed: bool, as_json: bool) -> None:
+def delete_command(tournament: str, forever: bool, is_confirmed: bool, as_json: bool) -> None:
     """Put TOURNAMENT into the bin, after asking.
 
     It is in no list, leaderboard, statistic or season any more, and another tournament may have its name.
@@ -64,3 +83,23 @@ def _erase(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTourna
         return None
     erase_tournament(arena_home, stored.bin_name)
     return stored
+
+
+@click.command("restore")
+@click.argument("deleted_tournament", metavar="TOURNAMENT")
+@click.option("--as", "new_name", metavar="NAME", help="Its name from now on, in place of the one it had.")
+@json_option
+def restore_command(deleted_tournament: str, new_name: str | None, as_json: bool) -> None:
+    """Take TOURNAMENT out of the bin, as it was.
+
+    TOURNAMENT is the name it had; if several had it, the name that `arena tournaments --deleted` shows, such as
+    deleted/7.
+    """
+    from arena.store.housekeeping import restore_tournament
+
+    with open_home(must_exist=True) as arena_home:
+        restored = restore_tournament(arena_home, deleted_tournament, new_name)
+    if as_json:
+        print_json({"tournament": restored.name, "recorded": restored.recorded})
+    else:
+        click.echo(printable(f"{restored.name} is back, with {counted(restored.recorded, 'record')}."))

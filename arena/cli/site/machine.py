@@ -1,11 +1,13 @@
-"""``arena doctor``: what this machine can contain and offer to others, and how exact its clock is."""
+"""What this machine can offer to others, and the systemd units that serve an arena from it."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 from click.core import ParameterSource
@@ -13,14 +15,28 @@ from click.core import ParameterSource
 from arena.analysis.text.tables import Column, printable
 from arena.base.enums import IsolationLevel
 from arena.base.errors import UsageError
+from arena.base.shipped import PREFIX, tournament_path
 from arena.base.text import counted
-from arena.cli.site.serve_options import host_option, port_option
+from arena.cli.site.serve_command import (
+    allowed_hosts_option,
+    check_reach,
+    chosen_ladders,
+    host_option,
+    ladders_option,
+    metrics_address_option,
+    metrics_place,
+    play_slots_option,
+    port_option,
+    public_option,
+    trusted_proxies_option,
+)
 from arena.cli.terminal.common import print_table, print_wrapped
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import WholeNumber, json_option
 from arena.cli.terminal.streams import FAILED, OK
 from arena.sandbox.isolation.levels import PREFERRED, ProbeResult, probe_level
 from arena.sandbox.isolation.sandbox_policy import has_own_file_systems
+from arena.server.operating.units import FIRST_LINE, Installation, units
 from arena.store.home import home_path, store_url
 
 
@@ -34,7 +50,9 @@ from arena.store.home import home_path, store_url
 @port_option
 @json_option
 @click.pass_context
-def command(context: click.Context, clock: bool, turns: int, serves: bool, host: str, port: int, as_json: bool) -> int:
+def doctor_command(
+    context: click.Context, clock: bool, turns: int, serves: bool, host: str, port: int, as_json: bool
+) -> int:
     """Show what bots can and can't do on this machine, and what to install.
 
     Every level is tested by a program that really tries to escape; nothing is inferred from version numbers. With
@@ -176,3 +194,93 @@ def _show_clock(turns: int, as_json: bool) -> None:
     worst = max(row.max_us for row in measured) / 1e6
     advice = "is plenty" if worst < 0.1 else f"is not enough here: use at least {2 * worst:.1f}"
     click.echo(f"\nThe default margin_seconds = 0.1 {advice}.")
+
+
+_OF_SYSTEMD = Path("/etc/systemd/system")
+
+
+@click.command("units")
+@click.argument("directory", metavar="DIRECTORY")
+@click.option("--user", default="arena", show_default=True, metavar="NAME", help="The user who runs the arena.")
+@host_option
+@port_option
+@public_option
+@allowed_hosts_option
+@ladders_option
+@play_slots_option
+@trusted_proxies_option
+@metrics_address_option
+def units_command(
+    directory: str,
+    user: str,
+    host: str,
+    port: int,
+    public: bool,
+    allowed_hosts: tuple[str, ...],
+    ladders: tuple[str, ...],
+    play_slots: int,
+    trusted_proxies: tuple[str, ...],
+    metrics_address: str | None,
+) -> int:
+    """Write systemd units, by which this installation serves a home to authors.
+
+    There is a socket, a service for the site, one for what checks and plays, a slice and a target. DIRECTORY is
+    /etc/systemd/system, or any other to look at them first; units that are there are replaced, and those removed that
+    an earlier arena has written and this one does not need.
+    """
+    check_reach(host, public)
+    if port == 0:
+        raise UsageError("--port 0: the socket unit needs one that stays the same, such as 8000")
+    from arena.server.http.proxies import checked_proxies
+
+    proxies = checked_proxies(trusted_proxies)
+    named = [("--allowed-host", name) for name in allowed_hosts] + [("--trusted-proxy", proxy) for proxy in proxies]
+    if metrics_address is not None:
+        if metrics_place(metrics_address, public)[1] == 0:
+            raise UsageError(f"--metrics-address {metrics_address!r}: expected a port that is not 0")
+        named.append(("--metrics-address", metrics_address))
+    made = units(
+        Installation(
+            home=home_path(global_option("home")).resolve(),
+            user=user,
+            address=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
+            is_public=public,
+            options=tuple(word for option in named for word in option),
+            play_slots=play_slots,
+            has_metrics=metrics_address is not None,
+            ladders=tuple(map(_place, chosen_ladders(ladders))),
+            has_network=global_option("store") is not None,
+        )
+    )
+    for name, text in made.items():
+        _write(Path(directory) / name, text)
+    removed = list(_remove_earlier(Path(directory), made))
+    first = "" if Path(directory).resolve() == _OF_SYSTEMD else f" Copy them to {_OF_SYSTEMD} first."
+    click.echo(f"{len(made)} units are in {directory}.{first} To start the arena, now and with the machine:\n")
+    if removed:
+        click.echo(f"  systemctl stop {' '.join(removed)}")
+    click.echo("  systemctl daemon-reload\n  systemctl enable --now arena.target arena-web.socket")
+    return OK
+
+
+def _remove_earlier(directory: Path, made: Mapping[str, str]) -> Iterator[str]:
+    """Remove the services that an earlier arena has written here and this one has not; yield their names."""
+    for path in sorted(directory.glob("arena-*.service")):
+        if path.name not in made and path.read_text(encoding="utf-8", errors="replace").startswith(FIRST_LINE):
+            path.unlink()
+            yield path.name
+
+
+def _place(ladder: str) -> str:
+    """Return a ladder's file, as a service finds it."""
+    if not tournament_path(ladder).is_file():
+        raise UsageError(f"--ladder {ladder!r}: there is no such file")
+    return ladder if ladder.startswith(PREFIX) else str(Path(ladder).resolve())
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: can't be written: {error.strerror}") from error

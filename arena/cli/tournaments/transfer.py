@@ -1,0 +1,158 @@
+"""Commands that export records, and take those of an export or of another home."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from arena.analysis.text.tables import printable
+from arena.base.errors import UsageError
+from arena.base.stored import from_json_text
+from arena.base.text import counted
+from arena.cli.terminal.common import open_home, print_json
+from arena.cli.terminal.options import json_option, name_option
+from arena.cli.terminal.streams import OK, WRONG_USE
+
+if TYPE_CHECKING:
+    from arena.tournament.transfer.results import MergedTournament
+
+
+@click.command("export")
+@click.argument("tournament", required=False)
+@click.option(
+    "--whole", is_flag=True, help="With definition, schedule and corrections, so that another home can import it."
+)
+@click.option("--set-aside", is_flag=True, help="The records that corrections have set aside, in place of the others.")
+@click.option("--json", is_flag=True, expose_value=False, help="Print JSON, and nothing else; it does so anyway.")
+def export_command(tournament: str | None, whole: bool, set_aside: bool) -> None:
+    """Print one JSON object for each recorded match of TOURNAMENT, or of all, in the order of the schedule.
+
+    It is the operator's own copy: everything that bots wrote is in it, which in a contest only their authors may read.
+    arena publish writes what everybody may have.
+    """
+    if whole and set_aside:
+        raise UsageError("--whole and --set-aside: expected one of them; a whole export has what was set aside as well")
+    from arena.store.results.scope import ALL_TOURNAMENTS, Scope
+    from arena.tournament.transfer.export_writer import whole_export
+
+    with open_home(must_exist=True) as arena_home:
+        within = arena_home.store.tournament(tournament) if tournament is not None else ALL_TOURNAMENTS
+        chosen = arena_home.store.tournaments() if isinstance(within, Scope) else [within]
+        if whole:
+            for stored in chosen:
+                for line in whole_export(arena_home.store.as_source(), stored):
+                    click.echo(line)
+            return
+        if set_aside:
+            for stored in chosen:
+                for match, _, text in arena_home.store.corrections.set_aside(stored):
+                    click.echo(json.dumps(from_json_text(text, f"the record of match {match}")))
+            return
+        for match, text in arena_home.store.record_texts(within):
+            click.echo(json.dumps(from_json_text(text, f"the record of match {match}")))
+
+
+# What a merge or an import has done, in sentences.
+
+MAX_SHOWN_BOTS = 3
+
+
+external_game_option = click.option(
+    "--external-game",
+    "external_games",
+    metavar="MODULE:CLASS",
+    multiple=True,
+    help="A game from outside the package that may be imported to replay the records; repeatable.",
+)
+
+
+def print_merged(tournaments: Sequence[MergedTournament], as_json: bool) -> int:
+    """Print what was taken of each tournament, and return the exit code: refusals are on stderr."""
+    for merged in tournaments:
+        if merged.refusal is not None:
+            click.echo(printable(f"arena: {merged.refusal}"), err=True)
+        elif not as_json:
+            for sentence in _sentences(merged):
+                click.echo(printable(f"{merged.name}: {sentence}"))
+    if as_json:
+        print_json([asdict(merged) for merged in tournaments])
+    elif not tournaments:
+        click.echo("There is no tournament in it.")
+    return WRONG_USE if any(merged.refusal is not None for merged in tournaments) else OK
+
+
+def _sentences(merged: MergedTournament) -> Iterator[str]:
+    yield _taken(merged)
+    if merged.differing:
+        results = f", {merged.differing_results} with another result" if merged.differing_results else ""
+        yield f"{_matches(merged.differing, 'played')} on both sides{results}; the records here stay"
+    if merged.left:
+        yield f"{counted(merged.left, 'match')} still to be played: arena run FILE"
+    if merged.is_new and merged.absent_bots:
+        names = ", ".join(merged.absent_bots[:MAX_SHOWN_BOTS])
+        more = len(merged.absent_bots) - MAX_SHOWN_BOTS
+        others = f" and {more} more" if more > 0 else ""
+        yield f"the programs of {names}{others} were not taken; arena run and arena repro --bot-path need them"
+
+
+def _taken(merged: MergedTournament) -> str:
+    if not merged.has_changed:
+        already = f"; {_matches(merged.already_here, 'here')} already" if merged.already_here else ""
+        return f"nothing new{already}"
+    is_finished = "; it is finished" if merged.is_finished else ""
+    if merged.is_new:
+        matches = counted(merged.taken + merged.left, "match")
+        return f"new here, with {counted(merged.taken, 'record')} of {matches}{is_finished}"
+    longer = f", and {counted(merged.lines_taken, 'match')} of later rounds" if merged.lines_taken else ""
+    already = f"; {_matches(merged.already_here, 'here')} already" if merged.already_here else ""
+    return f"{counted(merged.taken, 'record')} taken{longer}{already}{is_finished}"
+
+
+def _matches(count: int, state: str) -> str:
+    return f"{counted(count, 'match')} {'was' if count == 1 else 'were'} {state}"
+
+
+@click.command("import")
+@click.argument("file", type=click.File("rb"))
+@name_option("that in the file")
+@external_game_option
+@json_option
+def import_command(file: BinaryIO, name: str | None, external_games: tuple[str, ...], as_json: bool) -> int:
+    """Take the records in FILE, which arena export has printed; - reads them from the standard input.
+
+    An export made with --whole brings its tournament along. Any other fills in the matches that a tournament of this
+    home lacks. Every record is compared with the schedule and replayed by the rules first; where a match has a record
+    here, that stays. A file that was cut off or edited changes nothing. It does no harm to import again.
+    """
+    from arena.tournament.transfer.export_lines import LineError
+    from arena.tournament.transfer.importing import import_records
+
+    with open_home() as arena_home:
+        try:
+            merged = import_records(arena_home, file, name=name, external_games=external_games)
+        except LineError as error:
+            raise UsageError(f"{file.name}: {error}; nothing was changed") from error
+        return print_merged(merged, as_json)
+
+
+@click.command("merge")
+@click.argument("other_home")
+@click.argument("tournaments", metavar="[TOURNAMENT]...", nargs=-1)
+@external_game_option
+@json_option
+def merge_command(other_home: str, tournaments: tuple[str, ...], external_games: tuple[str, ...], as_json: bool) -> int:
+    """Take the tournaments in OTHER_HOME, or only those named, with all that was played there.
+
+    A tournament that is here as well gets the matches that it lacks; where a match was played on both sides, the record
+    here stays. Every record is compared with the schedule and replayed by the rules first. OTHER_HOME is only read, may
+    be in use, and may have been made by an earlier version. Bots' programs are not taken. It does no harm to merge
+    again.
+    """
+    from arena.tournament.transfer.merging import merge_home
+
+    with open_home() as arena_home:
+        return print_merged(merge_home(arena_home, other_home, tournaments, external_games=external_games), as_json)
