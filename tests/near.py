@@ -7,7 +7,7 @@ import it; a changed test stands for itself, and a page for the tests of the doc
 import subprocess
 from pathlib import Path
 
-from tests.test_layers import MODULES, PACKAGE, imported_rooms, room, room_of
+from tests.test_layers import LAYER, MODULES, PACKAGE, imported_rooms, room, room_of
 
 ROOT = PACKAGE.parent
 
@@ -42,13 +42,11 @@ def paths_near(files, importers):
 
 
 def paths_of_room(name):
-    """Return the directories and files of a room's tests; those of ``store/people`` are in two."""
-    parts = name.split(".")
-    whole = "/".join(["tests", *parts])
-    paths = [whole, f"tests/test_{name}.py"]
-    if len(parts) > 1 and not (ROOT / whole).is_dir():
-        paths = [f"tests/{part}" for part in parts]
-    return [path for path in paths if (ROOT / path).exists()]
+    """Return the directory of a room's tests; if the room has rooms inside, the files that are its own."""
+    path = f"tests/{name.replace('.', '/')}"
+    if any(other.startswith(f"{name}.") for other in LAYER):
+        return [str(file.relative_to(ROOT)) for file in (ROOT / path).glob("test_*.py")]
+    return [path] if (ROOT / path).is_dir() else []
 
 
 def rooms_that_import():

@@ -62,9 +62,10 @@ def test_a_shared_fixture_is_divided_and_each_wrong_marker_is_listed():
 @pytest.mark.parametrize(
     ("file", "expected"),
     [
-        ("arena/games/plaid.py", {"tests/games", "tests/conformance"}),
-        ("arena/store/results/people/log.py", {"tests/store", "tests/people"}),
-        ("arena/site/templates/match.jinja", {"tests/site"}),
+        ("arena/ratings/encounter.py", {"tests/ratings", "tests/match/check"}),
+        ("arena/store/people/log.py", {"tests/store/people"}),
+        ("arena/protocol/messages.py", {"tests/protocol"}),
+        ("arena/kits/templates/c/bot.c", {"tests/kits"}),
         ("arena/DESIGN.md", {"tests/docs"}),
         ("docs/index.md", {"tests/docs"}),
         ("bots/minimal/bot.py", {"tests/bots"}),
@@ -74,14 +75,14 @@ def test_a_shared_fixture_is_divided_and_each_wrong_marker_is_listed():
     ],
 )
 def test_a_change_is_near_to_the_paths_near_its_room_and_of_those_that_import_it(file, expected):
-    assert set(paths_near([file], {"games": {"conformance"}})) - {"tests/test_layers.py"} == expected
+    assert set(paths_near([file], {"ratings": {"match.check"}})) - {"tests/test_layers.py"} == expected
 
 
 @pytest.mark.slow
 def test_what_imports_a_room_is_read_from_the_code():
     importers = rooms_that_import()
-    assert {"match", "store", "players"} <= importers["records"]
-    assert "records" not in importers.get("cli", set())
+    assert {"match", "store", "match.players"} <= importers["base"]
+    assert "base" not in importers.get("cli", set())
 
 
 # a port that is held for a server

@@ -72,14 +72,14 @@ def test_nothing_waits(arena):
 
 @pytest.mark.slow
 def test_a_bot_that_plays_is_accepted_and_listed(arena):
-    one = arena.base.checked(GOOD)
+    one = arena.checked(GOOD)
     assert (one.state, one.bot, one.reason) == (SubmissionState.ACCEPTED, "first@1", "")
     assert arena.bots() == ["first@1"]
     assert "differences: a match of" in one.report
 
 
 def test_the_author_of_a_broken_bot_sees_the_line_and_no_place_of_the_machine(arena, tmp_path):
-    one = arena.base.checked(BROKEN)
+    one = arena.checked(BROKEN)
     assert one.state is SubmissionState.REFUSED
     assert "'Plusminus' object has no attribute 'legal_action'" in one.report
     assert 'File "first.py", line 4, in choose' in one.report
@@ -97,7 +97,7 @@ def test_the_author_of_a_broken_bot_sees_the_line_and_no_place_of_the_machine(ar
     ],
 )
 def test_what_is_no_bot_is_refused_in_a_sentence(arena, data, name, sentence):
-    one = arena.base.checked(data, name)
+    one = arena.checked(data, name)
     assert one.state is SubmissionState.REFUSED
     assert sentence in one.reason
     assert arena.bots() == []
@@ -114,9 +114,9 @@ def zipped(**files):
 def test_an_archive_is_unpacked_and_what_is_wrong_with_it_is_said(arena):
     manifest = b'name = "packed"\nversion = "3"\ncommand = ["python3", "bot.py"]\ngames = ["plaid"]\n'
     good = zipped(**{"packed/bot.py": GOOD, "packed/bot.toml": manifest})
-    assert arena.base.checked(good, "mine.zip").bot == "packed@3"
+    assert arena.checked(good, "mine.zip").bot == "packed@3"
     evil = zipped(**{"packed/bot.py": GOOD, "../evil.py": GOOD})
-    refused = arena.base.checked(evil, "mine.zip")
+    refused = arena.checked(evil, "mine.zip")
     assert refused.state is SubmissionState.REFUSED
     assert "mine.zip" in refused.reason
     assert "../evil.py" in refused.reason
@@ -127,8 +127,8 @@ def test_an_archive_is_unpacked_and_what_is_wrong_with_it_is_said(arena):
 @pytest.mark.parametrize("name", ["greedy.py", "Gr-eedy.py", "m1nimal.py", "random legal.py", "mine.py", "M-ine.py"])
 def test_the_names_of_the_house_are_nobodys(arena, tmp_path, name):
     (tmp_path / "mine.py").write_bytes(GOOD)
-    assert submit(arena.store.home, tmp_path / "mine.py").refusal is None
-    one = arena.base.checked(GOOD + b"# another\n", name)
+    assert submit(arena.home, tmp_path / "mine.py").refusal is None
+    one = arena.checked(GOOD + b"# another\n", name)
     assert one.state is SubmissionState.REFUSED
     assert "belongs to another author" in one.reason
     assert arena.bots() == ["mine@1"]
@@ -136,17 +136,17 @@ def test_the_names_of_the_house_are_nobodys(arena, tmp_path, name):
 
 def test_what_a_bot_writes_may_be_anything(arena):
     noisy = b"import sys\nsys.stderr.buffer.write(b'a\\0b\\xff\\n')\nsys.stderr.flush()\n" + BROKEN
-    one = arena.base.checked(noisy)
+    one = arena.checked(noisy)
     assert one.state is SubmissionState.REFUSED
     assert "\0" not in one.report
 
 
 @pytest.mark.slow
 def test_a_name_belongs_to_its_first_author_and_a_version_to_its_content(arena):
-    assert arena.base.checked(GOOD).state is SubmissionState.ACCEPTED
-    other = arena.base.checked(GOOD + b"# mine\n", author="eve")
+    assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
+    other = arena.checked(GOOD + b"# mine\n", author="eve")
     assert "belongs to another author" in other.reason
-    changed = arena.base.checked(GOOD + b"# changed\n")
+    changed = arena.checked(GOOD + b"# changed\n")
     assert "submitted with other files" in changed.reason
     assert arena.bots() == ["first@1"]
 
@@ -175,7 +175,7 @@ def test_our_own_failure_is_no_fault_of_the_bot(arena, monkeypatch, error):
         raise error
 
     monkeypatch.setattr(checker_module, "submit", fail)
-    one = arena.base.checked(GOOD)
+    one = arena.checked(GOOD)
     for _ in range(MAX_TRIES - 1):  # it waits for another try, until the claim of the one before has run out
         assert one.state is SubmissionState.CHECKING
         assert not arena.checker.check_next()
@@ -277,13 +277,13 @@ def quick_keeper(monkeypatch):
 @pytest.mark.slow
 def test_a_check_has_a_deadline(arena, monkeypatch, quick_keeper):
     monkeypatch.setattr(checker_module, "MAX_CHECK_SECONDS", 0.5)
-    one = arena.base.checked(SLOW)
+    one = arena.checked(SLOW)
     assert one.state is SubmissionState.REFUSED
     assert one.reason == "the check took longer than 30 minutes and was stopped"
     assert arena.bots() == []
-    assert list((arena.store.home.directory / "bots").iterdir()) == []
+    assert list((arena.home.directory / "bots").iterdir()) == []
     monkeypatch.undo()
-    assert arena.base.checked(GOOD).state is SubmissionState.ACCEPTED
+    assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
 
 
 def test_a_check_is_stopped_when_its_author_withdraws(arena, monkeypatch, quick_keeper):
@@ -306,10 +306,10 @@ def test_a_check_is_stopped_when_its_author_withdraws(arena, monkeypatch, quick_
 
 @pytest.mark.slow
 def test_a_refused_bot_keeps_no_name(arena):
-    assert arena.base.checked(BROKEN).state is SubmissionState.REFUSED
+    assert arena.checked(BROKEN).state is SubmissionState.REFUSED
     assert arena.people.submissions.owner("first") is None
-    assert arena.base.checked(GOOD, author="eve").state is SubmissionState.ACCEPTED
-    assert "belongs to another author" in arena.base.checked(GOOD + b"# mine\n").reason
+    assert arena.checked(GOOD, author="eve").state is SubmissionState.ACCEPTED
+    assert "belongs to another author" in arena.checked(GOOD + b"# mine\n").reason
 
 
 @pytest.mark.slow
@@ -327,32 +327,32 @@ def test_a_bot_that_is_withdrawn_when_its_name_was_taken_keeps_no_name(arena, mo
     assert arena.people.submissions.find(number).state is SubmissionState.WITHDRAWN
     assert arena.bots() == []
     assert arena.people.submissions.owner("first") is None
-    assert arena.base.checked(GOOD, author="eve").state is SubmissionState.ACCEPTED
+    assert arena.checked(GOOD, author="eve").state is SubmissionState.ACCEPTED
 
 
 @pytest.mark.slow
 def test_a_later_version_that_is_refused_and_an_author_who_leaves_release_no_name(arena):
-    assert arena.base.checked(GOOD).state is SubmissionState.ACCEPTED
+    assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
     ada = arena.persons["ada"]
-    assert arena.base.checked(GOOD + b"# again\n").state is SubmissionState.REFUSED
+    assert arena.checked(GOOD + b"# again\n").state is SubmissionState.REFUSED
     assert arena.people.submissions.owner("first") == ada.number
     arena.people.accounts.erase(ada)
-    assert "belongs to another author" in arena.base.checked(GOOD + b"# mine\n", author="eve").reason
+    assert "belongs to another author" in arena.checked(GOOD + b"# mine\n", author="eve").reason
 
 
 @pytest.mark.slow
 def test_the_copies_of_an_author_are_bounded(arena, monkeypatch):
-    assert arena.base.checked(GOOD).state is SubmissionState.ACCEPTED
+    assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
     ada = arena.persons["ada"].number
     assert arena.people.submissions.copy_bytes(ada) == len(GOOD)
     monkeypatch.setattr(checker_module, "MAX_COPIES_BYTES", 2 * len(GOOD))
-    more = arena.base.checked(GOOD + b"#", "second.py")
+    more = arena.checked(GOOD + b"#", "second.py")
     assert more.state is SubmissionState.REFUSED
     assert more.reason == (
         f"bot 'second@1': its copy has {len(GOOD) + 1} bytes, and those of your accepted bots have {len(GOOD)} bytes;"
         f" expected at most {2 * len(GOOD)} bytes together"
     )
-    assert len(list((arena.store.home.directory / "bots").iterdir())) == 1
+    assert len(list((arena.home.directory / "bots").iterdir())) == 1
     assert arena.people.submissions.copy_bytes(ada) == len(GOOD)
 
 

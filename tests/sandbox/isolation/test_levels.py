@@ -183,7 +183,7 @@ def answers(command, directory, level, own=()):
         process.end()
 
 
-ECHO = ROOT / "arena" / "players" / "echo_bot.py"
+ECHO = ROOT / "arena" / "match" / "players" / "echo_bot.py"
 SAYS = b"\x82\xa4type\xa5ready\xa8protocol\x01"
 
 
