@@ -117,10 +117,10 @@ class Crawl:
         self.news = ContestNews(self.played.people, homes.result_path)
         self.news.number()
         self.gate = Gate(self.played.people, self.uploads, homes, links, OPERATIONS)
-        events = Events(self.opened, self.news.number)
+        self.events = Events(self.opened, self.news.number)
         self.site = Site(
             self.opened, versions=self.versions, hosts=Hosts("0.0.0.0", [HOST]), endpoints=self.gate.endpoints,
-            links=links, events=events, end=self.gate.close, frozen=self.news.frozen,
+            links=links, events=self.events, end=self.gate.close, frozen=self.news.frozen,
         )  # fmt: skip
         self.people = World(self.played.people, self.played.now, self.site)
         self.asked = {}
@@ -206,6 +206,7 @@ class Crawl:
         self.news.close()
         await self.people.close()
         await self.site.close()
+        self.events.watcher.stop()
         self.opened.close()
         self.played.close()
 
