@@ -55,7 +55,7 @@ def record(arena: Path, homes: Path, out: Path, chosen: list[str]) -> None:
 
 
 def _crawl(recorder: Recorder, home: str) -> int:
-    options = ["--only", "web", "--open-to", "authors", "--ladder", "none"] if home == "people" else []
+    options = ["--only", "web", "--open-to", "authors"] if home == "people" else []
     with Site(recorder, *options) as site:
         count = site.crawl("visitor")
         for name in CRAWLERS if home == "people" else ():
