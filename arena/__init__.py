@@ -110,16 +110,15 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.housekeeping import rename_tournament as rename_tournament
     from arena.store.housekeeping import restore_tournament as restore_tournament
     from arena.store.results.addition import Addition as Addition
+    from arena.store.results.addition import Source as Source
+    from arena.store.results.addition import VoidTry as VoidTry
     from arena.store.results.annotations import AnnotationRow as AnnotationRow
     from arena.store.results.annotations import Annotations as Annotations
     from arena.store.results.annotations import StoredAccuracy as StoredAccuracy
-    from arena.store.results.correction import Correction as Correction
-    from arena.store.results.correction import CorrectionDetails as CorrectionDetails
     from arena.store.results.correction_log import Change as Change
     from arena.store.results.correction_log import CorrectionLog as CorrectionLog
     from arena.store.results.correction_log import SetAside as SetAside
     from arena.store.results.correction_log import Skipped as Skipped
-    from arena.store.results.leaders import Leaders as Leaders
     from arena.store.results.live_state import LiveState as LiveState
     from arena.store.results.live_state import PlayedNow as PlayedNow
     from arena.store.results.live_state import RunProgress as RunProgress
@@ -128,18 +127,19 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.results.live_state import StoredProgress as StoredProgress
     from arena.store.results.lock import DirectorLock as DirectorLock
     from arena.store.results.match_records import Records as Records
-    from arena.store.results.owners import Authorship as Authorship
-    from arena.store.results.owners import OwnedBot as OwnedBot
-    from arena.store.results.owners import Owners as Owners
     from arena.store.results.rows import RecordRow as RecordRow
     from arena.store.results.scope import Scope as Scope
-    from arena.store.results.seasons import Season as Season
-    from arena.store.results.seasons import Seasons as Seasons
-    from arena.store.results.source import Source as Source
-    from arena.store.results.source import VoidTry as VoidTry
+    from arena.store.results.scope import Season as Season
+    from arena.store.results.scope import Seasons as Seasons
+    from arena.store.results.states import Leaders as Leaders
     from arena.store.results.states import ListedTournament as ListedTournament
     from arena.store.results.states import listed_tournaments as listed_tournaments
     from arena.store.results.store import Store as Store
+    from arena.store.results.values import Authorship as Authorship
+    from arena.store.results.values import Correction as Correction
+    from arena.store.results.values import CorrectionDetails as CorrectionDetails
+    from arena.store.results.values import OwnedBot as OwnedBot
+    from arena.store.results.values import Owners as Owners
     from arena.store.results.values import StoredBot as StoredBot
     from arena.store.results.values import StoredFault as StoredFault
     from arena.store.results.values import StoredTournament as StoredTournament
@@ -178,7 +178,7 @@ _MODULE_OF = {
         "arena.analysis.measures.overview": "LatestResult Overview overview",
         "arena.analysis.measures.standings": "Standing Standings",
         "arena.analysis.measures.standings_cache": "standings_of",
-        "arena.store.results.leaders": "Leaders",
+        "arena.store.results.states": "Leaders ListedTournament listed_tournaments",
         "arena.analysis.measures.verification": "Verification verify",
         "arena.store.bot_registry": "BotRegistry RecordedBot",
         "arena.base.bot_text": "Audience BotText",
@@ -214,22 +214,18 @@ _MODULE_OF = {
         "arena.base.records": "Bot Fault Limits MatchRecord MatchSpec ScheduledMatch SeatReport TimeControl",
         "arena.analysis.text.board": "Board",
         "arena.base.results": "EntrantRating StoredResult",
-        "arena.store.results.addition": "Addition",
+        "arena.store.results.addition": "Addition Source VoidTry",
         "arena.store.results.annotations": "AnnotationRow Annotations StoredAccuracy",
-        "arena.store.results.correction": "Correction CorrectionDetails",
+        "arena.store.results.values": "Authorship Correction CorrectionDetails OwnedBot"
+        " Owners StoredBot StoredFault StoredTournament",
         "arena.store.results.correction_log": "Change CorrectionLog SetAside Skipped",
         "arena.store.results.live_state": "LiveState PlayedNow RunProgress"
         " StoredLiveMatch StoredLiveSummary StoredProgress",
         "arena.store.results.lock": "DirectorLock",
         "arena.store.results.match_records": "Records",
-        "arena.store.results.owners": "Authorship OwnedBot Owners",
         "arena.store.results.rows": "RecordRow",
-        "arena.store.results.scope": "Scope",
-        "arena.store.results.seasons": "Season Seasons",
-        "arena.store.results.source": "Source VoidTry",
-        "arena.store.results.states": "ListedTournament listed_tournaments",
+        "arena.store.results.scope": "Scope Season Seasons",
         "arena.store.results.store": "Store",
-        "arena.store.results.values": "StoredBot StoredFault StoredTournament",
         "arena.tournament.control": "Order RunControl",
         "arena.tournament.definition": "KnownBots load_definition make_definition",
         "arena.tournament.director": "run_tournament",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.roles import Role, Scope
+from arena.store.people.values import Role, Scope
 from benchmarks.site_client import ask_json
 
 BUSY_SECONDS = 0.003

@@ -17,7 +17,7 @@ from contextlib import closing
 from pathlib import Path
 
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.roles import Role, Scope
+from arena.store.people.values import Role, Scope
 from benchmarks.common import instant_bot, machine
 from benchmarks.site import HOST, Server
 from benchmarks.site_client import ask_json

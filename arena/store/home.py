@@ -99,7 +99,7 @@ def own_databases(
     Raises:
         StoreError: if one of them can't be opened, or belongs to another home.
     """
-    from arena.store.results.database_home import Owner
+    from arena.store.results.whole_copy import Owner
 
     place = home_path(directory).resolve()
     with contextlib.ExitStack() as opened:

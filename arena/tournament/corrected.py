@@ -16,8 +16,7 @@ from arena.base.enums import CorrectionKind
 from arena.base.errors import BotDefinitionError
 from arena.base.records import Bot
 from arena.match.players.manifest import known_by, load_bot
-from arena.store.results.correction import Correction
-from arena.store.results.values import StoredTournament
+from arena.store.results.values import Correction, StoredTournament
 
 
 def with_corrections(definition: Definition, stored: StoredTournament) -> Definition:

@@ -10,9 +10,8 @@ from arena.base.errors import DefinitionError
 from arena.base.ranking import competition_ranks
 from arena.base.records import ScheduledMatch
 from arena.base.results import EntrantRating, StoredResult
-from arena.store.results.correction import out_of_table
 from arena.store.results.store import Store
-from arena.store.results.values import StoredTournament
+from arena.store.results.values import StoredTournament, out_of_table
 from arena.tournament.formats.format import Format, Meeting, Placing, StopLimits
 from arena.tournament.formats.table import field_of, format_class, format_of
 from arena.tournament.schedule import Scheduler

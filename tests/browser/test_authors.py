@@ -4,7 +4,7 @@ import pytest
 
 from arena.community.uploads.containment import can_contain_uploads
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.roles import Role
+from arena.store.people.values import Role
 from tests.browser.conftest import built, expect, served
 
 PASSWORD = "correct horse battery"

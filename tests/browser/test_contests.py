@@ -14,7 +14,7 @@ from arena.community.uploads.containment import can_contain_uploads
 from arena.site.publish.signature import public_key
 from arena.site.publish.verification import verify_folder
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.roles import Role
+from arena.store.people.values import Role
 from tests.browser.conftest import SMALL_LADDER, expect, served
 from tests.browser.test_authors import BOT, hand_in
 

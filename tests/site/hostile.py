@@ -5,9 +5,9 @@ from dataclasses import replace
 from arena.base.definition import GameChoice
 from arena.base.enums import CorrectionKind, FaultKind
 from arena.base.records import Bot, Fault, SeatReport
-from arena.store.results.correction import CorrectionDetails
 from arena.store.results.correction_log import Change
 from arena.store.results.schema import seasons
+from arena.store.results.values import CorrectionDetails
 from tests.store.results.samples import definition, line, record
 
 TEXTS = (

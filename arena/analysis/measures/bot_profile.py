@@ -12,10 +12,9 @@ from arena.analysis.measures.rating_history import history_over_tournaments
 from arena.analysis.measures.standings import Standing
 from arena.base.enums import FaultKind
 from arena.base.errors import UnknownNameError
-from arena.store.results.correction import Correction, in_force
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.results.store import Store
-from arena.store.results.values import StoredFault, StoredTournament
+from arena.store.results.values import Correction, StoredFault, StoredTournament, in_force
 
 MAX_FAULTS = 10
 

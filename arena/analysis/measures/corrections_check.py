@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.errors import ArenaError
 from arena.match.replay import check_record
-from arena.store.results.correction import Correction, explaining, in_force
 from arena.store.results.statements import record_from
 from arena.store.results.store import Store
-from arena.store.results.values import StoredTournament
+from arena.store.results.values import Correction, StoredTournament, explaining, in_force
 
 
 def corrections_problems(store: Store, tournament: StoredTournament) -> Iterator[str]:

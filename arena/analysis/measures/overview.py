@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from arena.analysis.measures.tournament_list import leaders_of
 from arena.base.enums import TournamentState
 from arena.store.home import ArenaHome
-from arena.store.results.leaders import Leaders
-from arena.store.results.states import ListedTournament, listed_tournaments
+from arena.store.results.states import Leaders, ListedTournament, listed_tournaments
 
 LATEST = 5
 """The number of tournaments whose leaders are shown."""

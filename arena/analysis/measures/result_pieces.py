@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.ratings.result_arrays import padded
+from arena.store.results.match_records import ResultColumns
 from arena.store.results.record_reader import RecordReader
-from arena.store.results.result_columns import ResultColumns
 from arena.store.results.values import StoredTournament
 
 HASH_BYTES = 12

@@ -12,9 +12,8 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from arena.analysis.measures.result_pieces import Piece, TournamentResults
-from arena.store.results.correction import Correction
 from arena.store.results.record_reader import RecordReader
-from arena.store.results.values import StoredTournament
+from arena.store.results.values import Correction, StoredTournament
 
 MIN_KEPT_MATCHES = 1_000
 MAX_KEPT_MATCHES = 2_500_000

@@ -16,9 +16,8 @@ from arena.base.definition import Definition
 from arena.base.enums import CorrectionKind
 from arena.base.errors import DefinitionError
 from arena.base.results import points_of
-from arena.store.results.correction import in_force
 from arena.store.results.store import Store
-from arena.store.results.values import StoredTournament
+from arena.store.results.values import StoredTournament, in_force
 from arena.tournament.formats.format import Format
 from arena.tournament.formats.knockout import Knockout
 from arena.tournament.formats.round_robin import RoundRobin

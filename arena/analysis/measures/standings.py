@@ -18,7 +18,7 @@ from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import FittedEncounters, fit_encounters
 from arena.ratings.results import Encounter
-from arena.store.results.correction import Correction
+from arena.store.results.values import Correction
 
 SURE = 0.975
 """Two bots can be told apart when the probability that one is better than the other is at least this."""

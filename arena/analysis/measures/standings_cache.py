@@ -16,10 +16,9 @@ from arena.analysis.measures.standings import Standing, Standings, standings, wi
 from arena.base.definition import GameChoice
 from arena.base.shipped import code_digest
 from arena.store.home import standings_path
-from arena.store.results.owners import Authorship
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.results.store import Store
-from arena.store.results.values import StoredTournament
+from arena.store.results.values import Authorship, StoredTournament
 
 WORTH_CACHING_SECONDS = 0.05
 

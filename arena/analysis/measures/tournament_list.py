@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.store.results.leaders import EVERYONE_MEETS, Leaders, first_by_points
+from arena.store.results.states import EVERYONE_MEETS, Leaders, first_by_points
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 

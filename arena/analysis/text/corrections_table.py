@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from arena.analysis.text.tables import Column, Row
 from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.text import counted, shortened_text
-from arena.store.results.correction import Correction, in_force, undone_by
+from arena.store.results.values import Correction, in_force, undone_by
 
 MAX_NAMED = 2
 """Up to this many bots are named below a table; more are only counted."""

@@ -16,8 +16,7 @@ from arena.cli.terminal.options import format_options
 
 if TYPE_CHECKING:
     from arena.analysis.measures.overview import LatestResult, Overview
-    from arena.store.results.leaders import Leaders
-    from arena.store.results.states import ListedTournament
+    from arena.store.results.states import Leaders, ListedTournament
     from arena.store.results.store import Store
 
 

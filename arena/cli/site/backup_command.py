@@ -63,7 +63,7 @@ def make(out: Path, with_logs: bool, as_json: bool) -> None:
 @json_option
 def verify(folder: Path, as_json: bool) -> int:
     """Read the backup in FOLDER, and compare every file with its digest."""
-    from arena.store.backup.reading import verify_backup
+    from arena.store.backup.restoring import verify_backup
 
     try:
         files, size_bytes, digest = verify_backup(folder)

@@ -13,7 +13,7 @@ from arena.cli.terminal.common import print_table
 from arena.cli.terminal.global_options import Subcommands, global_option
 from arena.cli.terminal.options import WholeNumber, confirm, format_options, wide_option, yes_option
 from arena.cli.terminal.streams import FAILED, OK
-from arena.store.people.roles import MEMBER_ROLES, Role
+from arena.store.people.values import MEMBER_ROLES, Role
 
 if TYPE_CHECKING:
     from arena.store.people.people_store import PeopleStore

@@ -25,8 +25,8 @@ from arena.cli.terminal.options import MAX_COUNT, WholeNumber, format_options, j
 if TYPE_CHECKING:
     from arena.base.records import Bot
     from arena.store.home import ArenaHome
-    from arena.store.results.correction import Correction
     from arena.store.results.store import Store
+    from arena.store.results.values import Correction
 
 
 # Shared by the commands that correct a tournament.

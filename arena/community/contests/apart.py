@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 from arena.base.errors import DefinitionError, UsageError
 from arena.base.programs.service_program import starting_process
 from arena.base.stored import from_json_text, from_stored, mapping_of
-from arena.store.people.contest_reading import ContestReading
+from arena.store.people.contest import ContestReading
 
 TIMEOUT_SECONDS = 20.0
 

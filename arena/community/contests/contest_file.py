@@ -28,8 +28,7 @@ from arena.community.contests.stage_checks import (
     tells_most,
 )
 from arena.games import make_game
-from arena.store.people.contest import Contest, ContestEntrants, ContestResults, StageRules, utc_text
-from arena.store.people.contest_reading import ContestReading
+from arena.store.people.contest import Contest, ContestEntrants, ContestReading, ContestResults, StageRules, utc_text
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_DAYS = 400

@@ -16,7 +16,7 @@ from arena.base.shipped import PREFIX, example_bots
 from arena.base.text import any_of
 from arena.games import GAMES
 from arena.store.people.contest import ContestEntrants, ContestResults
-from arena.store.people.person_name import ACCEPTED, is_person_name
+from arena.store.people.values import ACCEPTED, is_person_name
 from arena.tournament.formats.table import DEFAULT_FORMAT, FORMATS, table_key
 from arena.tournament.tournament_file import FORMAT_TABLES, LimitsTable, TimeControlTable
 

@@ -15,9 +15,8 @@ from arena.base.records import Bot
 from arena.base.text import counted
 from arena.community.contests.entrants import ISOLATION
 from arena.store.people.contest import StageRules, StoredContest
-from arena.store.results.correction import absences, out_of_table
 from arena.store.results.store import Store
-from arena.store.results.values import StoredTournament
+from arena.store.results.values import StoredTournament, absences, out_of_table
 from arena.tournament.formats.table import FORMATS, format_of
 from arena.tournament.rounds import ranking_of
 

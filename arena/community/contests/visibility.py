@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from arena.store.people.contest import ContestPhase, ContestResults, StoredContest, phase_of
-from arena.store.people.roles import Permission
-from arena.store.people.values import HiddenTournament
+from arena.store.people.values import HiddenTournament, Permission
 
 
 class ContestHome(StrEnum):

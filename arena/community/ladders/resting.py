@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from arena.base.errors import DatabaseError
 from arena.base.records import Bot
 from arena.base.text import all_of, size_text
-from arena.store.people.record_quota import MAX_DAILY_BYTES
+from arena.store.people.rates import MAX_DAILY_BYTES
 from arena.store.people.resting_bots import Rest
 from arena.tournament.control import Order, RunControl
 from arena.tournament.directors.kept import KeptTournament

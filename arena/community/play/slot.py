@@ -37,7 +37,7 @@ from arena.match.players.player import Request, wall_limit_seconds
 from arena.match.single_match import ask_bot
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.store.bot_registry import BotRegistry
-from arena.store.people.match_claim import MatchClaim
+from arena.store.people.play_slots import MatchClaim
 from arena.store.people.unrated_match import MatchState, Position, UnratedMatch, Wish
 from arena.store.people.unrated_matches import OUR_FAILURE
 

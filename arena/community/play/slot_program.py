@@ -12,7 +12,7 @@ from arena.base.programs.service_program import TerminatedError, end_now, run_se
 from arena.community.play.slot import Slot
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.match_claim import CLAIM_SECONDS, MatchClaim
+from arena.store.people.play_slots import CLAIM_SECONDS, MatchClaim
 
 
 def main(arguments: list[str]) -> None:

@@ -26,10 +26,10 @@ from arena.sandbox.isolation.launcher_client import close_launcher
 from arena.sandbox.isolation.stale_cleanup import UPLOAD_PREFIX
 from arena.store.home import CHECKING, ArenaHome
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.person_name import look_alike_key
 from arena.store.people.submission import HINT, SubmissionState
 from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
-from arena.store.results.owners import OwnedBot
+from arena.store.people.values import look_alike_key
+from arena.store.results.values import OwnedBot
 
 KEEP_EVERY_SECONDS = CLAIM_SECONDS / 6
 MAX_TRIES = 3

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from arena.store.people.people_store import PeopleStore
-from arena.store.results.owners import OwnedBot
 from arena.store.results.store import Store
+from arena.store.results.values import OwnedBot
 
 
 def tell_owners(people: PeopleStore, home: Store, others: Iterable[Store] = ()) -> None:

@@ -12,9 +12,8 @@ from starlette.requests import Request
 
 from arena.server.http.problems import Problem, ProblemError
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.roles import PERMISSIONS, Permission, Role, permissions_of_token
 from arena.store.people.secret import is_secret, is_token
-from arena.store.people.values import Person
+from arena.store.people.values import PERMISSIONS, Permission, Person, Role, permissions_of_token
 
 MAX_COOKIE_CHARACTERS = 4000
 COOKIE_SECONDS = 180 * 24 * 60 * 60

@@ -10,7 +10,7 @@ from arena.server.gate.body import FORM, JSON
 from arena.server.gate.operation import NoFields, Operation, Who
 from arena.server.http.endpoint import NOT_CHANGED, REFUSALS, TOO_LONG, Description, problem_answer
 from arena.server.http.openapi import SCHEMAS, SESSION, TOKEN, identifier_of
-from arena.store.people.roles import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
+from arena.store.people.values import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
 
 _HTML, _STREAM = "text/html", "text/event-stream"
 _IN_PIECES = ("application/octet-stream", "application/zip")

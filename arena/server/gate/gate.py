@@ -58,7 +58,7 @@ from arena.server.http.observation import ACTOR
 from arena.server.http.problems import AwayLog, Problem, ProblemError
 from arena.site.links import ServedLinks
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.roles import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
+from arena.store.people.values import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
 
 THREADS = 4
 PASSWORDS_AT_A_TIME = 2

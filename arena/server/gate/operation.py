@@ -24,9 +24,8 @@ from arena.site.frame.page import Page
 from arena.site.links import Links
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.rates import Rate
-from arena.store.people.roles import Permission
 from arena.store.people.unrated_match import Shown
-from arena.store.people.values import Person
+from arena.store.people.values import Permission, Person
 
 
 class Who(StrEnum):

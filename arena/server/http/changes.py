@@ -10,7 +10,7 @@ from arena.server.http.cursor import Cursor, live_log, tournament_log
 from arena.server.http.entered import Entered
 from arena.server.http.page_value import NAMES_END
 from arena.server.http.topics import ARENA, CONTESTS, Topic
-from arena.store.results.event_log import StoredEvent
+from arena.store.results.events import StoredEvent
 from arena.store.results.live_state import StoredLiveSummary
 
 

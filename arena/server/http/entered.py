@@ -8,7 +8,7 @@ from functools import reduce
 from hashlib import blake2b
 
 from arena.server.http.topics import Topic
-from arena.store.results.rosters import Roster
+from arena.store.results.tournament_reader import Roster
 from arena.store.results.values import StoredBot
 
 _MAX_NUMBER = 2**48 - 1

@@ -17,10 +17,9 @@ from arena.server.http.changes import Change, LoggedEvent, LoggedLiveMatch, Stor
 from arena.server.http.entered import Entered
 from arena.server.http.topics import Topic, parse_topics
 from arena.store.home import ArenaHome
-from arena.store.results.event_log import StoredEvent
-from arena.store.results.events import BOTS, OWNERS, live_topic, tournament_topic
-from arena.store.results.rosters import Roster
+from arena.store.results.events import BOTS, OWNERS, StoredEvent, live_topic, tournament_topic
 from arena.store.results.store import Store
+from arena.store.results.tournament_reader import Roster
 from arena.store.results.values import StoredBot
 
 FILE_SECONDS = 0.1

@@ -18,7 +18,7 @@ from arena.base.errors import ArenaError, NoHomeError
 from arena.community.uploads.containment import can_contain_uploads
 from arena.server.operating.parts import WEB
 from arena.store.home import DATABASE_FILE, PEOPLE_FILE, ArenaHome, has_people, open_people
-from arena.store.people.roles import Role
+from arena.store.people.values import Role
 from arena.store.results.lock import is_file_locked
 from arena.tournament.executors.cores import available_cores
 

@@ -8,12 +8,11 @@ from arena.base.errors import UsageError
 from arena.server.gate.gate import too_often
 from arena.server.gate.operation import Done, Fields, Numbered, Operation, Visit, Who
 from arena.server.operations.people import AccountPage, NewTokenPage, SessionLine, TokenLine
-from arena.store.people.device import device_text
 from arena.store.people.passwords import ACCEPTED as PASSWORD_RULE
 from arena.store.people.passwords import check_password, hash_password, is_right
 from arena.store.people.rates import Rate
-from arena.store.people.roles import Permission, Scope, scopes_of
-from arena.store.people.values import Session, Token
+from arena.store.people.sessions import device_text
+from arena.store.people.values import Permission, Scope, Session, Token, scopes_of
 
 PASSWORD_TRIES = Rate(10, 600.0)
 DEFAULT_TOKEN_DAYS = 90

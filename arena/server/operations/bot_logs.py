@@ -25,7 +25,7 @@ from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.bot_logs import BotLogs, MatchLogs, Noted, SeatLog
 from arena.site.pages.bot_profile_model import BotParameters
 from arena.store.home import ArenaHome
-from arena.store.people.roles import Permission
+from arena.store.people.values import Permission
 
 MAX_MATCHES = 20
 NOTHING = "There are no logs here that you may read."

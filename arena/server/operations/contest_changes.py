@@ -29,7 +29,7 @@ from arena.server.operations.contest_form import VALUES, changed_text, form_temp
 from arena.server.operations.contests import found_contest
 from arena.server.operations.contests_model import ContestTemplate, NewContestPage
 from arena.store.people.rates import Rate
-from arena.store.people.roles import Permission
+from arena.store.people.values import Permission
 
 CHANGES = Rate(120, 3600.0)
 """Each starts a process that reads the text."""

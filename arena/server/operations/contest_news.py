@@ -18,8 +18,8 @@ from arena.community.contests.visibility import visible, visible_phase
 from arena.server.operations.contest_view import contest_time
 from arena.site.frame.model import Frozen
 from arena.store.people.contest import ContestResults, StoredContest
-from arena.store.people.contest_rows import ContestRows
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.stored_contests import ContestRows
 
 _log = logging.getLogger("arena.server.http")
 

@@ -23,7 +23,7 @@ from arena.site.pages.tournament_model import TournamentPage
 from arena.site.publish.signature import signing_key
 from arena.site.render import asset_digests
 from arena.store.people.contest import StoredContest
-from arena.store.people.roles import Permission
+from arena.store.people.values import Permission
 
 HIDDEN_PAGES = ("tournament", "why", "matches", "match")
 WITHOUT_PAGE = ("puzzles", "puzzle")

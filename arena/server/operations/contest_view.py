@@ -20,7 +20,7 @@ from arena.store.people.contest import (
     StageRules,
     StoredContest,
 )
-from arena.store.people.roles import Permission
+from arena.store.people.values import Permission
 
 CAN_BE_ENTERED = (ContestPhase.ANNOUNCED, ContestPhase.ENTERING)
 

@@ -37,7 +37,7 @@ from arena.store.people.contest import (
     ContestResults,
     StoredContest,
 )
-from arena.store.people.roles import Permission
+from arena.store.people.values import Permission
 
 
 def show_contests(visit: Visit) -> ContestsPage:

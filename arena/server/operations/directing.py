@@ -29,7 +29,7 @@ from arena.server.operations.grades import has_hidden
 from arena.store.people.contest import StoredContest
 from arena.store.people.directing import LADDER, DirectorReport, RequestState, TournamentRequest, Wish
 from arena.store.people.rates import Rate
-from arena.store.people.roles import Permission
+from arena.store.people.values import Permission
 from arena.store.results.values import StoredTournament
 
 MAX_MATCHES = 1000

@@ -10,8 +10,7 @@ from arena.server.gate.operation import Done, Fields, Operation, Reason, Visit, 
 from arena.server.http.problems import Problem, ProblemError
 from arena.server.operations.people import InvitationLine, LogLine, LogPage, PeoplePage, PersonLine
 from arena.store.people.public_log import PAGE_LENGTH
-from arena.store.people.roles import MEMBER_ROLES, Permission, Role
-from arena.store.people.values import HiddenTournament, Invitation, LogEntry, Person
+from arena.store.people.values import MEMBER_ROLES, HiddenTournament, Invitation, LogEntry, Permission, Person, Role
 
 
 class Moderation(Fields):

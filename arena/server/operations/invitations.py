@@ -12,11 +12,10 @@ from arena.server.operations.people import InvitationPage, NewInvitationPage
 from arena.server.operations.sign_in import begin_session
 from arena.store.people.passwords import ACCEPTED as PASSWORD_RULE
 from arena.store.people.passwords import check_password, hash_password
-from arena.store.people.person_name import ACCEPTED as NAME_RULE
-from arena.store.people.person_name import is_person_name
 from arena.store.people.rates import Rate
-from arena.store.people.roles import Permission, Role
 from arena.store.people.secret import is_secret
+from arena.store.people.values import ACCEPTED as NAME_RULE
+from arena.store.people.values import Permission, Role, is_person_name
 
 USES = Rate(200, 600.0)
 DEFAULT_DAYS = 7

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from arena.server.operations.submissions_model import SubmissionDetails, SubmissionLine
 from arena.site.frame.model import Model
-from arena.store.people.roles import Role, Scope
 from arena.store.people.unrated_match import MatchState
+from arena.store.people.values import Role, Scope
 
 
 class SignInPage(Model):

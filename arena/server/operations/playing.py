@@ -22,9 +22,9 @@ from arena.site.matches.playing import (
 )
 from arena.store.people.play_slots import IDLE_SECONDS
 from arena.store.people.rates import Rate
-from arena.store.people.roles import Permission
 from arena.store.people.secret import is_secret
 from arena.store.people.unrated_match import ENDED, Choices, MatchState, UnratedMatch, Wish
+from arena.store.people.values import Permission
 
 BEGINNINGS = Rate(120, 3600.0)
 ACTIONS = Rate(600, 300.0)

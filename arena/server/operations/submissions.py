@@ -16,11 +16,10 @@ from arena.server.http.problems import bad_address
 from arena.server.operations.resting import resting_bots
 from arena.server.operations.submissions_model import SubmissionDetails, SubmissionLine, SubmissionPage, SubmissionsPage
 from arena.site.pages.first_ratings import first_ratings
-from arena.store.people.rates import Rate
-from arena.store.people.record_quota import MAX_DAILY_BYTES
+from arena.store.people.rates import MAX_DAILY_BYTES, Rate
 from arena.store.people.resting_bots import rest_sentence
-from arena.store.people.roles import Permission
 from arena.store.people.submission import HINT, UNFINISHED, ListedSubmission, Submission, SubmissionState
+from arena.store.people.values import Permission
 
 UPLOADS = Rate(60, 3600.0)
 """Also of what is refused after it has come."""

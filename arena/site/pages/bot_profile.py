@@ -35,9 +35,8 @@ from arena.site.pages.rating_points import MAX_HISTORY_MATCHES, rating_point
 from arena.site.pages.results import listed_results
 from arena.site.pages.standings import standing_line
 from arena.store.home import ArenaHome
-from arena.store.results.owners import Authorship, Owners
 from arena.store.results.scope import ALL_BUT_COMPARISONS
-from arena.store.results.values import StoredBot, StoredFault, StoredTournament
+from arena.store.results.values import Authorship, Owners, StoredBot, StoredFault, StoredTournament
 from arena.tournament.rounds import ranking_of
 
 MAX_PROFILES = 6

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from arena.site.frame.reading import Reading
 from arena.site.pages.bots_model import BestRank, BotsPage, BotsParameters, ListedBot
 from arena.store.home import ArenaHome
-from arena.store.results.owners import Owners
 from arena.store.results.scope import ALL_BUT_COMPARISONS
-from arena.store.results.values import StoredBot, StoredTournament
+from arena.store.results.values import Owners, StoredBot, StoredTournament
 
 PAGE_BOTS = 100
 

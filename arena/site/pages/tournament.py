@@ -39,10 +39,9 @@ from arena.site.pages.tournament_model import (
 )
 from arena.site.pages.tournament_model import Share as ShownShare
 from arena.store.home import ArenaHome
-from arena.store.results.correction import disqualified
 from arena.store.results.states import state_of
 from arena.store.results.store import Store
-from arena.store.results.values import StoredTournament
+from arena.store.results.values import StoredTournament, disqualified
 from arena.tournament.formats.format import Placing
 from arena.tournament.rounds import ranking_of
 

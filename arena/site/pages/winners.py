@@ -7,7 +7,7 @@ from functools import lru_cache
 from arena.base.text import all_of, counted
 from arena.site.frame.sentence import Sentence
 from arena.site.frame.sentences import marked, sentence
-from arena.store.results.leaders import EVERYONE_MEETS, Leaders, first_by_points
+from arena.store.results.states import EVERYONE_MEETS, Leaders, first_by_points
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 from arena.tournament.formats.table import format_class

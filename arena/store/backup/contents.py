@@ -1,23 +1,26 @@
-"""What of a home is in a backup, and what is not.
-
-Databases are copied first, the one of people before those of results: a bot is listed before its submission is
-accepted, and a file is there before a database names it. What is hidden of contests is copied before what everybody
-sees, into which it is taken when it is revealed. So whatever happens while a backup is made, all that its
-databases name has been there, as after the end of a process at that moment.
-"""
+"""What of a home is in a backup, and the disk on which it is written."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from arena.base.errors import UsageError
 from arena.base.known_server import FILES, IDENTITY_FILE
+from arena.base.text import size_text
 from arena.match.players.bot_files import BUILD_DIRECTORY
 from arena.sandbox.isolation.stale_cleanup import COPY_PREFIX
 from arena.store.home import CHECKING, CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, RECEIVING
+
+# What of a home is in a backup, and what is not.
+#
+# Databases are copied first, the one of people before those of results: a bot is listed before its submission is
+# accepted, and a file is there before a database names it. What is hidden of contests is copied before what everybody
+# sees, into which it is taken when it is revealed. So whatever happens while a backup is made, all that its
+# databases name has been there, as after the end of a process at that moment.
 
 PEOPLE, RESULTS = PEOPLE_FILE, DATABASE_FILE
 DATABASES = (PEOPLE, RESULTS)
@@ -126,3 +129,23 @@ def other_entries(home: Path) -> list[str]:
         return []
     except OSError as error:
         raise UsageError(f"{home}: can't be read: {error.strerror}") from error
+
+
+# The disk on which a backup, or a home from one, is written.
+
+PIECE_BYTES = 2**20
+"""Of a file that is copied, at once."""
+SPARE_BYTES = 64 * 2**20
+"""Left on the disk."""
+REMOVAL_SECONDS = 600.0
+"""To remove what was written, if it can't be finished."""
+
+
+def require_space(directory: Path, size_bytes: int) -> None:
+    """Raise UsageError if there is too little space for a file in a directory."""
+    free_bytes = shutil.disk_usage(directory).free
+    if size_bytes + SPARE_BYTES > free_bytes:
+        raise UsageError(
+            f"the disk has {size_text(free_bytes)} left, and the next file has {size_text(size_bytes)};"
+            " nothing was kept of what was written"
+        )

@@ -13,8 +13,18 @@ from arena.base.errors import UsageError
 from arena.base.folder import Folder
 from arena.base.text import shortened_text
 from arena.sandbox.isolation.removal import remove_tree
-from arena.store.backup.contents import LOGS, PEOPLE, RESULTS, TREES, hidden_databases, other_entries, tree_files
-from arena.store.backup.disk import PIECE_BYTES, REMOVAL_SECONDS, require_space
+from arena.store.backup.contents import (
+    LOGS,
+    PEOPLE,
+    PIECE_BYTES,
+    REMOVAL_SECONDS,
+    RESULTS,
+    TREES,
+    hidden_databases,
+    other_entries,
+    require_space,
+    tree_files,
+)
 from arena.store.backup.manifest import MANIFEST, KeptFile, ManifestWriter
 from arena.store.home import ArenaHome, has_people, open_people
 from arena.store.results.values import utc_now

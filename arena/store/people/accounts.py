@@ -8,15 +8,13 @@ from sqlalchemy import Connection, Row, delete, func, select
 
 from arena.base.errors import UnknownNameError, UsageError
 from arena.base.reason import check_reason
-from arena.store.people.person_name import ACCEPTED, LEFT, is_person_name, look_alike_key
 from arena.store.people.public_log import add_line
-from arena.store.people.roles import MEMBER_ROLES, Role
 from arena.store.people.schema import invitations, people, sessions, submissions, tokens
 from arena.store.people.secret import digest_of
 from arena.store.people.submission import FINAL, SubmissionState
 from arena.store.people.times import Clock
-from arena.store.people.unrated_schema import unrated_matches
-from arena.store.people.values import Person
+from arena.store.people.unrated_rows import unrated_matches
+from arena.store.people.values import ACCEPTED, LEFT, MEMBER_ROLES, Person, Role, is_person_name, look_alike_key
 from arena.store.results.connection import Database
 
 

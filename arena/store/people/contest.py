@@ -1,6 +1,4 @@
-"""A contest: what its director has written, and how far it is. Times are UTC, as ISO 8601 to the second, so that they
-compare as texts.
-"""
+"""A contest: what its director has written, read and checked, and how far it is."""
 
 from __future__ import annotations
 
@@ -12,8 +10,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from arena.base.enums import OpeningChoice
+from arena.base.errors import ContestError
+from arena.base.mistake import Mistake
 from arena.base.records import DEFAULT_PLY_LIMIT, Limits, TimeControl
 from arena.base.seeds import derived_seed
+
+# A contest: what its director has written, and how far it is. Times are UTC, as ISO 8601 to the second, so that they
+# compare as texts.
 
 QUALIFICATION_SUFFIX = "-qualification"
 
@@ -250,3 +253,48 @@ def phase_of(stored: StoredContest, now: str) -> ContestPhase:
     if now <= contest.deadline_at:
         return ContestPhase.ENTERING
     return ContestPhase.CLOSED if stored.stage is ContestStage.ENTRIES else ContestPhase.PLAYING
+
+
+# What was read of a contest that was written, right or wrong.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestReading:
+    """A contest as far as it could be read, so that all that is wrong with it can be said at once.
+
+    Attributes:
+        contest: what was written, with other values in place of those that are wrong.
+        where: it comes from; begins messages.
+        mistakes: all that is wrong with it by itself.
+        wrong: the names of attributes of the contest that have other values than were written; nothing is to be said
+            about them.
+    """
+
+    contest: Contest
+    where: str
+    mistakes: tuple[Mistake, ...] = ()
+    wrong: tuple[str, ...] = ()
+
+    def has_right(self, *attributes: str) -> bool:
+        """Return whether these attributes of the contest are what was written."""
+        return not any(one in self.wrong for one in attributes)
+
+    def check(self, *others: Mistake) -> Contest:
+        """Return the contest, if nothing is wrong with it.
+
+        Args:
+            others: what else is wrong with it.
+
+        Raises:
+            ContestError: with every mistake.
+        """
+        if self.mistakes or others:
+            raise ContestError(self.where, (*self.mistakes, *others))
+        return self.contest
+
+
+def read_of(written: Contest | ContestReading) -> ContestReading:
+    """Return a contest as one that was read."""
+    if isinstance(written, ContestReading):
+        return written
+    return ContestReading(contest=written, where=f"contest {written.name!r}")

@@ -7,8 +7,7 @@ from dataclasses import asdict, fields
 
 from arena.base.mistake import Mistake
 from arena.base.text import counted, shortened_text
-from arena.store.people.contest import Contest, ContestPhase, StoredContest, phase_of
-from arena.store.people.contest_reading import ContestReading
+from arena.store.people.contest import Contest, ContestPhase, ContestReading, StoredContest, phase_of
 
 _TIME = "%Y-%m-%d %H:%M:%S"
 

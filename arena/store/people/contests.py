@@ -17,25 +17,28 @@ from arena.store.people.contest import (
     ContestEntrants,
     ContestEntry,
     ContestPhase,
+    ContestReading,
     ContestResults,
     ContestStage,
     StoredContest,
     phase_of,
+    read_of,
 )
 from arena.store.people.contest_change import change_mistakes, deadline_mistakes, differences
-from arena.store.people.contest_checks import invitation_mistakes, tournament_mistakes
-from arena.store.people.contest_reading import ContestReading, read_of
-from arena.store.people.contest_schema import contest_entries, contests
 from arena.store.people.public_log import add_line
 from arena.store.people.resting_bots import Rest, all_rests
 from arena.store.people.schema import people, submissions
 from arena.store.people.stored_contests import (
     all_contests,
+    contest_entries,
     contest_of,
+    contests,
     entry_of,
     find_contest,
+    invitation_mistakes,
     locked_contest,
     stored_form,
+    tournament_mistakes,
 )
 from arena.store.people.submission import UNFINISHED, SubmissionState
 from arena.store.people.submissions import end_submitting

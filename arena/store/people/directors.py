@@ -1,26 +1,181 @@
-"""The programs that keep tournaments going: what is wanted of each, and what it says of itself.
-
-What is wanted stays over restarts. A program reads it every half second, and says what it is doing when that changes,
-and every few seconds: it has been killed, or was not started, if it has not said anything for long.
-"""
+"""Supervisors, their desired state and their reports, and requests, each done once and in order."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, Row, case, select
+from sqlalchemy import Connection, Row, Update, case, func, select
 
 from arena.base.errors import UsageError
 from arena.base.reason import check_reason
 from arena.base.stored import from_json_text, from_stored
-from arena.store.people.directing import DirectorReport, DirectorState, RunFigures, Wish, WishedState
-from arena.store.people.directing_schema import reports, wishes
+from arena.base.text import shortened_text
+from arena.store.people.directing import (
+    UNDECIDED,
+    DirectorReport,
+    DirectorState,
+    RequestState,
+    RunFigures,
+    TournamentRequest,
+    Wish,
+    WishedState,
+    reports,
+    requests,
+    wishes,
+)
 from arena.store.people.public_log import add_line
-from arena.store.people.requests import lock_kept
 from arena.store.people.times import Clock
 from arena.store.results.connection import Database, insert_into
 from arena.store.results.rows import as_json
+
+# Requests to the programs that keep tournaments going, each done once and in the order in which they came.
+#
+# They are here and not in the database of results: who asked, and what is only asked for, is nobody's result, and the
+# line of the public log is written in the same transaction. The program does a request in the other database. Killed
+# between the two, it finds the request begun, with the number of the last correction before it, and so knows whether it
+# was done.
+
+MAX_WAITING = 20
+"""Of a tournament, at once."""
+MAX_ARGUMENT_CHARACTERS = 10_000
+MAX_SUBJECT_CHARACTERS = 200
+THE_ARENA = "the arena"
+"""Who refuses what can't be done, in the public log."""
+LISTED = 50
+
+
+class Requests:
+    """The requests in a database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    def add(
+        self, tournament: str, kind: str, arguments: Mapping[str, Any], *, subject: str, reason: str, by: str
+    ) -> TournamentRequest:
+        """Ask for something; the public log has it at once.
+
+        Args:
+            tournament: its name.
+            kind: what is to be done, such as "disqualify"; the log says "asked to" and this.
+            arguments: of that kind, as JSON can have them.
+            subject: whom or what it is about, for the log.
+            reason: why, for everybody to read.
+            by: who asks.
+
+        Raises:
+            UsageError: if no program keeps this tournament going, the reason is not accepted, or too many wait.
+        """
+        check_reason(reason)
+        body = as_json(dict(arguments))
+        if len(body) > MAX_ARGUMENT_CHARACTERS:
+            raise UsageError(f"{kind}: more was sent with it than is accepted")
+        row = {
+            "tournament": tournament,
+            "kind": kind,
+            "arguments": body,
+            "reason": reason,
+            "by": by,
+            "made_at": self._clock.text(),
+            "state": RequestState.WAITING,
+            "outcome": "",
+        }
+        waiting = select(func.count()).where(requests.c.tournament == tournament, requests.c.state.in_(UNDECIDED))
+
+        def add(connection: Connection) -> TournamentRequest:
+            lock_kept(connection, tournament)
+            if (connection.execute(waiting).scalar() or 0) >= MAX_WAITING:
+                raise UsageError(f"{MAX_WAITING} requests about tournament {tournament!r} wait already")
+            about = f"{subject} in {tournament}" if subject else tournament
+            line = (self._clock.text(), by, f"asked to {kind}", about[:MAX_SUBJECT_CHARACTERS], reason, tournament)
+            add_line(connection, *line)
+            number = connection.execute(requests.insert().returning(requests.c.id), row).scalar_one()
+            return _request_of(connection.execute(select(requests).where(requests.c.id == number)).one())
+
+        return self._database.write(add)
+
+    def next(self, tournament: str) -> TournamentRequest | None:
+        """Return the oldest request that is not decided; None without one."""
+        own = (requests.c.tournament == tournament) & requests.c.state.in_(UNDECIDED)
+        query = select(requests).where(own).order_by(requests.c.id).limit(1)
+        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        return _request_of(row) if row is not None else None
+
+    def of(self, tournament: str) -> list[TournamentRequest]:
+        """Return the latest requests about a tournament, the latest first."""
+        query = select(requests).where(requests.c.tournament == tournament).order_by(requests.c.id.desc()).limit(LISTED)
+        return [_request_of(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
+
+    def begin(self, number: int, corrections_before: int) -> None:
+        """Say that a request is being done.
+
+        Args:
+            number: of the request.
+            corrections_before: the number of the tournament's last correction, 0 without one.
+        """
+        self._change(number, {"state": RequestState.BEGUN, "corrections_before": corrections_before})
+
+    def finish(self, number: int, outcome: str, *, is_done: bool) -> None:
+        """Say what has become of a request; the public log has it if it was refused."""
+        now = self._clock.text()
+        state = RequestState.DONE if is_done else RequestState.REFUSED
+        change = _changed(number, {"state": state, "outcome": outcome, "finished_at": now})
+
+        def finish(connection: Connection) -> None:
+            row = connection.execute(change.returning(requests)).one_or_none()
+            if row is None or is_done:
+                return
+            one = _request_of(row)
+            bot = one.arguments.get("bot")
+            about = f"{bot} in {one.tournament}" if bot else one.tournament
+            line = (now, THE_ARENA, f"could not {one.kind}", about[:MAX_SUBJECT_CHARACTERS], one.reason, one.tournament)
+            add_line(connection, *line, details=outcome)
+
+        self._database.write(finish)
+
+    def _change(self, number: int, values: dict[str, Any]) -> None:
+        self._database.write(lambda connection: connection.execute(_changed(number, values)))
+
+
+def _changed(number: int, values: dict[str, Any]) -> Update:
+    """Return what changes a request that is not decided yet."""
+    return requests.update().where(requests.c.id == number, requests.c.state.in_(UNDECIDED)).values(values)
+
+
+def lock_kept(connection: Connection, tournament: str) -> None:
+    """Let one transaction at a time change what is asked of a tournament; in any database.
+
+    Raises:
+        UsageError: if no program keeps this tournament going.
+    """
+    own = reports.c.tournament == tournament
+    lock = reports.update().where(own).values(tournament=tournament).returning(reports.c.tournament)
+    if connection.execute(lock).one_or_none() is None:
+        raise UsageError(f"tournament {shortened_text(tournament)!r}: no program of this site keeps it going")
+
+
+def _request_of(row: Row[Any]) -> TournamentRequest:
+    return TournamentRequest(
+        number=row.id,
+        tournament=row.tournament,
+        kind=row.kind,
+        arguments=from_json_text(row.arguments, "a request"),
+        reason=row.reason,
+        by=row.by,
+        made_at=row.made_at,
+        state=row.state,
+        corrections_before=row.corrections_before,
+        finished_at=row.finished_at,
+        outcome=row.outcome,
+    )
+
+
+# The programs that keep tournaments going: what is wanted of each, and what it says of itself.
+#
+# What is wanted stays over restarts. A program reads it every half second, and says what it is doing when that changes,
+# and every few seconds: it has been killed, or was not started, if it has not said anything for long.
 
 SILENT_SECONDS = 30.0
 """A program that has said nothing for so long does not run."""

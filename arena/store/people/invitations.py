@@ -9,11 +9,10 @@ from sqlalchemy import Connection, Row, Select, delete, select, type_coerce
 from arena.base.errors import InvitationError, UsageError
 from arena.store.people.accounts import find_person, insert_person, person_of
 from arena.store.people.public_log import add_line
-from arena.store.people.roles import Role
 from arena.store.people.schema import invitations, people, sessions
 from arena.store.people.secret import digest_of, new_secret
 from arena.store.people.times import DAY_SECONDS, Clock
-from arena.store.people.values import Invitation, Person
+from arena.store.people.values import Invitation, Person, Role
 from arena.store.results.columns import OptionalString
 from arena.store.results.connection import Database
 

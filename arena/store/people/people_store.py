@@ -9,25 +9,21 @@ from sqlalchemy import Connection
 
 from arena.base.errors import StoreError
 from arena.store.people.accounts import Accounts
-from arena.store.people.contest_rows import ContestReader
 from arena.store.people.contests import Contests
-from arena.store.people.directors import Directors
+from arena.store.people.directors import Directors, Requests
 from arena.store.people.invitations import Invitations
 from arena.store.people.public_log import PublicLog
-from arena.store.people.rates import Rates
-from arena.store.people.record_quota import RecordQuota
-from arena.store.people.requests import Requests
+from arena.store.people.rates import Rates, RecordQuota
 from arena.store.people.schema import SCHEMA_VERSION, SUBMITTING, meta, metadata
-from arena.store.people.sessions import Sessions
+from arena.store.people.sessions import Sessions, Tokens
+from arena.store.people.stored_contests import ContestReader
 from arena.store.people.submissions import Submissions
 from arena.store.people.times import Clock, Now
-from arena.store.people.tokens import Tokens
 from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.results.commit_signal import CommitSignal
 from arena.store.results.connection import Database, create_tables
-from arena.store.results.database_home import Owned
 from arena.store.results.version import check_version, stored_version
-from arena.store.results.whole_copy import Copyable
+from arena.store.results.whole_copy import Copyable, Owned
 
 FILE_MODE = 0o600
 

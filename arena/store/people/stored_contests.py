@@ -1,17 +1,57 @@
-"""Contests from their rows, and back."""
+"""Contests in the database: their tables, their rows, and what others must not have too."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Column, Connection, ForeignKey, Row, Table, select
 
 from arena.base.errors import UnknownNameError
+from arena.base.mistake import Mistake
 from arena.base.stored import from_json_text, from_stored
-from arena.store.people.contest import Contest, ContestEntry, StoredContest
-from arena.store.people.contest_schema import contests
+from arena.store.people.contest import Contest, ContestEntry, ContestReading, ContestStage, StoredContest
+from arena.store.people.schema import metadata, people, submissions
+from arena.store.people.submission import UNFINISHED
+from arena.store.results.columns import BigInteger, Integer, Member, OptionalString, String, Text
+from arena.store.results.commit_signal import CommitSignal
+from arena.store.results.connection import Database
+
+# The tables of contests.
+
+contests = Table(
+    "contests",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(64), nullable=False, unique=True),
+    Column("contest", Text, nullable=False),
+    Column("rng_seed", BigInteger, nullable=False),
+    Column("created_by", String(64), nullable=False),
+    Column("created_at", String(40), nullable=False),
+    Column("freeze_at", OptionalString(40)),
+    Column("closed_at", OptionalString(40)),
+    Column("stage", Member(ContestStage, "stage", 16), nullable=False),
+    Column("stage_note", Text, nullable=False),
+    Column("played_at", OptionalString(40)),
+    Column("reveal_asked_at", OptionalString(40)),
+    Column("revealed_at", OptionalString(40)),
+    Column("cancelled_at", OptionalString(40)),
+    Column("cancel_reason", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+contest_entries = Table(
+    "contest_entries",
+    metadata,
+    Column("contest_id", ForeignKey("contests.id"), primary_key=True),
+    Column("bot", String(140), primary_key=True),
+    Column("submission_id", ForeignKey("submissions.id"), nullable=False),
+)
+
+
+# Contests from their rows, and back.
 
 
 def locked_contest(connection: Connection, name: str) -> StoredContest:
@@ -73,3 +113,90 @@ def entry_of(row: Row[Any]) -> ContestEntry:
     return ContestEntry(
         author=row.name, person=row.person_id, bot=row.bot, submission=row.id, handed_in_at=row.created_at
     )
+
+
+# Everything about contests that pages show, in three queries, and whether any of it may have changed.
+
+
+@dataclass(frozen=True, slots=True)
+class ContestRows:
+    """Contests as they are stored.
+
+    Attributes:
+        contests: all of them, the latest first.
+        entries: the bots of each, by its number.
+        unfinished: the numbers of the submissions that are still being checked.
+    """
+
+    contests: tuple[StoredContest, ...]
+    entries: dict[int, tuple[str, ...]]
+    unfinished: tuple[int, ...]
+
+
+class ContestReader:
+    """Reads all contests at once."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def commit_signal(self) -> CommitSignal:
+        """Return what says whether anything may have been committed."""
+        return CommitSignal(self._database)
+
+    def read(self) -> ContestRows:
+        """Return everything as it is now.
+
+        Raises:
+            StoreError: if it can't be read.
+        """
+        return self._database.read(_rows)
+
+
+def _rows(connection: Connection) -> ContestRows:
+    entries: dict[int, tuple[str, ...]] = {}
+    order = contest_entries.c.contest_id, contest_entries.c.submission_id
+    for row in connection.execute(select(contest_entries.c.contest_id, contest_entries.c.bot).order_by(*order)):
+        entries[row.contest_id] = (*entries.get(row.contest_id, ()), row.bot)
+    waiting = select(submissions.c.id).where(submissions.c.state.in_(UNFINISHED)).order_by(submissions.c.id)
+    return ContestRows(tuple(all_contests(connection)), entries, tuple(connection.execute(waiting).scalars()))
+
+
+# What a contest may not have, as other contests and accounts are now; the same for a new one and a changed one.
+
+MAX_LISTED = 20
+"""Of those who are invited without an account."""
+
+
+def tournament_mistakes(new: ContestReading, others: Iterable[StoredContest]) -> Iterator[Mistake]:
+    """Yield which tournaments of a contest another one has.
+
+    Args:
+        new: what was written.
+        others: all contests but the one that becomes this.
+    """
+    if not new.has_right("name"):
+        return
+    for other in others:
+        for name in new.contest.tournaments:
+            if name in other.contest.tournaments:
+                yield Mistake("name", f"the contest {other.name!r} has a tournament {name!r} already")
+
+
+def invitation_mistakes(
+    connection: Connection, new: ContestReading, invited_before: Collection[str] = ()
+) -> Iterator[Mistake]:
+    """Yield who is invited without an account.
+
+    Args:
+        connection: to the database.
+        new: what was written.
+        invited_before: who stays invited without an account: it was erased.
+    """
+    names = {name.lower() for name in connection.execute(select(people.c.name)).scalars()}
+    names |= {name.lower() for name in invited_before}
+    invited = new.contest.invited if new.has_right("invited") else ()
+    missing = [name for name in invited if name.lower() not in names]
+    for name in missing[:MAX_LISTED]:
+        yield Mistake("invited", "nobody has an account of this name", repr(name))
+    if len(missing) > MAX_LISTED:
+        yield Mistake("invited", f"{len(missing) - MAX_LISTED} more have no account")

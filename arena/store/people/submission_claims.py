@@ -1,21 +1,55 @@
-"""Claims of submissions: who checks one says again and again that it is still at it, and nobody else can decide it.
-
-What nobody is at any more, for the checker was killed, can be claimed again, so that nothing is decided twice: when the
-claim has run out, or at once by a checker that knows that it is the only one.
-"""
+"""Claims of submissions, and the order in which submissions are checked."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Subquery, case, func, select
 
-from arena.store.people.checking_order import last_turn
 from arena.store.people.schema import people, submissions
 from arena.store.people.secret import new_secret
-from arena.store.people.submission import FINAL, ClaimedSubmission, SubmissionState
+from arena.store.people.submission import FINAL, UNFINISHED, ClaimedSubmission, SubmissionState
 from arena.store.people.times import Clock
 from arena.store.results.connection import Database
+
+# In which order submissions are checked: authors take turns.
+
+
+def last_turn() -> ColumnElement[int]:
+    """Return when the author of a submission had a turn last; 0 for never."""
+    of_author = submissions.alias("of_author")
+    last = select(func.coalesce(func.max(of_author.c.turn), 0)).where(of_author.c.person_id == submissions.c.person_id)
+    return last.scalar_subquery()
+
+
+def checking_order() -> Subquery:
+    """Return the numbers of what is not decided with their positions, from 1: what is being checked, then in turns.
+
+    The first of each author come before the second ones; among these, who has had a turn longest ago is first, and of
+    those who never had one, who came first.
+    """
+    waits = submissions.c.state == SubmissionState.WAITING
+    author = (submissions.c.person_id, submissions.c.state)
+    unfinished = (
+        select(
+            submissions.c.id,
+            case((waits, 1), else_=0).label("waits"),
+            func.row_number().over(partition_by=author, order_by=submissions.c.id).label("place"),
+            last_turn().label("last_turn"),
+            func.min(submissions.c.id).over(partition_by=author).label("first"),
+        )
+        .where(submissions.c.state.in_(UNFINISHED))
+        .subquery()
+    )
+    columns = unfinished.c
+    position = func.row_number().over(order_by=(columns.waits, columns.place, columns.last_turn, columns.first))
+    return select(columns.id, position.label("position")).subquery()
+
+
+# Claims of submissions: who checks one says again and again that it is still at it, and nobody else can decide it.
+#
+# What nobody is at any more, for the checker was killed, can be claimed again, so that nothing is decided twice: when
+# the claim has run out, or at once by a checker that knows that it is the only one.
 
 CLAIM_SECONDS = 60.0
 MAX_REPORT_CHARACTERS = 64 * 1024

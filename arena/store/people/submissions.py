@@ -9,14 +9,12 @@ from sqlalchemy import Connection, func, select
 
 from arena.base.errors import UsageError
 from arena.store.people.accounts import lock_person
-from arena.store.people.bot_names import BotNames
-from arena.store.people.checking_order import checking_order
-from arena.store.people.person_name import has_left
 from arena.store.people.rates import Rate, take
 from arena.store.people.schema import SUBMITTING, meta, people, submissions
 from arena.store.people.submission import FINAL, UNFINISHED, ListedSubmission, Submission, SubmissionState
-from arena.store.people.submission_claims import Claim, claim_next, is_claimable
+from arena.store.people.submission_claims import Claim, checking_order, claim_next, is_claimable
 from arena.store.people.submission_rows import (
+    BotNames,
     all_submissions,
     get_submission,
     listed_submission_of,
@@ -24,7 +22,7 @@ from arena.store.people.submission_rows import (
     submission_of,
 )
 from arena.store.people.times import Clock
-from arena.store.people.values import Person
+from arena.store.people.values import Person, has_left
 from arena.store.results.columns import OptionalString, total_of
 from arena.store.results.connection import Database
 

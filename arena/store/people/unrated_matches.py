@@ -14,14 +14,20 @@ from typing import Any
 from sqlalchemy import Connection, Row, case, delete, or_, select, true
 
 from arena.base.errors import UsageError
-from arena.store.people.match_claim import CLAIM_SECONDS, MatchClaim
-from arena.store.people.play_slots import IDLE_SECONDS, LEFT, MENU_SECONDS, PlaySlots, one_at_a_time
+from arena.store.people.play_slots import (
+    CLAIM_SECONDS,
+    IDLE_SECONDS,
+    LEFT,
+    MENU_SECONDS,
+    MatchClaim,
+    PlaySlots,
+    one_at_a_time,
+)
 from arena.store.people.secret import new_secret
 from arena.store.people.times import DAY_SECONDS, Clock
 from arena.store.people.unrated_match import ENDED, Choices, MatchState, Position, Shown, UnratedMatch, Wish
-from arena.store.people.unrated_rows import UnratedRows, values_of
-from arena.store.people.unrated_schema import play_menu
-from arena.store.people.unrated_schema import unrated_matches as matches
+from arena.store.people.unrated_rows import UnratedRows, play_menu, values_of
+from arena.store.people.unrated_rows import unrated_matches as matches
 from arena.store.results.connection import Database
 
 MAX_TRIES = 5

@@ -1,10 +1,119 @@
-"""What is known of people, as it comes from the store. Times are UTC, as ISO 8601 to the second."""
+"""What is known of people: their names, their roles with what each may do, and values from the store."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from enum import StrEnum
 
-from arena.store.people.roles import Role, Scope
+from arena.base.names import letters_alike
+
+# The names of people: names that look alike are the same name, so that nobody can pass for another person.
+
+MAX_CHARACTERS = 32
+
+ACCEPTED = (
+    f"expected 2 to {MAX_CHARACTERS} letters a-z or A-Z and digits, with single '-', '_' or '.' between them,"
+    " beginning with a letter"
+)
+
+LEFT = "left-"
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*")
+_RESERVED = frozenset({"admin", "arena", "everybody", "human", "nobody", "root", "somebody", "system", "visitor"})
+
+
+def is_person_name(text: str) -> bool:
+    """Return whether a text may be the name of a person; ``ACCEPTED`` is the rule in words."""
+    return 2 <= len(text) <= MAX_CHARACTERS and _NAME.fullmatch(text) is not None and not _is_reserved(text.lower())
+
+
+def _is_reserved(name: str) -> bool:
+    return name in _RESERVED or has_left(name)
+
+
+def has_left(name: str) -> bool:
+    """Return whether a name is that of somebody who has left."""
+    return name.startswith(LEFT)
+
+
+def look_alike_key(name: str) -> str:
+    """Return what names that can be mistaken for each other have in common: no two people have the same."""
+    return letters_alike(re.sub("[-_. ]", "", name))
+
+
+# Who may do what: a role is a set of permissions, a token has only some of them.
+
+
+class Role(StrEnum):
+    """What a person is in an arena. Whoever is not signed in is a visitor."""
+
+    VISITOR = "visitor"
+    AUTHOR = "author"
+    DIRECTOR = "director"
+    OPERATOR = "operator"
+
+
+MEMBER_ROLES = (Role.AUTHOR, Role.DIRECTOR, Role.OPERATOR)
+"""The roles that a person can be given."""
+
+
+class Permission(StrEnum):
+    """Something that not everybody may do."""
+
+    PLAY = "play"
+    """Play against bots."""
+    SUBMIT = "submit"
+    """Hand in bots, and see what is known of one's own."""
+    DIRECT = "direct"
+    """Make and change contests."""
+    INVITE_AUTHORS = "invite authors"
+    MODERATE_AUTHORS = "moderate authors"
+    """Close the accounts of authors, and open them again."""
+    MANAGE_PEOPLE = "manage people"
+    """Invite anybody, change roles, and close any account."""
+
+
+_AUTHOR = frozenset({Permission.PLAY, Permission.SUBMIT})
+_DIRECTOR = _AUTHOR | {Permission.DIRECT, Permission.INVITE_AUTHORS, Permission.MODERATE_AUTHORS}
+
+PERMISSIONS: dict[Role, frozenset[Permission]] = {
+    Role.VISITOR: frozenset({Permission.PLAY}),
+    Role.AUTHOR: _AUTHOR,
+    Role.DIRECTOR: _DIRECTOR,
+    Role.OPERATOR: frozenset(Permission),
+}
+
+
+class Scope(StrEnum):
+    """What a token is good for."""
+
+    READ = "read"
+    SUBMIT = "submit"
+    PLAY = "play"
+    DIRECT = "direct"
+
+
+SCOPE_PERMISSIONS: dict[Scope, frozenset[Permission]] = {
+    Scope.READ: frozenset(),
+    Scope.SUBMIT: frozenset({Permission.SUBMIT}),
+    Scope.PLAY: frozenset({Permission.PLAY}),
+    Scope.DIRECT: _DIRECTOR - _AUTHOR,
+}
+
+
+def scopes_of(role: Role) -> tuple[Scope, ...]:
+    """Return the scopes that a token of somebody with this role can have."""
+    return tuple(scope for scope in Scope if SCOPE_PERMISSIONS[scope] <= PERMISSIONS[role])
+
+
+def permissions_of_token(role: Role, scopes: frozenset[Scope]) -> frozenset[Permission]:
+    """Return what a token may do: never more than the person it belongs to may do now."""
+    granted = frozenset[Permission]().union(*(SCOPE_PERMISSIONS[scope] for scope in scopes))
+    return granted & PERMISSIONS[role]
+
+
+# What is known of people, as it comes from the store. Times are UTC, as ISO 8601 to the second.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

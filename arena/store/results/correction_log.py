@@ -20,14 +20,12 @@ from arena.base.records import ScheduledMatch
 from arena.base.stored import from_json_text, from_stored, is_text, is_whole, list_of
 from arena.base.text import shortened_text
 from arena.store.results.connection import Database
-from arena.store.results.correction import Correction, CorrectionDetails
-from arena.store.results.counters import Counters, add_to_counters
 from arena.store.results.events import about_matches, add_event
+from arena.store.results.recording import Sitting, insert_seats, remove_seats
 from arena.store.results.rows import as_json
 from arena.store.results.schema import corrections, faults, matches, records, set_aside, skipped, tournaments
-from arena.store.results.seats import Sitting, insert_seats, remove_seats
-from arena.store.results.statements import CHUNK_ROWS, chunks, insert_lines, is_to_be_played
-from arena.store.results.values import StoredTournament, utc_now
+from arena.store.results.statements import CHUNK_ROWS, Counters, add_to_counters, chunks, insert_lines, is_to_be_played
+from arena.store.results.values import Correction, CorrectionDetails, StoredTournament, utc_now
 
 _RECORD_COLUMNS = tuple(column.key for column in records.c if column.key != "tournament_id")
 MAX_SEAT = 2**31 - 1

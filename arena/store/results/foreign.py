@@ -17,9 +17,9 @@ from urllib.parse import quote
 
 from arena.base.errors import StoreError
 from arena.base.text import size_text
+from arena.store.results.addition import Source
 from arena.store.results.connection import Database, reason_of
-from arena.store.results.counters import count_rows_again
-from arena.store.results.source import Source
+from arena.store.results.statements import count_rows_again
 from arena.store.results.version import bring_up_to_date
 
 MAX_DATABASE_BYTES = 64 * 2**30

@@ -1,26 +1,98 @@
-"""Pages of the recorded matches of a tournament, by bot, rival, game, termination and fault.
-
-A page continues behind a match, never at an offset. The rarest of the filters is followed along its index, and the
-others are checked match by match. How many matches are checked for a page is bounded: where hardly any fits, a page may
-be short although others follow.
-"""
+"""Lists of recorded matches: pages of a tournament's, the latest of all, and who has met whom."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import merge
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, and_, case, exists, func, literal, select, true
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    String,
+    Table,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    literal,
+    select,
+    true,
+)
 
-from arena.base.enums import FaultKind, Termination
+from arena.base.enums import EventKind, FaultKind, Termination
 from arena.store.results.connection import Database
-from arena.store.results.labels import labels_of
+from arena.store.results.events import stored_event, tournament_topic
 from arena.store.results.match_line import MatchKey, MatchLine, match_lines
-from arena.store.results.schema import faults, records, seats
+from arena.store.results.schema import events, faults, records, seats
+
+# The bots that have met others in recorded matches, by name.
+
+_AFTER_AT = chr(ord("@") + 1)
+_NEXT = select(func.min(seats.c.bot, type_=String)).where(
+    seats.c.bot > bindparam("last"), seats.c.bot < bindparam("end")
+)
+
+
+def labels_of(database: Database, bot: str) -> list[str]:
+    """Return the recorded versions of a bot (``name@version`` each), or the bot itself if it is given with a version.
+
+    The rows of each version are skipped, not read.
+    """
+    if "@" in bot:
+        return [bot]
+
+    def read(connection: Connection) -> list[str]:
+        found: list[str] = []
+        last = f"{bot}@"
+        while True:
+            label = connection.execute(_NEXT, {"last": last, "end": bot + _AFTER_AT}).scalar()
+            if label is None:
+                return found
+            found.append(last := label)
+
+    return database.read(read)
+
+
+# Which matches were recorded last, in all tournaments, as the log of events has it.
+
+MAX_EVENTS_READ = 1000
+
+
+def latest_matches(database: Database, tournaments: Collection[int], count: int) -> list[MatchKey]:
+    """Return the matches that were recorded or imported last, the last first.
+
+    Args:
+        database: where they are.
+        tournaments: the numbers of the tournaments that count.
+        count: how many matches at most.
+
+    Raises:
+        StoreError: if an event is malformed.
+    """
+    number_of = {tournament_topic(number): number for number in tournaments}
+    query = select(events).where(events.c.kind.in_((EventKind.RESULTS, EventKind.IMPORTED)))
+    query = query.order_by(events.c.at.desc(), events.c.topic, events.c.seq.desc()).limit(MAX_EVENTS_READ)
+    found: dict[MatchKey, None] = {}
+    for row in database.each(query):
+        if row.topic in number_of:
+            event = stored_event(row)
+            found |= dict.fromkeys(MatchKey(number_of[row.topic], match) for match in reversed(event.details.matches))
+        if len(found) >= count:
+            break
+    return list(found)[:count]
+
+
+# Pages of the recorded matches of a tournament, by bot, rival, game, termination and fault.
+#
+# A page continues behind a match, never at an offset. The rarest of the filters is followed along its index, and the
+# others are checked match by match. How many matches are checked for a page is bounded: where hardly any fits, a page
+# may be short although others follow.
 
 MAX_LINES = 1_000
 MAX_CHECKED = 20_000

@@ -17,9 +17,9 @@ from sqlalchemy.schema import CreateColumn
 from arena.base.errors import StoreError
 from arena.base.stored import is_whole
 from arena.store.results.columns import Label
-from arena.store.results.counters import count_again
+from arena.store.results.recording import Sitting, insert_seats
 from arena.store.results.schema import SCHEMA_VERSION, meta
-from arena.store.results.seats import Sitting, insert_seats
+from arena.store.results.statements import count_again
 
 SEATS_AT_A_TIME = 20_000
 

@@ -12,12 +12,17 @@ from arena.base.errors import StoreError
 from arena.base.records import MatchRecord
 from arena.base.results import StoredResult
 from arena.store.results.bot_matches import BotMatches
-from arena.store.results.labels import labels_of
-from arena.store.results.latest_matches import latest_matches
 from arena.store.results.match_line import MatchLine, match_lines
-from arena.store.results.match_lists import MatchLists
-from arena.store.results.match_records import Records, pieces_by_match, record_texts, rows_by_match
-from arena.store.results.result_columns import RESULT_COLUMNS, ResultColumns, result_columns
+from arena.store.results.match_lists import MatchLists, labels_of, latest_matches
+from arena.store.results.match_records import (
+    RESULT_COLUMNS,
+    Records,
+    ResultColumns,
+    pieces_by_match,
+    record_texts,
+    result_columns,
+    rows_by_match,
+)
 from arena.store.results.schema import faults, matches, records, tournaments, voids
 from arena.store.results.scope import ALL_TOURNAMENTS, Scope
 from arena.store.results.statements import record_from, result_in_round, stored_bots_and_ranks

@@ -1,9 +1,22 @@
-"""The scope of a table: which tournaments count."""
+"""Which tournaments count in a table: its scope, and seasons, which are named sets of tournaments."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
+
+from sqlalchemy import Connection, Delete, select
+
+from arena.base.errors import UnknownNameError, UsageError
+from arena.base.names import ACCEPTED, is_name
+from arena.store.results.connection import Database
+from arena.store.results.events import SEASONS, advance
+from arena.store.results.schema import seasons, tournaments
+from arena.store.results.values import StoredTournament
+
+# The scope of a table: which tournaments count.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,3 +67,99 @@ def _stored_form(time: datetime) -> str:
     """Return a time as the store writes it, so that texts compare as times do."""
     aware = time if time.tzinfo is not None else time.replace(tzinfo=UTC)
     return aware.astimezone(UTC).isoformat(timespec="seconds")
+
+
+# Seasons: named sets of tournaments.
+
+
+class Season(NamedTuple):
+    """A season.
+
+    Attributes:
+        name: its name.
+        tournaments: the names of its tournaments, the oldest first, without those that are deleted.
+    """
+
+    name: str
+    tournaments: tuple[str, ...]
+
+
+class Seasons:
+    """The seasons in a database. A season exists as long as it has a tournament."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self) -> list[Season]:
+        """Return all seasons, by name."""
+        query = select(seasons.c.name, tournaments.c.name, tournaments.c.deleted_at).join(tournaments)
+        found: dict[str, list[str]] = {}
+        for season, tournament, deleted_at in self._database.read(
+            lambda connection: list(connection.execute(query.order_by(tournaments.c.id)))
+        ):
+            found.setdefault(season, []).extend([] if deleted_at else [tournament])
+        return [Season(name, tuple(names)) for name, names in sorted(found.items())]
+
+    def get(self, name: str) -> Season:
+        """Return a season by its name.
+
+        Raises:
+            UnknownNameError: if it does not exist.
+        """
+        known = {season.name: season for season in self.all()}
+        if name not in known:
+            raise UnknownNameError("season", name, known)
+        return known[name]
+
+    def add(self, name: str, chosen: Sequence[StoredTournament]) -> None:
+        """Add tournaments to a season, which begins with its first; those it has already are not added again.
+
+        Raises:
+            UsageError: if a season may not have this name, or no tournament is given.
+        """
+        if not is_name(name):
+            raise UsageError(f"season {name!r}: {ACCEPTED}")
+        if not chosen:
+            raise UsageError(f"season {name!r}: expected the tournaments to add")
+
+        def add(connection: Connection) -> None:
+            query = select(seasons.c.tournament_id).where(seasons.c.name == name)
+            present = set(connection.execute(query).scalars())
+            for number in dict.fromkeys(tournament.number for tournament in chosen):
+                if number not in present:
+                    connection.execute(seasons.insert(), {"name": name, "tournament_id": number})
+            advance(connection, SEASONS)
+
+        self._database.write(add)
+
+    def remove(self, name: str, chosen: Sequence[StoredTournament]) -> None:
+        """Take tournaments out of a season, all or none; it ends with its last.
+
+        Raises:
+            UnknownNameError: if the season does not exist.
+            UsageError: if it does not have one of them.
+        """
+        season = self.get(name)
+        for tournament in chosen:
+            if tournament.name not in season.tournaments:
+                raise UsageError(f"season {name!r}: tournament {tournament.name!r} is not in it")
+        numbers = [tournament.number for tournament in chosen]
+        change = seasons.delete().where(seasons.c.name == name, seasons.c.tournament_id.in_(numbers))
+        self._remove(change)
+
+    def delete(self, name: str) -> None:
+        """Delete a season; its tournaments stay.
+
+        Raises:
+            UnknownNameError: if it does not exist.
+        """
+        self.get(name)
+        change = seasons.delete().where(seasons.c.name == name)
+        self._remove(change)
+
+    def _remove(self, change: Delete) -> None:
+        def remove(connection: Connection) -> None:
+            connection.execute(change)
+            advance(connection, SEASONS)
+
+        self._database.write(remove)

@@ -1,24 +1,90 @@
-"""Rows of the tables, going in and coming out."""
+"""Rows of the tables, going in and coming out: counters of tournaments, records, owners of bots."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Table, exists
+from sqlalchemy import ColumnElement, Connection, Executable, Select, Table, bindparam, exists, func, select
 
 from arena.base.definition import Definition
 from arena.base.errors import StoreError
 from arena.base.records import MatchRecord, ScheduledMatch
 from arena.base.results import StoredResult
 from arena.base.stored import from_json_text, is_plain, is_text, is_whole
-from arena.store.results.correction import Correction
-from arena.store.results.counters import Counters, add_to_counters
-from arena.store.results.owners import Owners
+from arena.store.results.columns import Integer, total_of
+from arena.store.results.connection import Database, insert_into
+from arena.store.results.events import OWNERS, advance
 from arena.store.results.rows import as_json
-from arena.store.results.schema import matches, records, skipped
-from arena.store.results.values import StoredTournament
+from arena.store.results.schema import matches, owners, records, set_aside, skipped, tournaments
+from arena.store.results.values import Correction, OwnedBot, Owners, StoredTournament
+
+# The counters of a tournament: kept in its row, by whatever writes its matches and records, in the same transaction.
+#
+# Counting a million rows takes a hundred times as long as looking at a row.
+
+
+class Counters(NamedTuple):
+    """The counters of a tournament, or by how much they change.
+
+    Attributes:
+        match_count: the matches in the schedule, with those that a correction has taken out of it.
+        record_count: the matches with a record.
+        record_bytes: the size of the records, with those that were set aside.
+    """
+
+    match_count: int = 0
+    record_count: int = 0
+    record_bytes: int = 0
+
+
+_ADD = (
+    tournaments.update()
+    .where(tournaments.c.id == bindparam("number"))
+    .values({name: tournaments.c[name] + bindparam(f"more_{name}") for name in Counters._fields})
+)
+
+
+def add_to_counters(connection: Connection, tournament: int, change: Counters) -> None:
+    """Change the counters of a tournament."""
+    connection.execute(_ADD, {"number": tournament, **{f"more_{name}": by for name, by in change._asdict().items()}})
+
+
+def counted(connection: Connection, tournament: int) -> Counters:
+    """Return what the counters of a tournament should be, by counting."""
+    lines = select(func.count()).where(matches.c.tournament_id == tournament)
+    recorded, record_bytes = connection.execute(_sizes(connection, records, tournament)).one()
+    bytes_aside = connection.execute(_sizes(connection, set_aside, tournament)).one()[1]
+    return Counters(int(connection.execute(lines).scalar_one()), recorded, record_bytes + bytes_aside)
+
+
+def count_again(connection: Connection) -> None:
+    """Set the counters of all tournaments by counting."""
+    for (number,) in connection.execute(select(tournaments.c.id)).all():
+        values = counted(connection, number)._asdict()
+        connection.execute(tournaments.update().where(tournaments.c.id == number).values(**values))
+
+
+def count_rows_again(connection: Connection) -> None:
+    """Set the counters of rows by counting, without looking into any."""
+    counters = {"match_count": matches, "record_count": records}
+    values = {name: _rows_of(table).scalar_subquery() for name, table in counters.items()}
+    connection.execute(tournaments.update().values(**values))
+
+
+def _rows_of(table: Any) -> Select[Any]:
+    return select(func.count()).where(table.c.tournament_id == tournaments.c.id)
+
+
+def _sizes(connection: Connection, table: Any, tournament: int) -> Select[Any]:
+    """Return the query of the number of records in a table, and of their size."""
+    length = func.length if connection.dialect.name == "sqlite" else func.octet_length  # records are ASCII
+    size = total_of(length(table.c.record))
+    return select(func.count(type_=Integer), size).where(table.c.tournament_id == tournament)
+
+
+# Rows of the tables, going in and coming out.
 
 CHUNK_ROWS = 500
 
@@ -190,3 +256,49 @@ def ranks_from(text: str, count: int, where: str) -> tuple[int, ...]:
 
 def _are_whole(values: object, count: int, least: int, most: int) -> bool:
     return isinstance(values, list) and len(values) == count and all(is_whole(value, least, most) for value in values)
+
+
+# Reads and writes whose bots are.
+
+
+def read_owners(connection: Connection) -> Owners:
+    """Return whose bots are."""
+    rows = connection.execute(select(owners.c.bot, owners.c.digest, owners.c.person))
+    return Owners({row.bot: OwnedBot(*row) for row in rows})
+
+
+def write_owner(database: Database, one: OwnedBot) -> None:
+    """Say whose a bot is that nobody has seen yet."""
+    database.write(lambda connection: connection.execute(_set(connection, one)))
+
+
+def _set(connection: Connection, one: OwnedBot) -> Executable:
+    row = insert_into(connection, owners).values(one._asdict())
+    return row.on_conflict_do_update(
+        index_elements=[owners.c.bot], set_={owners.c.digest: one.digest, owners.c.person: one.person}
+    )
+
+
+def write_owners(database: Database, owned: Iterable[OwnedBot]) -> None:
+    """Make whose bots are what it should be; names that are gone are overwritten, and pages with them not shown again.
+
+    Args:
+        database: of results.
+        owned: all of them.
+    """
+    wanted = {one.bot: one for one in owned}
+
+    def write(connection: Connection) -> None:
+        known = read_owners(connection).by_bot
+        if known == wanted:
+            return
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("PRAGMA secure_delete = ON")
+        for bot in known.keys() - wanted.keys():
+            connection.execute(owners.delete().where(owners.c.bot == bot))
+        for bot, one in wanted.items():
+            if known.get(bot) != one:
+                connection.execute(_set(connection, one))
+        advance(connection, OWNERS)
+
+    database.write(write)

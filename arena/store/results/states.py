@@ -1,13 +1,18 @@
-"""How far tournaments have got, and who runs them."""
+"""How far tournaments have got, who runs them, and who leads."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from arena.base.enums import TournamentState
+from arena.base.results import points_of
+from arena.store.results.scope import COMPARISON
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
+
+# How far tournaments have got, and who runs them.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,3 +65,38 @@ def state_of(tournament: StoredTournament, directors: Collection[str]) -> Tourna
     if tournament.finished_at is not None:
         return TournamentState.FINISHED
     return TournamentState.STOPPED if tournament.recorded else TournamentState.NOT_BEGUN
+
+
+# Who is first in a tournament by points: quick to count, and right where everybody plays the same rivals.
+
+EVERYONE_MEETS = ("round-robin", COMPARISON)
+"""Formats in which points compare bots, as all have played the same rivals."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaders:
+    """Who is first in a tournament.
+
+    Attributes:
+        bots: their names, as tables show them; several if they share the first rank.
+        score_share: their points per match, from 0 to 1, if points have decided; None if the format or ratings have.
+    """
+
+    bots: tuple[str, ...]
+    score_share: float | None = None
+
+
+def first_by_points(store: Store, tournament: StoredTournament) -> Leaders:
+    """Return who has the most points per match: nobody before the first match."""
+    points: defaultdict[str, float] = defaultdict(float)
+    matches: Counter[str] = Counter()
+    for (labels, ranks), count in Counter((r.bots, r.ranks) for r in store.results(tournament)).items():
+        for seat, label in enumerate(labels):
+            points[label] += count * points_of(ranks, seat)
+            matches[label] += count
+    names = tournament.listed_names
+    shares = {label: points[label] / matches[label] for label in names if matches[label]}
+    if not shares:
+        return Leaders(bots=())
+    best = max(shares.values())
+    return Leaders(bots=tuple(names[label] for label in shares if shares[label] == best), score_share=best)

@@ -13,11 +13,10 @@ from arena.base.definition import Definition
 from arena.base.enums import EventKind
 from arena.base.errors import StoreError
 from arena.base.records import ScheduledMatch
-from arena.store.results.addition import Addition, insert_addition, remove_contents
+from arena.store.results.addition import Addition, Source, insert_addition, remove_contents
 from arena.store.results.annotations import Annotations
 from arena.store.results.connection import Database
 from arena.store.results.correction_log import CorrectionLog
-from arena.store.results.database_home import Owned
 from arena.store.results.events import BOTS, EventDetails, about_matches, add_event, advance, remove_topics
 from arena.store.results.live_state import LiveState, progress_times
 from arena.store.results.lock import (
@@ -27,17 +26,14 @@ from arena.store.results.lock import (
     file_lock_holders,
     server_lock_holders,
 )
-from arena.store.results.owner_rows import write_owner, write_owners
-from arena.store.results.owners import OwnedBot
 from arena.store.results.record_reader import RecordReader
 from arena.store.results.recording import insert_records
 from arena.store.results.rows import RecordRow, as_json
 from arena.store.results.schema import bots, matches, meta, metadata, records, tournaments, voids
-from arena.store.results.source import Source
-from arena.store.results.statements import insert_lines
-from arena.store.results.values import StoredBot, StoredTournament, utc_now
+from arena.store.results.statements import insert_lines, write_owner, write_owners
+from arena.store.results.values import OwnedBot, StoredBot, StoredTournament, utc_now
 from arena.store.results.version import bring_up_to_date
-from arena.store.results.whole_copy import Copyable
+from arena.store.results.whole_copy import Copyable, Owned
 
 
 class Store(RecordReader, Copyable, Owned):

@@ -1,36 +1,68 @@
-"""Which tournaments there are, and their schedules."""
+"""Which tournaments there are, who entered them, and their schedules."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Integer, Select, exists, func, select
 
 from arena.base.errors import ChangedMeanwhileError, StoreError, UnknownNameError
 from arena.base.records import ScheduledMatch, Seating
+from arena.base.stored import from_json_text, list_of, mapping_of
 from arena.base.text import any_of
 from arena.store.results.columns import total_of
 from arena.store.results.commit_signal import CommitSignal
 from arena.store.results.connection import Database
 from arena.store.results.correction_log import all_corrections
-from arena.store.results.counters import counted
-from arena.store.results.event_log import EventLog
-from arena.store.results.owner_rows import read_owners
-from arena.store.results.owners import Owners
-from arena.store.results.rosters import Roster, roster_of
+from arena.store.results.events import EventLog
 from arena.store.results.schema import corrections, matches, records, skipped, tournaments
-from arena.store.results.scope import ALL_TOURNAMENTS, EXPERIMENTS, Scope
-from arena.store.results.seasons import Seasons
+from arena.store.results.scope import ALL_TOURNAMENTS, EXPERIMENTS, Scope, Seasons
 from arena.store.results.statements import (
     CHUNK_ROWS,
+    counted,
     is_to_be_played,
+    read_owners,
     scheduled_match,
     seats_in_line,
     stored_tournament,
 )
-from arena.store.results.values import StoredTournament
+from arena.store.results.values import Owners, StoredTournament
+
+# Who entered a tournament and what is played in it, read without checking the rest of its definition.
+
+
+class Roster(NamedTuple):
+    """The bots and games of a tournament.
+
+    Attributes:
+        bots: ``name@version`` each.
+        games: their names.
+    """
+
+    bots: frozenset[str] = frozenset()
+    games: frozenset[str] = frozenset()
+
+
+def roster_of(definition: str) -> Roster:
+    """Return who and what is in a stored definition; a definition that can't be read has nobody."""
+    with suppress(StoreError):
+        stored = mapping_of(from_json_text(definition, "a definition"), "a definition")
+        bots = ((bot.get("name"), bot.get("version")) for bot in _mappings(stored.get("entrants")))
+        games = (choice.get("game") for choice in _mappings(stored.get("games")))
+        return Roster(
+            frozenset(f"{name}@{version}" for name, version in bots),
+            frozenset(game for game in games if isinstance(game, str)),
+        )
+    return Roster()
+
+
+def _mappings(value: object) -> Iterable[Mapping[str, Any]]:
+    return (mapping_of(one, "an entrant or a game") for one in list_of(value, "entrants or games"))
+
+
+# Which tournaments there are, and their schedules.
 
 SEATINGS_CHUNK_ROWS = 10_000
 

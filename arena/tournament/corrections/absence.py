@@ -8,8 +8,8 @@ from typing import NamedTuple
 from arena.base.definition import Absence
 from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.errors import UsageError
-from arena.store.results.correction import Correction, CorrectionDetails
 from arena.store.results.store import Store
+from arena.store.results.values import Correction, CorrectionDetails
 from arena.tournament.corrections.corrected_tournament import CorrectedTournament, corrected_tournament
 
 

@@ -12,8 +12,8 @@ from arena.base.records import Bot, ScheduledMatch
 from arena.match.check.check import check_bot
 from arena.match.players.manifest import claims_problem
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.store.results.correction import Correction, CorrectionDetails, taken_out
 from arena.store.results.store import Store
+from arena.store.results.values import Correction, CorrectionDetails, taken_out
 from arena.tournament.corrections.corrected_tournament import (
     CorrectedTournament,
     corrected_tournament,

@@ -13,10 +13,9 @@ from arena.base.enums import CorrectionKind
 from arena.base.errors import UnknownNameError, UsageError
 from arena.base.reason import check_reason
 from arena.base.records import Bot, Seating
-from arena.store.results.correction import Correction, CorrectionDetails, absences, in_force
 from arena.store.results.correction_log import Change
 from arena.store.results.store import Store
-from arena.store.results.values import StoredTournament
+from arena.store.results.values import Correction, CorrectionDetails, StoredTournament, absences, in_force
 from arena.tournament.formats.format import Format
 from arena.tournament.formats.table import format_class
 

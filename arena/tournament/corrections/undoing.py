@@ -9,8 +9,8 @@ from arena.base.definition import Definition, bot_from_json
 from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.errors import UsageError
 from arena.base.records import Seating
-from arena.store.results.correction import Correction, CorrectionDetails, undone_by
 from arena.store.results.store import Store
+from arena.store.results.values import Correction, CorrectionDetails, undone_by
 from arena.tournament.corrections.corrected_tournament import (
     CorrectedTournament,
     Replays,

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from arena.base.enums import CorrectionKind
 from arena.base.errors import UsageError
 from arena.base.text import shortened_text
-from arena.store.results.correction import Correction, CorrectionDetails
 from arena.store.results.store import Store
+from arena.store.results.values import Correction, CorrectionDetails
 from arena.tournament.corrections.corrected_tournament import corrected_tournament
 
 

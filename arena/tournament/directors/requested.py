@@ -11,8 +11,7 @@ from arena.base.errors import ArenaError, DatabaseError, UsageError
 from arena.store.home import ArenaHome
 from arena.store.people.directing import RequestState, TournamentRequest
 from arena.store.people.people_store import PeopleStore
-from arena.store.results.correction import Correction
-from arena.store.results.values import StoredTournament
+from arena.store.results.values import Correction, StoredTournament
 from arena.tournament.corrections.absence import disqualify, withdraw
 from arena.tournament.corrections.bots import replace_bot
 from arena.tournament.corrections.undoing import undo_correction

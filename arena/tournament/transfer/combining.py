@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from arena.base.errors import StoreError, UsageError
 from arena.base.names import as_file_name, check_tournament_name
-from arena.store.results.source import Source
+from arena.store.results.addition import Source
 from arena.store.results.store import Store
 from arena.tournament.transfer.known_tournament import KnownTournament
 from arena.tournament.transfer.new_tournament import NewTournament

@@ -15,7 +15,7 @@ from arena.base.records import MAX_PLY_LIMIT, Bot, ScheduledMatch
 from arena.base.text import shortened_text
 from arena.games import GAMES, Game, make_game
 from arena.games.checked_game import checked_game
-from arena.store.results.correction import Correction
+from arena.store.results.values import Correction
 from arena.tournament.formats.table import format_of
 from arena.tournament.rounds import needs_results
 from arena.tournament.schedule import ChosenOpenings, schedule

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Any
 
 from arena.base.stored import from_json_text
-from arena.store.results.source import Source
+from arena.store.results.addition import Source
 from arena.store.results.values import StoredTournament
 from arena.tournament.transfer.definition_checks import corrections_without_locations, without_locations
 

@@ -15,9 +15,8 @@ from arena.base.errors import StoreError
 from arena.base.records import MatchRecord, ScheduledMatch
 from arena.base.stored import from_json_text, mapping_of
 from arena.base.text import counted
-from arena.store.results.addition import Addition
+from arena.store.results.addition import Addition, Source, VoidTry
 from arena.store.results.rows import RecordRow, as_json
-from arena.store.results.source import Source, VoidTry
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 from arena.tournament.formats.table import format_class

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from arena.base.definition import Definition
 from arena.base.errors import StoreError
-from arena.store.results.source import Source, VoidTry
+from arena.store.results.addition import Source, VoidTry
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament, utc_now
 from arena.tournament.rounds import needs_results

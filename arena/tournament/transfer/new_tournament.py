@@ -7,13 +7,11 @@ from collections.abc import Collection, Iterator
 from arena.base.bot_text import OPERATOR, Audience
 from arena.base.errors import StoreError
 from arena.base.records import ScheduledMatch
-from arena.store.results.addition import Addition
-from arena.store.results.correction import explaining
+from arena.store.results.addition import Addition, Source, VoidTry
 from arena.store.results.correction_log import SetAside
 from arena.store.results.rows import RecordRow
-from arena.store.results.source import Source, VoidTry
 from arena.store.results.store import Store
-from arena.store.results.values import StoredTournament
+from arena.store.results.values import StoredTournament, explaining
 from arena.tournament.transfer.definition_checks import (
     check_corrections,
     check_definition,

@@ -12,12 +12,11 @@ from arena.base.errors import StoreError
 from arena.base.records import ScheduledMatch
 from arena.base.stored import from_stored, is_text, is_whole, mapping_of
 from arena.base.text import shortened_text
-from arena.store.results.addition import Addition
-from arena.store.results.correction import Correction
+from arena.store.results.addition import Addition, VoidTry
 from arena.store.results.correction_log import Skipped
 from arena.store.results.rows import RecordRow, as_json
-from arena.store.results.source import VoidTry
 from arena.store.results.store import Store
+from arena.store.results.values import Correction
 
 MAX_INTEGER = 2**63 - 1
 """The largest that SQLite holds; what a number means is checked when the tournament is taken."""

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.roles import Role
+from arena.store.people.values import Role
 
 if any(find_spec(name) is None for name in ("starlette", "uvicorn", "httptools", "argon2")):
     collect_ignore_glob = ["test_*.py"]  # the extra is not installed

@@ -9,7 +9,7 @@ from arena.community.contests.contest_file import read_contest
 from arena.community.contests.template_texts import template_names, template_text
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestResults
-from arena.store.people.roles import Role
+from arena.store.people.values import Role
 from tests.cli.calls import refusal
 from tests.store.results.samples import definition, line
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena.community.contests.visibility import ContestHome, hidden_tournaments, playing_home, visible
 from arena.store.people.contest import ContestPhase, ContestStage, StoredContest, phase_of
-from arena.store.people.roles import PERMISSIONS, Permission, Role
+from arena.store.people.values import PERMISSIONS, Permission, Role
 from tests.community.contests.samples import OPEN, SEALED, contest_of
 
 OPENS, FREEZE, DEADLINE = (

@@ -12,8 +12,8 @@ from arena.community.submissions.owners import tell_owners
 from arena.community.submissions.submission import submit
 from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.roles import Role
 from arena.store.people.submission import SubmissionState
+from arena.store.people.values import Role
 from arena.tournament.control import Order, RunControl
 from arena.tournament.directors.leaving import Leaving
 from tests.community.contests.samples import contest_of

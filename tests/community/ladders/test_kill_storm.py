@@ -21,9 +21,9 @@ from pathlib import Path
 import pytest
 
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.roles import Role, Scope
 from arena.store.people.schema import rates
 from arena.store.people.submission import FINAL, SubmissionState
+from arena.store.people.values import Role, Scope
 from tests import needs
 from tests.community.ladders import conftest
 

@@ -6,7 +6,7 @@ import urllib.request
 import pytest
 
 from arena.store.home import PEOPLE_VARIABLE, STORE_VARIABLE, open_people
-from arena.store.people.roles import Role, Scope
+from arena.store.people.values import Role, Scope
 from tests import needs
 from tests.community.ladders.test_kill_storm import LADDER, archive, until
 from tests.server.http.test_serve import served

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from arena.community.ladders import kept_ladder, resting
-from arena.store.people import record_quota
+from arena.store.people import rates as record_quota
 from arena.store.people.directing import Wish
 from arena.tournament.director import run_tournament
 from arena.tournament.directors import kept as directing

@@ -13,9 +13,8 @@ from arena.site.feed import feed_xml
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.feeds import tournament_feed
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.roles import Role
-from arena.store.results.owners import Authorship, OwnedBot, Owners
-from arena.store.results.values import StoredBot
+from arena.store.people.values import Role
+from arena.store.results.values import Authorship, OwnedBot, Owners, StoredBot
 from tests.store.results.samples import definition, line, record
 
 PAGES = {

@@ -7,10 +7,9 @@ from arena.base.enums import EventKind
 from arena.base.live_match import LiveSummary
 from arena.server.http.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
 from arena.server.http.entered import Entered
-from arena.store.results.event_log import StoredEvent
-from arena.store.results.events import EventDetails, tournament_topic
+from arena.store.results.events import EventDetails, StoredEvent, tournament_topic
 from arena.store.results.live_state import StoredLiveSummary
-from arena.store.results.rosters import Roster
+from arena.store.results.tournament_reader import Roster
 
 AT = "2026-11-22T12:00:00+00:00"
 

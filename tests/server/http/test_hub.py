@@ -17,7 +17,7 @@ from arena.server.http.cursor import Cursor, parse_cursor
 from arena.server.http.hub import Hub
 from arena.server.http.problems import ProblemError
 from arena.server.http.topics import parse_topics
-from arena.store.results.rosters import Roster
+from arena.store.results.tournament_reader import Roster
 from tests.server.http.streams import Clock, FakeLogs, parsed
 
 

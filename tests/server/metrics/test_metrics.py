@@ -19,7 +19,7 @@ from arena.server.operating.parts import PARTS
 from arena.site.frame.page import Lane
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import DirectorState
-from arena.store.people.roles import Role
+from arena.store.people.values import Role
 from tests.server.conftest import client_of
 from tests.server.http.test_serve import served
 from tests.store.people.conftest import FakeClock

@@ -14,7 +14,7 @@ from arena.server.operating.machine import Machine, look_at
 from arena.server.operating.parts import locked_parts
 from arena.server.operating.serve_checks import Verdict, findings, must_be_mended
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.roles import Role
+from arena.store.people.values import Role
 
 GIB = 1024**3
 GOOD = Machine(

@@ -22,7 +22,7 @@ from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
 from arena.store.people import passwords
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.roles import Role, Scope
+from arena.store.people.values import Role, Scope
 from tests.server.conftest import FakeVersions
 from tests.store.people.conftest import FakeClock
 

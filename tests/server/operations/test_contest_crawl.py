@@ -25,8 +25,8 @@ from arena.server.operations.table import OPERATIONS
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
 from arena.store.people.contest import ContestPhase, phase_of
-from arena.store.people.roles import Role
 from arena.store.people.submission import SubmissionState
+from arena.store.people.values import Role
 from tests.analysis.text.tournaments import play
 from tests.community.contests import world as playing
 from tests.community.contests.samples import SEALED

@@ -17,7 +17,7 @@ from arena.server.operations import contest_changes
 from arena.server.operations.contest_fields import NewContest
 from arena.server.operations.contest_form import form_template, form_text
 from arena.store.home import ArenaHome
-from arena.store.people.roles import Scope
+from arena.store.people.values import Scope
 from arena.tournament.formats.table import FORMATS
 from tests.analysis.text.tournaments import play
 from tests.server.operations.conftest import JSON

@@ -7,7 +7,7 @@ import pytest
 from arena.server.operations.directing import WITH_LATER_STAGES
 from arena.store.home import ArenaHome
 from arena.store.people.directing import DirectorState, RequestState, RunFigures, SittingOut, Wish
-from arena.store.people.roles import Scope
+from arena.store.people.values import Scope
 from arena.store.results.values import StoredBot
 from arena.tournament.formats.table import FORMATS
 from tests.server.operations.conftest import JSON

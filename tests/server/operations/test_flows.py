@@ -7,8 +7,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from arena.store.people.roles import Role, Scope
 from arena.store.people.secret import is_token
+from arena.store.people.values import Role, Scope
 from tests.server.operations.conftest import COOKIE, HTML, JSON, PASSWORD
 
 pytestmark = pytest.mark.anyio

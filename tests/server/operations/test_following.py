@@ -7,8 +7,8 @@ import pytest
 from arena.server.gate import followed_matches
 from arena.server.gate.followed_matches import FollowedMatches
 from arena.server.http.problems import ProblemError
-from arena.store.people.roles import Role
 from arena.store.people.unrated_match import Wish
+from arena.store.people.values import Role
 from tests.server.operations.conftest import HOST, JSON
 from tests.server.operations.test_playing import begun, matches, play_on
 

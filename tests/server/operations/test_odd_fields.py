@@ -16,8 +16,8 @@ from arena.server.operations.table import OPERATIONS
 from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.store.people.directing import DirectorState
 from arena.store.people.rates import Rates
-from arena.store.people.roles import Role
 from arena.store.people.unrated_match import Choices
+from arena.store.people.values import Role
 from tests.community.contests.samples import contest_of
 from tests.server.operations.conftest import HTML, JSON
 from tests.server.operations.test_permissions import named

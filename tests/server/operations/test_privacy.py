@@ -4,12 +4,11 @@ import pytest
 
 from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.roles import Role
 from arena.store.people.schema import metadata
 from arena.store.people.submissions import LISTED
 from arena.store.people.unrated_match import Choices, MatchState
-from arena.store.results.owners import OwnedBot
-from arena.store.results.values import StoredBot
+from arena.store.people.values import Role
+from arena.store.results.values import OwnedBot, StoredBot
 from tests.server.operations.conftest import JSON, PASSWORD
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ import pytest
 
 from arena.store.home import open_people
 from arena.store.people.passwords import hash_password
-from arena.store.people.roles import Role
+from arena.store.people.values import Role
 from tests.server.http.test_serve import served
 from tests.server.operations.conftest import COOKIE, HOST, PASSWORD
 

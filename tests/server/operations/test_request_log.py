@@ -9,8 +9,8 @@ from arena.server.http.app import Site
 from arena.server.http.hosts import Hosts
 from arena.server.http.opened_home import OpenedHome
 from arena.server.operations.table import OPERATIONS
-from arena.store.people.roles import Scope
 from arena.store.people.secret import new_secret
+from arena.store.people.values import Scope
 from tests.server.operations.conftest import COOKIE, HOST, PASSWORD
 
 pytestmark = pytest.mark.anyio

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.store.people.roles import Role, Scope
+from arena.store.people.values import Role, Scope
 from tests.server.operations.conftest import COOKIE, JSON, PASSWORD
 
 pytestmark = pytest.mark.anyio

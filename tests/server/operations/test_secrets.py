@@ -15,7 +15,7 @@ from arena.base.programs.trouble_note import TroubleNote
 from arena.community.contests.results_program import ResultMaker
 from arena.site.publish.publishing import publish
 from arena.store.home import ArenaHome
-from arena.store.people.roles import Role, Scope
+from arena.store.people.values import Role, Scope
 from tests.community.contests import world as playing
 from tests.community.contests.world import DEADLINE, FREEZE, OPENS
 from tests.server.operations.conftest import COOKIE, HOST

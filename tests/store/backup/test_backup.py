@@ -18,13 +18,13 @@ from arena.server.gate.homes import Homes
 from arena.server.http.opened_home import OpenedHome
 from arena.server.operations.table import OPERATIONS
 from arena.store.backup import restoring, writing
-from arena.store.backup.disk import SPARE_BYTES
+from arena.store.backup.contents import SPARE_BYTES
 from arena.store.backup.restoring import Target, restore_backup
 from arena.store.backup.writing import make_backup
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.passwords import hash_password
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.roles import Role
+from arena.store.people.values import Role
 from arena.store.results.store import Store
 from tests.cli.calls import calling, refusal
 from tests.server.conftest import add_tournament, client_of

@@ -3,7 +3,7 @@
 import pytest
 
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.roles import Role
+from arena.store.people.values import Role
 from tests.databases import DATABASES
 
 

@@ -6,9 +6,8 @@ import pytest
 
 from arena.base.errors import UsageError
 from arena.store.people.directing import DirectorState, RequestState, RunFigures, SittingOut, Wish
-from arena.store.people.directors import SILENT_SECONDS
+from arena.store.people.directors import MAX_WAITING, SILENT_SECONDS
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.requests import MAX_WAITING
 from arena.store.people.values import HiddenTournament
 from tests.databases import on_both
 

@@ -13,11 +13,9 @@ from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.public_log import add_line
 from arena.store.people.rates import Rate
-from arena.store.people.roles import Role, Scope
 from arena.store.people.secret import is_token
-from arena.store.people.sessions import MAX_SESSIONS
-from arena.store.people.tokens import MAX_TOKENS
-from arena.store.people.values import HiddenTournament
+from arena.store.people.sessions import MAX_SESSIONS, MAX_TOKENS
+from arena.store.people.values import HiddenTournament, Role, Scope
 from arena.store.results.store import Store
 from tests.databases import on_both
 

@@ -3,11 +3,16 @@
 import pytest
 
 from arena.base.errors import UsageError
-from arena.store.people.match_claim import CLAIM_SECONDS
-from arena.store.people.play_slots import IDLE_SECONDS, LONG_HELD_SECONDS, MENU_SECONDS, SLOTS_OF_A_PERSON
-from arena.store.people.roles import Role
+from arena.store.people.play_slots import (
+    CLAIM_SECONDS,
+    IDLE_SECONDS,
+    LONG_HELD_SECONDS,
+    MENU_SECONDS,
+    SLOTS_OF_A_PERSON,
+)
 from arena.store.people.unrated_match import Choices, MatchState, Position, Wish
 from arena.store.people.unrated_matches import FINISHING_SECONDS, KEPT_DAYS, MAX_TRIES
+from arena.store.people.values import Role
 from tests.databases import on_both
 from tests.store.people.test_people_store import at_once
 

@@ -7,9 +7,18 @@ import pytest
 
 from arena.base.errors import UsageError
 from arena.store.people.passwords import check_password, hash_password, is_right
-from arena.store.people.person_name import is_person_name, look_alike_key
-from arena.store.people.roles import MEMBER_ROLES, PERMISSIONS, Permission, Role, Scope, permissions_of_token, scopes_of
 from arena.store.people.secret import is_secret, is_token, new_secret, new_token
+from arena.store.people.values import (
+    MEMBER_ROLES,
+    PERMISSIONS,
+    Permission,
+    Role,
+    Scope,
+    is_person_name,
+    look_alike_key,
+    permissions_of_token,
+    scopes_of,
+)
 
 
 def test_each_role_may_do_all_that_the_one_below_may():

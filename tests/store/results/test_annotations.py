@@ -7,10 +7,10 @@ import sqlalchemy as sa
 
 from arena.base.enums import CorrectionKind, EventKind
 from arena.store.results.annotations import AnnotationRow, StoredAccuracy
-from arena.store.results.correction import CorrectionDetails
 from arena.store.results.correction_log import Change
 from arena.store.results.schema import match_annotations
 from arena.store.results.store import Store
+from arena.store.results.values import CorrectionDetails
 from tests.databases import on_both
 from tests.store.results.samples import definition, line, record
 

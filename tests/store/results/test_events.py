@@ -11,12 +11,11 @@ from arena.base.enums import CorrectionKind, EventKind
 from arena.base.errors import StoreError
 from arena.base.records import Fault
 from arena.store.results.addition import Addition
-from arena.store.results.correction import CorrectionDetails
 from arena.store.results.correction_log import Change
 from arena.store.results.events import MAX_EVENTS, MAX_MATCHES, PRUNE_EVERY
 from arena.store.results.schema import events, topics
 from arena.store.results.store import Store
-from arena.store.results.values import StoredBot
+from arena.store.results.values import CorrectionDetails, StoredBot
 from tests.databases import on_both
 from tests.store.results.samples import definition, line, record
 

@@ -12,11 +12,11 @@ from arena.base.enums import CorrectionKind, FaultKind, Termination
 from arena.base.errors import StoreError
 from arena.base.records import Fault, SeatReport
 from arena.store.results import match_lists
-from arena.store.results.correction import CorrectionDetails
 from arena.store.results.correction_log import Change
 from arena.store.results.match_line import MAX_RECORD_CHARACTERS, LineFault, MatchKey
 from arena.store.results.match_lists import MatchFilter
 from arena.store.results.store import Store
+from arena.store.results.values import CorrectionDetails
 from tests.databases import DATABASES, on_both
 from tests.store.results.samples import definition, line, record
 

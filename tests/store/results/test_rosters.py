@@ -5,7 +5,7 @@ import json
 import pytest
 
 from arena.store.home import ArenaHome
-from arena.store.results.rosters import Roster, roster_of
+from arena.store.results.tournament_reader import Roster, roster_of
 from tests.store.results.samples import definition, line
 
 

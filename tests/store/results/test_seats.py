@@ -7,9 +7,9 @@ import pytest
 import sqlalchemy as sa
 
 from arena.base.enums import CorrectionKind
-from arena.store.results.correction import CorrectionDetails
 from arena.store.results.correction_log import Change
 from arena.store.results.schema import records, seats
+from arena.store.results.values import CorrectionDetails
 from tests.databases import on_both
 from tests.store.results.samples import definition, line, record
 

@@ -16,11 +16,10 @@ from arena.base.enums import CorrectionKind, FaultKind
 from arena.base.errors import StoreAwayError, StoreError, UnknownNameError
 from arena.base.records import Fault
 from arena.store.results.connection import Database
-from arena.store.results.correction import CorrectionDetails
 from arena.store.results.correction_log import Change
 from arena.store.results.schema import SCHEMA_VERSION
 from arena.store.results.store import Store
-from arena.store.results.values import StoredBot
+from arena.store.results.values import CorrectionDetails, StoredBot
 from arena.store.results.version import bring_up_to_date
 from tests.databases import on_both
 from tests.store.results.samples import definition, line, record
