@@ -17,11 +17,11 @@ from arena.analysis.text.standings_table import crosstable_table, flat_standings
 from arena.analysis.text.statistics_tables import stats_sentences, stats_tables
 from arena.analysis.text.tables import render_table
 
-README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "columns.md").read_text(encoding="utf-8")
 
 
-def test_readme_explains_every_column():
-    section = README[README.index("| column | in JSON and CSV | meaning |") :]
+def test_the_reference_explains_every_column():
+    section = PAGE[PAGE.index("| column | in JSON and CSV | meaning |") :]
     rows = section[: section.index("\n\n")].splitlines()[2:]
     assert rows == [f"| {column.title} | `{column.key}` | {column.meaning} |" for column in standings_columns(2)]
 
