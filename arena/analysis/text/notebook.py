@@ -24,9 +24,6 @@ from arena.store.results.match_records import Records
 
 __all__ = ["html", "plain_text", "to_pandas", "to_polars"]
 
-FIRST_KEYS = ("rank", "bot", "chart", "mu", "rank_95", "wins", "draws", "losses", "score_percent", "matches", "faults")
-"""Columns of standings in a notebook, with ``place_N`` in games of three or more, and whether the next is the same."""
-
 CHART = Column("chart", "rating with 95 % interval", is_number=False)
 
 MAX_BOTS = 60
@@ -53,7 +50,12 @@ def plain_text(value: Any) -> str:
 
 @html.register
 def _standings_html(value: Standings) -> str:
-    stats = [column for column in standings_columns(value.players) if _is_shown(column.key, value)]
+    has_faults = any(line.faults for line in value.lines)
+    stats = [
+        column
+        for column in standings_columns(value.players)
+        if column.is_shown and not column.is_detail and (column.key != "faults" or has_faults)
+    ]
     scale = IntervalScale(value.lines)
 
     def row(line: Standing) -> list[HtmlCell]:
@@ -65,12 +67,6 @@ def _standings_html(value: Standings) -> str:
     headings = [HtmlCell(html=text(column.title), is_number=column.is_number) for column in columns]
     body = table(headings, _shortened(value.lines, row, MAX_LINES, LAST_LINES, "bot"), "standings")
     return f"<div>{paragraph(verdict(value))}{body}{paragraph(standings_footer(value), 'opacity:.7')}</div>"
-
-
-def _is_shown(key: str, value: Standings) -> bool:
-    if key == "faults":
-        return any(line.faults for line in value.lines)
-    return key in (*FIRST_KEYS, "same_as_next") or key.startswith("place_")
 
 
 def _stat_cell(column: StatColumn, line: Standing) -> HtmlCell:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from arena.analysis.text.tables import Column
+from arena.analysis.text.tables import Column, Row
 from arena.base.enums import FaultKind
 
 if TYPE_CHECKING:  # pages that explain columns do without NumPy
     from arena.analysis.measures.standings import Standing
+
+Line = TypeVar("Line")
 
 MAX_FINISH_COLUMNS = 8
 """Columns 1st, 2nd, … in games of more than two players; matches that a bot finished below have no column."""
@@ -33,6 +35,7 @@ class StatColumn:
         decimals: digits after the point; None for a text or a whole number.
         drop_order: in a narrow terminal, columns with the largest number are left out first; 0 for those that stay.
         is_shown: whether tables for people have it.
+        is_detail: whether notebooks leave it out, which have less room and a chart of the ratings.
         flat: the columns that CSV has instead, by key, each with its cell made from the value.
     """
 
@@ -45,6 +48,7 @@ class StatColumn:
     decimals: int | None = None
     drop_order: int = 0
     is_shown: bool = True
+    is_detail: bool = False
     flat: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
 
     @property
@@ -107,6 +111,7 @@ _BEFORE_FINISH_COUNTS = (
         kind=float,
         decimals=2,
         drop_order=1,
+        is_detail=True,
     ),
     StatColumn(
         key="mu",
@@ -125,6 +130,7 @@ _BEFORE_FINISH_COUNTS = (
         kind=float,
         decimals=2,
         drop_order=11,
+        is_detail=True,
     ),
     StatColumn(
         key="margin_95",
@@ -134,6 +140,7 @@ _BEFORE_FINISH_COUNTS = (
         kind=float | None,
         decimals=2,
         drop_order=4,
+        is_detail=True,
     ),
     StatColumn(
         key="rank_95",
@@ -156,6 +163,7 @@ _BEFORE_FINISH_COUNTS = (
         kind=float | None,
         formatted=percent_text,
         drop_order=7,
+        is_detail=True,
     ),
     StatColumn(
         key="same_as_next",
@@ -184,6 +192,7 @@ _AFTER_FINISH_COUNTS = (
         kind=float,
         decimals=1,
         drop_order=10,
+        is_detail=True,
     ),
     StatColumn(
         key="score_percent",
@@ -202,6 +211,7 @@ _AFTER_FINISH_COUNTS = (
         kind=float | None,
         decimals=1,
         drop_order=12,
+        is_detail=True,
     ),
     StatColumn(
         key="faults",
@@ -241,6 +251,26 @@ def standings_columns(players: int) -> list[StatColumn]:
     return [*_BEFORE_FINISH_COUNTS, *_finish_columns(players), *_AFTER_FINISH_COUNTS]
 
 
+def flat_table(
+    players: int, lines: Sequence[Line], value_of: Callable[[StatColumn, Line], Any]
+) -> tuple[list[Column], list[Row]]:
+    """Return standings for CSV: in every cell a number, a text, true or false.
+
+    Args:
+        players: the most players in a match.
+        lines: the best bot first.
+        value_of: the value of a line in a column, as JSON has it.
+    """
+    columns: list[Column] = []
+    rows: list[Row] = [{} for _ in lines]
+    for column in standings_columns(players):
+        columns += [Column(key, key) for key in column.flat] or [column.column]
+        for row, line in zip(rows, lines, strict=True):
+            value = value_of(column, line)
+            row |= {key: cell(value) for key, cell in column.flat.items()} or {column.key: value}
+    return columns, rows
+
+
 def _finish_columns(players: int) -> list[StatColumn]:
     if players == 2:
         return [
@@ -253,15 +283,20 @@ def _finish_columns(players: int) -> list[StatColumn]:
             key=f"place_{rank}",
             title=_ordinal(rank),
             meaning=f"matches finished {_ordinal(rank)}",
-            value=partial(_finish_count, rank=rank),
+            value=partial(_place_count, place=rank),
             drop_order=6,
         )
         for rank in range(1, min(players, MAX_FINISH_COLUMNS) + 1)
     ]
 
 
-def _finish_count(line: Standing, rank: int) -> int:
-    return line.finish_counts[rank - 1] if rank <= len(line.finish_counts) else 0
+def _place_count(line: Standing, place: int) -> int:
+    return finish_count(line.finish_counts, place)
+
+
+def finish_count(counts: Sequence[int], place: int) -> int:
+    """Return how many matches a bot finished in a place, from 1."""
+    return counts[place - 1] if place <= len(counts) else 0
 
 
 def _ordinal(rank: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from arena.analysis.measures.crosstable import Score
 from arena.analysis.measures.standings import Standings
-from arena.analysis.text.standings_columns import standings_columns
+from arena.analysis.text.standings_columns import flat_table, standings_columns
 from arena.analysis.text.tables import Column, Row
 from arena.tournament.formats.format import Placing
 
@@ -28,14 +28,7 @@ def standings_table(table: Standings, formatted: bool = True) -> tuple[list[Colu
 
 def flat_standings_table(table: Standings) -> tuple[list[Column], list[Row]]:
     """Return standings for CSV: in every cell a number, a text, true or false."""
-    columns: list[Column] = []
-    rows: list[Row] = [{} for _ in table.lines]
-    for column in standings_columns(table.players):
-        columns += [Column(key, key) for key in column.flat] or [column.column]
-        for row, line in zip(rows, table.lines, strict=True):
-            value = column.value(line)
-            row |= {key: cell(value) for key, cell in column.flat.items()} or {column.key: value}
-    return columns, rows
+    return flat_table(table.players, table.lines, lambda column, line: column.value(line))
 
 
 def crosstable_table(

@@ -9,6 +9,7 @@ from math import ceil
 from arena.analysis.measures.crosstable import Score, pair_scores
 from arena.analysis.measures.result_table import ResultTable
 from arena.analysis.measures.standings import SURE, Standing, Standings
+from arena.analysis.text.standings_columns import standings_columns
 from arena.analysis.text.standings_table import ranking_table
 from arena.analysis.text.verdict import ranking_verdict, verdict
 from arena.base.enums import FaultKind
@@ -34,7 +35,9 @@ def standing_line(line: Standing) -> StandingLine:
     """Return one bot's line."""
     share = line.score_share
     seats = [line.seat_share(seat) for seat in range(len(line.seat_matches))]
+    further = [column for column in standings_columns(2) if column.key not in StandingLine.model_fields]
     return StandingLine(
+        **{column.key: column.value(line) for column in further},
         rank=line.rank,
         bot=line.bot,
         label=line.label,
@@ -55,6 +58,7 @@ def standing_line(line: Standing) -> StandingLine:
         score_percent=None if share is None else 100 * share,
         seat_matches=line.seat_matches,
         seat_percent=tuple(None if share is None else 100 * share for share in seats),
+        first_seat_percent=None if line.first_seat_share is None else 100 * line.first_seat_share,
         faults={FaultKind(kind): count for kind, count in sorted(line.faults.items())},
         author=line.author,
         is_author_claimed=line.is_author_claimed,

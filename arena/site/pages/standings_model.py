@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from arena.analysis.text.standings_columns import standings_columns
+from pydantic import ConfigDict
+
+from arena.analysis.text.standings_columns import StatColumn, finish_count, flat_table, standings_columns
 from arena.analysis.text.tables import Column
 from arena.base.enums import FaultKind
 from arena.site.frame.model import Model, Table
@@ -35,10 +37,15 @@ class StandingLine(Model):
         score_percent: points per match; None before the first match.
         seat_matches: its matches by seat.
         seat_percent: points per match by seat; None without a match there.
+        first_seat_percent: points per match in seat 0; None without a match there.
         faults: the number of its forfeits by kind.
         author: whose it is; without an owner, who wrote it by its bot.toml; empty when unknown.
         is_author_claimed: whether the author is known by the words of the bot alone.
+
+    A column of the standings that has no attribute here is a further field, by its key.
     """
+
+    model_config = ConfigDict(extra="allow")
 
     rank: int
     bot: str
@@ -60,6 +67,7 @@ class StandingLine(Model):
     score_percent: float | None
     seat_matches: tuple[int, ...]
     seat_percent: tuple[float | None, ...]
+    first_seat_percent: float | None = None
     faults: dict[FaultKind, int]
     author: str
     is_author_claimed: bool = False
@@ -69,17 +77,19 @@ class StandingLine(Model):
         """Whether it and the next bot can be told apart."""
         return self.better_than_next is not None and not self.same_as_next
 
-    def values(self) -> dict[str, Any]:
-        """Return what CSV has of it, by the keys of columns."""
-        low, high = self.rank_95 or (None, None)
-        return {
-            **{name: getattr(self, name) for name in type(self).model_fields},
-            "rank_low": low,
-            "rank_high": high,
-            "first_seat_percent": self.seat_percent[0] if self.seat_percent else None,
-            **{f"place_{place}": count for place, count in enumerate(self.finish_counts, 1)},
-            **{f"faults_{kind}": self.faults.get(kind, 0) for kind in FaultKind},
-        }
+    def value_of(self, column: StatColumn) -> Any:
+        """Return its value in a column of the standings, as JSON has it."""
+        place = column.key.removeprefix("place_")
+        if place.isdecimal():
+            return finish_count(self.finish_counts, int(place))
+        return getattr(self, column.key)
+
+    @property
+    def further_cells(self) -> list[tuple[StatColumn, Any]]:
+        """Its columns without an attribute, with values as people read them."""
+        further = self.model_extra or {}
+        columns = (column for column in standings_columns(2) if column.key in further)
+        return [(column, column.formatted(further[column.key])) for column in columns if column.is_shown]
 
 
 def scale_of(lines: Sequence[StandingLine]) -> tuple[float, float]:
@@ -95,11 +105,7 @@ def standings_csv(lines: Sequence[StandingLine], players: int) -> Table:
         lines: the best bot first.
         players: the most players in a match.
     """
-    columns: list[Column] = []
-    for column in standings_columns(players):
-        columns += [Column(key, key) for key in column.flat] or [column.column]
-    values = [line.values() for line in lines]
-    return Table(columns, [{column.key: row.get(column.key, 0) for column in columns} for row in values])
+    return Table(*flat_table(players, lines, lambda column, line: line.value_of(column)))
 
 
 class RankingColumn(Model):

@@ -1,0 +1,107 @@
+"""A column that is added to the table of columns is in every output of standings."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from arena.analysis.measures.standings_cache import standings_of
+from arena.analysis.text import notebook, standings_columns
+from arena.analysis.text.data_frame import rows_of
+from arena.analysis.text.standings_columns import StatColumn
+from arena.cli.group import run
+from arena.site.publish.one_file import report_file
+from arena.site.publish.publishing import publish
+from tests.analysis.text.tournaments import play
+from tests.site.parsed import html_of, model_of
+from tests.site.stories import STORY, tell
+
+ADDED = StatColumn(
+    key="matches_times_seven",
+    title="sevens",
+    meaning="seven times its matches",
+    value=lambda line: 7 * line.matches,
+    drop_order=99,
+)
+"""Of four matches each: 28, which is nowhere else."""
+
+
+@pytest.fixture(autouse=True)
+def added(monkeypatch):
+    columns = (*standings_columns._AFTER_FINISH_COUNTS, ADDED)
+    monkeypatch.setattr(standings_columns, "_AFTER_FINISH_COUNTS", columns)
+
+
+@pytest.fixture
+def printed(home, capsys):
+    """A function that runs a command on a home, and returns what it prints."""
+    tell(home, STORY)
+
+    def call(*arguments):
+        assert run(["--home", str(home.directory), *arguments]) == 0
+        return capsys.readouterr().out
+
+    return call
+
+
+def page(home):
+    return model_of(home, "tournament", tournament="t")
+
+
+def table_of(model):
+    return model.tables()["standings"]
+
+
+WAYS = {
+    "text": lambda home, printed: printed("standings", "t", "--wide"),
+    "markdown": lambda home, printed: printed("standings", "t", "--format", "github"),
+    "html of the command": lambda home, printed: printed("standings", "t", "--format", "html"),
+    "latex": lambda home, printed: printed("standings", "t", "--format", "latex"),
+    "notebook": lambda home, printed: notebook.html(standings_of(home.store, "t")),
+    "page": lambda home, printed: html_of(home, "tournament", tournament="t"),
+    "leaderboard": lambda home, printed: html_of(home, "leaderboard", game=home.store.tournament("t").games[0]),
+    "report": lambda home, printed: report_file(home, home.store.tournament("t")),
+}
+"""Outputs for people, with the column's title."""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_people_see_it(home, printed, way):
+    shown = WAYS[way](home, printed)
+    assert "sevens" in shown
+    assert "28" in shown
+
+
+ROWS = {
+    "json": lambda home, printed: json.loads(printed("standings", "t", "--json")),
+    "csv": lambda home, printed: list(csv.DictReader(io.StringIO(printed("standings", "t", "--format", "csv")))),
+    "json of the page": lambda home, printed: json.loads(page(home).model_dump_json())["standings"],
+    "csv of the page": lambda home, printed: table_of(page(home)).rows,
+    "data frame": lambda home, printed: list(rows_of(standings_of(home.store, "t"))),
+}
+"""Outputs for programs, with its key."""
+
+
+@pytest.mark.parametrize("way", ROWS)
+def test_programs_get_it(home, printed, way):
+    rows = ROWS[way](home, printed)
+    assert [str(row[ADDED.key]) for row in rows] == ["28"] * 3
+
+
+def test_a_published_folder_has_it(home, tmp_path):
+    play(home, "t", ["a", "b"])
+    publish(home, ["t"], tmp_path / "out", max_matches=0)
+    data = b"".join(
+        path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.suffix in {".html", ".json", ".csv"}
+    )
+    assert b">sevens</th>" in data
+    assert ADDED.key.encode() in data
+
+
+def test_the_page_and_the_command_agree(home, printed):
+    command = json.loads(printed("standings", "t", "--json"))
+    shown = json.loads(page(home).model_dump_json())["standings"]
+    for one, other in zip(command, shown, strict=True):
+        assert one.keys() <= other.keys()
+        assert one == {key: other[key] for key in one}
