@@ -15,7 +15,7 @@ from arena.community.contests.contest_file import read_contest
 from arena.community.play.view import Played, view_of
 from arena.games import make_game
 from arena.games.checked_game import checked_game
-from arena.server.operations.table import OPERATIONS
+from arena.server.operations.opened_people import OPERATIONS
 from arena.site.page_table import PAGES as PAGE_TABLE
 from arena.store.home import PEOPLE_FILE, ArenaHome, open_people
 from arena.store.people.directing import DirectorState, RunFigures, SittingOut, Wish

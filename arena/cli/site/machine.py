@@ -231,7 +231,7 @@ def units_command(
     check_reach(host, public)
     if port == 0:
         raise UsageError("--port 0: the socket unit needs one that stays the same, such as 8000")
-    from arena.server.http.proxies import checked_proxies
+    from arena.server.http.hosts import checked_proxies
 
     proxies = checked_proxies(trusted_proxies)
     named = [("--allowed-host", name) for name in allowed_hosts] + [("--trusted-proxy", proxy) for proxy in proxies]

@@ -91,7 +91,7 @@ def _frozen_results() -> Callable[[str], Frozen | None]:
     """Return what says whether results of a tournament are hidden now."""
     if not has_people(global_option("home")):
         return lambda _: None
-    from arena.server.operations.contest_news import frozen_results
+    from arena.server.operations.contest_view import frozen_results
 
     with closing(opened_people()) as people:
         contests, now = people.contest_rows.read().contests, people.contests.now()

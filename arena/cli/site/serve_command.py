@@ -209,14 +209,12 @@ def serve_command(
     from arena.sandbox.isolation.control_groups import divide_delegated_group
     from arena.server.http.app import Site
     from arena.server.http.events import Events
-    from arena.server.http.observation import Observer
+    from arena.server.http.hosts import checked_proxies
+    from arena.server.http.observation import Observer, let_requests_be_logged, log_request
     from arena.server.http.opened_home import OpenedHome
-    from arena.server.http.proxies import checked_proxies
-    from arena.server.http.request_log import let_requests_be_logged, log_request
     from arena.server.http.server import Beside, listen, serve
     from arena.server.http.supervisor import Supervisor
-    from arena.server.metrics.metrics_app import metrics_app
-    from arena.server.metrics.request_metrics import RequestMetrics
+    from arena.server.metrics.exposition import RequestMetrics, metrics_app
     from arena.server.metrics.state_metrics import StateMetrics
     from arena.server.operations.opened_people import OpenedPeople
 

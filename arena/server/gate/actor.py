@@ -1,8 +1,4 @@
-"""Who asks: from the cookie of a browser, or the token of a program.
-
-A browser sends its cookie with whatever other sites make it ask for, a program its token only where it wants to. So
-what a cookie proves counts for requests that come from our own pages alone (``origin.py``).
-"""
+"""Who asks: from the cookie of a browser or the token of a program, and from our own pages only."""
 
 from __future__ import annotations
 
@@ -10,10 +6,16 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
+from arena.base.programs.loopback import is_loopback
 from arena.server.http.problems import Problem, ProblemError
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.secret import is_secret, is_token
 from arena.store.people.values import PERMISSIONS, Permission, Person, Role, permissions_of_token
+
+# Who asks: from the cookie of a browser, or the token of a program.
+#
+# A browser sends its cookie with whatever other sites make it ask for, a program its token only where it wants to. So
+# what a cookie proves counts for requests that come from our own pages alone (``origin.py``).
 
 MAX_COOKIE_CHARACTERS = 4000
 COOKIE_SECONDS = 180 * 24 * 60 * 60
@@ -91,3 +93,53 @@ def cookie_of(request: Request, secret: str | None) -> str:
     secure = "; Secure" if request.url.scheme == "https" else ""
     age = COOKIE_SECONDS if secret is not None else 0
     return f"{cookie_name(request)}={secret or ''}; Path=/; HttpOnly; SameSite=Lax; Max-Age={age}{secure}"
+
+
+# Whether a request that changes something comes from our own pages.
+
+CROSS_SITE = Problem(
+    status=403,
+    title="Not from this site",
+    error="This was sent by a page of another site; nothing was changed.",
+)
+NOT_ENCRYPTED = Problem(
+    status=403,
+    title="Only by https",
+    error="Accounts are reached over a network by https alone, or everybody on the way could read passwords; behind"
+    " a proxy, its director names it: arena serve --trusted-proxy ADDRESS",
+)
+
+
+def site_of(request: Request) -> str:
+    """Return the address of the site as the request has it; its host is one that the site answers to."""
+    return f"{request.url.scheme}://{request.headers.get('host', '')}"
+
+
+def check_origin(request: Request) -> None:
+    """Refuse a request that another site made a browser send.
+
+    Raises:
+        ProblemError: if it did.
+    """
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        is_ours = site in ("same-origin", "none")
+    else:
+        origin = request.headers.get("origin")
+        # browsers too old for either header send no cookie with what another site posts: SameSite=Lax
+        is_ours = origin is None or origin.lower() == site_of(request).lower()
+    if not is_ours:
+        raise ProblemError(CROSS_SITE)
+
+
+def check_encryption(request: Request) -> None:
+    """Refuse a request whose secrets could be read on its way.
+
+    Who asks this machine by another name than its own comes through a proxy, and nobody knows how they reach that.
+
+    Raises:
+        ProblemError: if they could.
+    """
+    address = request.client.host if request.client is not None else ""
+    if request.url.scheme != "https" and not (is_loopback(address) and is_loopback(request.url.hostname or "")):
+        raise ProblemError(NOT_ENCRYPTED)

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from arena.base.errors import StoreError
-from arena.server.http.client_address import Places
+from arena.server.http.hosts import Places
 from arena.server.http.problems import Problem, ProblemError
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.unrated_match import Shown

@@ -20,12 +20,11 @@ from starlette.responses import Response
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.community.submissions.upload_directory import Received, UploadDirectory
-from arena.server.gate.actor import Actor, actor_of
-from arena.server.gate.body import fields_of
+from arena.server.gate.actor import Actor, actor_of, check_encryption, check_origin, site_of
+from arena.server.gate.body import fields_of, receive_upload
 from arena.server.gate.description import description_of
 from arena.server.gate.followed_matches import HEADERS, FollowedMatches
 from arena.server.gate.homes import HomeBuilders, Homes
-from arena.server.gate.mistaken import problem_of_sent
 from arena.server.gate.operation import (
     Document,
     Done,
@@ -39,7 +38,6 @@ from arena.server.gate.operation import (
     Visit,
     Who,
 )
-from arena.server.gate.origin import check_encryption, check_origin, site_of
 from arena.server.gate.responses import (
     Refusal,
     document_response,
@@ -47,13 +45,13 @@ from arena.server.gate.responses import (
     download_response,
     home_page_response,
     page_response,
+    problem_of_sent,
     to_sign_in,
     wants_json,
 )
-from arena.server.gate.upload import receive_upload
 from arena.server.http.addresses import query_of
-from arena.server.http.client_address import address_of, network_of
 from arena.server.http.endpoint import Endpoint
+from arena.server.http.hosts import address_of, network_of
 from arena.server.http.observation import ACTOR
 from arena.server.http.problems import AwayLog, Problem, ProblemError
 from arena.site.links import ServedLinks

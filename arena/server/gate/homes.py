@@ -14,8 +14,8 @@ import anyio.to_thread
 
 from arena.community.contests.hidden_place import has_hidden_home, hidden_home_path
 from arena.community.contests.result_place import result_path
+from arena.server.http.builder_messages import BuiltValue
 from arena.server.http.builders import Builders, LaneLimits
-from arena.server.http.built_value import BuiltValue
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.page_cache import FAILURE_SECONDS, PageCache
 from arena.server.http.page_response import FIRST_SECONDS, PROGRAM_SECONDS

@@ -15,23 +15,26 @@ from arena.base.programs.trouble_note import Trouble
 from arena.server.http import openapi
 from arena.server.http.addresses import Addresses, query_of
 from arena.server.http.builders import Builders
-from arena.server.http.csp_reports import CspReports
-from arena.server.http.endpoint import Endpoint
+from arena.server.http.endpoint import CspReports, Endpoint, Feeds
 from arena.server.http.events import Events
-from arena.server.http.feeds import Feeds
 from arena.server.http.health import Health
 from arena.server.http.hosts import Hosts
-from arena.server.http.observation import ROUTE, Observer, observing
+from arena.server.http.observation import ROUTE, Observer, observing, with_security_headers
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.page_cache import PageCache
 from arena.server.http.page_response import PageResponses
+from arena.server.http.page_value import (
+    FOR_GOOD,
+    PAGE_CACHING,
+    Rendered,
+    VersionOfTheSecond,
+    Versions,
+    rendered,
+    response_of,
+)
 from arena.server.http.problems import DEFECT, ENDING, AwayLog, bad_address, problem_of
-from arena.server.http.rendered import FOR_GOOD, PAGE_CACHING, Rendered, rendered, response_of
-from arena.server.http.security_headers import with_security_headers
-from arena.server.http.snapshots import Snapshots
 from arena.server.http.supervisor import Supervisor
-from arena.server.http.value_builder import ValueBuilder
-from arena.server.http.versions import VersionOfTheSecond, Versions
+from arena.server.http.value_builder import Snapshots, ValueBuilder
 from arena.site.frame.model import Frozen
 from arena.site.frame.page import Lane, Page
 from arena.site.links import ServedLinks

@@ -22,9 +22,16 @@ from typing import BinaryIO
 from arena.analysis.measures.resting_leaderboards import RestingLeaderboards, let_leaderboards_rest
 from arena.base.errors import text_of
 from arena.base.programs.service_program import end_with
-from arena.server.http.builder_messages import BuildAnswer, BuilderStart, BuildRequest
-from arena.server.http.built_value import BuiltValue
-from arena.server.http.frames import MAX_FRAME_BYTES, FrameError, framed, read_frame
+from arena.server.http.builder_messages import (
+    MAX_FRAME_BYTES,
+    BuildAnswer,
+    BuilderStart,
+    BuildRequest,
+    BuiltValue,
+    FrameError,
+    framed,
+    read_frame,
+)
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.problems import DEFECT, Problem, problem_of
 from arena.site.page_table import PAGE_BY_NAME

@@ -15,9 +15,15 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from arena.base.programs.systemd import CREDENTIALS_VARIABLE
-from arena.server.http.builder_messages import BuildAnswer, BuilderStart, BuildRequest
-from arena.server.http.built_value import BuiltValue
-from arena.server.http.frames import FrameError, framed, receive_frame
+from arena.server.http.builder_messages import (
+    BuildAnswer,
+    BuilderStart,
+    BuildRequest,
+    BuiltValue,
+    FrameError,
+    framed,
+    receive_frame,
+)
 from arena.server.http.problems import Problem, ProblemError
 from arena.server.http.turns import Turns
 from arena.site.frame.model import Parameters

@@ -1,22 +1,21 @@
-"""The readers of the same topics: what has happened becomes text once for all of them.
-
-Events of a tournament are sent at most once a second, states of a match at most four times, so that readers who ask for
-the page again at each of them ask no more often than that.
-"""
+"""The readers of the same topics: what has happened becomes text once for all of them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
-from arena.server.http.changes import LoggedEvent, LoggedLiveMatch, StoreState
-from arena.server.http.cursor import Cursor, live_log, tournament_log
-from arena.server.http.reader import Chunk, Reader
-from arena.server.http.topics import ARENA, ARENA_LOG, Topic
+from arena.server.http.changes import Chunk, LoggedEvent, LoggedLiveMatch, Reader, StoreState
+from arena.server.http.topics import ARENA, ARENA_LOG, Cursor, Topic, live_log, tournament_log
 from arena.store.results.events import EventDetails
+
+#
+# Events of a tournament are sent at most once a second, states of a match at most four times, so that readers who ask
+# for the page again at each of them ask no more often than that.
 
 SECONDS_BETWEEN_EVENTS = 1.0
 SECONDS_BETWEEN_STATES = 0.25
@@ -248,3 +247,51 @@ def _event_data(event: LoggedEvent, path: str) -> bytes:
 
 def _as_json(values: Mapping[str, Any]) -> bytes:
     return json.dumps(values, separators=(",", ":"), allow_nan=False).encode()
+
+
+# The channels that have readers, found by what they are about.
+
+
+class Channels:
+    """A channel for each set of topics that is read.
+
+    Attributes:
+        counting: those that are about several tournaments together.
+    """
+
+    def __init__(self) -> None:
+        self.counting: set[Channel] = set()
+        self._by_key: dict[frozenset[Subscription], Channel] = {}
+        self._of_tournament: defaultdict[int, set[Channel]] = defaultdict(set)
+
+    def __iter__(self) -> Iterator[Channel]:
+        return iter(self._by_key.values())
+
+    def __contains__(self, channel: Channel) -> bool:
+        return self._by_key.get(channel.key) is channel
+
+    def of(self, key: frozenset[Subscription], state: StoreState, now: float) -> Channel:
+        """Return the channel of some topics; a new one begins with what happens after a state of the store."""
+        if key not in self._by_key:
+            self._add(Channel(key, state, now))
+        return self._by_key[key]
+
+    def of_tournament(self, tournament: int) -> Collection[Channel]:
+        """Return those that are about a tournament or one of its matches."""
+        return self._of_tournament.get(tournament, ())
+
+    def remove(self, channel: Channel) -> None:
+        """Remove a channel."""
+        del self._by_key[channel.key]
+        self.counting.discard(channel)
+        for tournament in channel.tournaments:
+            self._of_tournament[tournament].discard(channel)
+            if not self._of_tournament[tournament]:
+                del self._of_tournament[tournament]
+
+    def _add(self, channel: Channel) -> None:
+        self._by_key[channel.key] = channel
+        for tournament in channel.tournaments:
+            self._of_tournament[tournament].add(channel)
+        if channel.counted:
+            self.counting.add(channel)

@@ -1,13 +1,32 @@
-"""An address that is no page, such as the events: a path, what answers it, and how it is described to programs."""
+"""Addresses that are no pages: how they are described to programs, reports of browsers, and feeds."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
+import anyio.to_thread
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp
+
+from arena.analysis.text.tables import printable
+from arena.server.http.page_value import PAGE_CACHING, Rendered, Versions, rendered, response_of
+from arena.server.http.problems import Problem, ProblemError
+from arena.server.http.topics import Topic
+from arena.site.feed import feed_xml
+from arena.site.frame.model import MAX_NAME_CHARACTERS
+from arena.site.pages.feed import Feed
+from arena.site.pages.feeds import bot_feed, tournament_feed
+from arena.store.home import ArenaHome
+
+# An address that is no page, such as the events: a path, what answers it, and how it is described to programs.
 
 Handler = Callable[[Request], Awaitable[ASGIApp]]
 """Returns the response to a request, which may raise our errors until it begins; the fields of the path are in
@@ -87,3 +106,155 @@ def problem_answer(meaning: str) -> dict[str, Any]:
     problem = {"text/html": {"schema": {"type": "string"}}}
     problem |= {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {"description": meaning, "content": problem}
+
+
+# The body of a request, bounded while it is read.
+
+
+async def read_body(request: Request, what: str, max_bytes: int, seconds: float) -> bytes:
+    """Return the body of a request.
+
+    Args:
+        request: the request.
+        what: the beginning of a sentence about it, such as "A report".
+        max_bytes: that it may have.
+        seconds: within which it has to come.
+
+    Raises:
+        ProblemError: if it is too long or too slow.
+    """
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > max_bytes:
+                    raise not_taken(413, f"{what} has at most {max_bytes} bytes.")
+    except TimeoutError:
+        raise not_taken(408, f"{what} comes within {seconds:g} s.") from None
+    return bytes(body)
+
+
+def content_type_of(request: Request) -> str:
+    """Return the type of the body, without parameters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def not_taken(status: int, sentence: str) -> ProblemError:
+    """Return the error for a body that is not taken."""
+    return ProblemError(Problem(status=status, title="Not taken", error=sentence))
+
+
+# Reports of browsers that something on a page was not allowed to run: counted, and a few of them logged.
+
+MAX_REPORT_BYTES = 8 * 1024
+MAX_LOGGED_PER_MINUTE = 10
+MAX_LOGGED_CHARACTERS = 500
+BODY_SECONDS = 5.0
+
+CONTENT_TYPES = ("application/csp-report", "application/reports+json", "application/json")
+
+_log = logging.getLogger("arena.server.http")
+
+
+class CspReports:
+    """The reports since the server started.
+
+    Attributes:
+        count: how many there were.
+    """
+
+    def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
+        self.count = 0
+        self._now = now
+        self._minute_began = now()
+        self._logged = 0
+
+    async def receive(self, request: Request) -> Response:
+        """Take a report.
+
+        Raises:
+            ProblemError: if it is too long, or not a report.
+        """
+        if content_type_of(request) not in CONTENT_TYPES:
+            raise not_taken(415, f"Expected one of the types {', '.join(CONTENT_TYPES)}.")
+        self._take(await read_body(request, "A report", MAX_REPORT_BYTES, BODY_SECONDS))
+        return Response(status_code=204)
+
+    def _take(self, body: bytes) -> None:
+        self.count += 1
+        if self._now() - self._minute_began >= 60.0:
+            self._minute_began, self._logged = self._now(), 0
+        self._logged += 1
+        if self._logged <= MAX_LOGGED_PER_MINUTE:
+            text = printable(body.decode("utf-8", "replace")[:MAX_LOGGED_CHARACTERS])
+            _log.warning("a browser reports a violation of the content security policy: %s", text)
+
+
+# ``/tournaments/NAME/feed.atom`` and ``/bots/NAME/feed.atom``: feeds of results.
+
+CONTENT_TYPE = "application/atom+xml; charset=utf-8"
+MAX_KEPT = 50
+NAME_SCHEMA = {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARACTERS}
+
+
+class Feeds:
+    """Answers with feeds; each is built again when something has changed."""
+
+    def __init__(self, home: Callable[[], ArenaHome], versions: Versions) -> None:
+        """Prepare.
+
+        Args:
+            home: returns the home.
+            versions: of the topics of feeds.
+        """
+        self._home = home
+        self._versions = versions
+        self._kept: OrderedDict[tuple[str, ...], Rendered] = OrderedDict()
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """The addresses of feeds."""
+        handlers = {"tournament": self._of_tournament, "bot": self._of_bot}
+        return tuple(
+            Endpoint(path=f"/{kind}s/{{{kind}}}/feed.atom", handler=handler, operation=_operation(kind))
+            for kind, handler in handlers.items()
+        )
+
+    async def _of_tournament(self, request: Request) -> Response:
+        name = request.path_params["tournament"]
+        page = f"/tournaments/{quote(name, safe='')}"
+        return await self._answer(request, page, Topic(name), lambda: tournament_feed(self._home(), name))
+
+    async def _of_bot(self, request: Request) -> Response:
+        name = request.path_params["bot"]
+        return await self._answer(
+            request, f"/bots/{quote(name, safe='@')}", Topic(bots=(name,)), lambda: bot_feed(self._home(), name)
+        )
+
+    async def _answer(self, request: Request, page: str, topic: Topic, build: Callable[[], Feed]) -> Response:
+        site = f"{request.url.scheme}://{request.url.netloc}"
+        topics = [topic.path]
+        key = (site, page, self._versions.version_of(topics), self._versions.corrections_of(topics))
+        if key not in self._kept:
+            self._kept[key] = await anyio.to_thread.run_sync(lambda: _rendered(build(), site, page))
+        self._kept.move_to_end(key)
+        while len(self._kept) > MAX_KEPT:
+            self._kept.popitem(last=False)
+        return response_of(self._kept[key], request.headers, {"cache-control": PAGE_CACHING})
+
+
+def _rendered(feed: Feed, site: str, page: str) -> Rendered:
+    return rendered(feed_xml(feed, site, f"{page}/feed.atom", page), CONTENT_TYPE)
+
+
+def _operation(kind: str) -> dict[str, Any]:
+    name = {"name": kind, "in": "path", "required": True, "schema": NAME_SCHEMA}
+    refusals = {
+        400: "The address is not right.",
+        404: f"There is no such {kind}.",
+        **TOO_LONG,
+        503: "The store can't be read.",
+    }
+    found = operation(f"The latest results of a {kind}, as an Atom feed.", "application/atom+xml", [name], refusals)
+    return {**found, "responses": found["responses"] | NOT_CHANGED}

@@ -13,10 +13,10 @@ from arena.base.errors import ArenaError
 from arena.base.programs.trouble_note import Trouble
 from arena.base.version import __version__
 from arena.server.http.builders import Builders
-from arena.server.http.csp_reports import CspReports
+from arena.server.http.endpoint import CspReports
 from arena.server.http.events import Events
 from arena.server.http.opened_home import OpenedHome
-from arena.server.http.versions import Versions
+from arena.server.http.page_value import Versions
 from arena.server.operating.parts import WEB
 from arena.server.operating.troubles import HOME
 from arena.site.frame.page import Lane

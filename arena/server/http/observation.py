@@ -1,10 +1,8 @@
-"""Says of every request how it was answered, to those who count and log; it has nothing that could be a secret.
-
-What is said has no address, path, query, header or name: the template of the address, and the number of whoever asked.
-"""
+"""What happens to every request and response: it is counted and logged, and gets the headers that protect readers."""
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -12,7 +10,12 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from arena.base.programs.log_lines import REQUEST
+from arena.base.programs.log_lines import FIELDS, REQUEST
+
+# Says of every request how it was answered, to those who count and log; it has nothing that could be a secret.
+#
+# What is said has no address, path, query, header or name: the template of the address, and the number of whoever
+# asked.
 
 ROUTE, ACTOR = "arena.route", "arena.actor"
 """In the scope of a request: the template of its address, and the number of the person who asks."""
@@ -89,3 +92,65 @@ def observing(
                 say(NO_ANSWER)
 
     return observed
+
+
+# Logs every request in a line.
+
+_log = logging.getLogger("arena.requests")
+
+
+def log_request(answered: Answered) -> None:
+    """Write the line of a request."""
+    milliseconds = round(1000 * answered.seconds, 1)
+    fields = {
+        "method": answered.method,
+        "route": answered.route,
+        "status": answered.status,
+        "milliseconds": milliseconds,
+        "person": answered.actor,
+    }
+    person = "" if answered.actor is None else f" person {answered.actor}"
+    line = f"{answered.method} {answered.route} {answered.status} {milliseconds} ms{person}"
+    _log.info("%s", line, extra={FIELDS: fields})
+
+
+def let_requests_be_logged() -> None:
+    """Let lines of requests through, whatever the level of other messages is."""
+    _log.setLevel(logging.INFO)
+
+
+# The headers of every response: browsers run nothing but our own files, and tell us when something else tried.
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors {ancestors}; report-uri /csp-reports; report-to csp"
+)
+
+_HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"same-origin"),  # with no-referrer, forms of ours would be sent with "Origin: null"
+    (b"reporting-endpoints", b'csp="/csp-reports"'),
+]
+
+CLOSED = [*_HEADERS, (b"content-security-policy", _POLICY.format(ancestors="'none'").encode())]
+EMBEDDABLE = [*_HEADERS, (b"content-security-policy", _POLICY.format(ancestors="*").encode())]
+
+IS_EMBEDDABLE = "arena.is_embeddable"
+"""In the scope of a request: whether other sites may show the response in a frame."""
+
+
+def with_security_headers(app: ASGIApp) -> ASGIApp:
+    """Return an application that adds the headers to every response."""
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                added = EMBEDDABLE if scope.get(IS_EMBEDDABLE) else CLOSED
+                message = {**message, "headers": [*message.get("headers", ()), *added]}
+            await send(message)
+
+        await app(scope, receive, send_with_headers)
+
+    return guarded

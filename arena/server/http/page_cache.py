@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena.base.errors import ArenaError, text_of
-from arena.server.http.page_value import LATE_SECONDS, NAMES_END, Value, names_of, rest_seconds
+from arena.server.http.page_value import LATE_SECONDS, NAMES_END, Value, Versions, names_of, rest_seconds
 from arena.server.http.problems import DEFECT, Problem, problem_of
 from arena.server.http.value_builder import ValueBuilder
-from arena.server.http.versions import Versions
 from arena.site.frame.model import Parameters
 from arena.site.frame.page import Lane, Page
 

@@ -16,11 +16,19 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
+from arena.server.http.observation import IS_EMBEDDABLE
 from arena.server.http.page_cache import Found, PageCache
-from arena.server.http.page_value import HURRIED_SECONDS, LATE_SECONDS, Value
+from arena.server.http.page_value import (
+    HURRIED_SECONDS,
+    LATE_SECONDS,
+    NOT_KEPT,
+    PAGE_CACHING,
+    Rendered,
+    Value,
+    rendered,
+    response_of,
+)
 from arena.server.http.problems import CHANGING, Problem
-from arena.server.http.rendered import NOT_KEPT, PAGE_CACHING, Rendered, rendered, response_of
-from arena.server.http.security_headers import IS_EMBEDDABLE
 from arena.server.http.topics import CONTESTS
 from arena.server.http.turns import BUSY
 from arena.site.frame.model import Frozen, Parameters

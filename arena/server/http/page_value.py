@@ -1,12 +1,100 @@
-"""The value of a page, what was made of it, and how long it is good for."""
+"""The value of a page, the response that was made of it, its version, and how long it is good for."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import gzip
+import time
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Protocol
 
-from arena.server.http.rendered import Rendered
+from starlette.datastructures import Headers
+from starlette.responses import Response
+
+# A response as it is kept: its bytes, the same compressed, and the digest by which a reader asks for changes.
+
+MIN_COMPRESSED_BYTES = 500
+GZIP_LEVEL = 6
+
+PAGE_CACHING = "public, max-age=1, stale-while-revalidate=30"
+FOR_GOOD = "public, max-age=31536000, immutable"
+NOT_KEPT = "no-store"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """What was made of a value.
+
+    Attributes:
+        body: its bytes.
+        compressed: the same by gzip; None where that would not be shorter.
+        digest: of the bytes.
+        content_type: what they are.
+    """
+
+    body: bytes
+    compressed: bytes | None
+    digest: str
+    content_type: str
+
+    @property
+    def size_bytes(self) -> int:
+        """How much memory it takes."""
+        return len(self.body) + len(self.compressed or b"")
+
+
+def rendered(body: bytes, content_type: str) -> Rendered:
+    """Return bytes as they are kept."""
+    compressed = gzip.compress(body, GZIP_LEVEL, mtime=0) if len(body) >= MIN_COMPRESSED_BYTES else None
+    return Rendered(
+        body=body,
+        compressed=compressed if compressed is not None and len(compressed) < len(body) else None,
+        digest=blake2b(body, digest_size=12).hexdigest(),
+        content_type=content_type,
+    )
+
+
+def response_of(one: Rendered, request_headers: Headers, headers: dict[str, str], status: int = 200) -> Response:
+    """Return the response to a request: compressed if the reader takes that, and nothing if it has the same already.
+
+    Args:
+        one: what to send.
+        request_headers: of the request.
+        headers: of the response.
+        status: its status.
+    """
+    compressed = one.compressed if _takes_gzip(request_headers.get("accept-encoding", "")) else None
+    tag = f'"{one.digest}-gzip"' if compressed is not None else f'"{one.digest}"'
+    own = {"content-type": one.content_type, "vary": "Accept, Accept-Encoding"}
+    if status == 200:
+        own["etag"] = tag
+        if _has_one_of(request_headers.getlist("if-none-match"), one.digest):
+            return Response(status_code=304, headers={**headers, "etag": tag, "vary": own["vary"]})
+    if compressed is not None:
+        own["content-encoding"] = "gzip"
+    return Response(one.body if compressed is None else compressed, status, {**headers, **own})
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """Return whether the value of ``Accept-Encoding`` has gzip, unless with the weight 0."""
+    for part in accepted.lower().split(","):
+        name, _, weight = part.partition(";")
+        if name.strip() in ("gzip", "*"):
+            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False
+
+
+def _has_one_of(values: list[str], digest: str) -> bool:
+    """Return whether the tags of ``If-None-Match`` include this digest, in whatever encoding."""
+    tags = {
+        tag.strip().removeprefix("W/").strip('"').removesuffix("-gzip") for value in values for tag in value.split(",")
+    }
+    return digest in tags or "*" in tags
+
+
+# The value of a page, what was made of it, and how long it is good for.
 
 LATE_SECONDS = 0.3
 """How long a reader who prefers to wait is kept from an earlier value, unless the next takes longer or has to wait."""
@@ -115,3 +203,41 @@ class Value:
     def take_over(self, earlier: Value) -> None:
         """Keep what was made of an earlier value that says the same."""
         self._rendering = earlier._rendering
+
+
+# How far the topics of a page have got: the page is the same as long as its version is.
+
+
+class Versions(Protocol):
+    """Knows the version of topics without asking the store."""
+
+    @property
+    def lost_at(self) -> float | None:
+        """Since when the store can't be read (monotonic seconds); None if it can."""
+
+    def version_of(self, topics: Sequence[str]) -> str:
+        """Return the version of topics together: a text that differs after any event of any of them."""
+
+    def progress_of(self, topics: Sequence[str]) -> str:
+        """Return a text that differs when there is news of how far the runs of topics are."""
+
+    def corrections_of(self, topics: Sequence[str]) -> str:
+        """Return a text that differs after one of the topics was corrected, deleted or renamed."""
+
+
+class VersionOfTheSecond:
+    """A version that differs each second, for a store that nobody watches."""
+
+    lost_at: float | None = None
+
+    def version_of(self, _: Sequence[str]) -> str:
+        """Return which second it is, since the machine started."""
+        return f"{time.monotonic():.0f}"
+
+    def progress_of(self, _: Sequence[str]) -> str:
+        """Return nothing: the version differs often enough."""
+        return ""
+
+    def corrections_of(self, _: Sequence[str]) -> str:
+        """Return nothing: nobody says what has happened."""
+        return ""

@@ -1,17 +1,23 @@
-"""What readers of events can name: all there is, a tournament, a match, a bot, two bots, a game, the contests.
-
-A topic is the path of its page, but for that of all there is.
-"""
+"""What readers of events can name, how far they have come, and what changes for bots and games."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from hashlib import blake2b
 from urllib.parse import quote, unquote
 
 from arena.base.errors import UsageError
 from arena.base.text import shortened_text
+from arena.store.results.tournament_reader import Roster
+from arena.store.results.values import StoredBot
+
+# What readers of events can name: all there is, a tournament, a match, a bot, two bots, a game, the contests.
+#
+# A topic is the path of its page, but for that of all there is.
 
 MAX_TOPICS = 20
 """Of a stream: a browser shares one among all its tabs."""
@@ -115,3 +121,88 @@ def _parse_topic(text: str) -> Topic:
 
 def _is_match(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) <= _MAX_MATCH_DIGITS and 0 < int(text) <= _MAX_MATCH
+
+
+# How far a reader of events has come, as a text that it gives back to be sent what follows.
+
+_PART = r"-(?:a|k|c[0-9a-f]{12}|\d{1,18}(?:m\d{1,10})?)\.\d{1,18}"
+_CURSOR = re.compile(rf"[0-9a-f]{{8}}(?:{_PART}){{0,{2 * MAX_TOPICS}}}", re.ASCII)
+
+
+def tournament_log(tournament: int) -> str:
+    """Return the name in cursors of a tournament's log."""
+    return str(tournament)
+
+
+def live_log(tournament: int, match: int) -> str:
+    """Return the name in cursors of the states of a match that is being played."""
+    return f"{tournament}m{match}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A place in several logs.
+
+    Attributes:
+        store: which store counted, so that places in one that was replaced are not taken for places in the other.
+        places: the number of the last event that was read, by log.
+    """
+
+    store: str
+    places: Mapping[str, int]
+
+    def __str__(self) -> str:
+        return "-".join([self.store, *(f"{log}.{place}" for log, place in self.places.items())])
+
+
+def parse_cursor(text: str) -> Cursor:
+    """Return a cursor from its text.
+
+    Raises:
+        UsageError: if it is not the text of a cursor.
+    """
+    if not _CURSOR.fullmatch(text):
+        raise UsageError(f"cursor {shortened_text(text)!r}: expected the id of an event as it was sent")
+    store, *parts = text.split("-")
+    return Cursor(store, {log: int(place) for log, _, place in (part.partition(".") for part in parts)})
+
+
+# What changes for a bot, two bots or a game: tournaments they are in, and versions of the bot that are submitted.
+
+_MAX_NUMBER = 2**48 - 1
+"""Numbers in cursors have at most 18 digits."""
+
+
+class Entered:
+    """An index of tournaments, by their bots and games, and of submitted bots."""
+
+    def __init__(self, rosters: Mapping[int, Roster] | None = None, submitted: Iterable[StoredBot] = ()) -> None:
+        """Make the index.
+
+        Args:
+            rosters: of the tournaments, by their numbers.
+            submitted: the submitted bots.
+        """
+        self._submitted: defaultdict[str, int] = defaultdict(int)
+        for bot in submitted:
+            number = int.from_bytes(blake2b(f"{bot.label} {bot.digest}".encode(), digest_size=6).digest())
+            self._submitted[bot.label] += number
+            self._submitted[bot.name] += number
+        self._of_bot: defaultdict[str, set[int]] = defaultdict(set)
+        self._of_game: defaultdict[str, set[int]] = defaultdict(set)
+        for number, roster in (rosters or {}).items():
+            for label in roster.bots:
+                self._of_bot[label].add(number)
+                self._of_bot[label.rpartition("@")[0]].add(number)
+            for game in roster.games:
+                self._of_game[game].add(number)
+
+    def numbers(self, topic: Topic) -> set[int]:
+        """Return the numbers of the tournaments that all bots of a topic entered, or in which its game is played."""
+        if topic.game is not None:
+            return self._of_game.get(topic.game, set())
+        return reduce(set.__and__, (self._of_bot.get(bot, set()) for bot in topic.bots)) if topic.bots else set()
+
+    def submitted(self, topic: Topic) -> int:
+        """Return a number that is another one when versions of the bots of a topic were submitted or removed."""
+        return sum(self._submitted.get(bot, 0) for bot in topic.bots) & _MAX_NUMBER

@@ -1,4 +1,4 @@
-"""A thread that watches the store, and says what has changed."""
+"""A thread that watches the store and says what has changed, and what the hub asks the store."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Protocol, TypeVar
+
+import anyio
 
 from arena.base.enums import EventKind
 from arena.base.errors import ArenaError, StoreAwayError, StoreError
 from arena.server.http.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
-from arena.server.http.entered import Entered
-from arena.server.http.topics import Topic, parse_topics
+from arena.server.http.topics import Entered, Topic, parse_topics
 from arena.store.home import ArenaHome
 from arena.store.results.events import BOTS, OWNERS, StoredEvent, live_topic, tournament_topic
 from arena.store.results.store import Store
 from arena.store.results.tournament_reader import Roster
 from arena.store.results.values import StoredBot
+
+# A thread that watches the store, and says what has changed.
 
 FILE_SECONDS = 0.1
 SERVER_SECONDS = 0.25
@@ -311,3 +315,40 @@ def _may_rename(event: LoggedEvent) -> bool:
 def _parsed(topics: tuple[str, ...]) -> tuple[Topic, ...]:
     """Return the topics of a page."""
     return parse_topics(",".join(topics)) if topics else ()
+
+
+# What the hub asks the store: the events of a log, and which matches are still to be played.
+
+READS_AT_ONCE = 4
+
+Value = TypeVar("Value")
+
+
+class Logs(Protocol):
+    """What the hub asks."""
+
+    async def events_between(self, tournament: int, after: int, last: int) -> Sequence[LoggedEvent] | None:
+        """Return the events of a tournament after one number, up to another; None if they are not all kept."""
+
+    async def is_to_be_played(self, tournament: int, match: int) -> bool | None:
+        """Return whether a match is still to be played; None if there is no such match."""
+
+
+class StoreLogs:
+    """The logs in a home's store, read in threads."""
+
+    def __init__(self, home: Callable[[], ArenaHome]) -> None:
+        self._home = home
+        self._limiter = anyio.CapacityLimiter(READS_AT_ONCE)
+
+    async def events_between(self, tournament: int, after: int, last: int) -> Sequence[LoggedEvent] | None:
+        """Return the events of a tournament after one number, up to another; None if they are not all kept."""
+        found = await self._read(lambda store: events_between(store, tournament, after, last))
+        return None if found is None else [LoggedEvent(tournament, event) for event in found]
+
+    async def is_to_be_played(self, tournament: int, match: int) -> bool | None:
+        """Return whether a match is still to be played; None if there is no such match."""
+        return await self._read(lambda store: store.is_to_be_played(tournament, match))
+
+    async def _read(self, work: Callable[[Store], Value]) -> Value:
+        return await anyio.to_thread.run_sync(lambda: work(self._home().store), limiter=self._limiter)

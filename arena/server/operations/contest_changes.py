@@ -15,17 +15,20 @@ from arena.community.contests.contest_text import contest_text
 from arena.community.contests.template_texts import template_names, template_summary
 from arena.server.gate.operation import Done, Operation, Reason, Visit
 from arena.server.http.problems import bad_address
-from arena.server.operations.contest_fields import (
+from arena.server.operations.contest_form import (
     CHOICES,
     MAX_TEXT_CHARACTERS,
+    VALUES,
     Change,
     ContestNamed,
     NewContest,
     WhichTemplate,
+    changed_text,
     fields_refused,
+    form_template,
+    form_text,
     titles_of,
 )
-from arena.server.operations.contest_form import VALUES, changed_text, form_template, form_text
 from arena.server.operations.contests import found_contest
 from arena.server.operations.contests_model import ContestTemplate, NewContestPage
 from arena.store.people.rates import Rate

@@ -11,7 +11,7 @@ from arena.community.contests.visibility import ContestHome, visible
 from arena.server.gate.homes import HomePlace
 from arena.server.gate.operation import Document, Download, Handler, NoFields, OfHome, Operation, ToBuild, Visit, Who
 from arena.server.http.problems import bad_address
-from arena.server.operations.contest_fields import ContestNamed
+from arena.server.operations.contest_form import ContestNamed
 from arena.server.operations.contests import found_contest
 from arena.server.operations.contests_model import GradesPage, SigningKeyPage
 from arena.server.operations.grades import grade_lines, home_of, played_pages

@@ -10,8 +10,7 @@ from arena.community.contests.visibility import ContestHome, Visibility, visible
 from arena.server.gate.operation import Operation, ToShow, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.http.topics import CONTESTS
-from arena.server.operations.contest_fields import Change, ContestNamed, titles_of
-from arena.server.operations.contest_form import changeable_fields
+from arena.server.operations.contest_form import Change, ContestNamed, changeable_fields, titles_of
 from arena.server.operations.contest_view import (
     CAN_BE_ENTERED,
     contest_line,

@@ -1,4 +1,4 @@
-"""The part of the site for people, on an opened database."""
+"""The part of the site for people: the table of operations, on an opened database."""
 
 from __future__ import annotations
 
@@ -11,15 +11,44 @@ from arena.community.submissions.upload_directory import UploadDirectory
 from arena.community.uploads.containment import can_contain_uploads
 from arena.server.gate.gate import Gate
 from arena.server.gate.homes import Homes
+from arena.server.gate.operation import Operation
 from arena.server.http.endpoint import Endpoint
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.page_cache import PageCache
 from arena.server.operating.troubles import troubles
-from arena.server.operations.contest_news import ContestNews
-from arena.server.operations.table import OPERATIONS
+from arena.server.operations import (
+    account,
+    bot_logs,
+    contest_changes,
+    contest_results,
+    contests,
+    directing,
+    directory,
+    invitations,
+    own_data,
+    playing,
+    submissions,
+)
+from arena.server.operations.contest_view import ContestNews
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
 from arena.store.home import RECEIVING, home_path, open_people, uploads_path
+
+OPERATIONS: tuple[Operation, ...] = (
+    *account.SIGN_IN_OPERATIONS,
+    *invitations.OPERATIONS,
+    *account.OPERATIONS,
+    *own_data.OPERATIONS,
+    *submissions.OPERATIONS,
+    *contests.OPERATIONS,
+    *contest_changes.OPERATIONS,
+    *contest_results.OPERATIONS,
+    *bot_logs.OPERATIONS,
+    *playing.OPERATIONS,
+    *directory.OPERATIONS,
+    *directing.OPERATIONS,
+)
+
 
 ACCOUNT = "/account"
 

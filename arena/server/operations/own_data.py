@@ -10,7 +10,7 @@ from pydantic import Field
 from arena.base.bot_text import Audience
 from arena.community.submissions.owners import tell_owners
 from arena.server.gate.operation import Done, Fields, Operation, Visit, Who
-from arena.server.http.snapshots import Snapshots
+from arena.server.http.value_builder import Snapshots
 from arena.server.operations.account import check_present, show_account
 from arena.server.operations.bot_logs import audience_of, reads_bot
 from arena.server.operations.directory import hidden_tournaments, log_line

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.server.operations.submissions_model import SubmissionDetails, SubmissionLine
+from arena.server.operations.submissions import SubmissionDetails, SubmissionLine
 from arena.site.frame.model import Model
 from arena.store.people.unrated_match import MatchState
 from arena.store.people.values import Role, Scope

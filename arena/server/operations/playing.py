@@ -9,11 +9,19 @@ from pydantic import Field, StrictBool
 
 from arena.base.errors import UsageError
 from arena.server.gate.operation import Done, Fields, Follow, Operation, Visit
-from arena.server.http.client_address import network_of
+from arena.server.http.hosts import network_of
 from arena.server.http.problems import bad_address
 from arena.server.operations.bot_logs import audience_of, reads_bot
-from arena.server.operations.play_choices import SECONDS, NewMatch, PlayParameters, bot_of, chosen, game_of, menu_of
-from arena.server.operations.resting import resting_bots
+from arena.server.operations.play_choices import (
+    SECONDS,
+    NewMatch,
+    PlayParameters,
+    bot_of,
+    chosen,
+    game_of,
+    menu_of,
+    resting_bots,
+)
 from arena.site.matches.playing import (
     OwnMatch,
     PlayPage,

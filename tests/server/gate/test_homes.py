@@ -6,7 +6,7 @@ import pytest
 
 from arena.base.errors import StoreError
 from arena.server.gate.homes import HomeBuilders, HomePlace
-from arena.server.http.built_value import BuiltValue
+from arena.server.http.builder_messages import BuiltValue
 from arena.server.http.page_cache import FAILURE_SECONDS
 from arena.store.home import DATABASE_FILE
 from tests.store.people.conftest import FakeClock

@@ -8,8 +8,9 @@ from starlette.requests import ClientDisconnect, Request
 
 from arena.base.errors import UsageError
 from arena.community.submissions.upload_directory import MAX_RECEIVING, RECEIVING_OF_A_PERSON, UploadDirectory
-from arena.server.gate import upload
-from arena.server.gate.upload import FILE, FORM, receive_upload
+from arena.server.gate import body as upload
+from arena.server.gate.body import FILE, receive_upload
+from arena.server.gate.body import UPLOAD_FORM as FORM
 from arena.server.http.problems import ProblemError
 
 pytestmark = pytest.mark.anyio

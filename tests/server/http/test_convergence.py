@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arena.server.http.built_value import BuiltValue
+from arena.server.http.builder_messages import BuiltValue
 from arena.server.http.page_cache import CURRENT_PER_BUILD_SECOND, QUIET_CURRENT_SECONDS, PageCache
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.tournament_model import TournamentParameters

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.http.frames import MAX_FRAME_BYTES, FrameError, framed, read_frame, receive_frame
+from arena.server.http.builder_messages import MAX_FRAME_BYTES, FrameError, framed, read_frame, receive_frame
 
 
 def received(data):

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from arena.base.programs.trouble_note import Trouble
-from arena.server.http.csp_reports import CspReports
+from arena.server.http.endpoint import CspReports
 from arena.server.http.health import TROUBLES_SECONDS, Health
 from arena.server.http.opened_home import OpenedHome
 from arena.server.operating.troubles import HOME

@@ -10,13 +10,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from arena.base.enums import EventKind
 from arena.base.errors import UnknownNameError
+from arena.server.http import changes as reader_module
 from arena.server.http import hub as hub_module
-from arena.server.http import reader as reader_module
-from arena.server.http import watched_matches
-from arena.server.http.cursor import Cursor, parse_cursor
+from arena.server.http import hub as watched_matches
 from arena.server.http.hub import Hub
 from arena.server.http.problems import ProblemError
-from arena.server.http.topics import parse_topics
+from arena.server.http.topics import Cursor, parse_cursor, parse_topics
 from arena.store.results.tournament_reader import Roster
 from tests.server.http.streams import Clock, FakeLogs, parsed
 

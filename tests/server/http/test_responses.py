@@ -9,7 +9,7 @@ from urllib.parse import quote
 import anyio
 import pytest
 
-from arena.server.http.csp_reports import MAX_REPORT_BYTES
+from arena.server.http.endpoint import MAX_REPORT_BYTES
 from arena.server.http.events import Events
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.page_cache import Found

@@ -5,9 +5,9 @@ import os
 import pytest
 
 from arena.base.bot_text import EVERYBODY, OPERATOR
-from arena.server.http import snapshots
-from arena.server.http.built_value import BuiltValue
-from arena.server.http.snapshots import Snapshots
+from arena.server.http import value_builder as snapshots
+from arena.server.http.builder_messages import BuiltValue
+from arena.server.http.value_builder import Snapshots
 from arena.site.page_table import PAGE_BY_NAME
 
 PAGE = PAGE_BY_NAME["match"]

@@ -3,8 +3,7 @@
 import pytest
 
 from arena.base.errors import UsageError
-from arena.server.http.cursor import Cursor, live_log, parse_cursor
-from arena.server.http.topics import CONTESTS, Topic, parse_topics
+from arena.server.http.topics import CONTESTS, Cursor, Topic, live_log, parse_cursor, parse_topics
 
 
 @pytest.mark.parametrize(

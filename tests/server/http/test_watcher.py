@@ -11,8 +11,8 @@ from arena.base.enums import EventKind
 from arena.base.errors import StoreError
 from arena.base.live_match import LiveMatch
 from arena.base.records import Bot
-from arena.server.http.cursor import parse_cursor
 from arena.server.http.opened_home import OpenedHome
+from arena.server.http.topics import parse_cursor
 from arena.server.http.watcher import MAX_LOGS, Watcher
 from arena.store.home import ArenaHome
 from arena.store.results.connection import Database

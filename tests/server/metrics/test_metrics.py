@@ -11,9 +11,15 @@ import pytest
 from arena.base.programs.trouble_note import Trouble
 from arena.server.http.hosts import Hosts
 from arena.server.http.observation import Answered
-from arena.server.metrics.exposition import CONTENT_TYPE, Metric, MetricKind, Sample, exposition
-from arena.server.metrics.metrics_app import metrics_app
-from arena.server.metrics.request_metrics import RequestMetrics
+from arena.server.metrics.exposition import (
+    CONTENT_TYPE,
+    Metric,
+    MetricKind,
+    RequestMetrics,
+    Sample,
+    exposition,
+    metrics_app,
+)
 from arena.server.metrics.state_metrics import MEASURE_SECONDS, StateMetrics
 from arena.server.operating.parts import PARTS
 from arena.site.frame.page import Lane

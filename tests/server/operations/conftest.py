@@ -14,10 +14,9 @@ from arena.server.gate.gate import Gate
 from arena.server.gate.homes import Homes
 from arena.server.http.app import Site
 from arena.server.http.hosts import Hosts
-from arena.server.http.observation import observing
+from arena.server.http.observation import let_requests_be_logged, log_request, observing
 from arena.server.http.opened_home import OpenedHome
-from arena.server.http.request_log import let_requests_be_logged, log_request
-from arena.server.operations.table import OPERATIONS
+from arena.server.operations.opened_people import OPERATIONS
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
 from arena.store.people import passwords

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import event
 
 from arena.server.gate.responses import place_of_ours
-from arena.server.operations.sign_in import FOR_A_NAME, FOR_A_NAME_FROM_AN_ADDRESS, FROM_AN_ADDRESS
-from arena.server.operations.table import OPERATIONS
+from arena.server.operations.account import FOR_A_NAME, FOR_A_NAME_FROM_AN_ADDRESS, FROM_AN_ADDRESS
+from arena.server.operations.opened_people import OPERATIONS
 from arena.store.people.values import Role, Scope
 from tests.server.operations.conftest import COOKIE, HOST, HTML, JSON, PASSWORD
 from tests.server.operations.test_permissions import THERE

@@ -8,7 +8,7 @@ import pytest
 from arena.server.gate import body
 from arena.server.gate.body import MAX_BODY_BYTES
 from arena.server.gate.operation import NoFields
-from arena.server.operations.table import OPERATIONS
+from arena.server.operations.opened_people import OPERATIONS
 from arena.store.people.values import Role
 from tests.server.operations.conftest import JSON, PASSWORD
 from tests.server.operations.test_permissions import THERE

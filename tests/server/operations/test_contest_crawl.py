@@ -20,8 +20,8 @@ from arena.server.http.app import Site
 from arena.server.http.events import Events
 from arena.server.http.hosts import Hosts
 from arena.server.http.opened_home import OpenedHome
-from arena.server.operations.contest_news import ContestNews
-from arena.server.operations.table import OPERATIONS
+from arena.server.operations.contest_view import ContestNews
+from arena.server.operations.opened_people import OPERATIONS
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
 from arena.store.people.contest import ContestPhase, phase_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.server.operations.contest_news import ContestNews
+from arena.server.operations.contest_view import ContestNews
 from arena.store.people.contest import ContestEntry, ContestStage
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore

@@ -14,8 +14,7 @@ from arena.community.contests.contest_text import contest_text
 from arena.community.contests.template_texts import template_names, template_text
 from arena.games import GAMES
 from arena.server.operations import contest_changes
-from arena.server.operations.contest_fields import NewContest
-from arena.server.operations.contest_form import form_template, form_text
+from arena.server.operations.contest_form import NewContest, form_template, form_text
 from arena.store.home import ArenaHome
 from arena.store.people.values import Scope
 from arena.tournament.formats.table import FORMATS

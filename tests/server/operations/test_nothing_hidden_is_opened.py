@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.server.gate.homes import Homes
-from arena.server.operations.table import OPERATIONS
+from arena.server.operations.opened_people import OPERATIONS
 from arena.store.people import submissions
 from arena.store.people.submission import SubmissionState
 from arena.store.people.values import Permission, Scope

@@ -12,7 +12,7 @@ from arena.community.play.menu import playable_game
 from arena.server.gate import gate
 from arena.server.gate.operation import Who
 from arena.server.operations import contest_changes
-from arena.server.operations.table import OPERATIONS
+from arena.server.operations.opened_people import OPERATIONS
 from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.store.people.directing import DirectorState
 from arena.store.people.rates import Rates

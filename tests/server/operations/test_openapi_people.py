@@ -5,7 +5,7 @@ import pytest
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.server.gate.description import description_of
 from arena.server.http.openapi import document
-from arena.server.operations.table import OPERATIONS
+from arena.server.operations.opened_people import OPERATIONS
 from arena.site.page_table import PAGES
 from tests.server.http.test_openapi import check_openapi
 from tests.server.operations.conftest import JSON, PASSWORD

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.server.operations.table import OPERATIONS
+from arena.server.operations.opened_people import OPERATIONS
 from arena.store.people.directing import DirectorState
 from arena.store.people.values import Role, Scope
 from tests.server.operations.conftest import COOKIE, HOST, HTML, JSON

@@ -8,7 +8,7 @@ import pytest
 from arena.server.http.app import Site
 from arena.server.http.hosts import Hosts
 from arena.server.http.opened_home import OpenedHome
-from arena.server.operations.table import OPERATIONS
+from arena.server.operations.opened_people import OPERATIONS
 from arena.store.people.secret import new_secret
 from arena.store.people.values import Scope
 from tests.server.operations.conftest import COOKIE, HOST, PASSWORD

@@ -16,7 +16,7 @@ from arena.community.submissions.upload_directory import UploadDirectory
 from arena.server.gate.gate import Gate
 from arena.server.gate.homes import Homes
 from arena.server.http.opened_home import OpenedHome
-from arena.server.operations.table import OPERATIONS
+from arena.server.operations.opened_people import OPERATIONS
 from arena.store.backup import restoring, writing
 from arena.store.backup.contents import SPARE_BYTES
 from arena.store.backup.restoring import Target, restore_backup
