@@ -12,11 +12,9 @@ from pathlib import Path
 
 from arena.games import make_game
 from arena.games.kernels import build
-from arena.games.kernels.encoding import KERNEL_NAMES
-from arena.games.kernels.kernel import Kernel
+from arena.games.kernels.kernel import KERNEL_NAMES, Kernel
 from arena.games.kernels.loading import load, open_library
-from arena.games.kernels.playouts import playouts_by_rules
-from arena.games.kernels.speed import playouts_per_second
+from arena.games.kernels.playouts import playouts_by_rules, playouts_per_second
 from benchmarks.common import machine
 
 SECONDS = 1.0

@@ -20,7 +20,7 @@ from statistics import correlation
 
 from arena.base.definition import GameChoice
 from arena.games import make_game
-from arena.games.kernels.playout_margins import playout_margin
+from arena.games.kernels.playouts import playout_margin
 from arena.games.kernels.slips import slip_encounters
 from arena.tournament.opening_information import SLIPS_PERMILLE, Evaluated, evaluated, most_even, most_informative
 from arena.tournament.openings import openings

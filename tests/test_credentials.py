@@ -8,8 +8,8 @@ import pytest
 from arena.base.errors import StoreError, UsageError
 from arena.base.programs.systemd import MAX_CREDENTIAL_BYTES, credential
 from arena.cli.group import run
+from arena.sandbox.isolation.file_access import READ_ONLY_SYSTEM, readable_paths
 from arena.sandbox.isolation.interpreters import is_below
-from arena.sandbox.isolation.readable_paths import READ_ONLY_SYSTEM, readable_paths
 from arena.sandbox.isolation.sandbox_policy import clean_environment
 from arena.store.home import ArenaHome, has_people, open_people, people_url, store_url
 

@@ -113,7 +113,7 @@ class Bot:
         external_game: the module of a game from outside the package, and its file or directory, which the bot may read.
         author: who wrote it, by its ``bot.toml``; empty when unknown.
         warm: it is a Python file that is run by a process that has imported ``arena.botkit`` already.
-        submitted: somebody has submitted it, so its command is a stranger's; ``arena.sandbox.isolation.bot_places``
+        submitted: somebody has submitted it, so its command is a stranger's; ``arena.sandbox.isolation.interpreters``
             knows more.
     """
 

@@ -8,7 +8,7 @@ from math import hypot
 from arena.base.definition import Definition
 from arena.base.enums import OpeningChoice
 from arena.base.text import counted
-from arena.games.kernels.playout_margins import BATCHES, PLAYOUTS, PlayoutMargin
+from arena.games.kernels.playouts import BATCHES, PLAYOUTS, PlayoutMargin
 from arena.lab.opening_worth import OpeningBalance
 from arena.ratings.distributions import t_quantile
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from arena.games.game import Game
 from arena.games.kernels.loading import has_kernel, is_built
-from arena.games.kernels.playout_margins import PlayoutMargin, playout_margin
+from arena.games.kernels.playouts import PlayoutMargin, playout_margin
 from arena.games.kernels.slips import MOST_STATES, slip_encounters
 from arena.lab.oracle import Oracle
 from arena.lab.solving.limits import Limits

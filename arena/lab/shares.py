@@ -13,8 +13,7 @@ from typing import Any
 from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
 from arena.games.kernels.loading import has_kernel, is_built, share_solver_of
-from arena.games.kernels.share_solver import ShareSolver
-from arena.games.kernels.solver import Needs
+from arena.games.kernels.solver import Needs, ShareSolver
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, states_text
 from arena.lab.solving.retrograde import Shares, paranoid_of, shares_of
 from arena.lab.solving.solution import By

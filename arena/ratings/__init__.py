@@ -15,17 +15,17 @@ if TYPE_CHECKING:  # the table below for type checkers; a test compares them
     from arena.ratings.environment import BETA as BETA
     from arena.ratings.environment import MU as MU
     from arena.ratings.environment import SIGMA as SIGMA
+    from arena.ratings.environment import Rating as Rating
     from arena.ratings.rated_results import FittedField as FittedField
     from arena.ratings.rated_results import fit_counted as fit_counted
     from arena.ratings.rated_results import rate_results as rate_results
-    from arena.ratings.rating import Rating as Rating
-    from arena.ratings.results import Result as Result
+    from arena.ratings.result_arrays import Result as Result
 
 _MODULE_OF = {
     **dict.fromkeys(("BETA", "MU", "SIGMA"), "arena.ratings.environment"),
     **dict.fromkeys(("FittedField", "fit_counted", "rate_results"), "arena.ratings.rated_results"),
-    "Rating": "arena.ratings.rating",
-    "Result": "arena.ratings.results",
+    "Rating": "arena.ratings.environment",
+    "Result": "arena.ratings.result_arrays",
 }
 
 __all__ = [*_MODULE_OF]

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from arena.ratings.distributions import Floats, chi_square_survival, normal_cdf, normal_density
 from arena.ratings.environment import BETA, ppf
 from arena.ratings.field_fit import FittedEncounters
-from arena.ratings.result_arrays import EncounterArrays, Integers, combined, numbered
-from arena.ratings.results import Encounter
+from arena.ratings.result_arrays import Encounter, EncounterArrays, Integers, combined, numbered
 
 SIGNIFICANCE = 0.01
 SURE_OF_A_PAIR = 2.326

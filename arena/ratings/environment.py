@@ -1,17 +1,39 @@
-"""The ``trueskill`` package with arithmetic that does not give up in the tails.
-
-The package's own formulas raise FloatingPointError when skills lie far apart, and its error function has a relative
-error of 1e-7. Here the same four functions (v and w for a win and for a draw; Herbrich, Minka and Graepel, "TrueSkill:
-A Bayesian skill rating system", 2006, section 3) use the standard library's ``erfc`` and, far out, their asymptotic
-expansions.
-"""
+"""A rating, and the trueskill package with arithmetic that does not give up in the tails."""
 
 from __future__ import annotations
 
 import math
 from statistics import NormalDist
+from typing import NamedTuple
 
 import trueskill
+
+# A rating: the belief about a bot's strength.
+
+
+class Rating(NamedTuple):
+    """The belief about a bot's strength: a normal distribution.
+
+    Attributes:
+        mu: its mean.
+        sigma: its standard deviation.
+    """
+
+    mu: float
+    sigma: float
+
+    @property
+    def exposure(self) -> float:
+        """``mu - 3 sigma``: a strength the bot has almost certainly; tables are sorted by it."""
+        return self.mu - 3 * self.sigma
+
+
+# The ``trueskill`` package with arithmetic that does not give up in the tails.
+#
+# The package's own formulas raise FloatingPointError when skills lie far apart, and its error function has a relative
+# error of 1e-7. Here the same four functions (v and w for a win and for a draw; Herbrich, Minka and Graepel,
+# "TrueSkill: A Bayesian skill rating system", 2006, section 3) use the standard library's ``erfc`` and, far out,
+# their asymptotic expansions.
 
 MU = 25.0
 SIGMA = MU / 3

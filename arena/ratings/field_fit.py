@@ -25,12 +25,10 @@ from numpy.typing import NDArray
 
 from arena.ratings import set_fit
 from arena.ratings.distributions import Floats, normal_cdf
-from arena.ratings.environment import CONFIDENCE_95, MU, SIGMA, cdf
+from arena.ratings.environment import CONFIDENCE_95, MU, SIGMA, Rating, cdf
 from arena.ratings.ep_messages import JointGaussian
 from arena.ratings.large_field import LARGE_FIELD_DRAWS, TOLERANCES, SparsePosterior
-from arena.ratings.rating import Rating
-from arena.ratings.result_arrays import ComparedWithArrays, EncounterArrays, Integers, numbered
-from arena.ratings.results import Encounter
+from arena.ratings.result_arrays import ComparedWithArrays, Encounter, EncounterArrays, Integers, numbered
 from arena.ratings.set_fit import TOLERANCE, SetFit
 
 DRAWS = 2000

@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from arena.ratings.environment import BETA, MU, SIGMA
-from arena.ratings.rating import Rating
-from arena.ratings.result_arrays import EncounterArrays
-from arena.ratings.results import Result
+from arena.ratings.environment import BETA, MU, SIGMA, Rating
+from arena.ratings.result_arrays import EncounterArrays, Result
 from arena.ratings.set_fit import SetFit
 
 MAX_DRAW_ROUNDS = 6

@@ -1,19 +1,39 @@
-"""Results and encounters as arrays: a million of them take a second, and a few bytes each.
-
-Bots are numbers in the alphabetical order of their names. Matches with different numbers of players share one array, in
-which missing seats have the bot -1 and the rank 0.
-"""
+"""Results, checked, as arrays, and which of them count for ratings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.ratings.results import Encounter, Result, check_result
+from arena.base.errors import UsageError
+
+# Results, checked.
+
+Result = tuple[Sequence[str], Sequence[int]]
+"""The names in seat order, and the rank of each: 1 is best, ties share."""
+
+Encounter = tuple[Result, ...]
+"""The rated results of one encounter."""
+
+
+def check_result(names: Sequence[str], ranks: Sequence[int]) -> None:
+    """Raise UsageError if a result is malformed."""
+    if len(names) < 2 or len(names) != len(ranks):
+        raise UsageError(f"a result needs two or more names and a rank for each, not {names!r} and {ranks!r}")
+    if len(set(names)) != len(names):
+        raise UsageError(f"a name appears twice in one result: {names!r}")
+    if not all(type(rank) is int for rank in ranks):
+        raise UsageError(f"ranks are whole numbers, not {ranks!r}")
+
+
+# Results and encounters as arrays: a million of them take a second, and a few bytes each.
+#
+# Bots are numbers in the alphabetical order of their names. Matches with different numbers of players share one
+# array, in which missing seats have the bot -1 and the rank 0.
 
 Integers = NDArray[np.int64]
 
@@ -210,3 +230,42 @@ def _canonical(
         number[rows] = known + own
         known += len(first)
     return found, number
+
+
+# Which matches count for ratings: the one place that says so.
+#
+# An opening here is the bots in their seats, the game with its options, and the actions of the opening. Where the bots
+# have always played the same match from an opening, it counts once: a deterministic bot that plays one match five times
+# has not shown its strength five times. Where they vary, every match is a fresh draw and counts, even if its actions
+# occurred before.
+
+
+def counting(openings: Sequence[Hashable], actions: Sequence[Hashable]) -> list[bool]:
+    """Return for each match whether it counts.
+
+    Args:
+        openings: the opening of each match, as a value that is equal for equal openings.
+        actions: all actions of each match, as a value that is equal for equal actions.
+    """
+    opening_numbers, action_numbers = _numbers(openings), _numbers(actions)
+    return [bool(counts) for counts in counting_numbers(opening_numbers, action_numbers[:, None])]
+
+
+def counting_numbers(openings: Integers, actions: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return for each match whether it counts.
+
+    Args:
+        openings: a number for the opening of each match, shape (matches,).
+        actions: numbers for all actions of each match, shape (matches, numbers).
+    """
+    first, opening = numbered(openings)
+    varied = np.zeros(len(first), dtype=np.bool_)
+    varied[opening[(actions != actions[first[opening]]).any(axis=1)]] = True
+    counts = varied[opening]
+    counts[first] = True
+    return counts
+
+
+def _numbers(values: Sequence[Hashable]) -> Integers:
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)

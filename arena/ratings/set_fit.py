@@ -19,13 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.ratings.distributions import Floats
-from arena.ratings.environment import BETA, MU, SIGMA, Environment, ppf
+from arena.ratings.environment import BETA, MU, SIGMA, Environment, Rating, ppf
 from arena.ratings.ep_messages import JointGaussian, MultiwayMessages, PairwiseMessages, SparseJoint
 from arena.ratings.pair_graph import Block, Numbers, PairGraph
-from arena.ratings.rating import Rating
 from arena.ratings.result_arrays import DistinctResults
-from arena.ratings.ties import Ties
-from arena.ratings.truncation import corrections, gaussian_terms
+from arena.ratings.truncation import Ties, corrections, gaussian_terms
 
 TOLERANCE = 1e-5
 UNDAMPED_SWEEPS = 6

@@ -21,7 +21,7 @@ Boards that are too large
 -------------------------
 Where there are too many states after an opening to solve them all, nobody knows the best actions. In multiplication,
 random playouts tell which openings are decided: those are chosen from which seat 0 is ahead or behind by the least, in
-the mean of ``arena.games.kernels.playout_margins``. On boards that can be solved this saves a fifth to a third of the
+the mean of ``arena.games.kernels.playouts``. On boards that can be solved this saves a fifth to a third of the
 matches (benchmarks/README.md); in the other games it saves none for certain, and is not offered.
 
 Whatever is chosen is stored in the definition, so that a run resumes with the same openings on every machine.
@@ -43,9 +43,8 @@ from arena.base.text import counted
 from arena.games import GAMES, Game, make_game
 from arena.games.checked_game import checked_game
 from arena.games.kernels.loading import kernel_of
-from arena.games.kernels.playout_margins import playout_margin
-from arena.games.kernels.slip_states import least_states, may_be_solved
-from arena.games.kernels.slips import MOST_STATES, slip_encounters
+from arena.games.kernels.playouts import playout_margin
+from arena.games.kernels.slips import MOST_STATES, least_states, may_be_solved, slip_encounters
 from arena.tournament.formats.table import format_class
 from arena.tournament.opening_lines import text_of
 from arena.tournament.openings import Opening, openings

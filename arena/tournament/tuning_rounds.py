@@ -15,7 +15,7 @@ from arena.base.records import DEFAULT_PLY_LIMIT, Bot, MatchRecord, TimeControl
 from arena.base.results import StoredResult, points_of
 from arena.games import make_game
 from arena.match.players.manifest import claims_problem
-from arena.ratings.repeats import counting
+from arena.ratings.result_arrays import counting
 from arena.tournament.definition import check_game_of, check_ply_limit
 from arena.tournament.tuning import Values
 

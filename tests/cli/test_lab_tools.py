@@ -5,7 +5,7 @@ import json
 import pytest
 
 from arena.cli.lab import lab_command as lab_kernels
-from arena.games.kernels.encoding import KERNEL_NAMES
+from arena.games.kernels.kernel import KERNEL_NAMES
 from arena.games.kernels.loading import load
 from arena.games.kernels.sameness import Effort
 from arena.store.home import ArenaHome

@@ -13,8 +13,7 @@ from arena.base.errors import KernelError
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.games.kernels import build
-from arena.games.kernels.encoding import KERNEL_NAMES
-from arena.games.kernels.kernel import Kernel
+from arena.games.kernels.kernel import KERNEL_NAMES, Kernel
 from arena.games.kernels.loading import has_kernel, kernel_of, kernel_status, kernels_sentence, load
 from arena.games.kernels.playouts import playouts_by_rules, random_playouts
 from tests import needs

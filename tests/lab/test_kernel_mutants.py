@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.games.kernels.encoding import KERNEL_NAMES
+from arena.games.kernels.kernel import KERNEL_NAMES
 from tests import needs
 from tests.lab.mutants import complaint_of, seeded_mutants
 

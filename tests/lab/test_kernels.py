@@ -7,11 +7,16 @@ import pytest
 from arena.base.errors import KernelError
 from arena.games import GAMES, make_game
 from arena.games.differences import DifferencesState
-from arena.games.kernels.encoding import KERNEL_NAMES
-from arena.games.kernels.generator import Generator
-from arena.games.kernels.kernel import Kernel
+from arena.games.kernels.kernel import KERNEL_NAMES, Kernel
 from arena.games.kernels.loading import kernel_of, load
-from arena.games.kernels.playouts import count_lines, playouts_by_rules, random_playouts, trace, trace_by_rules
+from arena.games.kernels.playouts import (
+    Generator,
+    count_lines,
+    playouts_by_rules,
+    random_playouts,
+    trace,
+    trace_by_rules,
+)
 from arena.games.kernels.sameness import Effort, compare, compare_states
 from tests import needs
 from tests.games.test_seed_samples import DIFFERENCES

@@ -10,7 +10,7 @@ from arena.base.enums import OpeningChoice
 from arena.base.errors import KernelError
 from arena.games import make_game
 from arena.games.kernels import slips
-from arena.games.kernels.playout_margins import PlayoutMargin
+from arena.games.kernels.playouts import PlayoutMargin
 from arena.lab import opening_worth
 from arena.lab.opening_text import judged_sentence, opening_sentence
 from arena.lab.opening_worth import OpeningBalance, judged_margins, opening_balance

@@ -6,10 +6,9 @@ import pytest
 
 from arena.base.errors import KernelError
 from arena.games import make_game
-from arena.games.kernels import playout_margins
+from arena.games.kernels import playouts as playout_margins
 from arena.games.kernels.loading import kernel_of, load
-from arena.games.kernels.playout_margins import PlayoutMargin, playout_margin
-from arena.games.kernels.playouts import playouts_by_rules, random_playouts
+from arena.games.kernels.playouts import PlayoutMargin, playout_margin, playouts_by_rules, random_playouts
 from tests.lab.games import after
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from arena.base.errors import UsageError
 from arena.games import make_game
 from arena.games.kernels.loading import load, share_solver_of
-from arena.games.kernels.share_sameness import compare_game, compare_shares
-from arena.games.kernels.share_solver import ShareSolver
+from arena.games.kernels.solver import ShareSolver
+from arena.games.kernels.solver_sameness import compare_game, compare_shares
 from arena.lab.shares import ShareOracle
 from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError

@@ -8,8 +8,7 @@ import pytest
 from arena.base.errors import KernelError
 from arena.games import make_game
 from arena.games.kernels.loading import load
-from arena.games.kernels.slip_states import least_states, may_be_solved
-from arena.games.kernels.slips import MOST_STATES, encounters_by_rules, slip_encounters
+from arena.games.kernels.slips import MOST_STATES, encounters_by_rules, least_states, may_be_solved, slip_encounters
 from arena.tournament.openings import openings
 
 GAMES = [

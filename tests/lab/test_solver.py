@@ -8,7 +8,7 @@ import pytest
 from arena.base.errors import KernelError, UsageError
 from arena.games import make_game
 from arena.games.kernels import solver_sameness
-from arena.games.kernels.encoding import KERNEL_NAMES
+from arena.games.kernels.kernel import KERNEL_NAMES
 from arena.games.kernels.loading import load, solver_of
 from arena.games.kernels.option_sets import solved_games
 from arena.games.kernels.solver import KernelSolver

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ratings.components import connected_components
+from arena.ratings.alternatives import connected_components
 from arena.ratings.distributions import chi_square_survival, hazard, mills_ratio, normal_cdf, t_quantile
-from arena.ratings.repeats import counting
+from arena.ratings.result_arrays import counting
 from tests import needs
 
 needs_scipy = needs.package("scipy")

@@ -10,11 +10,10 @@ import pytest
 import trueskill
 
 from arena.ratings import BETA, SIGMA, field_fit, fit_counted
-from arena.ratings.bradley_terry import bradley_terry, kendall_tau
+from arena.ratings.alternatives import bradley_terry, kendall_tau, nash_average
 from arena.ratings.consistency import consistency, pair_scores
 from arena.ratings.environment import Environment, cdf, pdf, ppf
 from arena.ratings.field_fit import fit_encounters
-from arena.ratings.nash import nash_average
 from arena.ratings.truncation import corrections, gaussian_terms
 from tests import needs
 

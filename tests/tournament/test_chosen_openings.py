@@ -13,7 +13,7 @@ from arena.base.errors import DefinitionError, KernelError, StoreError
 from arena.base.records import Bot
 from arena.games import make_game
 from arena.games.kernels import slips
-from arena.games.kernels.playout_margins import PlayoutMargin
+from arena.games.kernels.playouts import PlayoutMargin
 from arena.tournament import opening_information
 from arena.tournament.definition import load_definition, make_definition
 from arena.tournament.opening_book import book_text, read_book

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.base.results import StoredResult
-from arena.ratings.components import connected_components
+from arena.ratings.alternatives import connected_components
 from arena.store.results.store import Store
 from arena.tournament.control import Order, RunControl
 from arena.tournament.director import run_tournament

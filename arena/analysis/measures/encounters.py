@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from arena.base.results import StoredResult
-from arena.ratings.repeats import counting
+from arena.ratings.result_arrays import counting
 
 
 class CountedMatch(NamedTuple):

@@ -12,10 +12,9 @@ from arena.analysis.measures.encounters import CountedEncounter
 from arena.analysis.measures.result_table import ResultTable
 from arena.analysis.measures.standings import Standings, rated_encounters
 from arena.base.results import points_of
-from arena.ratings.bradley_terry import bradley_terry, kendall_tau
+from arena.ratings.alternatives import NashAverage, bradley_terry, kendall_tau, nash_average
 from arena.ratings.consistency import pair_scores
 from arena.ratings.distributions import Floats
-from arena.ratings.nash import NashAverage, nash_average
 
 RESAMPLES = 2000
 

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeVar
 from arena.base.results import StoredResult
 from arena.ratings.consistency import PairScore
 from arena.ratings.environment import CONFIDENCE_95
-from arena.ratings.repeats import counting
+from arena.ratings.result_arrays import counting
 
 MAX_ENCOUNTERS_TO_GO = 100_000
 """Of a larger number of encounters that would decide, nothing is said."""

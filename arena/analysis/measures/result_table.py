@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from arena.analysis.measures.encounters import CountedEncounter
 from arena.analysis.measures.result_pieces import Piece, TournamentResults, results_of_tournament, widened
 from arena.analysis.measures.results_so_far import results_so_far
-from arena.ratings.repeats import counting_numbers
-from arena.ratings.result_arrays import EncounterArrays, Integers, combined, numbered, padded
+from arena.ratings.result_arrays import EncounterArrays, Integers, combined, counting_numbers, numbered, padded
 from arena.store.results.record_reader import RecordReader, Within
 from arena.store.results.scope import Scope
 from arena.store.results.values import StoredTournament

@@ -17,7 +17,7 @@ from arena.base.ranking import competition_ranks
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import FittedEncounters, fit_encounters
-from arena.ratings.results import Encounter
+from arena.ratings.result_arrays import Encounter
 from arena.store.results.values import Correction
 
 SURE = 0.975

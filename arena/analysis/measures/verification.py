@@ -11,7 +11,7 @@ from arena.analysis.measures.standings_cache import standings_of
 from arena.base.errors import UsageError
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results
-from arena.ratings.repeats import counting
+from arena.ratings.result_arrays import counting
 from arena.store.home import ArenaHome
 from arena.store.results.statements import record_from
 from arena.store.results.values import StoredTournament

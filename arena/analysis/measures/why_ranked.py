@@ -22,7 +22,7 @@ from arena.ratings.distributions import Floats
 from arena.ratings.environment import BETA, cdf, ppf
 from arena.ratings.ep_messages import JointGaussian
 from arena.ratings.field_fit import FittedEncounters
-from arena.ratings.repeats import counting
+from arena.ratings.result_arrays import counting
 from arena.ratings.set_fit import MAX_DENSE_BOTS, SetFit
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from arena.analysis.measures.standings import SURE, Standing, Standings
 from arena.base.text import all_of, counted
-from arena.ratings.components import connected_components
+from arena.ratings.alternatives import connected_components
 from arena.tournament.formats.format import Placing
 
 MAX_NAMES = 4

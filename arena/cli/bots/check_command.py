@@ -22,7 +22,7 @@ from arena.match.check.check import Step, check_bot
 from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.manifest import as_submitted
 from arena.match.players.tracebacks import own_traceback
-from arena.sandbox.isolation.bot_places import is_submitted
+from arena.sandbox.isolation.interpreters import is_submitted
 
 if TYPE_CHECKING:
     from arena.match.check.rules_process import RulesStep

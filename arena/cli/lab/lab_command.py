@@ -19,12 +19,11 @@ from arena.cli.terminal.global_options import Subcommands
 from arena.cli.terminal.options import json_option
 from arena.cli.terminal.streams import FAILED, OK
 from arena.games import make_game
-from arena.games.kernels.encoding import KERNEL_NAMES
-from arena.games.kernels.kernel import Kernel
+from arena.games.kernels.kernel import KERNEL_NAMES, Kernel
 from arena.games.kernels.loading import KernelStatus, kernel_status, load
+from arena.games.kernels.playouts import playouts_per_second
 from arena.games.kernels.sameness import USUAL, Compared
 from arena.games.kernels.self_test import compare_all
-from arena.games.kernels.speed import playouts_per_second
 
 _MEASURED_SECONDS = 0.3
 

@@ -12,9 +12,10 @@ from typing import Any, Protocol
 
 from arena.base.errors import IllegalActionError
 from arena.base.text import counted
-from arena.games.conformance import action_checks, picture_checks, state_checks
+from arena.games.conformance import action_checks, state_checks
+from arena.games.conformance import action_checks as picture_checks
 from arena.games.conformance.calls import Calls
-from arena.games.conformance.finding import Finding, MistakeError, unexaminable
+from arena.games.conformance.finding import Finding, MistakeError, exact, shown, unexaminable
 from arena.games.conformance.position import (
     Line,
     Position,
@@ -24,7 +25,6 @@ from arena.games.conformance.position import (
     shortest_loop,
 )
 from arena.games.conformance.shortening import SEARCH_SECONDS, Examine, Shown, shortest
-from arena.games.conformance.values import exact, shown
 from arena.games.game import Game
 
 _PER_MATCH = 12

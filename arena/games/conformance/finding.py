@@ -1,12 +1,18 @@
-"""What a check finds out about a game."""
+"""What a check finds out about a game, and values compared as the wire carries them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
-from arena.base.errors import GameError
+from arena.base.errors import GameError, repr_of
+from arena.base.records import DEFAULT_LIMITS, Limits
+from arena.base.text import shortened_text
+from arena.protocol.frames import HEADER_BYTES, MAX_BYTES_TO_BOT, decode_body, encode_frame
+
+# What a check finds out about a game.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,3 +77,87 @@ def problem_of(error: BaseException, module: str) -> str:
     """Return what an exception of a game says, with the author's file and line: "raised KeyError: 3 (hex.py:41)"."""
     problem = GameError.raised("", "", error, module)
     return problem.problem + (f" ({problem.place})" if problem.place else "")
+
+
+# Actions and observations as the wire carries them, compared strictly: ``True``, ``1`` and ``1.0`` differ.
+
+_WIDE = Limits(message_depth=64, message_nodes=MAX_BYTES_TO_BOT)
+"""What the other end of the wire reads; the arena's own limits are for messages from bots."""
+
+_INTEGERS = range(-(2**63), 2**64)
+_KINDS: tuple[tuple[type, str], ...] = ((bool, "bool"), (int, "int"), (float, "float"), (str, "str"))
+
+
+def exact(value: Any) -> Any:
+    """Return a value so that two are equal if they are the same on the wire: tuples are lists, types differ."""
+    if isinstance(value, list | tuple):
+        return ("list", *map(exact, value))
+    if isinstance(value, Mapping):
+        return ("map", *sorted((str(key), exact(part)) for key, part in value.items()))
+    kind = next((name for kind, name in _KINDS if isinstance(value, kind)), type(value).__name__)
+    return (kind, value)
+
+
+def are_same(value: Any, other: Any) -> bool:
+    """Return whether two values are the same on the wire."""
+    return repr(value) == repr(other) or bool(exact(value) == exact(other))
+
+
+def as_lists(action: Any) -> Any:
+    """Return an action as it arrives from the wire and from a record: with lists in place of tuples."""
+    return [as_lists(part) for part in action] if isinstance(action, list | tuple) else action
+
+
+def shown(value: Any) -> str:
+    """Return a value as short text."""
+    return shortened_text(repr_of(value))
+
+
+def problem_on_the_wire(value: Any, name: str, depth: int = 1) -> str | None:
+    """Return what in a value can't be sent, in words; None if all of it can."""
+    if depth > DEFAULT_LIMITS.message_depth:
+        return f"{name[:80]}… is nested deeper than {DEFAULT_LIMITS.message_depth} levels"
+    if isinstance(value, Mapping):
+        odd = next((key for key in value if not isinstance(key, str)), None)
+        if odd is not None:
+            return f"{name} has the key {shown(odd)}; keys are texts"
+        parts = [(f"{name}[{key!r}]", part) for key, part in value.items()]
+    elif isinstance(value, list | tuple):
+        parts = [(f"{name}[{number}]", part) for number, part in enumerate(value)]
+    else:
+        return _problem_of_scalar(value, name)
+    return next(filter(None, (problem_on_the_wire(part, place, depth + 1) for place, part in parts)), None)
+
+
+def _problem_of_scalar(value: Any, name: str) -> str | None:
+    if value is None or isinstance(value, bool | str):
+        return None
+    if isinstance(value, float):
+        return None if isfinite(value) else f"{name} is {value}; numbers are finite"
+    if isinstance(value, int):
+        return None if value in _INTEGERS else f"{name} is {shown(value)}; whole numbers have at most 64 bits"
+    return (
+        f"{name} is {shown(value)}, of the type {type(value).__name__};"
+        " expected text, numbers, True, False, None, lists, and maps with texts as keys"
+    )
+
+
+def over_the_wire(observation: Mapping[str, Any], legal: list[Any]) -> dict[str, Any]:
+    """Return an observation as a bot receives it.
+
+    Raises:
+        MistakeError: if the message with the legal actions can't be sent.
+    """
+    try:
+        frame = encode_frame({"type": "act", "legal": legal, "observation": observation})
+        if len(frame) > MAX_BYTES_TO_BOT:
+            raise MistakeError(
+                f"the observation and the legal actions take {len(frame):,} bytes on the wire; a message has at most"
+                f" {MAX_BYTES_TO_BOT:,}",
+                ends=True,
+            )
+        received: dict[str, Any] = decode_body(frame[HEADER_BYTES:], _WIDE)["observation"]
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        problem = problem_on_the_wire(observation, "observation")
+        raise MistakeError(problem or f"observation can't be sent to a bot: {error}") from error
+    return received

@@ -10,8 +10,7 @@ from typing import Any
 from arena.base.errors import OptionError, UsageError
 from arena.games import make_game
 from arena.games.conformance.calls import guarded
-from arena.games.conformance.finding import MistakeError, problem_of
-from arena.games.conformance.values import shown
+from arena.games.conformance.finding import MistakeError, problem_of, shown
 from arena.games.game import Game
 from arena.games.options import ChoiceOption, IntOption, Option
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from arena.base.errors import IllegalActionError
 from arena.games.conformance.calls import Calls
-from arena.games.conformance.finding import MistakeError
-from arena.games.conformance.values import shown
+from arena.games.conformance.finding import MistakeError, shown
 
 Line = tuple[Any, ...]
 """Actions from the start; None takes the seat to act out of the match."""

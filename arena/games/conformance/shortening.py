@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from arena.games.conformance.calls import Calls
-from arena.games.conformance.finding import MistakeError
+from arena.games.conformance.finding import MistakeError, exact
 from arena.games.conformance.position import Line, Position, breadth_first, first_position
-from arena.games.conformance.values import exact
 
 SEARCH_SECONDS = 3.0
 """The CPU time of each of the two searches, so that a busy machine finds as much as an idle one."""

@@ -9,9 +9,8 @@ from typing import Any
 
 from arena.base.ranking import competition_ranks
 from arena.games.conformance.calls import Calls
-from arena.games.conformance.finding import MistakeError
+from arena.games.conformance.finding import MistakeError, are_same, over_the_wire, problem_on_the_wire, shown
 from arena.games.conformance.position import Position, shown_by, state_after
-from arena.games.conformance.values import are_same, over_the_wire, problem_on_the_wire, shown
 from arena.games.space import Space
 
 _SAMPLE = 6

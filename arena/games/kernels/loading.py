@@ -12,10 +12,8 @@ from typing import Any
 from arena.base.errors import KernelError
 from arena.games import GAMES, Game
 from arena.games.kernels import build, cache
-from arena.games.kernels.encoding import KERNEL_NAMES
-from arena.games.kernels.kernel import Kernel
-from arena.games.kernels.share_solver import ShareSolver
-from arena.games.kernels.solver import DECIDER, KernelSolver
+from arena.games.kernels.kernel import KERNEL_NAMES, Kernel
+from arena.games.kernels.solver import DECIDER, KernelSolver, ShareSolver
 
 _INT, _LONG = ctypes.c_int32, ctypes.c_int64
 _HANDLE, _SEED = ctypes.c_void_p, ctypes.c_uint64

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.games import Game, make_game
-from arena.games.kernels.encoding import KERNEL_NAMES
+from arena.games.kernels.kernel import KERNEL_NAMES
 from arena.games.multiplication import Multiplication
 from arena.games.permutation import PermutationGame
 

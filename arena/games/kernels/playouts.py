@@ -1,17 +1,55 @@
-"""Random playouts and counts of lines: by the kernel where there is one, else the same from the rules, slower."""
+"""Random playouts, the same in C and in Python: their numbers, margins and speed."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from math import fsum
+from dataclasses import dataclass
+from math import fsum, sqrt
 from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games import Game
-from arena.games.kernels.generator import Generator
-from arena.games.kernels.kernel import PlayoutTotals, Trace
+from arena.games.kernels.kernel import Kernel, PlayoutTotals, Trace
 from arena.games.kernels.loading import kernel_of
 from arena.games.space import Space
+
+# The random numbers of playouts: the same in C and in Python, so that playout s is the same sequence of actions.
+
+_GOLDEN = 0x9E3779B97F4A7C15
+_BITS = (1 << 64) - 1
+
+
+def _mixed(bits: int) -> int:
+    bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9 & _BITS
+    bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB & _BITS
+    return bits ^ (bits >> 31)
+
+
+class Generator:
+    """SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014); each playout of a seed has one of its own.
+
+    Args:
+        seed: a number of 64 bits.
+        index: the number of the playout.
+    """
+
+    __slots__ = ("_at",)
+
+    def __init__(self, seed: int, index: int) -> None:
+        self._at = _mixed((_mixed((seed + _GOLDEN) & _BITS) + index) & _BITS)
+
+    def next(self) -> int:
+        """Return the next 64 bits."""
+        self._at = (self._at + _GOLDEN) & _BITS
+        return _mixed(self._at)
+
+    def below(self, bound: int) -> int:
+        """Return a number from 0 to ``bound`` - 1; for bounds below 2**31."""
+        return (self.next() >> 32) * bound >> 32
+
+
+# Random playouts and counts of lines: by the kernel where there is one, else the same from the rules, slower.
 
 
 def trace(game: Game[Any], seed: int, index: int) -> Trace:
@@ -84,3 +122,61 @@ def lines_by_rules(game: Game[Any], state: Any, depth: int) -> int:
     if depth == 1:
         return len(actions)
     return sum(lines_by_rules(game, game.apply(state, action), depth - 1) for action in actions)
+
+
+# How far seat 0 is ahead at the end of random playouts from an opening: an estimate, and its error.
+
+BATCHES, PLAYOUTS_A_BATCH = 20, 200
+PLAYOUTS = BATCHES * PLAYOUTS_A_BATCH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayoutMargin:
+    """What random playouts say of an opening.
+
+    Attributes:
+        mean: of the score of seat 0 minus that of seat 1.
+        error: the standard error of the mean, from the means of batches.
+    """
+
+    mean: float
+    error: float
+
+    @property
+    def square(self) -> float:
+        """The square of the true mean, estimated without bias: that of an inexact mean is larger by its error."""
+        return self.mean**2 - self.error**2
+
+
+def playout_margin(game: Game[Any], opening: Sequence[Any], seed: int) -> PlayoutMargin:
+    """Play ``PLAYOUTS`` random playouts of a game for two from an opening on, by its kernel or by the rules."""
+    means = []
+    for number in range(BATCHES):
+        played = random_playouts(game, seed, number * PLAYOUTS_A_BATCH, PLAYOUTS_A_BATCH, opening)
+        first, second = played.score_sums
+        means.append((first - second) / PLAYOUTS_A_BATCH)
+    mean = fsum(means) / BATCHES
+    variance = fsum((one - mean) ** 2 for one in means) / (BATCHES - 1)
+    return PlayoutMargin(mean=mean, error=sqrt(variance / BATCHES))
+
+
+# How many playouts per second a kernel, or the rules, can play.
+
+_SEED = 1
+
+
+def playouts_per_second(kernel: Kernel, seconds: float) -> float:
+    """Return the playouts per second of processor time, from which other processes take nothing.
+
+    Args:
+        kernel: of a game with its options.
+        seconds: how long to measure, of processor time.
+    """
+    first, count = 0, 1
+    started = time.process_time()
+    while (elapsed := time.process_time() - started) < seconds:
+        kernel.playouts(_SEED, first, count)
+        first += count
+        if elapsed < seconds / 10:
+            count *= 2
+    return first / elapsed

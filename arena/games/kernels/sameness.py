@@ -1,9 +1,10 @@
-"""Whether a kernel is the same game as the rules: states, traces, totals and counts of lines are compared."""
+"""Whether a kernel is the same game as the rules, and refuses what it can't solve."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum
@@ -11,10 +12,21 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games import Game
-from arena.games.kernels.encoding import state_numbers
-from arena.games.kernels.kernel import Kernel, Trace
-from arena.games.kernels.option_sets import large_games, refused_options, small_games, usual_games
+from arena.games.kernels.kernel import Kernel, Trace, state_numbers
+from arena.games.kernels.option_sets import (
+    large_games,
+    largest_game,
+    refused_options,
+    small_games,
+    solved_games,
+    unsolved_games,
+    usual_games,
+)
 from arena.games.kernels.playouts import lines_by_rules, trace_by_rules
+from arena.games.kernels.slips import MOST_STATES, SlipKernel, encounters_by_rules
+from arena.games.kernels.solver import KernelSolver, ShareSolver
+
+# Whether a kernel is the same game as the rules: states, traces, totals and counts of lines are compared.
 
 _SCORE_ERROR = 1e-9
 """Of a score in plaid, which the kernel rounds at every addition; relative to the score."""
@@ -197,3 +209,93 @@ def _same(game: Game[Any], what: str, found: object, expected: object) -> None:
 def _difference(game: Game[Any], what: str, found: object, expected: object) -> KernelError:
     options = ", ".join(f"{name} = {value}" for name, value in game.options.items())
     return KernelError(f"the kernel of {game.name} ({options}) differs from the rules: {what}: {found}, not {expected}")
+
+
+# Whether a kernel plays the same encounters of bots that slip as the rules in Python.
+
+_SEED, _COUNT, _SLIPS_PERMILLE = 1, 20, (50, 300)
+_LAST = 5
+_STRIDE = 7
+
+
+def compare_slips(name: str, library: ctypes.CDLL) -> int:
+    """Play encounters of small games for two with both, and of large ones near their end; return in how many games.
+
+    Raises:
+        KernelError: with the first difference.
+    """
+    small = [game for game in small_games(name) if game.players == 2]
+    large = [game for game in large_games(name) if game.players == 2]
+    for game in small:
+        _compare(library, game, [])
+        _compare(library, game, [game.legal_actions(game.initial_state())[-1]])
+    for game in large:
+        _compare(library, game, _all_but_the_last(game))
+    return len(small) + len(large)
+
+
+def _compare(library: ctypes.CDLL, game: Game[Any], opening: Sequence[Any]) -> None:
+    expected = encounters_by_rules(game, opening, _SEED, _COUNT, _SLIPS_PERMILLE)
+    found = SlipKernel(library, game).encounters(opening, _SEED, _COUNT, _SLIPS_PERMILLE, MOST_STATES)
+    if found != expected:
+        raise KernelError(f"the kernel of {game.name} plays slips of {game.options} otherwise than the rules")
+
+
+def _all_but_the_last(game: Game[Any]) -> list[Any]:
+    """Return a match but for its last actions, so that few states are left on a large board."""
+    state, actions = game.initial_state(), list[Any]()
+    while not game.is_over(state):
+        legal = game.legal_actions(state)
+        actions.append(legal[_STRIDE * len(actions) % len(legal)])
+        state = game.apply(state, actions[-1])
+    return actions[:-_LAST]
+
+
+# Whether a kernel refuses what it can't solve, says nothing of what a table does not have, and stops when it is to.
+
+_PAST = 0.0
+"""A deadline that is over before the call."""
+
+
+def check_refusals(name: str, library: ctypes.CDLL) -> None:
+    """Check what is refused, and that all else ends at a deadline.
+
+    Raises:
+        KernelError: with the first thing that is not so.
+    """
+    for game in unsolved_games(name):
+        kernel = KernelSolver(library, game)
+        if kernel.needs() is not None or kernel.table_plan() is not None or kernel.look_up(None, None) is not None:
+            raise KernelError(f"the kernel of {name} says that it solves {game.options}")
+        if game.players == 2 and ShareSolver(library, game).share_needs() is not None:
+            raise KernelError(f"the kernel of {name} says that it shares {game.options}")
+    for game in solved_games(name):
+        _check_stops(KernelSolver(library, game))
+    _check_largest(name, library)
+
+
+def _check_largest(name: str, library: ctypes.CDLL) -> None:
+    """What lasts for hours needs much memory, too; where there is less, that is all that is found."""
+    kernel = KernelSolver(library, largest_game(name))
+    has_tables = KernelSolver(library, next(iter(solved_games(name)))).table_plan() is not None
+    if kernel.needs() is None or (kernel.table_plan() is not None) != has_tables:
+        raise KernelError(f"the kernel of {kernel.game.name} does not solve {kernel.game.options}")
+    found = None
+    with suppress(KernelError):
+        found = kernel.solve(_PAST)
+    _check(kernel.game, found)
+
+
+def _check_stops(kernel: KernelSolver) -> None:
+    plan = kernel.table_plan()
+    _check(kernel.game, kernel.solve(_PAST))
+    if plan is None:
+        _check(kernel.game, kernel.look_up(None, None, _PAST))
+        return
+    values = (ctypes.c_int64 * (plan.table_bytes // 8 + 1))()
+    _check(kernel.game, kernel.fill(values, _PAST) or None)
+
+
+def _check(game: Game[Any], found: object) -> None:
+    if found is not None:
+        raise KernelError(f"the kernel of {game.name} does not stop at a deadline with {game.options}")

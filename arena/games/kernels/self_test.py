@@ -8,11 +8,8 @@ from pathlib import Path
 
 from arena.base.errors import KernelError
 from arena.games.kernels.loading import open_library
-from arena.games.kernels.sameness import SELF_TEST, Compared, Effort, compare
-from arena.games.kernels.share_sameness import compare_shares
-from arena.games.kernels.slip_sameness import compare_slips
-from arena.games.kernels.solver_refusals import check_refusals
-from arena.games.kernels.solver_sameness import compare_solutions
+from arena.games.kernels.sameness import SELF_TEST, Compared, Effort, check_refusals, compare, compare_slips
+from arena.games.kernels.solver_sameness import compare_shares, compare_solutions
 
 
 def main(arguments: list[str]) -> int:

@@ -1,24 +1,59 @@
-"""Whether a kernel finds the same worth of small games and all their states as best play by the rules in Python."""
+"""Whether a kernel finds the same values and shares in small games as best play by the rules."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from itertools import product
 from math import comb, factorial
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from arena.base.errors import KernelError
+from arena.base.ranking import points_of
 from arena.games import Game
-from arena.games.kernels.best_play import value_states
-from arena.games.kernels.generator import Generator
-from arena.games.kernels.option_sets import solved_games
-from arena.games.kernels.solver import FirstState, KernelSolver, Needs, parts_of
+from arena.games.kernels.option_sets import small_games, solved_games
+from arena.games.kernels.playouts import Generator
+from arena.games.kernels.solver import FirstState, KernelSolver, Needs, Points, ShareSolver, parts_of
 from arena.games.multiplication import Multiplication
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
+
+# Best play by the rules in Python, in the small games with which kernels are compared.
+
+AnyValue = TypeVar("AnyValue")
+
+
+def value_states(
+    game: Game[Any], at_end: Callable[[Any], AnyValue], after_best: Callable[[int, list[AnyValue]], AnyValue]
+) -> dict[Any, AnyValue]:
+    """Return the value of the first state and of all that follow; matches of small games are short.
+
+    Args:
+        game: the rules.
+        at_end: returns the value of a state in which the match is over.
+        after_best: returns the value of a state, given the seat to act and the values after its legal actions in turn.
+    """
+    values: dict[Any, AnyValue] = {}
+
+    def value(state: Any) -> AnyValue:
+        known = values.get(state)
+        if known is not None:
+            return known
+        seat = game.seat_to_act(state)
+        if seat is None:
+            found = at_end(state)
+        else:
+            found = after_best(seat, [value(game.apply(state, action)) for action in game.legal_actions(state)])
+        values[state] = found
+        return found
+
+    value(game.initial_state())
+    return values
+
+
+# Whether a kernel finds the same worth of small games and all their states as best play by the rules in Python.
 
 Value = tuple[int, float]
 """The outcome for seat 0, and the margin, which decides between equal outcomes."""
@@ -257,3 +292,50 @@ def _near(one: Value, other: Value) -> bool:
 def _at_end(game: Game[Any], state: Any) -> Value:
     scores, ranks = game.scores(state), game.ranks(state)
     return (ranks[0] < ranks[1]) - (ranks[1] < ranks[0]), float(scores[0] - scores[1])
+
+
+# Whether a kernel finds the same shares in small games for three and more as best play by the rules in Python.
+
+Both = tuple[Points, Points]
+"""The points of each seat: shared, and held against all others."""
+
+
+def compare_shares(name: str, library: ctypes.CDLL) -> int:
+    """Ask a kernel about all states of the small games for three and more; return in how many it knew the shares.
+
+    Raises:
+        KernelError: with the first difference.
+    """
+    return sum(compare_game(ShareSolver(library, game)) for game in small_games(name) if game.players > 2)
+
+
+def compare_game(kernel: ShareSolver) -> int:
+    """Ask a kernel about all states of its game; return in how many it knew the shares.
+
+    Raises:
+        KernelError: with the first difference.
+    """
+    game = kernel.game
+    values = value_states(game, partial(_shares_at_end, game), partial(_after_best, game.players))
+    known = 0
+    for state in values:
+        kernel.set_state(state)
+        needs = kernel.share_needs()
+        if needs is None:
+            continue
+        known += 1
+        expected = [values[game.apply(state, action)] for action in game.legal_actions(state)]
+        found = kernel.after_actions()
+        if found is None or list(zip(found.shared, found.held, strict=True)) != expected:
+            raise KernelError(f"the kernel of {game.name} says of {state}: {found}, not {expected}")
+    return known
+
+
+def _shares_at_end(game: Game[Any], state: Any) -> Both:
+    points = points_of(game.ranks(state))
+    return points, points
+
+
+def _after_best(players: int, seat: int, after: list[Both]) -> Both:
+    held = tuple((max if mine == seat else min)(held[mine] for _, held in after) for mine in range(players))
+    return max((shared for shared, _ in after), key=lambda shared: shared[seat]), held

@@ -8,7 +8,7 @@ from arena.base.errors import KernelError
 from arena.base.text import counted, short_size_text
 from arena.games.game import Game
 from arena.games.kernels.loading import has_solver, solver_of
-from arena.games.kernels.slip_states import least_states
+from arena.games.kernels.slips import least_states
 from arena.games.plusminus import Plusminus
 from arena.lab.solving.kernel_values import MAX_TABLE_BYTES
 from arena.lab.solving.limits import memory_text, states_text

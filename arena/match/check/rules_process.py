@@ -28,8 +28,7 @@ from arena.base.stored import from_json_text, from_stored
 from arena.games import find_game, parse_options
 from arena.games.conformance import CHECKS, CheckResult, run_checks
 from arena.games.conformance.calls import guarded, time_limits
-from arena.games.conformance.finding import MistakeError
-from arena.games.conformance.values import as_lists
+from arena.games.conformance.finding import MistakeError, as_lists
 from arena.match.players.bot_files import open_at_once
 from arena.match.players.game_location import find_external_game
 from arena.sandbox.isolation.process_tag import process_tag

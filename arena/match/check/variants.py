@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from arena.base.errors import OptionError, UsageError
 from arena.games import Game, find_game, make_game
-from arena.games.conformance.variants import variants
+from arena.games.conformance.suite import variants
 from arena.games.options import IntOption
 
 MAX_PLIES_OF_SEAT = 100

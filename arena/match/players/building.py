@@ -24,8 +24,14 @@ from arena.match.players.bot_files import BUILD_DIRECTORY, open_at_once
 from arena.match.players.build_output import fingerprint, take_output
 from arena.match.players.subprocess import EXIT_SECONDS, Subprocess
 from arena.match.players.untrusted_tree import open_scratch
-from arena.sandbox.isolation.bot_places import SUBMITTED_RULE, is_below, is_submitted
-from arena.sandbox.isolation.interpreters import SYSTEM, arena_python, resolve_program
+from arena.sandbox.isolation.interpreters import (
+    SUBMITTED_RULE,
+    SYSTEM,
+    arena_python,
+    is_below,
+    is_submitted,
+    resolve_program,
+)
 from arena.sandbox.isolation.removal import remove_tree
 from arena.sandbox.isolation.sandbox_policy import Isolation, clean_environment
 

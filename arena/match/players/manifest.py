@@ -28,8 +28,14 @@ from arena.match.players.bot_files import (
     open_at_once,
     single_file,
 )
-from arena.sandbox.isolation.bot_places import SUBMITTED_RULE, is_below
-from arena.sandbox.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, resolve_program
+from arena.sandbox.isolation.interpreters import (
+    SUBMITTED_RULE,
+    SYSTEM,
+    arena_interpreter,
+    arena_python,
+    is_below,
+    resolve_program,
+)
 from arena.sandbox.isolation.sandbox_policy import clean_environment, is_python_file
 
 MANIFEST = "bot.toml"

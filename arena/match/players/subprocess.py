@@ -20,9 +20,8 @@ from arena.match.players.head_tail_buffer import HeadTailBuffer
 from arena.protocol.frames import HEADER_BYTES
 from arena.sandbox.isolation import procfs, reaper
 from arena.sandbox.isolation.launcher_client import LaunchedBot, make_scratch, open_launcher
-from arena.sandbox.isolation.removal import remove_tree
+from arena.sandbox.isolation.removal import may_leave_shared_memory, remove_made_by, remove_tree
 from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec
-from arena.sandbox.isolation.system_v import may_leave_shared_memory, remove_made_by
 from arena.sandbox.metering.resource_monitor import ResourceMonitor
 
 EXIT_SECONDS = 5.0

@@ -25,9 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 from arena.sandbox.isolation.call_list import CLONE_PARENT, CallList, StepError
 from arena.sandbox.isolation.process_tag import note_session, remove_note
-from arena.sandbox.isolation.removal import remove_tree
+from arena.sandbox.isolation.removal import IPC_RMID, objects_of_uid, remove_tree
 from arena.sandbox.isolation.sandbox_calls import add_confinement, add_program, add_user
-from arena.sandbox.isolation.system_v import IPC_RMID, objects_of_uid
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,9 +24,9 @@ from arena.base.shipped import package_directory
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, LaunchSpec, outline_of
 from arena.sandbox.isolation.process_tag import process_tag
+from arena.sandbox.isolation.removal import may_leave_shared_memory
 from arena.sandbox.isolation.sandbox_policy import clean_environment
 from arena.sandbox.isolation.stale_cleanup import SCRATCH_PREFIX, remove_stale
-from arena.sandbox.isolation.system_v import may_leave_shared_memory
 
 ANSWER_SECONDS = 20.0
 """A fork server that takes longer must have been stopped, and is replaced."""

@@ -32,10 +32,9 @@ from arena.base.enums import IsolationLevel
 from arena.base.errors import ArenaError, UsageError
 from arena.base.records import Bot, Limits
 from arena.base.shipped import path_of
-from arena.sandbox.isolation.bubblewrap import find_bubblewrap
 from arena.sandbox.isolation.control_groups import find_parent_groups
+from arena.sandbox.isolation.file_access import find_bubblewrap, landlock_abi
 from arena.sandbox.isolation.interpreters import arena_interpreter, arena_python
-from arena.sandbox.isolation.landlock import landlock_abi
 from arena.sandbox.isolation.launcher_client import make_scratch, open_launcher
 from arena.sandbox.isolation.process_tag import process_tag
 from arena.sandbox.isolation.removal import remove_tree

@@ -16,11 +16,29 @@ from arena.base.enums import FaultKind, IsolationLevel
 from arena.base.errors import BotError, UsageError
 from arena.base.records import MEBIBYTE, Bot, Limits
 from arena.base.shipped import is_example_bot
-from arena.sandbox.isolation.bot_places import SUBMITTED_RULE, is_submitted
-from arena.sandbox.isolation.bubblewrap import SECCOMP_DESCRIPTOR, bubblewrap_command
 from arena.sandbox.isolation.control_groups import find_parent_groups, group_specs
-from arena.sandbox.isolation.interpreters import arena_interpreter, arena_python, resolve_program
-from arena.sandbox.isolation.landlock import ABI_WITH_SCOPES, DEVICES, ZERO, landlock_abi, landlock_rules
+from arena.sandbox.isolation.file_access import (
+    ABI_WITH_SCOPES,
+    DEVICES,
+    LISTED_SYSTEM,
+    SECCOMP_DESCRIPTOR,
+    ZERO,
+    bubblewrap_command,
+    existing_system,
+    landlock_abi,
+    landlock_rules,
+    outside_the_system,
+    paths_behind_closed_directories,
+    readable_paths,
+    user_base,
+)
+from arena.sandbox.isolation.interpreters import (
+    SUBMITTED_RULE,
+    arena_interpreter,
+    arena_python,
+    is_submitted,
+    resolve_program,
+)
 from arena.sandbox.isolation.launch_spec import (
     SHARED_MEMORY,
     TAG_VARIABLE,
@@ -30,14 +48,6 @@ from arena.sandbox.isolation.launch_spec import (
     MountSpec,
 )
 from arena.sandbox.isolation.process_tag import process_tag
-from arena.sandbox.isolation.readable_paths import (
-    LISTED_SYSTEM,
-    existing_system,
-    outside_the_system,
-    paths_behind_closed_directories,
-    readable_paths,
-    user_base,
-)
 from arena.sandbox.isolation.seccomp import assemble_filter
 
 EXTERNAL_GAME_VARIABLE = "ARENA_GAME"

@@ -19,8 +19,7 @@ from arena.sandbox.isolation.control_groups import remove_stale_groups
 from arena.sandbox.isolation.fork_server import FIRST_UID, LAST_UID, lock_uid, remove_system_v_of_uid
 from arena.sandbox.isolation.launch_spec import TAG_VARIABLE
 from arena.sandbox.isolation.process_tag import NOTE_SUFFIX, NotedSession, is_dead, is_member, read_note
-from arena.sandbox.isolation.removal import remove_entry
-from arena.sandbox.isolation.system_v import uids_with_objects
+from arena.sandbox.isolation.removal import remove_entry, uids_with_objects
 
 SCRATCH_PREFIX = "arena-bot-"
 """The start of the names of scratch directories; a process tag follows."""

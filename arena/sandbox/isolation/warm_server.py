@@ -19,10 +19,9 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from arena.sandbox.isolation.call_list import CallList, StepError
+from arena.sandbox.isolation.call_list import CallList, StepError, libc
 from arena.sandbox.isolation.fork_server import RunningBot, cleaned_up_on_failure, prepare, serve_standard_input
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE
-from arena.sandbox.isolation.machine_code import libc
 from arena.sandbox.isolation.sandbox_calls import add_confinement
 
 if TYPE_CHECKING:

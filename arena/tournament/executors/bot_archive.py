@@ -9,8 +9,7 @@ from pathlib import Path
 from arena.base.errors import UsageError
 from arena.base.records import MEBIBYTE, Bot
 from arena.match.players.bot_files import BUILD_DIRECTORY, Bounds, bot_files, made_files, read_file, single_file
-from arena.sandbox.isolation.bot_places import is_submitted
-from arena.sandbox.isolation.interpreters import arena_interpreter
+from arena.sandbox.isolation.interpreters import arena_interpreter, is_submitted
 
 MAX_BYTES = 64 * MEBIBYTE
 _BOUNDS = Bounds(files=10_000, is_strict=True)

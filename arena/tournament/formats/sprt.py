@@ -14,7 +14,7 @@ from operator import attrgetter
 from arena.base.enums import Decision
 from arena.base.errors import DefinitionError
 from arena.base.results import StoredResult, points_of
-from arena.ratings.repeats import counting
+from arena.ratings.result_arrays import counting
 from arena.ratings.sequential import Hypotheses, SequentialTest, Verdict
 from arena.tournament.formats.format import Field, Format, Meeting, Round
 

@@ -13,10 +13,11 @@ from arena.base.errors import BotError
 from arena.base.records import DEFAULT_LIMITS, Bot
 from arena.match.players.connection import BotConnection
 from arena.match.players.manifest import load_bot
-from arena.sandbox.isolation import bot_places, interpreters
+from arena.sandbox.isolation import interpreters
+from arena.sandbox.isolation import interpreters as bot_places
+from arena.sandbox.isolation.file_access import paths_behind_closed_directories, readable_paths
 from arena.sandbox.isolation.interpreters import arena_python, resolve_program
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.sandbox.isolation.readable_paths import paths_behind_closed_directories, readable_paths
 from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.store import home
 

@@ -9,9 +9,10 @@ import pytest
 
 from arena.base.enums import IsolationLevel
 from arena.base.records import Limits
-from arena.sandbox.isolation import call_list, readable_paths, sandbox_policy
+from arena.sandbox.isolation import call_list, sandbox_policy
+from arena.sandbox.isolation import file_access as readable_paths
 from arena.sandbox.isolation.control_groups import ParentGroups, group_specs
-from arena.sandbox.isolation.landlock import landlock_rules
+from arena.sandbox.isolation.file_access import landlock_rules
 from arena.sandbox.isolation.sandbox_policy import Isolation, clean_environment
 from arena.sandbox.isolation.seccomp import ARCHITECTURES, assemble_filter
 from arena.sandbox.isolation.system_calls import SYSTEM_CALLS

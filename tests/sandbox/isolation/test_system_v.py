@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from arena.sandbox.isolation import system_v
+from arena.sandbox.isolation import removal as system_v
 from arena.sandbox.isolation.fork_server import LAST_UID, lock_uid, remove_system_v_of_uid
+from arena.sandbox.isolation.removal import remove_made_by
 from arena.sandbox.isolation.stale_cleanup import remove_stale
-from arena.sandbox.isolation.system_v import remove_made_by
 
 MAKE_ALL = """
 import ctypes, os, sys
