@@ -86,13 +86,13 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.match.players.bot_files import Bounds as Bounds
     from arena.match.players.entrants import function_bot as function_bot
     from arena.match.players.function_bot import FunctionBot as FunctionBot
-    from arena.match.players.human import HUMAN as HUMAN
-    from arena.match.players.human import HumanPlayer as HumanPlayer
-    from arena.match.players.human import LeftMatchError as LeftMatchError
-    from arena.match.players.human import TakenBackError as TakenBackError
     from arena.match.players.manifest import load_bot as load_bot
+    from arena.match.players.player import HUMAN as HUMAN
     from arena.match.players.player import Answer as Answer
+    from arena.match.players.player import HumanPlayer as HumanPlayer
+    from arena.match.players.player import LeftMatchError as LeftMatchError
     from arena.match.players.player import Request as Request
+    from arena.match.players.player import TakenBackError as TakenBackError
     from arena.match.replay import ReplayError as ReplayError
     from arena.match.replay import states_of as states_of
     from arena.match.single_match import play_match as play_match
@@ -204,9 +204,8 @@ _MODULE_OF = {
         "arena.match.players.bot_files": "Bounds",
         "arena.match.players.entrants": "function_bot",
         "arena.match.players.function_bot": "FunctionBot",
-        "arena.match.players.human": "HUMAN HumanPlayer LeftMatchError TakenBackError",
+        "arena.match.players.player": "Answer HUMAN HumanPlayer LeftMatchError Request TakenBackError",
         "arena.match.players.manifest": "load_bot",
-        "arena.match.players.player": "Answer Request",
         "arena.protocol.messages": "Seating Wants",
         "arena.ratings": "Rating rate_results",
         "arena.ratings.consistency": "Consistency",

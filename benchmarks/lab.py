@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from arena.base.cache_directory import CACHE_VARIABLE
+from arena.base.shipped import CACHE_VARIABLE
 from arena.base.text import short_size_text
 from arena.botkit import Choice, Clock
 from arena.games import make_game

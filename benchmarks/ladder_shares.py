@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from arena.base.definition import Definition, GameChoice
 from arena.base.records import Bot, MatchRecord, MatchSpec, SeatReport
 from arena.games import make_game
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.ratings import rate_results
 from arena.store.results.rows import row_of

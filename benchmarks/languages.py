@@ -14,8 +14,8 @@ from arena.kits.languages import LANGUAGES
 from arena.kits.new_bot import new_bot
 from arena.match.players.building import build_bots
 from arena.match.players.manifest import load_bot
+from arena.match.players.player import ScriptedPlayer
 from arena.match.players.process_player import ProcessPlayer
-from arena.match.players.scripted import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.sandbox.isolation.levels import choose_isolation
 from benchmarks.common import machine

@@ -19,7 +19,7 @@ from arena.base.definition import Definition, GameChoice
 from arena.base.records import Bot, Limits, TimeControl
 from arena.base.seeds import pick_below
 from arena.games import make_game
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.protocol.messages import Wants
 from arena.store.home import ArenaHome

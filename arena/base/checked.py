@@ -10,8 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from arena.base.errors import UsageError, suggestion
-from arena.base.mistake import Mistake
+from arena.base.errors import Mistake, UsageError, suggestion
 from arena.base.text import any_of, toml_value
 
 if TYPE_CHECKING:

@@ -1,38 +1,76 @@
-"""Every error the arena raises on purpose, in one tree.
-
-``ArenaError``
-    ``UsageError``          an error that the user can correct: exit code 2
-        ``OptionError``         an option of a game (also a ``ValueError``)
-        ``UnknownNameError``    a name that is not in a table; suggests the nearest
-        ``DefinitionError``     a tournament file
-            ``ContestError``        a contest
-        ``BotDefinitionError``  a ``bot.toml``, or a path that is no bot
-        ``UploadError``         an archive or a file that was handed in
-        ``InvitationError``     a link of an invitation that can't be used
-        ``GameError``           the rules of a game: they raised, or returned what a game must not return
-        ``StoreError``          the database: newer, read-only, full, in use
-        ``SiteError``           the site of an arena refuses, or is no such site
-    ``KernelError``         a kernel of the lab can't be used; the rules in Python are used in its place
-    ``SiteAwayError``       the site of an arena can't be reached now, or fails
-    ``IllegalActionError``  an action the rules refuse (also a ``ValueError``)
-    ``MatchStateError``     the arena's own misuse of a player or a state
-    ``BotError``            what a bot did wrong; the referee turns it into a fault
-    ``VoidMatchError``      a match without a result because the arena failed
-        ``LateError``           the arena can't tell whether a bot kept its time
-
-A bot's fault is data, a failure of the arena is an exception: no ``BotError`` leaves the referee.
-"""
+"""Every error the arena raises on purpose, in one tree, and mistakes in what somebody has written."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from arena.base.enums import FaultKind
 
-if TYPE_CHECKING:
-    from arena.base.mistake import Mistake
+# What is wrong with something that was written: where, and in which words.
+
+_KEY = re.compile(r"\{([a-z_]+)(?:=([a-z]+))?\}", re.ASCII)
+
+
+def _as_written(key: str, value: str) -> str:
+    return f"{key} = {value!r}" if value else key
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A mistake in a text of keys and values.
+
+    Attributes:
+        place: the key, such as "final.format"; "" if it is about the whole.
+        sentence: what is wrong, and what is accepted. Other keys in it are in braces, "{opens_at}", and so is one with
+            a value, "{results=frozen}".
+        value: what was written there, in TOML; "" if that is not said.
+    """
+
+    place: str
+    sentence: str
+    value: str = ""
+
+    @property
+    def text(self) -> str:
+        """The whole, with the names of keys."""
+        start = f"{self.place} = {self.value}: " if self.value else f"{self.place}: " if self.place else ""
+        return start + self.sentence_with(_as_written)
+
+    def sentence_with(self, named: Callable[[str, str], str]) -> str:
+        """Return the sentence with the names that keys and their values have elsewhere, such as on a page.
+
+        Args:
+            named: returns the name of a key, and of its value if that is not "".
+        """
+        return _KEY.sub(lambda found: named(found[1], found[2] or ""), self.sentence)
+
+
+# Every error the arena raises on purpose, in one tree.
+#
+# ``ArenaError``
+#     ``UsageError``          an error that the user can correct: exit code 2
+#         ``OptionError``         an option of a game (also a ``ValueError``)
+#         ``UnknownNameError``    a name that is not in a table; suggests the nearest
+#         ``DefinitionError``     a tournament file
+#             ``ContestError``        a contest
+#         ``BotDefinitionError``  a ``bot.toml``, or a path that is no bot
+#         ``UploadError``         an archive or a file that was handed in
+#         ``InvitationError``     a link of an invitation that can't be used
+#         ``GameError``           the rules of a game: they raised, or returned what a game must not return
+#         ``StoreError``          the database: newer, read-only, full, in use
+#         ``SiteError``           the site of an arena refuses, or is no such site
+#     ``KernelError``         a kernel of the lab can't be used; the rules in Python are used in its place
+#     ``SiteAwayError``       the site of an arena can't be reached now, or fails
+#     ``IllegalActionError``  an action the rules refuse (also a ``ValueError``)
+#     ``MatchStateError``     the arena's own misuse of a player or a state
+#     ``BotError``            what a bot did wrong; the referee turns it into a fault
+#     ``VoidMatchError``      a match without a result because the arena failed
+#         ``LateError``           the arena can't tell whether a bot kept its time
+#
+# A bot's fault is data, a failure of the arena is an exception: no ``BotError`` leaves the referee.
 
 MAX_EXCEPTION_CHARACTERS = 200
 """Of the text of an exception that a game has raised."""

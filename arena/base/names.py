@@ -1,4 +1,4 @@
-"""The rules for the names of bots and tournaments and for versions, so that people can tell them apart."""
+"""The rules for names, versions and reasons, so that people can tell them apart."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import re
 import unicodedata
 from typing import Protocol
 
-from arena.base.errors import DefinitionError
+from arena.base.errors import DefinitionError, UsageError
+from arena.base.text import shortened_text
+
+# The rules for the names of bots and tournaments and for versions, so that people can tell them apart.
 
 MAX_CHARACTERS = 64
 
@@ -86,3 +89,24 @@ def as_file_name(name: str) -> str:
     """Return a safe file name for a name: one in a store may be older than the rule, or come from another arena."""
     visible = "".join("_" if letter in "/\\" or not is_visible(letter) else letter for letter in name)
     return visible.lstrip(".-")[:MAX_CHARACTERS] or "_"
+
+
+# What a reason may be that is kept in a log and shown to others.
+
+MAX_REASON_CHARACTERS = 500
+REASON_ACCEPTED = f"expected 1 to {MAX_REASON_CHARACTERS} visible characters on one line"
+
+
+def is_reason(text: str) -> bool:
+    """Return whether somebody could read it: it is not empty, not too long, and has no invisible characters."""
+    return bool(text.strip()) and len(text) <= MAX_REASON_CHARACTERS and is_visible_text(text)
+
+
+def check_reason(reason: str) -> None:
+    """Refuse a reason that nobody could read.
+
+    Raises:
+        UsageError: if it is empty, too long, or has invisible characters.
+    """
+    if not is_reason(reason):
+        raise UsageError(f"reason {shortened_text(reason)!r}: {REASON_ACCEPTED}")

@@ -14,10 +14,9 @@ from arena.base.bot_text import Audience, BotText, digest_of, is_digest
 from arena.base.display import Displayed
 from arena.base.enums import ClockKind, OffTurn, Termination
 from arena.base.errors import StoreError
-from arena.base.limit import Unit, limit, table_of_limits
 from arena.base.seat_report import Fault as Fault
 from arena.base.seat_report import SeatReport as SeatReport
-from arena.base.seat_report import fields_of
+from arena.base.seat_report import Unit, fields_of, limit, table_of_limits
 from arena.base.stored import from_stored, is_whole
 from arena.base.text import shortened_text
 

@@ -1,10 +1,4 @@
-"""The files of the arena: its code, and the example bots, example tournaments and protocol.md that come with it.
-
-``arena:greedy`` is an example bot wherever a bot is named, and ``arena:quickstart`` an example tournament wherever a
-tournament file is. An installed package has the files inside itself, a checkout beside the package.
-
-No other module looks at its own place: it may move to another room.
-"""
+"""The files of the arena, and the user's directory for what the arena computes from them."""
 
 from __future__ import annotations
 
@@ -16,6 +10,13 @@ from pathlib import Path
 
 from arena.base.errors import UnknownNameError
 from arena.base.version import __version__
+
+# The files of the arena: its code, and the example bots, example tournaments and protocol.md that come with it.
+#
+# ``arena:greedy`` is an example bot wherever a bot is named, and ``arena:quickstart`` an example tournament wherever a
+# tournament file is. An installed package has the files inside itself, a checkout beside the package.
+#
+# No other module looks at its own place: it may move to another room.
 
 PREFIX = "arena:"
 
@@ -112,3 +113,25 @@ def _path(kind: str, text: str | os.PathLike[str], known: dict[str, Path]) -> Pa
     if name.removeprefix(PREFIX) not in known:
         raise UnknownNameError(kind, name, sorted(f"{PREFIX}{example}" for example in known))
     return known[name.removeprefix(PREFIX)]
+
+
+# The user's cache directory of the arena: kernels and tables, all of which can be computed again.
+
+CACHE_VARIABLE = "ARENA_CACHE"
+"""The environment variable that says where it is, instead of ``$XDG_CACHE_HOME/arena``, for bots that may read it."""
+
+KERNELS, TABLES = "kernels", "tables"
+
+
+def cache_directory() -> Path | None:
+    """Return the directory, there or not: in ``$XDG_CACHE_HOME``, or ``~/.cache``; None if this user has no home."""
+    given = os.environ.get(CACHE_VARIABLE, "")
+    if given.startswith("/"):
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if base.startswith("/"):  # a relative one counts as unset
+        return Path(base) / "arena"
+    try:
+        return Path.home() / ".cache" / "arena"
+    except RuntimeError:
+        return None

@@ -12,8 +12,8 @@ from arena.base.errors import UsageError
 from arena.base.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec
 from arena.match.players.function_bot import FunctionBot
 from arena.match.players.function_player import FunctionPlayer
-from arena.match.players.human import HumanPlayer
 from arena.match.players.off_turn import RunningBots
+from arena.match.players.player import HumanPlayer
 from arena.match.players.process_player import ProcessPlayer
 from arena.match.referee import Observer, Referee
 from arena.sandbox.isolation.sandbox_policy import Isolation

@@ -1,8 +1,16 @@
-"""The clock of one seat: how long an action may take, and what is left of the bank. It measures no time itself."""
+"""The clock of one seat, and what a player is asked in a position."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from arena.base.records import TimeControl
+from arena.games import Game
+from arena.match.players.player import Request
+from arena.protocol.messages import Wants
+
+# The clock of one seat: how long an action may take, and what is left of the bank. It measures no time itself.
 
 NO_LIMIT_SECONDS = 24 * 3600.0
 """Used where a time control sets neither a limit per action nor a bank; it keeps every wait finite."""
@@ -31,3 +39,37 @@ class SeatClock:
         """Subtract an action's time from the bank, down to zero (the margin is forgiven), then add the increment."""
         if self.bank_seconds is not None:
             self.bank_seconds = max(0.0, self.bank_seconds - seconds) + self._increment
+
+
+# What a player is asked in a position.
+
+
+def build_request(
+    game: Game[Any],
+    state: Any,
+    wants: Wants,
+    clock: SeatClock,
+    ply: int,
+    actions: Sequence[Any],
+    margin_seconds: float,
+) -> Request:
+    """Return the question for the seat to act, with the fields that its player wants.
+
+    Args:
+        game: the rules.
+        state: the position.
+        wants: the parts of the question that the player wants.
+        clock: of the seat.
+        ply: the number of actions so far.
+        actions: ``[seat, action]`` for every action since the player was last asked.
+        margin_seconds: forgiven beyond the clock.
+    """
+    return Request(
+        ply,
+        actions,
+        clock.allowed_seconds(),
+        clock.bank_seconds,
+        margin_seconds,
+        game.observation(state) if wants.observation else None,
+        game.legal_actions(state) if wants.legal else None,
+    )

@@ -30,11 +30,10 @@ from arena.base.records import DEFAULT_LIMITS, Fault, MatchRecord, MatchSpec, Se
 from arena.base.version import __version__
 from arena.games import Game, make_game
 from arena.games.checked_game import check_position, checked_game, mistake_in
-from arena.match.clock import SeatClock
+from arena.match.clock import SeatClock, build_request
 from arena.match.final_ranks import final_ranks, termination_of
 from arena.match.players.player import Player, Request
 from arena.match.recorded_text import Places, shortened_stderr
-from arena.match.request import build_request
 from arena.protocol.frames import MAX_BYTES_TO_BOT
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
 

@@ -1,11 +1,11 @@
-"""A single match outside any tournament, and a single question to a bot."""
+"""A single match outside any tournament, tried again if late, and a single question to a bot."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from arena.base.errors import UsageError
+from arena.base.errors import LateError, UsageError
 from arena.base.records import (
     DEFAULT_LIMITS,
     DEFAULT_PLY_LIMIT,
@@ -20,20 +20,42 @@ from arena.base.text import counted
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.match.bot_pool import BotPool
-from arena.match.clock import SeatClock
-from arena.match.late_tries import play_until_judged
+from arena.match.clock import SeatClock, build_request
 from arena.match.players.building import build_bots
 from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.entrants import Entrant, bot_of
 from arena.match.players.function_bot import isolation_for
 from arena.match.players.game_location import check_readable_game
-from arena.match.players.human import HumanPlayer
-from arena.match.players.player import Answer
+from arena.match.players.player import Answer, HumanPlayer
 from arena.match.players.process_player import ProcessPlayer
 from arena.match.referee import Observer
-from arena.match.request import build_request
 from arena.protocol.messages import Seating
 from arena.sandbox.isolation.levels import choose_isolation
+
+# A match is played again if the arena can't tell whether a bot kept its time.
+
+MAX_TRIES = 3
+
+
+def play_until_judged(play: Callable[[MatchSpec], MatchRecord], spec: MatchSpec) -> MatchRecord:
+    """Play a match; play it again where the machine stood still or others took the processor.
+
+    Args:
+        play: plays a match once. If the same bot was to act in every try, the referee takes the last for its fault.
+        spec: the match.
+
+    Raises:
+        LateError: if nobody can say even after ``MAX_TRIES`` tries.
+    """
+    for _ in range(MAX_TRIES - 1):
+        try:
+            return play(spec)
+        except LateError as error:
+            spec = spec.after_void(error.seat)
+    return play(spec)
+
+
+# A single match outside any tournament, and a single question to a bot.
 
 
 def play_match(

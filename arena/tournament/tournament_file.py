@@ -14,8 +14,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from arena.base.checked import without_nul
 from arena.base.enums import ClockKind, OffTurn
-from arena.base.limit import Limit, Unit
 from arena.base.records import DEFAULT_PLY_LIMIT, LIMITS, MAX_PLY_LIMIT, MEBIBYTE
+from arena.base.seat_report import Limit, Unit
 from arena.tournament.formats.table import DEFAULT_FORMAT, FORMATS, table_key
 from arena.tournament.variants import has_lists
 

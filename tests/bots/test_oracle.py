@@ -5,8 +5,8 @@ from itertools import count
 
 import pytest
 
-from arena.base.cache_directory import CACHE_VARIABLE
 from arena.base.records import DEFAULT_LIMITS, TimeControl
+from arena.base.shipped import CACHE_VARIABLE
 from arena.botkit import Choice, Clock, MatchInfo
 from arena.games import make_game
 from arena.lab.oracle import Oracle

@@ -14,8 +14,8 @@ from arena.base.errors import BotError, DefinitionError, VoidMatchError
 from arena.base.records import DEFAULT_LIMITS, Limits, TimeControl
 from arena.match.bot_pool import BotPool
 from arena.match.players.connection import BotConnection
+from arena.match.players.idle_detection import STALL_SECONDS, StallDetector
 from arena.match.players.manifest import load_bot
-from arena.match.players.stall_detection import STALL_SECONDS, StallDetector
 from arena.sandbox.isolation.launch_spec import TAG_VARIABLE
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.definition import load_definition

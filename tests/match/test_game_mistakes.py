@@ -10,7 +10,7 @@ from arena.base.errors import BotError, GameError, MatchStateError
 from arena.base.records import Bot, MatchRecord, MatchSpec
 from arena.games import make_game
 from arena.games.checked_game import check_position, checked_game
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.match.replay import states_of
 from arena.match.single_match import ask_bot

@@ -5,8 +5,7 @@ import pytest
 from arena.base.errors import LateError, VoidMatchError
 from arena.base.records import Bot, MatchSpec
 from arena.match.bot_pool import BotPool
-from arena.match.late_tries import MAX_TRIES, play_until_judged
-from arena.match.single_match import play_match
+from arena.match.single_match import MAX_TRIES, play_match, play_until_judged
 
 BOT = Bot(name="b", version="1", command=(), directory="")
 

@@ -9,8 +9,7 @@ import pytest
 from arena.base.errors import StoreError
 from arena.base.live_match import LiveMatch
 from arena.base.records import Bot, MatchSpec, TimeControl
-from arena.match.players.player import Answer
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import Answer, ScriptedPlayer
 from arena.match.referee import Referee
 from arena.protocol.messages import Wants
 

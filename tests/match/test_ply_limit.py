@@ -14,7 +14,7 @@ from arena.botkit.selfplay import DEFAULT_PLY_LIMIT as OF_SELF_PLAY
 from arena.cli.terminal.options import ply_limit_option
 from arena.games import GAMES, make_game
 from arena.games.options import IntOption
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.match.replay import ReplayError, check_record
 from arena.match.single_match import play_match

@@ -8,7 +8,7 @@ import pytest
 import arena
 from arena.base.errors import BotError
 from arena.base.records import Bot, MatchSpec, SeatReport
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import ScriptedPlayer
 from arena.match.recorded_text import GAP, Places
 from arena.match.referee import Referee
 

@@ -6,8 +6,7 @@ import pytest
 
 from arena.base.errors import BotError, LateError, MatchStateError, VoidMatchError
 from arena.base.records import Bot, MatchSpec, TimeControl
-from arena.match.players.player import Answer
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import Answer, ScriptedPlayer
 from arena.match.referee import Referee
 from arena.match.replay import ReplayError, check_record, states_of
 from arena.protocol.messages import Wants

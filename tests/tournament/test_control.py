@@ -5,7 +5,7 @@ import time
 import pytest
 
 from arena.match.players.manifest import load_bot
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.store.results.rows import row_of
 from arena.tournament.control import Order, RunControl

@@ -15,7 +15,7 @@ import pytest
 
 from arena.analysis.measures.standings_cache import standings_of
 from arena.base.errors import DefinitionError, LateError, StoreError
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of

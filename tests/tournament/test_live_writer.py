@@ -12,7 +12,7 @@ from arena.base.errors import StoreError
 from arena.base.live_match import LiveMatch
 from arena.base.records import Bot
 from arena.base.results import EntrantRating
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.protocol.messages import Wants
 from arena.store.home import ArenaHome

@@ -1,7 +1,4 @@
-"""A program that runs beside another process, and ends with it.
-
-It ends quietly on SIGTERM, and continues when what it needs was away.
-"""
+"""A program that runs beside another process and ends with it, and its notes of health problems."""
 
 from __future__ import annotations
 
@@ -16,13 +13,86 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing import resource_tracker
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from arena.base.errors import UsageError
+from arena.base.names import as_file_name
 from arena.base.programs.log_lines import set_up_logging
-from arena.base.programs.trouble_note import TroubleNote
+
+# What keeps a part of the site from its work, as a file in the home, where the page of the site's health reads it.
+#
+# Not in a database, for that may be what is away.
+
+DIRECTORY = "parts"
+SUFFIX = ".trouble"
+MAX_CHARACTERS = 500
+MAX_NOTES = 50
+"""That are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something that is wrong with a part.
+
+    Attributes:
+        part: its name.
+        sentence: what is wrong, and with what, for operators: it may name paths, hosts and users of databases.
+        public: what everybody may know of it; "" for nothing.
+    """
+
+    part: str
+    sentence: str
+    public: str = ""
+
+
+class TroubleNote:
+    """The note about one thing that a part does."""
+
+    def __init__(self, directory: str | os.PathLike[str], part: str, of: str = "") -> None:
+        """Prepare.
+
+        Args:
+            directory: the home.
+            part: the name of the part, in lower-case letters.
+            of: which of the things that it does; "" if it does one.
+        """
+        name = f"{part}-{as_file_name(of)}" if of else part
+        self._path = Path(directory, DIRECTORY, f"{name}{SUFFIX}")
+        self._said: str | None = None
+
+    def say(self, sentence: str) -> None:
+        """Keep what is wrong; without room for it, the log alone has it."""
+        if sentence == self._said:
+            return
+        with contextlib.suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = self._path.with_suffix(".new")
+            unfinished.write_bytes(sentence.encode("utf-8", "replace"))
+            unfinished.replace(self._path)
+            self._said = sentence
+
+    def clear(self) -> None:
+        """Say that nothing is wrong, also with what an earlier process has noted."""
+        if self._said != "":
+            with contextlib.suppress(OSError):
+                self._path.unlink(missing_ok=True)
+                self._said = ""
+
+
+def noted_troubles(directory: str | os.PathLike[str]) -> Iterator[Trouble]:
+    """Yield what the parts of a home have noted, for operators."""
+    for path in sorted(Path(directory, DIRECTORY).glob(f"*{SUFFIX}"))[:MAX_NOTES]:
+        with contextlib.suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
+            yield Trouble(path.name.removesuffix(SUFFIX).partition("-")[0], file.read(MAX_CHARACTERS))
+
+
+# A program that runs beside another process, and ends with it.
+#
+# It ends quietly on SIGTERM, and continues when what it needs was away.
 
 AWAY_SECONDS = 5.0
 """Before what can't be done now is tried again."""

@@ -85,7 +85,7 @@ class Table:
 
     def ask(self, seat: int, request: Any) -> Any:
         """Ask the person in a seat until the answer is a legal action."""
-        from arena.match.players.human import LeftMatchError
+        from arena.match.players.player import LeftMatchError
 
         self._draw()
         legal = list(request.legal)
@@ -119,7 +119,7 @@ class Table:
 
     def _obey(self, command: str, seat: int, legal: list[Any]) -> None:
         if command == "quit":
-            from arena.match.players.human import LeftMatchError
+            from arena.match.players.player import LeftMatchError
 
             raise LeftMatchError("")
         if command == "undo":
@@ -139,7 +139,7 @@ class Table:
             click.echo(printable_lines(self._game.render_after(self._state, self._actions)), err=True)
 
     def _undo(self, seat: int) -> None:
-        from arena.match.players.human import TakenBackError
+        from arena.match.players.player import TakenBackError
 
         kept = kept_after_undo(self._actions, seat)
         if kept is not None:

@@ -63,7 +63,7 @@ def play_command(
     from arena.base.records import TimeControl
     from arena.games import make_game, parse_options
     from arena.games.checked_game import checked_game
-    from arena.match.players.human import HUMAN
+    from arena.match.players.player import HUMAN
 
     values = parse_options(game, options)
     loaded = find_bots(bots)
@@ -109,7 +109,7 @@ def _play_with_people(
 ) -> MatchRecord | None:
     """Play the match, and resume it from an earlier state when a person takes actions back; None if a person left."""
     from arena.cli.bots.human_prompt import Table
-    from arena.match.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenBackError
+    from arena.match.players.player import HUMAN, HumanPlayer, LeftMatchError, TakenBackError
     from arena.match.single_match import ask_bot, play_match
 
     def suggest(actions: list[Any]) -> Any:

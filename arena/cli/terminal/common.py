@@ -251,7 +251,7 @@ def find_bots(texts: Sequence[str], args: str = "") -> list[Any]:
         texts: the names.
         args: for the bots, as one shell command line.
     """
-    from arena.match.players.human import HUMAN
+    from arena.match.players.player import HUMAN
     from arena.tournament.definition import find_entrant
 
     added = split_arguments(args)

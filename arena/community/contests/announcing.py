@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from arena.base.mistake import Mistake
+from arena.base.errors import Mistake
 from arena.store.people.contest import ContestReading, StoredContest
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.store import Store

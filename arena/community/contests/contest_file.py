@@ -14,8 +14,7 @@ from pydantic import ValidationError
 from arena.base.checked import mistakes_of, parse_toml, read_toml
 from arena.base.definition import GameChoice
 from arena.base.enums import OpeningChoice
-from arena.base.errors import DefinitionError, OptionError, UsageError
-from arena.base.mistake import Mistake
+from arena.base.errors import DefinitionError, Mistake, OptionError, UsageError
 from arena.base.records import Limits, TimeControl
 from arena.base.stored import is_text
 from arena.base.text import toml_value

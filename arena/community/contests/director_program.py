@@ -15,12 +15,12 @@ from multiprocessing.context import SpawnProcess
 from arena.base.programs.service_program import (
     STEADY_SECONDS,
     Idleness,
+    TroubleNote,
     end_now,
     keep_trying,
     run_service,
     starting_process,
 )
-from arena.base.programs.trouble_note import TroubleNote
 from arena.community.contests.hidden_home import remove_hidden_home_of
 from arena.community.contests.played_contest import PlayedContest
 from arena.community.contests.work import has_work

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from arena.base.errors import ArenaError, DatabaseError
-from arena.base.programs.service_program import Idleness, end_now, keep_trying, run_service
-from arena.base.programs.trouble_note import TroubleNote
+from arena.base.programs.service_program import Idleness, TroubleNote, end_now, keep_trying, run_service
 from arena.community.contests.contest_results import current_version, make_result, version_of
 from arena.community.contests.result_place import result_path
 from arena.community.contests.visibility import visible

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from arena.base.definition import GameChoice
-from arena.base.errors import DefinitionError
-from arena.base.mistake import Mistake
+from arena.base.errors import DefinitionError, Mistake
 from arena.base.shipped import PREFIX
 from arena.base.text import any_of, counted, shortened_text, toml_value
 from arena.community.contests.contest_keys import StageKeys

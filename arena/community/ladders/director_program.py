@@ -9,8 +9,7 @@ import logging
 import sys
 
 from arena.base.errors import UsageError
-from arena.base.programs.service_program import Idleness, end_now, keep_trying, run_service
-from arena.base.programs.trouble_note import TroubleNote
+from arena.base.programs.service_program import Idleness, TroubleNote, end_now, keep_trying, run_service
 from arena.community.ladders.kept_ladder import LOOK_SECONDS, KeptLadder
 from arena.community.ladders.open_ladder import OpenLadder
 from arena.store.home import ArenaHome, open_people

@@ -12,8 +12,7 @@ import os
 import sys
 import time
 
-from arena.base.programs.service_program import Idleness, end_now, keep_trying, run_service
-from arena.base.programs.trouble_note import TroubleNote
+from arena.base.programs.service_program import Idleness, TroubleNote, end_now, keep_trying, run_service
 from arena.community.play.host import Host
 from arena.community.play.menu import MenuMaker
 from arena.community.uploads.containment import can_contain_uploads

@@ -30,10 +30,9 @@ from arena.games import Game, make_game
 from arena.match.bot_pool import BotPool
 from arena.match.human_actions import kept_after_undo, read_action
 from arena.match.players.building import build_bots
-from arena.match.players.call_limit import OutOfTimeError, call_within
-from arena.match.players.human import HUMAN, HumanPlayer, LeftMatchError, TakenBackError
+from arena.match.players.function_player import OutOfTimeError, call_within
 from arena.match.players.manifest import load_bot
-from arena.match.players.player import Request, wall_limit_seconds
+from arena.match.players.player import HUMAN, HumanPlayer, LeftMatchError, Request, TakenBackError, wall_limit_seconds
 from arena.match.single_match import ask_bot
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.store.bot_registry import BotRegistry

@@ -12,8 +12,7 @@ import time
 from pathlib import Path
 
 from arena.base.errors import StoreError
-from arena.base.programs.service_program import Idleness, end_now, keep_trying, run_service
-from arena.base.programs.trouble_note import DIRECTORY, TroubleNote
+from arena.base.programs.service_program import DIRECTORY, Idleness, TroubleNote, end_now, keep_trying, run_service
 from arena.community.submissions.checker import Checker
 from arena.community.submissions.containment_note import note_containment
 from arena.community.submissions.owners import tell_owners

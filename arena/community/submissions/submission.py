@@ -13,8 +13,8 @@ from arena.base.text import counted
 from arena.community.uploads.opened import opened_bot
 from arena.games import GAMES, make_game
 from arena.match.check.check import check_claimed_game
+from arena.match.players.bot_files import describe_left_out
 from arena.match.players.diagnosis import Failure, hint_for
-from arena.match.players.excluded_files import describe_left_out
 from arena.match.players.manifest import resolved_bot_path
 from arena.match.single_match import play_match
 from arena.store.home import ArenaHome

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from arena.base.cache_directory import KERNELS, cache_directory
 from arena.base.errors import KernelError
+from arena.base.shipped import KERNELS, cache_directory
 
 _DIGEST_CHARACTERS = 32
 _MAX_BUILD_BYTES = 16 << 20

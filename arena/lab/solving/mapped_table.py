@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
-from arena.base.cache_directory import TABLES
 from arena.base.errors import KernelError, StoreError, UsageError
 from arena.base.names import as_file_name
+from arena.base.shipped import TABLES
 from arena.base.stored import from_json_text, from_stored
 from arena.games import GAMES
 from arena.games.game import Game

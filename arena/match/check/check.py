@@ -26,8 +26,7 @@ from arena.base.records import (
 from arena.base.shipped import path_of
 from arena.base.text import counted
 from arena.games import GAMES, find_game, make_game
-from arena.match.check.tried_bot import TriedBot
-from arena.match.check.variants import bounds_of, odd_options, options_text
+from arena.match.check.tried_bot import TriedBot, bounds_of, odd_options, options_text
 from arena.match.players.building import build_bots
 from arena.match.players.diagnosis import Failure, hint_for
 from arena.match.players.subprocess import Subprocess

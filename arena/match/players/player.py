@@ -1,14 +1,20 @@
-"""What sits in a seat during a match, as the referee sees it."""
+"""What sits in a seat, as the referee sees it: also a person, or a test double."""
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
-from arena.base.enums import Termination
-from arena.base.records import Fault, SeatReport
+from arena.base.bot_text import BotText
+from arena.base.enums import FaultKind, Termination
+from arena.base.errors import ArenaError, BotError
+from arena.base.records import Bot, Fault, SeatReport
 from arena.protocol.messages import Seating, Wants
+
+# What sits in a seat during a match, as the referee sees it.
 
 WALL_FOR_CPU = 10.0
 """On the CPU clock, a bot that does not use it is ended after this many times its allowance, and a second at least."""
@@ -96,3 +102,130 @@ class Player(ABC):
         self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
         """Take note of how the match ended, and report on it."""
+
+
+# A person in a seat: asked through a function, without a clock.
+
+HUMAN = Bot(name="human", version="1", command=(), directory="")
+"""Stands for a person among the bots of a match."""
+
+
+class TakenBackError(ArenaError):
+    """A person wants to take an action back: the match is broken off, and may begin again from an earlier state.
+
+    Attributes:
+        kept: how many actions stay.
+    """
+
+    def __init__(self, kept: int) -> None:
+        super().__init__(f"everything after {kept} actions is taken back")
+        self.kept = kept
+
+
+class LeftMatchError(ArenaError):
+    """A person has left the match before its end; the text is a sentence."""
+
+
+class HumanPlayer(Player):
+    """Answers with what a person types.
+
+    Attributes:
+        watching: entered while the person is waited for: the bots of the match are watched meanwhile.
+    """
+
+    def __init__(self, read: Callable[[int, Request], Any]) -> None:
+        """Seat a person.
+
+        Args:
+            read: called with the seat and the request; returns a legal action, or raises TakenBackError or
+                LeftMatchError to break the match off.
+        """
+        self.wants = Wants(observation=False)
+        self.watching: Callable[[], AbstractContextManager[None]] = nullcontext
+        self._read = read
+        self._seat = 0
+
+    def begin(self, seating: Seating) -> None:
+        """Take the seat."""
+        self._seat = seating.seat
+
+    def ask(self, request: Request) -> Answer:
+        """Wait for the person, as long as it takes."""
+        asked = time.perf_counter()
+        with self.watching():
+            action = self._read(self._seat, request)
+        return Answer(action, time.perf_counter() - asked)
+
+    def end(
+        self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
+    ) -> SeatReport:
+        """Leave the seat."""
+        return SeatReport(exit=BotText("human"))
+
+
+# A player inside the arena's own process: the test double, and the way to play a million matches in a simulation.
+
+Chooser = Callable[[Request], Any]
+"""Returns an action, or a whole ``Answer``; may raise ``BotError``."""
+
+
+class ScriptedPlayer(Player):
+    """Answers from a function or from a list of actions, and remembers every call.
+
+    Attributes:
+        calls: every call the referee made, as ``(name, value)``.
+    """
+
+    def __init__(
+        self,
+        script: Chooser | Sequence[Any],
+        wants: Wants | None = None,
+        fails_to_start: BotError | None = None,
+    ) -> None:
+        self.wants = wants or Wants()
+        self.calls: list[tuple[str, Any]] = []
+        self._choose = script if callable(script) else _one_after_the_other(script)
+        self._fails_to_start = fails_to_start
+
+    def begin(self, seating: Seating) -> None:
+        """Remember the seating, or fail as scripted."""
+        self.calls.append(("begin", seating))
+        if self._fails_to_start:
+            raise self._fails_to_start
+
+    def ask(self, request: Request) -> Answer:
+        """Answer as scripted; an ``Answer`` later than the deadline is a timeout, as with a process."""
+        self.calls.append(("ask", request))
+        chosen = self._choose(request)
+        answer = chosen if isinstance(chosen, Answer) else Answer(chosen, 0.0)
+        if answer.wall_seconds > request.seconds + request.margin_seconds:
+            raise BotError(FaultKind.TIMEOUT, f"no answer within {request.seconds:g} s")
+        return answer
+
+    def tell_update(self, ply: int, actions: Sequence[Any]) -> None:
+        """Remember it."""
+        self.calls.append(("update", (ply, list(actions))))
+
+    def tell_fault(self, fault: Fault) -> None:
+        """Remember it."""
+        self.calls.append(("fault", fault))
+
+    def end(
+        self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
+    ) -> SeatReport:
+        """Remember it."""
+        self.calls.append(("end", (tuple(ranks), tuple(scores), termination)))
+        return SeatReport()
+
+
+def _one_after_the_other(actions: Sequence[Any]) -> Chooser:
+    """Return a chooser that goes through ``actions``, raising those that are errors."""
+    coming = iter(actions)
+
+    def choose(request: Request) -> Any:
+        action = next(coming)
+        if isinstance(action, BotError):
+            raise action
+        return action
+
+    return choose

@@ -14,9 +14,9 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.base.cache_directory import cache_directory
 from arena.base.known_server import FILES
 from arena.base.records import Bot
+from arena.base.shipped import cache_directory
 
 # Which places belong to a bot that was submitted, to another bot, or to a user whose files may be secret.
 

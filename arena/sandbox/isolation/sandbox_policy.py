@@ -11,11 +11,10 @@ import resource
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.base.cache_directory import CACHE_VARIABLE, KERNELS, TABLES, cache_directory
 from arena.base.enums import FaultKind, IsolationLevel
 from arena.base.errors import BotError, UsageError
 from arena.base.records import MEBIBYTE, Bot, Limits
-from arena.base.shipped import is_example_bot
+from arena.base.shipped import CACHE_VARIABLE, KERNELS, TABLES, cache_directory, is_example_bot
 from arena.sandbox.isolation.control_groups import find_parent_groups, group_specs
 from arena.sandbox.isolation.file_access import (
     ABI_WITH_SCOPES,

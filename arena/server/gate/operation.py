@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from pydantic_core import PydanticCustomError
 
 from arena.base.errors import UsageError
-from arena.base.reason import MAX_REASON_CHARACTERS
+from arena.base.names import MAX_REASON_CHARACTERS
 from arena.community.submissions.upload_directory import Received, UploadDirectory
 from arena.server.gate.actor import Actor
 from arena.server.gate.body import MAX_BODY_BYTES

@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from arena.base.programs.trouble_note import Trouble
+from arena.base.programs.service_program import Trouble
 from arena.server.http import openapi
 from arena.server.http.addresses import Addresses, query_of
 from arena.server.http.builders import Builders

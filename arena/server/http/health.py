@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import anyio.to_thread
 
 from arena.base.errors import ArenaError
-from arena.base.programs.trouble_note import Trouble
+from arena.base.programs.service_program import Trouble
 from arena.base.version import __version__
 from arena.server.http.builders import Builders
 from arena.server.http.endpoint import CspReports

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.base.errors import DatabaseError, UsageError
-from arena.base.programs.service_program import keep_trying
+from arena.base.programs.service_program import TroubleNote, keep_trying
 from arena.base.programs.systemd import notify
-from arena.base.programs.trouble_note import TroubleNote
 from arena.base.shipped import tournament_path
 from arena.community.contests.visibility import visible
 from arena.community.contests.work import has_work

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.base.errors import ArenaError
-from arena.base.programs.trouble_note import Trouble, noted_troubles
+from arena.base.programs.service_program import Trouble, noted_troubles
 from arena.base.text import counted
 from arena.server.operating.parts import PARTS, WEB, WORK, lock_path
 from arena.store.people.contest import ContestPhase, ContestResults, phase_of

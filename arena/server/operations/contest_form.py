@@ -13,8 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from arena.base.errors import ContestError, DefinitionError, UsageError
-from arena.base.mistake import Mistake
+from arena.base.errors import ContestError, DefinitionError, Mistake, UsageError
 from arena.base.records import DEFAULT_LIMITS, LIMITS, MEBIBYTE
 from arena.base.stored import is_plain
 from arena.base.text import toml_text

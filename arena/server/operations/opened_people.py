@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from functools import cache
 
-from arena.base.programs.trouble_note import Trouble
+from arena.base.programs.service_program import Trouble
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.community.uploads.containment import can_contain_uploads
 from arena.server.gate.gate import Gate

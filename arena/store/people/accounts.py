@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, select
 
 from arena.base.errors import UnknownNameError, UsageError
-from arena.base.reason import check_reason
+from arena.base.names import check_reason
 from arena.store.people.public_log import add_line
 from arena.store.people.schema import invitations, people, sessions, submissions, tokens
 from arena.store.people.secret import digest_of

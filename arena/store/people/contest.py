@@ -10,8 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from arena.base.enums import OpeningChoice
-from arena.base.errors import ContestError
-from arena.base.mistake import Mistake
+from arena.base.errors import ContestError, Mistake
 from arena.base.records import DEFAULT_PLY_LIMIT, Limits, TimeControl
 from arena.base.seeds import derived_seed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 
-from arena.base.mistake import Mistake
+from arena.base.errors import Mistake
 from arena.base.text import counted, shortened_text
 from arena.store.people.contest import Contest, ContestPhase, ContestReading, StoredContest, phase_of
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, select
 
-from arena.base.errors import UsageError
-from arena.base.mistake import Mistake
-from arena.base.reason import ACCEPTED, check_reason, is_reason
+from arena.base.errors import Mistake, UsageError
+from arena.base.names import REASON_ACCEPTED as ACCEPTED
+from arena.base.names import check_reason, is_reason
 from arena.base.text import shortened_text
 from arena.store.people.contest import (
     Contest,

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Update, case, func, select
 
 from arena.base.errors import UsageError
-from arena.base.reason import check_reason
+from arena.base.names import check_reason
 from arena.base.stored import from_json_text, from_stored
 from arena.base.text import shortened_text
 from arena.store.people.directing import (

@@ -9,8 +9,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, ForeignKey, Row, Table, select
 
-from arena.base.errors import UnknownNameError
-from arena.base.mistake import Mistake
+from arena.base.errors import Mistake, UnknownNameError
 from arena.base.stored import from_json_text, from_stored
 from arena.store.people.contest import Contest, ContestEntry, ContestReading, ContestStage, StoredContest
 from arena.store.people.schema import metadata, people, submissions

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from arena.base.definition import Absence, Definition, gone
 from arena.base.enums import CorrectionKind
 from arena.base.errors import UnknownNameError, UsageError
-from arena.base.reason import check_reason
+from arena.base.names import check_reason
 from arena.base.records import Bot, Seating
 from arena.store.results.correction_log import Change
 from arena.store.results.store import Store

@@ -14,8 +14,7 @@ from arena.base.records import Bot, MatchSpec
 from arena.games import Drawing, Game, hexagon, make_game
 from arena.games.differences import Differences
 from arena.games.drawing import drawing_problem, shape_problem
-from arena.match.players.player import Answer
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import Answer, ScriptedPlayer
 from arena.match.referee import Referee
 from arena.site.matches.boards import board_svg
 from arena.site.matches.viewed_match import viewed_match

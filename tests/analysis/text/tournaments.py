@@ -6,8 +6,7 @@ from arena.base.errors import BotError
 from arena.base.records import Bot
 from arena.base.seeds import pick_below
 from arena.games import make_game
-from arena.match.players.player import Answer
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import Answer, ScriptedPlayer
 from arena.match.referee import Referee
 from arena.store.results.rows import row_of
 from arena.tournament.director import run_tournament

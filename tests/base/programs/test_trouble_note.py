@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.base.programs.trouble_note import MAX_CHARACTERS, MAX_NOTES, Trouble, TroubleNote, noted_troubles
+from arena.base.programs.service_program import MAX_CHARACTERS, MAX_NOTES, Trouble, TroubleNote, noted_troubles
 
 
 def noted(home):

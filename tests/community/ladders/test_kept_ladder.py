@@ -12,8 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from arena.base.enums import CorrectionKind
-from arena.base.programs.service_program import keep_trying
-from arena.base.programs.trouble_note import TroubleNote
+from arena.base.programs.service_program import TroubleNote, keep_trying
 from arena.community.ladders import director_program
 from arena.community.ladders.kept_ladder import KeptLadder
 from arena.community.ladders.open_ladder import OpenLadder

@@ -7,13 +7,12 @@ import pytest
 from arena.base.errors import LateError
 from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.match.check.check import busy_bot
-from arena.match.check.tried_bot import TriedBot
-from arena.match.check.variants import bounds_of, odd_options
-from arena.match.late_tries import MAX_TRIES
+from arena.match.check.tried_bot import TriedBot, bounds_of, odd_options
 from arena.match.players import process_player
 from arena.match.players.manifest import load_bot
 from arena.match.players.process_player import ProcessPlayer
 from arena.match.players.subprocess import Subprocess
+from arena.match.single_match import MAX_TRIES
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from tests.conftest import BOTS

@@ -12,7 +12,8 @@ import sys
 import pytest
 
 from arena.base.errors import BotDefinitionError
-from arena.match.players import build_output, building
+from arena.match.players import building
+from arena.match.players import building as build_output
 from arena.match.players.building import build_bots, is_built
 from arena.match.players.manifest import load_bot
 from arena.match.single_match import play_match

@@ -12,9 +12,8 @@ import pytest
 
 from arena.base.errors import BotDefinitionError, DefinitionError
 from arena.community.submissions.submission import submit
-from arena.match.players import excluded_files
-from arena.match.players.bot_files import LEFT_OUT
-from arena.match.players.excluded_files import describe_left_out
+from arena.match.players import bot_files as excluded_files
+from arena.match.players.bot_files import LEFT_OUT, describe_left_out
 from arena.match.players.manifest import load_bot
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredBot

@@ -25,7 +25,7 @@ from arena.base.bot_text import OPERATOR
 from arena.base.enums import ClockKind
 from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.botkit import Choice
-from arena.match.players.call_limit import OutOfTimeError, call_within
+from arena.match.players.function_player import OutOfTimeError, call_within
 from arena.tournament.definition import make_definition
 
 GAME, OPTIONS = "differences", {"size": 4}

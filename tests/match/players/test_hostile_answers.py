@@ -10,8 +10,7 @@ from arena.base.enums import FaultKind
 from arena.base.errors import BotError
 from arena.base.records import Bot, MatchRecord, MatchSpec
 from arena.games import GAMES
-from arena.match.players.player import Answer
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import Answer, ScriptedPlayer
 from arena.match.referee import Referee
 from arena.match.replay import check_record
 from arena.protocol.frames import FrameError, decode_body, encode_frame

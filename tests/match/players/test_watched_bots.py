@@ -11,9 +11,9 @@ from arena.base.enums import FaultKind, IsolationLevel
 from arena.base.records import MEBIBYTE, Limits, TimeControl
 from arena.match.bot_pool import BotPool
 from arena.match.players import off_turn
-from arena.match.players.human import HUMAN, HumanPlayer
 from arena.match.players.manifest import load_bot
 from arena.match.players.off_turn import MAX_WATCH_SECONDS, RunningBots
+from arena.match.players.player import HUMAN, HumanPlayer
 from arena.sandbox.isolation import procfs
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation

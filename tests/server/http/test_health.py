@@ -5,7 +5,7 @@ import threading
 import anyio
 import pytest
 
-from arena.base.programs.trouble_note import Trouble
+from arena.base.programs.service_program import Trouble
 from arena.server.http.endpoint import CspReports
 from arena.server.http.health import TROUBLES_SECONDS, Health
 from arena.server.http.opened_home import OpenedHome

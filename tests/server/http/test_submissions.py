@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from arena.base.programs.trouble_note import TroubleNote
+from arena.base.programs.service_program import TroubleNote
 from arena.community.submissions import upload_directory
 from arena.community.uploads.containment import Containment
 from arena.server.gate import body as upload

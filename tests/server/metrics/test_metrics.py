@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
-from arena.base.programs.trouble_note import Trouble
+from arena.base.programs.service_program import Trouble
 from arena.server.http.hosts import Hosts
 from arena.server.http.observation import Answered
 from arena.server.metrics.exposition import (

@@ -5,7 +5,7 @@ import resource
 import pytest
 
 from arena.base.errors import DatabaseError
-from arena.base.programs.trouble_note import Trouble, TroubleNote
+from arena.base.programs.service_program import Trouble, TroubleNote
 from arena.server.operating.parts import locked_parts
 from arena.server.operating.troubles import PROBE, troubles, why_unwritable
 from arena.store.home import ArenaHome, open_people

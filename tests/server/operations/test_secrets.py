@@ -11,7 +11,7 @@ from itertools import product
 
 import pytest
 
-from arena.base.programs.trouble_note import TroubleNote
+from arena.base.programs.service_program import TroubleNote
 from arena.community.contests.results_program import ResultMaker
 from arena.site.publish.publishing import publish
 from arena.store.home import ArenaHome

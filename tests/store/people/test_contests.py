@@ -6,8 +6,7 @@ from threading import Event, Thread
 
 import pytest
 
-from arena.base.errors import UnknownNameError, UsageError
-from arena.base.mistake import Mistake
+from arena.base.errors import Mistake, UnknownNameError, UsageError
 from arena.store.people.contest import ContestPhase, ContestStage, phase_of
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.secret import new_secret

@@ -8,7 +8,7 @@ from arena.analysis.measures.standings_cache import standings_of
 from arena.base.definition import Definition, GameChoice
 from arena.games import make_game
 from arena.match.players.manifest import load_bot
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.store.results.rows import row_of
 from arena.tournament.director import run_tournament

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from arena.base.records import Bot
-from arena.match.players.scripted import ScriptedPlayer
+from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.protocol.messages import Wants
 from arena.sandbox.isolation.sandbox_policy import Isolation
