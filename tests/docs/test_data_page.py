@@ -13,8 +13,7 @@ from arena import crosstable_of, standings_of
 from arena.cli.command_table import COMMANDS
 from arena.cli.group import arena as arena_group
 from arena.cli.group import run
-from arena.cli.remote.credentials import Credentials
-from arena.cli.remote.site_address import site_address
+from arena.cli.remote.credentials import Credentials, site_address
 from arena.store.home import ArenaHome
 from arena.store.people.secret import new_token
 from arena.tournament.definition import load_definition

@@ -20,7 +20,7 @@ from arena.base.errors import SiteAwayError, SiteError, UsageError
 from arena.base.names import is_visible
 from arena.base.programs.loopback import is_loopback
 from arena.base.text import size_text
-from arena.cli.remote.site_address import SiteAddress
+from arena.cli.remote.credentials import SiteAddress
 
 # Text of a site, so that it can be shown: it may be anything.
 

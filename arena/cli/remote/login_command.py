@@ -15,8 +15,7 @@ from arena.cli.terminal.streams import FAILED, OK
 from arena.store.people.secret import is_token
 
 if TYPE_CHECKING:
-    from arena.cli.remote.credentials import Credentials
-    from arena.cli.remote.site_address import SiteAddress
+    from arena.cli.remote.credentials import Credentials, SiteAddress
     from arena.cli.remote.site_client import Account, SiteClient
 
 
@@ -57,8 +56,7 @@ def login_command(
     if url is None:
         return _list(table_format)
     _warn_of_environment()
-    from arena.cli.remote.credentials import Credentials
-    from arena.cli.remote.site_address import site_address
+    from arena.cli.remote.credentials import Credentials, site_address
     from arena.cli.remote.site_client import SiteClient, account_of
 
     site = site_address(url, plain_http)
@@ -105,8 +103,7 @@ def _end(client: SiteClient) -> None:
 
 def _list(table_format: str) -> int:
     """Print where somebody is signed in; fail if a site could not be asked."""
-    from arena.cli.remote.credentials import Credentials
-    from arena.cli.remote.site_address import site_address
+    from arena.cli.remote.credentials import Credentials, site_address
     from arena.cli.remote.site_client import SiteClient, account_of
 
     _warn_of_environment()
@@ -188,7 +185,7 @@ def _chosen(credentials: Credentials, url: str | None) -> SiteAddress:
     Raises:
         UsageError: if it is not clear which.
     """
-    from arena.cli.remote.site_address import site_address
+    from arena.cli.remote.credentials import site_address
 
     if url is not None:
         return site_address(url, may_be_plain=True)

@@ -14,9 +14,8 @@ from arena.base.names import is_visible_text
 from arena.base.stored import is_whole
 from arena.base.text import shortened_text
 from arena.base.version import __version__
-from arena.cli.remote.credentials import Credentials
+from arena.cli.remote.credentials import Credentials, SiteAddress, site_address
 from arena.cli.remote.exchange import Progress, Reply, Request, Upload, exchange, visible_sentence
-from arena.cli.remote.site_address import SiteAddress, site_address
 from arena.store.people.secret import is_token
 
 JSON, BYTES = "application/json", "application/octet-stream"

@@ -214,8 +214,7 @@ def serve_command(
     from arena.server.http.opened_home import OpenedHome
     from arena.server.http.server import Beside, listen, serve
     from arena.server.http.supervisor import Supervisor
-    from arena.server.metrics.exposition import RequestMetrics, metrics_app
-    from arena.server.metrics.state_metrics import StateMetrics
+    from arena.server.metrics.metrics import RequestMetrics, StateMetrics, metrics_app
     from arena.server.operations.opened_people import OpenedPeople
 
     set_up_logging(logging.NOTSET if log_requests else logging.WARNING)

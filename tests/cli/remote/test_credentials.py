@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.base.errors import UsageError
-from arena.cli.remote.credentials import Credentials, credentials_path
+from arena.cli.remote.credentials import Credentials, credentials_path, site_address
 from arena.cli.remote.exchange import proxy_for
-from arena.cli.remote.site_address import site_address
 from arena.cli.remote.site_client import for_site
 from arena.store.people.secret import new_token
 

@@ -12,8 +12,8 @@ import pytest
 
 from arena.base.errors import ArenaError, SiteAwayError, SiteError, UsageError
 from arena.cli.remote import exchange as exchange_module
+from arena.cli.remote.credentials import site_address
 from arena.cli.remote.exchange import Deadline, Request, exchange
-from arena.cli.remote.site_address import site_address
 from arena.cli.remote.site_client import SiteClient, account_of
 from arena.store.people.secret import new_token
 from tests.cli.remote.conftest import hostile, response, saying

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.cli.remote.credentials import Credentials, credentials_path
-from arena.cli.remote.site_address import site_address
+from arena.cli.remote.credentials import Credentials, credentials_path, site_address
 from arena.store.people.secret import new_token
 from tests.cli.calls import called, refusal
 from tests.cli.remote.conftest import hostile, response, saying

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from arena.base.errors import SiteError
-from arena.cli.remote.site_address import site_address
+from arena.cli.remote.credentials import site_address
 from arena.cli.remote.site_client import SiteClient, account_of, end_token
 from arena.store.home import ArenaHome
 from tests import needs

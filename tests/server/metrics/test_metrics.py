@@ -11,16 +11,17 @@ import pytest
 from arena.base.programs.service_program import Trouble
 from arena.server.http.hosts import Hosts
 from arena.server.http.observation import Answered
-from arena.server.metrics.exposition import (
+from arena.server.metrics.metrics import (
     CONTENT_TYPE,
+    MEASURE_SECONDS,
     Metric,
     MetricKind,
     RequestMetrics,
     Sample,
+    StateMetrics,
     exposition,
     metrics_app,
 )
-from arena.server.metrics.state_metrics import MEASURE_SECONDS, StateMetrics
 from arena.server.operating.parts import PARTS
 from arena.site.frame.page import Lane
 from arena.store.home import ArenaHome, open_people
