@@ -15,7 +15,7 @@ from arena.base.records import Bot, MatchRecord, ScheduledMatch, SeatReport, Tim
 from arena.games import make_game
 from arena.games.kernels.loading import load
 from arena.lab.matches.accuracy import accuracy_of_tournament
-from arena.lab.matches.annotated_tournament import TournamentAnnotator
+from arena.lab.matches.annotating import TournamentAnnotator
 from arena.lab.solving.limits import Limits, free_memory_bytes
 from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of

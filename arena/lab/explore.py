@@ -12,7 +12,7 @@ from arena.base.errors import UsageError
 from arena.games.game import Game
 from arena.lab.oracle import Oracle
 from arena.lab.solving.limits import Limits, free_memory_bytes
-from arena.lab.solving.symmetries import symmetries_of
+from arena.lab.solving.positions import symmetries_of
 from arena.lab.solving.worth import Worth
 
 MAX_PLIES = 10

@@ -14,11 +14,9 @@ from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
 from arena.games.kernels.loading import has_kernel, is_built, share_solver_of
 from arena.games.kernels.solver import Needs, ShareSolver
-from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, states_text
-from arena.lab.solving.retrograde import Shares, paranoid_of, shares_of
+from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state, count_states, states_text
 from arena.lab.solving.solution import By
-from arena.lab.solving.state_count import bytes_per_state, count_states
-from arena.lab.solving.state_graph import explore
+from arena.lab.solving.state_graph import Shares, explore, paranoid_of, shares_of
 from arena.lab.solving.worth import Known
 
 MAX_LINE = 1000

@@ -11,16 +11,13 @@ from arena.games.game import Game
 from arena.games.kernels.loading import has_solver, is_built, solver_of
 from arena.games.kernels.solver import parts_of
 from arena.lab.shares import ShareOracle
-from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, states_text
+from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state, count_states, states_text
+from arena.lab.solving.positions import up_to_symmetry
 from arena.lab.solving.proofs import Proof, proof_of
-from arena.lab.solving.retrograde import Retrograde
 from arena.lab.solving.saved_tables import FEW_STATES
-from arena.lab.solving.search_solution import actions_and_states, search_solution
-from arena.lab.solving.solution import By, Solution
-from arena.lab.solving.solving_plan import Plan, plan_of
-from arena.lab.solving.state_count import bytes_per_state, count_states
-from arena.lab.solving.state_graph import StateGraph, explore
-from arena.lab.solving.symmetries import up_to_symmetry
+from arena.lab.solving.search import actions_and_states, search_solution
+from arena.lab.solving.solution import By, Plan, Solution, plan_of
+from arena.lab.solving.state_graph import Retrograde, StateGraph, explore
 from arena.lab.solving.tables import Table
 from arena.lab.solving.worth import OUTCOME_UNIT, PARTS, Known, worth_between
 

@@ -167,7 +167,7 @@ def test_the_digest_of_the_code_follows_every_python_file(tmp_path, monkeypatch)
 
 OF_OTHERS = {
     "arena.tournament.executors.worker_start",
-    "arena.lab.solving.mapped_table",
+    "arena.lab.solving.tables",
     "arena.match.players.game_location",
 }
 """Modules that look for files of games and scripts, which may be from outside the package."""

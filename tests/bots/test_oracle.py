@@ -11,8 +11,7 @@ from arena.botkit import Choice, Clock, MatchInfo
 from arena.games import make_game
 from arena.lab.oracle import Oracle
 from arena.lab.solving.limits import Limits
-from arena.lab.solving.retrograde import paranoid_of, shares_of
-from arena.lab.solving.state_graph import explore
+from arena.lab.solving.state_graph import explore, paranoid_of, shares_of
 from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation import sandbox_policy
 from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec

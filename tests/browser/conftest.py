@@ -11,8 +11,8 @@ from http import HTTPStatus
 
 import pytest
 
-from arena.lab.matches.annotated_tournament import TournamentAnnotator
-from arena.lab.matches.kept_puzzles import keep_puzzles
+from arena.lab.matches.annotating import TournamentAnnotator
+from arena.lab.matches.puzzle import keep_puzzles
 from arena.lab.solving.limits import Limits
 from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play

@@ -10,8 +10,7 @@ import pytest
 from arena.base.errors import KernelError
 from arena.games import make_game
 from arena.games.kernels import cache as kernel_cache
-from arena.lab.solving.mapped_table import TableError
-from arena.lab.solving.tables import TableFile, save_table
+from arena.lab.solving.tables import TableError, TableFile, save_table
 from tests import needs
 
 STRANGER = 65534

@@ -8,11 +8,10 @@ from arena.base.errors import KernelError, UsageError
 from arena.games import make_game
 from arena.lab.explore import Explorer, PlayedMatch, Results, first_of_each_state
 from arena.lab.oracle import Oracle
-from arena.lab.solving import reach
+from arena.lab.solving import solution as reach
 from arena.lab.solving.limits import Limits
-from arena.lab.solving.retrograde import Retrograde
-from arena.lab.solving.state_graph import explore
-from arena.lab.solving.symmetries import symmetries_of, up_to_symmetry
+from arena.lab.solving.positions import symmetries_of, up_to_symmetry
+from arena.lab.solving.state_graph import Retrograde, explore
 from arena.lab.solving.worth import value_of_margin
 
 

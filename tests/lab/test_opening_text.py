@@ -12,8 +12,7 @@ from arena.games import make_game
 from arena.games.kernels import slips
 from arena.games.kernels.playouts import PlayoutMargin
 from arena.lab import opening_worth
-from arena.lab.opening_text import judged_sentence, opening_sentence
-from arena.lab.opening_worth import OpeningBalance, judged_margins, opening_balance
+from arena.lab.opening_worth import OpeningBalance, judged_margins, judged_sentence, opening_balance, opening_sentence
 from arena.lab.oracle import Oracle
 from arena.lab.solving.worth import Outcome
 from arena.tournament.openings import openings

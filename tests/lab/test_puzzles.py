@@ -8,9 +8,8 @@ import pytest
 from arena.base.errors import StoreError, UsageError
 from arena.games import make_game
 from arena.games.kernels.loading import has_solver
-from arena.lab.matches.decisions import decisions_by_position
-from arena.lab.matches.kept_puzzles import keep_puzzles, kept_puzzles
-from arena.lab.matches.puzzle_search import MIN_CHOICES, find_puzzles, lines_log2
+from arena.lab.matches.puzzle import keep_puzzles, kept_puzzles
+from arena.lab.matches.puzzle_search import MIN_CHOICES, decisions_by_position, find_puzzles, lines_log2
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.worth import Outcome
 from arena.store.home import ArenaHome

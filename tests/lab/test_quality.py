@@ -8,20 +8,13 @@ import pytest
 
 from arena.games import make_game
 from arena.lab.measures import play_measures, value_measures
-from arena.lab.measures.answers import answers_of, variation_sentences
-from arena.lab.measures.boards import boards_of
-from arena.lab.measures.comparison import Comparison
-from arena.lab.measures.estimate import Cluster, Kind, exactly, share_of
-from arena.lab.measures.exact_values import BestPlay, NoValuesError, exact_values
-from arena.lab.measures.kingmaking import decides_among_others
-from arena.lab.measures.measure import Measure, Row, Unit
-from arena.lab.measures.openings import opening_balance
+from arena.lab.measures.answers import Comparison, answers_of, variation_sentences
+from arena.lab.measures.exact_values import BestPlay, NoValuesError, exact_values, opening_balance
+from arena.lab.measures.measure import Cluster, Kind, Measure, Row, Unit, exactly, share_of
 from arena.lab.measures.report import PARTS_OF, QualityReport, survey_quality
-from arena.lab.measures.simple_strategies import board_of, simple_strategies
-from arena.lab.measures.simulation import simulate
-from arena.lab.measures.skill_ladder import Step, Strength, encounter
-from arena.lab.measures.survey import SHARES, Plan
-from arena.lab.measures.tree_search import TreeSearch
+from arena.lab.measures.simulation import TreeSearch, decides_among_others, simulate
+from arena.lab.measures.skill_ladder import Step, Strength, board_of, encounter, simple_strategies
+from arena.lab.measures.survey import SHARES, Plan, boards_of
 from arena.lab.solving.limits import Limits
 from tests.lab.games import PATH, game_of, plain_value
 from tests.lab.quality_games import COIN, EDGE, MIRROR, ONE_ACTION, played_at_random, table_game
@@ -175,7 +168,7 @@ def test_openings_have_the_outcomes_that_plain_recursion_finds(name, options):
 
 
 def test_openings_that_are_too_many_are_drawn(monkeypatch):
-    monkeypatch.setattr("arena.lab.measures.openings.MAX_ENUMERATED", 3)
+    monkeypatch.setattr("arena.lab.measures.exact_values.MAX_ENUMERATED", 3)
     game = make_game("differences", size=3)
     rows = opening_balance(game, exact_values(game, "differences", Limits()), 2, range(400), lambda: None)
     assert {row.estimate.kind for row in rows} == {Kind.SAMPLED}

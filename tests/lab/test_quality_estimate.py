@@ -8,21 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.lab.measures.estimate import (
+from arena.lab.measures.measure import (
     Cluster,
     Estimate,
     Kind,
+    Unit,
     between,
     difference,
     differing_share,
+    ends_text,
+    estimate_text,
     exactly,
     mean_of,
     share_of,
 )
-from arena.lab.measures.measure import Unit
 from arena.lab.measures.play_measures import draws_and_margins, first_seat, length_and_branching
-from arena.lab.measures.simple_strategies import RandomStrategy
-from arena.lab.measures.text import ends_text, estimate_text
+from arena.lab.measures.skill_ladder import RandomStrategy
 from tests.lab.quality_games import UNEQUAL, played_at_random, table_game
 
 

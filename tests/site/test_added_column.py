@@ -8,8 +8,8 @@ import pytest
 
 from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.text import notebook, standings_columns
-from arena.analysis.text.data_frame import rows_of
 from arena.analysis.text.standings_columns import StatColumn
+from arena.analysis.text.standings_table import rows_of
 from arena.cli.group import run
 from arena.site.publish.one_file import report_file
 from arena.site.publish.publishing import publish

@@ -7,10 +7,9 @@ import pytest
 
 from arena.base.definition import GameChoice
 from arena.games import make_game
-from arena.lab.matches.annotated_tournament import TournamentAnnotator
-from arena.lab.matches.annotating import Annotator
+from arena.lab.matches.annotating import Annotator, TournamentAnnotator
 from arena.lab.solving.limits import Limits
-from arena.lab.solving.worth_text import SEATS, worth_text
+from arena.lab.solving.worth import SEATS, worth_text
 from arena.site.matches.annotated_positions import AnnotatedPositions
 from arena.site.matches.match_model import ViewedMatch
 from arena.site.matches.viewed_match import viewed_match

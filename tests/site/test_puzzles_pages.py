@@ -4,7 +4,7 @@ import html5lib
 import pytest
 
 from arena.base.errors import StoreError, UnknownNameError
-from arena.lab.matches.kept_puzzles import keep_puzzles
+from arena.lab.matches.puzzle import keep_puzzles
 from arena.lab.oracle import Oracle
 from arena.site.matches.puzzles import build_puzzle, build_puzzles
 from arena.site.matches.puzzles_model import PuzzleParameters, PuzzlesParameters

@@ -6,9 +6,8 @@ from html.parser import HTMLParser
 import pytest
 
 from arena.games import make_game
-from arena.lab.measures.comparison import Comparison
-from arena.lab.measures.estimate import Cluster, exactly, share_of
-from arena.lab.measures.measure import Measure, Row, Unit
+from arena.lab.measures.answers import Comparison
+from arena.lab.measures.measure import Cluster, Measure, Row, Unit, exactly, share_of
 from arena.lab.measures.report import QualityReport, survey_quality
 from arena.lab.measures.survey import Plan
 from arena.lab.solving.limits import Limits

@@ -4,7 +4,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from types import MappingProxyType
 
-from arena.analysis.measures.bracket import bracket_of, round_cards_of
+from arena.analysis.measures.rounds_played import bracket_of, round_cards_of
 from arena.site.pages.rounds import shown_card, shown_stages
 from arena.site.render import Setting, environment
 from tests.analysis.text.test_bracket_text import named, published_swiss, six

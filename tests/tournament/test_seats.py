@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.analysis.measures.schedule_balance import schedule_balance, seatings_of
+from arena.analysis.measures.schedule import schedule_balance, seatings_of
 from arena.base.records import ScheduledMatch
 from arena.tournament.seats import SeatPlanner, rotations, steps
 

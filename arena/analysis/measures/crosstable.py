@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.analysis.measures.encounters import CountedEncounter, count_encounters, result_counts
-from arena.analysis.measures.result_table import ResultTable
+from arena.analysis.measures.result_table import CountedEncounter, ResultTable, count_encounters, result_counts
 from arena.analysis.measures.standings_cache import standings_of
 from arena.base.display import Tabular
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope

@@ -1,23 +1,111 @@
-"""Results as arrays, read from the store piece by piece: a million of them take a few bytes each, and no objects.
-
-``standings`` counts them; ``encounters.py`` has the same results as values, for statistics about the games.
-"""
+"""Counted encounters, and the table of results that they are counted from."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.analysis.measures.encounters import CountedEncounter
-from arena.analysis.measures.result_pieces import Piece, TournamentResults, results_of_tournament, widened
-from arena.analysis.measures.results_so_far import results_so_far
-from arena.ratings.result_arrays import EncounterArrays, Integers, combined, counting_numbers, numbered, padded
+from arena.analysis.measures.result_pieces import (
+    Piece,
+    TournamentResults,
+    results_of_tournament,
+    results_so_far,
+    widened,
+)
+from arena.base.results import StoredResult
+from arena.ratings.result_arrays import (
+    EncounterArrays,
+    Integers,
+    combined,
+    counting,
+    counting_numbers,
+    numbered,
+    padded,
+)
 from arena.store.results.record_reader import RecordReader, Within
 from arena.store.results.scope import Scope
 from arena.store.results.values import StoredTournament
+
+# Encounters counted from results: equal ones are one line, with their number.
+
+
+class CountedMatch(NamedTuple):
+    """One match as tables count it.
+
+    Attributes:
+        bots: ``name@version`` per seat.
+        ranks: per seat.
+        rated: whether it counts for ratings.
+    """
+
+    bots: tuple[str, ...]
+    ranks: tuple[int, ...]
+    rated: bool = True
+
+
+class CountedEncounter(NamedTuple):
+    """Encounters with equal results, and their number.
+
+    Attributes:
+        game: the game's name.
+        matches: its matches, in the order of the schedule.
+        occurrences: how many encounters had these results.
+    """
+
+    game: str
+    matches: tuple[CountedMatch, ...]
+    occurrences: int = 1
+
+
+def count_encounters(results: Iterable[StoredResult]) -> list[CountedEncounter]:
+    """Count encounters with equal results.
+
+    Args:
+        results: in the order of the schedule, tournament by tournament.
+    """
+    keys: list[int] = []  # numbers and texts instead of tuples: a million of those keep the garbage collector busy
+    openings: list[str] = []
+    actions: list[str] = []
+    kinds: list[int] = []
+    kind_of: dict[tuple[str, tuple[str, ...], tuple[int, ...]], int] = {}
+    for tournament, encounter, game, bots, ranks, opening_hash, actions_hash in results:
+        keys.append(tournament << 64 | encounter)
+        openings.append(f"{opening_hash} {bots}")
+        actions.append(actions_hash)
+        kinds.append(kind_of.setdefault((game, bots, ranks), len(kind_of)))
+    lines = zip(keys, kinds, counting(openings, actions), strict=True)
+    together = groupby(lines, key=itemgetter(0))
+    counted = Counter(tuple(2 * kind + counts for _, kind, counts in group) for _, group in together)
+    values = list(kind_of)
+    return sorted(
+        CountedEncounter(
+            values[encounter[0] // 2][0],
+            tuple(CountedMatch(*values[match // 2][1:], match % 2 == 1) for match in encounter),
+            occurrences,
+        )
+        for encounter, occurrences in counted.items()
+    )
+
+
+def result_counts(encounters: Iterable[CountedEncounter]) -> Counter[tuple[tuple[str, ...], tuple[int, ...]]]:
+    """Return the number of matches by their result: bots and ranks, per seat."""
+    counts: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
+    for encounter in encounters:
+        for match in encounter.matches:
+            counts[match.bots, match.ranks] += encounter.occurrences
+    return counts
+
+
+# Results as arrays, read from the store piece by piece: a million of them take a few bytes each, and no objects.
+#
+# ``standings`` counts them; ``encounters.py`` has the same results as values, for statistics about the games.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.analysis.measures.encounters import CountedEncounter
-from arena.analysis.measures.result_table import ResultTable
+from arena.analysis.measures.result_table import CountedEncounter, ResultTable
 from arena.base.display import Tabular
 from arena.base.ranking import competition_ranks
 from arena.ratings import MU, SIGMA, Rating

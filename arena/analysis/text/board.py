@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.analysis.text.markup import lines_of_text, text
 from arena.analysis.text.match_view import DRAWING_ORDER, SEAT_SHAPES, board_box, checked_drawing, is_text_board
+from arena.analysis.text.tables import lines_of_text, text
 from arena.games import Game
 
 SEAT_COLOURS = ("#25866d", "#c2572d", "#5970d5", "#917408", "#b551a6", "#2b7eab", "#6f7e30", "#73777f")

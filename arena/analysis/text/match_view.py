@@ -1,12 +1,9 @@
-"""A match as viewers show it: a frame for each ply, and marks that say who made them and in which order.
-
-A game draws a state (``arena.games.drawing``), which does not say who made which mark. The actions do: a mark belongs
-to the seat after whose action it appears.
-"""
+"""A match as viewers show it, and which matches of a tournament its report replays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from arena.analysis.text.tables import printable
@@ -16,6 +13,11 @@ from arena.games import Drawing, Game, text_drawing
 from arena.games.drawing import Shape, drawing_problem
 from arena.games.squares import as_square
 from arena.match.replay import states_of
+
+# A match as viewers show it: a frame for each ply, and marks that say who made them and in which order.
+#
+# A game draws a state (``arena.games.drawing``), which does not say who made which mark. The actions do: a mark belongs
+# to the seat after whose action it appears.
 
 SEAT_STYLES = 8
 """Colours of seats."""
@@ -202,3 +204,47 @@ def outline_of(action: Any, new: Sequence[Any], shapes: Sequence[Any]) -> Sequen
         if kind in ("line", "polygon") and values[-1] != _BOARD:
             return kind, *values[:-1], "last"
     return None
+
+
+# Which matches of a tournament its report can replay: those that a reader looks for first.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    match: int
+    pairing: frozenset[str]
+    has_fault: bool
+
+
+class MatchChoice:
+    """Collects the matches of a tournament, and orders them by how much a reader wants to see them."""
+
+    def __init__(self) -> None:
+        """Begin with no match."""
+        self._seen: list[_Candidate] = []
+
+    def add(self, record: MatchRecord) -> None:
+        """Add a match, in the order of the schedule."""
+        self._seen.append(_Candidate(match=record.match, pairing=frozenset(record.bots), has_fault=bool(record.faults)))
+
+    def ordered(self) -> list[int]:
+        """Return the numbers of all matches: the last of each pairing, those with faults, then the latest."""
+        last = {candidate.pairing: candidate.match for candidate in self._seen}
+
+        def key(candidate: _Candidate) -> tuple[bool, bool, int]:
+            is_last = last[candidate.pairing] == candidate.match
+            return not is_last, not candidate.has_fault, -candidate.match
+
+        return [candidate.match for candidate in sorted(self._seen, key=key)]
+
+    def first_to_open(self, best: Iterable[str]) -> int | None:
+        """Return the last match of the two best bots, or the last of all; None without a match.
+
+        Args:
+            best: ``name@version``, the best first.
+        """
+        top = set(list(best)[:2])
+        return next(
+            (candidate.match for candidate in reversed(self._seen) if top <= candidate.pairing),
+            self._seen[-1].match if self._seen else None,
+        )

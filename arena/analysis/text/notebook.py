@@ -8,16 +8,22 @@ from typing import Any
 
 from arena.analysis.measures.crosstable import Crosstable
 from arena.analysis.measures.standings import Standing, Standings
-from arena.analysis.text.data_frame import to_pandas, to_polars
-from arena.analysis.text.inline_html import HtmlCell, ends, paragraph, shade, table
-from arena.analysis.text.interval_scale import IntervalScale
-from arena.analysis.text.markup import name, text
-from arena.analysis.text.notebook_match import ending_text, match_html, result_html, result_text
+from arena.analysis.text.notebook_html import (
+    HtmlCell,
+    IntervalScale,
+    ending_text,
+    ends,
+    match_html,
+    paragraph,
+    result_html,
+    result_text,
+    shade,
+    table,
+)
 from arena.analysis.text.standings_columns import StatColumn, standings_columns
-from arena.analysis.text.standings_footer import standings_footer
-from arena.analysis.text.standings_table import crosstable_table, standings_table
-from arena.analysis.text.tables import Column, printable, render_table, shown
-from arena.analysis.text.verdict import verdict
+from arena.analysis.text.standings_table import crosstable_table, standings_table, to_pandas, to_polars
+from arena.analysis.text.tables import Column, name, printable, render_table, shown, text
+from arena.analysis.text.verdict import standings_footer, verdict
 from arena.base.records import MatchRecord
 from arena.base.text import counted
 from arena.store.results.match_records import Records

@@ -1,14 +1,27 @@
-"""Standings, crosstables and final rankings as columns and rows."""
+"""Standings, crosstables and final rankings as columns and rows, and as data frames."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from functools import singledispatch
+from importlib import import_module
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from arena.analysis.measures.crosstable import Score
+from arena.analysis.measures.crosstable import Crosstable, Score
 from arena.analysis.measures.standings import Standings
 from arena.analysis.text.standings_columns import flat_table, standings_columns
 from arena.analysis.text.tables import Column, Row
+from arena.base.bot_text import OPERATOR, BotText
+from arena.base.errors import UnknownNameError, UsageError
+from arena.base.records import MatchRecord
+from arena.store.results.match_records import Records
+from arena.store.results.rows import as_json
 from arena.tournament.formats.format import Placing
+
+# Standings, crosstables and final rankings as columns and rows.
 
 
 def standings_table(table: Standings, formatted: bool = True) -> tuple[list[Column], list[Row]]:
@@ -95,3 +108,151 @@ def _decimals(ranking: Sequence[tuple[str, Placing]], key: str) -> int | None:
     if all(float(value).is_integer() for value in values):
         return 0 if any(isinstance(value, float) for value in values) else None
     return 2 if any(4 * value % 2 for value in values) else 1
+
+
+# Tables as data frames. Neither pandas nor polars is needed before a frame is asked for.
+
+Types = Mapping[str, Any]
+"""The type of each column, as in an annotation; ``Any`` for what depends on the game or the bot."""
+
+_PANDAS_TYPES = {int: "int64", float: "float64", bool: "bool", str: "str"}
+
+
+@singledispatch
+def column_types(value: Any) -> Types:
+    """Return the columns of a table, with the type of each."""
+    raise NotImplementedError(type(value).__name__)
+
+
+@singledispatch
+def rows_of(value: Any) -> Iterable[Mapping[str, Any]]:
+    """Return the rows of a table, with a value for each column."""
+    raise NotImplementedError(type(value).__name__)
+
+
+@column_types.register
+def _standings_types(value: Standings) -> Types:
+    return {
+        key: int if column.kind is dict else column.kind
+        for column in standings_columns(value.players)
+        for key in column.flat or (column.key,)
+    }
+
+
+@rows_of.register
+def _standings_rows(value: Standings) -> Iterable[Mapping[str, Any]]:
+    return flat_standings_table(value)[1]
+
+
+@column_types.register
+def _crosstable_types(value: Crosstable) -> Types:
+    return {"rank": int, "bot": str, "rival": str, "points": float, "matches": int}
+
+
+@rows_of.register
+def _crosstable_rows(value: Crosstable) -> Iterable[Mapping[str, Any]]:
+    names = value.shown_names
+    for rank, (label, bot) in enumerate(names.items(), 1):
+        for rival, rival_name in names.items():
+            score = value.scores.get((label, rival))
+            if score is not None:
+                yield {"rank": rank, "bot": bot, "rival": rival_name, **score._asdict()}
+
+
+@column_types.register
+def _record_types(value: Records) -> Types:
+    hints = get_type_hints(MatchRecord)
+    return {name: hint for name, hint in hints.items() if not name.startswith(("left_out", "shares_cores"))}
+
+
+@rows_of.register
+def _record_rows(value: Records) -> Iterable[Mapping[str, Any]]:
+    return (record.to_json(OPERATOR) for record in value)
+
+
+def to_pandas(value: Any, columns: Sequence[str] | None = None) -> Any:
+    """Return a table as a ``pandas.DataFrame``; see ``arena.base.display.Tabular``."""
+    pandas = _import("pandas")
+    wanted = _wanted(column_types(value), columns)
+    data = _data(value, wanted)
+    return pandas.DataFrame({key: pandas.Series(data[key], dtype=_pandas_type(kind)) for key, kind in wanted.items()})
+
+
+def to_polars(value: Any, columns: Sequence[str] | None = None) -> Any:
+    """Return a table as a ``polars.DataFrame``; see ``arena.base.display.Tabular``."""
+    polars = _import("polars")
+    wanted = _wanted(column_types(value), columns)
+    data = _data(value, wanted)
+    schema = {key: _polars_type(polars, kind) for key, kind in wanted.items()}
+    texts = {key: [as_json(cell) for cell in data[key]] for key, kind in wanted.items() if _is_open(kind)}
+    return polars.DataFrame(data | texts, schema=schema)
+
+
+def _import(package: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise UsageError(f"{package} is not installed here; install it with: pip install {package}") from error
+
+
+def _wanted(known: Types, columns: Sequence[str] | None) -> Types:
+    for column in columns or ():
+        if column not in known:
+            raise UnknownNameError("column", column, known)
+    return known if columns is None else {column: known[column] for column in columns}
+
+
+def _data(value: Any, wanted: Types) -> dict[str, list[Any]]:
+    """Return the cells of each column."""
+    data: dict[str, list[Any]] = {key: [] for key in wanted}
+    for row in rows_of(value):
+        for key, cells in data.items():
+            cell = row[key]
+            cells.append(_plain(cell))
+    return data
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, Enum):
+        return cell.value
+    return list(cell) if isinstance(cell, tuple) else cell
+
+
+def _parts(kind: Any) -> tuple[Any, bool]:
+    """Return a type without ``None``, and whether it had it."""
+    if get_origin(kind) is BotText:
+        return _parts(get_args(kind)[0])
+    if get_origin(kind) not in (Union, types.UnionType):
+        return kind, False
+    parts = [part for part in get_args(kind) if part is not types.NoneType]
+    return (float if set(parts) == {int, float} else parts[0] if len(parts) == 1 else Any), type(None) in get_args(kind)
+
+
+def _pandas_type(kind: Any) -> str:
+    plain, may_be_null = _parts(kind)
+    if isinstance(plain, type) and issubclass(plain, Enum):
+        plain = str
+    if plain is int and may_be_null:
+        return "Int64"
+    return _PANDAS_TYPES.get(plain, "object")
+
+
+def _polars_type(polars: Any, kind: Any) -> Any:
+    plain, _ = _parts(kind)
+    if get_origin(plain) is tuple and not _is_open(plain):
+        return polars.List(_polars_type(polars, get_args(plain)[0]))
+    if dataclasses.is_dataclass(plain) and isinstance(plain, type):
+        fields = get_type_hints(plain)
+        return polars.Struct(
+            {field.name: _polars_type(polars, fields[field.name]) for field in dataclasses.fields(plain)}
+        )
+    named = {int: polars.Int64, float: polars.Float64, bool: polars.Boolean}
+    return named.get(plain, polars.String)
+
+
+def _is_open(kind: Any) -> bool:
+    """Return whether values of a type have no fixed form, so that polars gets them as JSON text."""
+    plain, _ = _parts(kind)
+    if get_origin(plain) is tuple:
+        return _is_open(get_args(plain)[0])
+    return plain is Any or get_origin(plain) in (Mapping, Sequence)

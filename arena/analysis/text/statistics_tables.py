@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.analysis.measures.bot_times import BotTimes
-from arena.analysis.measures.game_statistics import CrossCheck, GameStatistics, Share
+from arena.analysis.measures.game_statistics import BotTimes, CrossCheck, GameStatistics, Share
 from arena.analysis.measures.standings import Standings
 from arena.analysis.text.standings_columns import percent_text
-from arena.analysis.text.standings_footer import cycle_text, untested_text
 from arena.analysis.text.tables import Column, Row
+from arena.analysis.text.verdict import cycle_text, untested_text
 from arena.base.enums import FaultKind
 
 STATS_TITLES = {

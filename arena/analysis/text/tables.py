@@ -1,9 +1,4 @@
-"""Tables as text, GitHub, HTML, LaTeX, CSV or JSON.
-
-A table is a list of columns and a list of rows. Numbers are right-aligned and formatted here, never by ``tabulate``,
-which would print a bot named ``1e5`` as 100000. Text from bots is shown with its control characters escaped, and
-without any meaning to the reader of the table: a browser, GitHub, LaTeX, a spreadsheet, a terminal.
-"""
+"""Tables as text, GitHub, HTML, LaTeX, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -13,9 +8,16 @@ import json
 import re
 import unicodedata
 from collections.abc import Sequence
+from html import escape
 from typing import Any, NamedTuple
 
 from arena.analysis.text.text_layout import TextColumn, lay_out
+
+# Tables as text, GitHub, HTML, LaTeX, CSV or JSON.
+#
+# A table is a list of columns and a list of rows. Numbers are right-aligned and formatted here, never by ``tabulate``,
+# which would print a bot named ``1e5`` as 100000. Text from bots is shown with its control characters escaped, and
+# without any meaning to the reader of the table: a browser, GitHub, LaTeX, a spreadsheet, a terminal.
 
 FORMATS = ("text", "github", "html", "latex", "csv", "json")
 
@@ -190,3 +192,30 @@ def _escaped(letter: str) -> str:
 
 
 _ESCAPED = {"github": _in_markdown, "latex": _in_latex}
+
+
+# Text as HTML: whatever is not markup of the arena itself is escaped here.
+
+MAX_UNBROKEN_CHARACTERS = 16
+"""A name of up to this many characters fits wherever the report has one."""
+
+_JOINTS = re.compile(r"(?<=\w[_-])(?=\w)")
+
+
+def text(value: object) -> str:
+    """Return a value as the text of an element or of a quoted attribute, with control characters visible."""
+    return escape(printable(str(value)))
+
+
+def lines_of_text(value: str) -> str:
+    """Return a text of several lines as the text of an element that keeps them."""
+    return escape(printable_lines(value.strip("\n")))
+
+
+def name(shown: object) -> str:
+    """Return a name; letters that run from right to left do not reorder what is beside them.
+
+    A long one breaks after an underscore or a hyphen, before it breaks anywhere else.
+    """
+    escaped = text(shown)
+    return f"<bdi>{_JOINTS.sub('<wbr>', escaped) if len(escaped) > MAX_UNBROKEN_CHARACTERS else escaped}</bdi>"

@@ -1,18 +1,26 @@
-"""From a tournament in the store to its plots."""
+"""The plots of a tournament in the store, and of a tuning."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import sqrt
+from statistics import fmean, variance
 from typing import Any
 
-from arena.analysis.measures.bot_times import bot_times
 from arena.analysis.measures.crosstable import Score, crosstable
-from arena.analysis.measures.encounters import count_encounters
-from arena.analysis.measures.rating_history import mu_histories
+from arena.analysis.measures.game_statistics import bot_times
+from arena.analysis.measures.leaderboards import mu_histories
+from arena.analysis.measures.result_table import count_encounters
 from arena.analysis.measures.standings import Standings
 from arena.analysis.text import plots
+from arena.analysis.text.plots import ParameterPanel, parameters_plot
+from arena.ratings.distributions import t_quantile
+from arena.ratings.local_optimum import LocalOptimum, Sample
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredTournament
+from arena.tournament.tuning import Trial, TuningResult
+
+# From a tournament in the store to its plots.
 
 
 def tournament_plot(
@@ -82,3 +90,51 @@ PLOTS: Mapping[str, Callable[[ArenaHome, StoredTournament, Standings, str | None
     "seats": _seats,
     "times": _times,
 }
+
+
+# The plot of a tuning: the scores of trials beside the values of each parameter.
+
+MEANS = 8
+"""Groups of trials with similar values, each with its mean."""
+
+MODEL_POINTS = 61
+
+
+def tuning_plot(name: str, result: TuningResult) -> Any:
+    """Return the figure of a tuning."""
+    plan = result.plan
+    optimum = None
+    if result.trials:
+        optimum = LocalOptimum([Sample(plan.point_of(trial.values), trial.score) for trial in result.trials])
+    return parameters_plot(name, [_panel(result, optimum, number) for number in range(len(plan.parameters))])
+
+
+def _panel(result: TuningResult, optimum: LocalOptimum | None, number: int) -> ParameterPanel:
+    parameter, best = result.plan.parameters[number], result.plan.point_of(result.values)
+    model = []
+    for step in range(MODEL_POINTS):
+        share = step / (MODEL_POINTS - 1)
+        point = (*best[:number], share, *best[number + 1 :])
+        if optimum is not None:
+            model.append((float(parameter.value_at(share)), optimum.score(point)))
+    return ParameterPanel(
+        name=parameter.name,
+        means=_means(result.trials, number),
+        model=model,
+        start=parameter.start,
+        result=float(result.values[number]),
+        is_logarithmic=parameter.is_logarithmic,
+    )
+
+
+def _means(trials: Sequence[Trial], number: int) -> list[tuple[float, float, float]]:
+    """Return the mean value and the mean score of groups of trials, with half of the score's 95 % interval."""
+    ordered = sorted(trials, key=lambda trial: float(trial.values[number]))
+    groups = [ordered[k * len(ordered) // MEANS : (k + 1) * len(ordered) // MEANS] for k in range(MEANS)]
+    means = []
+    for group in groups:
+        if len(group) > 1:
+            scores = [trial.score for trial in group]
+            reach = t_quantile(len(group) - 1, 0.975) * sqrt(variance(scores) / len(group))
+            means.append((fmean(float(trial.values[number]) for trial in group), fmean(scores), reach))
+    return means

@@ -58,7 +58,7 @@ def analyse_shares(position: Position, limits: Limits, within_seconds: float, *,
 
 
 def _shares_json(position: Position, seat: int, found: StateShares, line: Sequence[Any]) -> dict[str, Any]:
-    from arena.lab.solving.retrograde import TIE_RULE
+    from arena.lab.solving.state_graph import TIE_RULE
 
     return {
         "game": position.path,
@@ -84,7 +84,7 @@ def _shares_json(position: Position, seat: int, found: StateShares, line: Sequen
 
 def _shares_page(position: Position, seat: int, found: StateShares, line: Sequence[Any]) -> str:
     """Return the actions by what they leave to the seat to act, the best ones first."""
-    from arena.lab.solving.retrograde import TIE_RULE
+    from arena.lab.solving.state_graph import TIE_RULE
 
     settings = " ".join(f"{name}={value}" for name, value in position.game.options.items())
     head = f"{position.path} {settings}, ply {position.ply}, seat {seat} to act"
@@ -219,7 +219,7 @@ def worth_json(worth: Worth) -> dict[str, Any]:
 
 def _text(position: Position, analysis: Analysis) -> str:
     """Return an analysis as text: the actions by what they are worth, the best ones first."""
-    from arena.lab.solving.worth_text import KNOWN_TEXT, worth_text
+    from arena.lab.solving.worth import KNOWN_TEXT, worth_text
 
     settings = " ".join(f"{name}={value}" for name, value in position.game.options.items())
     head = f"{position.path} {settings}, ply {position.ply}, seat {analysis.seat} to act"
@@ -239,7 +239,7 @@ def _text(position: Position, analysis: Analysis) -> str:
 
 def _order(one: AnalysedAction, seat: int) -> tuple[float, float, float]:
     """Return what orders actions: what they hold for certain, and what they may hold, for the seat that acts."""
-    from arena.lab.matches.marks import points_for
+    from arena.lab.matches.annotation import points_for
 
     worth, sign = one.worth, -1 if seat == 0 else 1
     low = float("-inf") if worth.low is None else worth.low

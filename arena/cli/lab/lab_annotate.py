@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from arena.base.records import MatchRecord
     from arena.lab.matches.accuracy import BotAccuracy, TournamentAccuracy
-    from arena.lab.matches.annotated_tournament import NotAnnotated
-    from arena.lab.matches.annotating import Annotated
+    from arena.lab.matches.annotating import Annotated, NotAnnotated
     from arena.store.home import ArenaHome
     from arena.store.results.values import StoredTournament
 
@@ -129,7 +128,7 @@ def annotate(tournament: str, game: str | None, again: bool, within_seconds: flo
     Annotations are kept beside the records, which stay as they are, and are shown by arena replay, arena stats, the
     report and the site. Matches that are annotated already are left alone.
     """
-    from arena.lab.matches.annotated_tournament import TournamentAnnotator
+    from arena.lab.matches.annotating import TournamentAnnotator
     from arena.lab.solving.limits import Limits, free_memory_bytes
 
     with open_home(must_exist=True) as arena_home:
@@ -168,7 +167,7 @@ def _require_two(stored: StoredTournament, game: str | None) -> None:
 
 def _annotate(found: Iterator[Annotated | NotAnnotated], is_quiet: bool) -> list[NotAnnotated]:
     """Annotate the matches; return those that can't be."""
-    from arena.lab.matches.annotated_tournament import NotAnnotated
+    from arena.lab.matches.annotating import NotAnnotated
 
     refused = []
     shows = not is_quiet and sys.stderr.isatty()
@@ -230,8 +229,7 @@ def _show_match(arena_home: ArenaHome, stored: StoredTournament, match: int, as_
 def _action_rows(record: MatchRecord, annotation: Any, as_json: bool) -> Iterator[Row]:
     from arena.lab.matches.accuracy import kept_share
     from arena.lab.solving.positions import rules_of
-    from arena.lab.solving.worth import ranks_follow_scores
-    from arena.lab.solving.worth_text import worth_text
+    from arena.lab.solving.worth import ranks_follow_scores, worth_text
 
     game = rules_of(record.game, dict(record.options))
     follows = ranks_follow_scores(game)

@@ -87,7 +87,7 @@ def explore(
     from arena.games.checked_game import checked_game
     from arena.lab.explore import Explorer
     from arena.lab.solving.limits import free_memory_bytes
-    from arena.lab.solving.reach import why_beyond_reach
+    from arena.lab.solving.solution import why_beyond_reach
 
     if outcomes and book is None:
         raise UsageError(f"--outcome {outcomes[0]}: it chooses lines for a book; expected --book FILE as well")

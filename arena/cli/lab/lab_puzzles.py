@@ -74,7 +74,7 @@ def puzzles(
 
     With --json, everything is printed, with solutions.
     """
-    from arena.lab.matches.kept_puzzles import keep_puzzles
+    from arena.lab.matches.puzzle import keep_puzzles
     from arena.lab.matches.puzzle_search import find_puzzles
     from arena.lab.solving.limits import Limits, free_memory_bytes
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arena.games import Game
-    from arena.lab.measures.answers import Answer
-    from arena.lab.measures.comparison import Comparison, Difference
+    from arena.lab.measures.answers import Answer, Comparison, Difference
     from arena.lab.measures.measure import Measure, Row
     from arena.lab.measures.report import QualityReport
     from arena.lab.measures.survey import Plan
@@ -76,7 +75,7 @@ def quality(
     any machine with a compiler, unless --within ends before all observations are made.
     """
     from arena.games import parse_options
-    from arena.lab.measures.comparison import Comparison
+    from arena.lab.measures.answers import Comparison
     from arena.lab.measures.survey import Plan
 
     plan = Plan(
@@ -188,7 +187,7 @@ def _note_lines(measure: Measure) -> list[str]:
 
 
 def _line(row: Row) -> str:
-    from arena.lab.measures.text import interval_text, number_text
+    from arena.lab.measures.measure import interval_text, number_text
 
     label = textwrap.wrap(printable(f"{row.name}, {row.at}" if row.at else row.name), _LABEL)
     numbers = f"{number_text(row):>9}  {interval_text(row)}"
@@ -198,7 +197,7 @@ def _line(row: Row) -> str:
 
 def _comparison_text(comparison: Comparison) -> str:
     from arena.lab.measures.answers import answers_of_comparison
-    from arena.lab.measures.text import number_text
+    from arena.lab.measures.measure import number_text
 
     one, other = (str(value) for value in comparison.values)
     lines = [f"{'':<{_NARROW + 3}}{one:>9.9} {other:>9.9}  larger by"]
@@ -215,6 +214,6 @@ def _comparison_text(comparison: Comparison) -> str:
 
 
 def _change_text(difference: Difference) -> str:
-    from arena.lab.measures.text import estimate_text
+    from arena.lab.measures.measure import estimate_text
 
     return "" if difference.change is None else estimate_text(difference.change, difference.row.unit)

@@ -174,8 +174,8 @@ def _saved_by_kernel(rules: Game[Any], path: str, limits: Limits, is_quiet: bool
 
 def _saved_table(rules: Game[Any], path: str) -> Table | None:
     """Return the table that was saved for a game with its options, if there is one; say why one is refused."""
-    from arena.lab.solving.mapped_table import TableError
     from arena.lab.solving.saved_tables import saved_table
+    from arena.lab.solving.tables import TableError
 
     try:
         return saved_table(rules, path)
@@ -185,9 +185,8 @@ def _saved_table(rules: Game[Any], path: str) -> Table | None:
 
 
 def _save(solver: Solver, rules: Game[Any], path: str) -> None:
-    from arena.lab.solving.mapped_table import table_path
-    from arena.lab.solving.retrograde import Retrograde
-    from arena.lab.solving.tables import save_table
+    from arena.lab.solving.state_graph import Retrograde
+    from arena.lab.solving.tables import save_table, table_path
 
     if isinstance(solver.table, Retrograde):
         numbers, values = solver.table.graph.numbers, solver.table.values
@@ -234,7 +233,7 @@ def _verdict(solution: Solution) -> str:
 
 
 def _known(solution: Solution) -> str:
-    from arena.lab.solving.retrograde import TIE_RULE
+    from arena.lab.solving.state_graph import TIE_RULE
 
     worth, names = solution.worth, all_of([f'"{name}"' for name in solution.proofs])
     if worth is None:
@@ -251,7 +250,7 @@ def _known(solution: Solution) -> str:
 
 
 def _best(rules: Game[Any], solution: Solution) -> str:
-    from arena.lab.solving.symmetries import symmetries_of
+    from arena.lab.solving.positions import symmetries_of
 
     if not solution.best:
         return ""

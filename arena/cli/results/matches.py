@@ -92,8 +92,7 @@ def _rows(found: RoundsPlayed) -> list[Row]:
 
 
 def _text(stored: StoredTournament, found: RoundsPlayed, number: int | None) -> str:
-    from arena.analysis.text.bracket_text import bracket_text
-    from arena.analysis.text.rounds_text import Style, round_cards_text, rounds_text
+    from arena.analysis.text.rounds_text import Style, bracket_text, round_cards_text, rounds_text
 
     style = Style(width=text_width(), is_ascii=not can_be_printed("┐├½…–"))
     has_several_games = len(stored.games) > 1
@@ -167,7 +166,7 @@ def matches_command(
     table_format: str,
 ) -> None:
     """List the recorded matches of TOURNAMENT (by default the latest)."""
-    from arena.analysis.measures.bot_times import bot_times
+    from arena.analysis.measures.game_statistics import bot_times
     from arena.base.errors import UnknownNameError
 
     with open_home(must_exist=True) as arena_home:

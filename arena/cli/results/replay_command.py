@@ -47,7 +47,7 @@ def replay_command(match: str, as_json: bool) -> None:
     position is printed. Of a match that arena lab annotate has annotated, actions have their marks, ? or ??, and
     positions say what they are worth.
     """
-    from arena.lab.matches.stored_annotation import annotation_of
+    from arena.lab.matches.annotation import annotation_of
     from arena.match.replay import states_of
 
     tournament, number = match_of(match)
@@ -86,7 +86,7 @@ class Replayed(NamedTuple):
 
     def worth(self, ply: int) -> str:
         """Return what a position is worth, in words; empty if it is not annotated."""
-        from arena.lab.solving.worth_text import worth_text
+        from arena.lab.solving.worth import worth_text
 
         return worth_text(self.annotation.worths[ply]) if self.annotation else ""
 

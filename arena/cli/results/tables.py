@@ -30,7 +30,7 @@ from arena.cli.terminal.common import (
 from arena.cli.terminal.options import comparisons_option, format_options, game_option, is_wide, read_since
 
 if TYPE_CHECKING:
-    from arena.analysis.measures.rating_history import RatingSnapshot
+    from arena.analysis.measures.leaderboards import RatingSnapshot
     from arena.analysis.measures.standings import Standings
     from arena.analysis.text.tables import Row
     from arena.store.results.values import StoredTournament
@@ -122,9 +122,8 @@ def stats_command(tournament: str | None, game: str | None, table: str | None, t
     with the cycles and Nash averaging if it does not; agreement with Bradley-Terry; faults and time used; and how
     accurately each bot plays, in matches that arena lab annotate has annotated.
     """
-    from arena.analysis.measures.bot_times import bot_times
-    from arena.analysis.measures.encounters import count_encounters
-    from arena.analysis.measures.game_statistics import cross_check, game_statistics
+    from arena.analysis.measures.game_statistics import bot_times, cross_check, game_statistics
+    from arena.analysis.measures.result_table import count_encounters
     from arena.analysis.text.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
     from arena.lab.matches.accuracy import accuracy_of_tournament
 
@@ -212,7 +211,7 @@ def leaderboard_command(
     earlier. Comparisons count if they are named, belong to the season, or with --comparisons. Deleted tournaments never
     count.
     """
-    from arena.analysis.measures.rating_history import history_over_tournaments
+    from arena.analysis.measures.leaderboards import history_over_tournaments
     from arena.analysis.measures.standings_cache import standings_of
     from arena.games import find_game
     from arena.store.results.scope import Scope

@@ -231,9 +231,8 @@ def print_ranking(ranking: Sequence[tuple[str, Placing]], is_finished: bool, tab
 
 def print_standings(table: Standings, table_format: str) -> None:
     """Print standings, as text between what they say in a sentence and what they rest on."""
-    from arena.analysis.text.standings_footer import standings_footer
     from arena.analysis.text.standings_table import flat_standings_table, standings_table
-    from arena.analysis.text.verdict import verdict
+    from arena.analysis.text.verdict import standings_footer, verdict
 
     if table_format == "text":
         click.echo(sentences_text(verdict(table)) + ("\n" if table.lines else ""))

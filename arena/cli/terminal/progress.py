@@ -205,7 +205,7 @@ class Live:
     def _rate(self) -> None:
         import json
 
-        from arena.analysis.measures.encounters import CountedEncounter, CountedMatch
+        from arena.analysis.measures.result_table import CountedEncounter, CountedMatch
         from arena.analysis.measures.standings import standings
 
         counted = [

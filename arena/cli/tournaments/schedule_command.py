@@ -19,7 +19,7 @@ from arena.cli.terminal.options import format_options, within_option, workers_op
 from arena.cli.terminal.streams import FAILED, OK
 
 if TYPE_CHECKING:
-    from arena.analysis.measures.duration import GameTimes
+    from arena.analysis.measures.schedule import GameTimes
     from arena.base.definition import Definition
     from arena.base.records import ScheduledMatch
 
@@ -72,8 +72,7 @@ def schedule_command(
     --measure, a few matches are played now, with the same isolation and as many at a time as the tournament would
     have; none of them is stored.
     """
-    from arena.analysis.measures.duration import recorded_times
-    from arena.analysis.measures.schedule_balance import schedule_balance, seatings_of
+    from arena.analysis.measures.schedule import recorded_times, schedule_balance, seatings_of
     from arena.analysis.text.statistics_tables import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
     from arena.tournament.executors.cores import available_cores
@@ -112,7 +111,7 @@ def schedule_command(
 
 def _measure(definition: Definition, counts: _Counts, slots: int, table_format: str) -> int:
     """Play a few matches and print how long the tournament will take; fail if a match had no result or a fault."""
-    from arena.analysis.measures.duration import times_of
+    from arena.analysis.measures.schedule import times_of
     from arena.analysis.text.duration_text import (
         MEASURED_COLUMNS,
         failure_sentences,
@@ -217,8 +216,7 @@ def _opening_sentences(definition: Definition, counts: _Counts, within_seconds: 
     from arena.base.enums import OpeningChoice
     from arena.games import GAMES, make_game
     from arena.games.checked_game import checked_game
-    from arena.lab.opening_text import judged_sentence, opening_sentence
-    from arena.lab.opening_worth import judged_margins, opening_balance
+    from arena.lab.opening_worth import judged_margins, judged_sentence, opening_balance, opening_sentence
     from arena.tournament.opening_information import is_judged_by_playouts
 
     own = [

@@ -119,7 +119,7 @@ def tuning_json(name: str, result: TuningResult) -> dict[str, Any]:
 def draw_tuning(path: Path, name: str, result: TuningResult) -> None:
     """Write the plot; UsageError if it can't be written."""
     from arena.analysis.text.plots import rendered
-    from arena.analysis.text.tuning_plot import tuning_plot
+    from arena.analysis.text.tournament_plots import tuning_plot
 
     data = rendered(tuning_plot(name, result), path.suffix[1:])
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.base.errors import UsageError
 from arena.games import Game
-from arena.lab.matches.marks import Mark, mark_of
+from arena.lab.matches.annotation import Mark, mark_of
 from arena.lab.oracle import ActionWorth, Oracle
 from arena.lab.solving.worth import Worth
 

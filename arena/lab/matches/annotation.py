@@ -1,20 +1,80 @@
-"""The annotation of a match: what its positions are worth, what other actions were worth, and the marks that follow.
-
-It is derived from the record, never part of it, and is kept beside it as text. What is read may come from another home,
-so every number is checked.
-"""
+"""The annotation of a match: what its positions and other actions were worth, and the marks that follow."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 from arena.base.errors import StoreError
+from arena.base.records import MatchRecord
 from arena.base.stored import from_json_text, is_whole
-from arena.lab.matches.marks import POINTS_OF_OUTCOME, Mark, mark_of
 from arena.lab.solving.worth import MAX_MARGIN, Known, Outcome, Worth
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
+
+# Marks of actions: which ones lost something for certain. Where bounds leave a doubt there is no mark.
+
+POINTS_OF_OUTCOME = {Outcome.LOSS: 0.0, Outcome.DRAW: 0.5, Outcome.WIN: 1.0}
+"""For seat 0, as results count them; seat 1 has the rest."""
+
+
+class Mark(StrEnum):
+    """What an action lost."""
+
+    NONE = ""
+    MISTAKE = "?"
+    BLUNDER = "??"
+
+
+def points_for(seat: int, outcome: Outcome) -> float:
+    """Return the points of a seat in a match that ends so for seat 0."""
+    points = POINTS_OF_OUTCOME[outcome]
+    return points if seat == 0 else 1.0 - points
+
+
+def mark_of(seat: int, before: Worth, after: Worth) -> Mark:
+    """Return the mark of an action.
+
+    Args:
+        seat: that acted.
+        before: what the state before the action is worth to seat 0.
+        after: what the state after it is worth to seat 0.
+    """
+    held, left = _least_points(seat, before), _most_points(seat, after)
+    if left < held:
+        return Mark.BLUNDER
+    least, most = _least_margin(seat, before), _most_margin(seat, after)
+    return Mark.MISTAKE if least is not None and most is not None and most < least else Mark.NONE
+
+
+def _least_points(seat: int, worth: Worth) -> float:
+    """Return the points that a seat has for certain with best play."""
+    return points_for(seat, worth.least if seat == 0 else worth.most)
+
+
+def _most_points(seat: int, worth: Worth) -> float:
+    return points_for(seat, worth.most if seat == 0 else worth.least)
+
+
+def _least_margin(seat: int, worth: Worth) -> float | None:
+    if seat == 0:
+        return worth.low
+    return None if worth.high is None else -worth.high
+
+
+def _most_margin(seat: int, worth: Worth) -> float | None:
+    if seat == 0:
+        return worth.high
+    return None if worth.low is None else -worth.low
+
+
+# The annotation of a match: what its positions are worth, what other actions were worth, and the marks that follow.
+#
+# It is derived from the record, never part of it, and is kept beside it as text. What is read may come from another
+# home, so every number is checked.
 
 NOTHING_KNOWN = Worth(margin=None, outcome=None, known=Known.SEARCH, low=None, high=None)
 
@@ -141,3 +201,20 @@ def _is_margin(value: object) -> bool:
     return is_whole(value, -MAX_MARGIN, MAX_MARGIN) or (
         isinstance(value, float) and math.isfinite(value) and abs(value) <= MAX_MARGIN
     )
+
+
+# The annotation of a recorded match, as the store has it: read by what shows matches, so it imports little.
+
+
+def annotation_of(store: Store, tournament: StoredTournament, record: MatchRecord) -> Annotation | None:
+    """Return the annotation of a recorded match; None if it has none, or one that does not fit the record."""
+    text = store.annotations.find(tournament, record.match)
+    if text is None:
+        return None
+    try:
+        annotation = Annotation.from_text(text)
+    except StoreError:
+        return None
+    fits = annotation.opening_plies == record.opening_plies and len(record.bots) == 2
+    seats = [action.seat for action in annotation.actions]
+    return annotation if fits and seats == [seat for seat, _ in record.actions] else None

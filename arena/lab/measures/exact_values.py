@@ -1,23 +1,25 @@
-"""Exact values of all states that a survey meets, or the reason why there are none."""
+"""Exact values of all states that a survey meets, and how even the openings of a game are by them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any, NamedTuple
 
 from arena.base.errors import ArenaError
+from arena.base.text import counted
 from arena.games.game import Game
+from arena.lab.measures.measure import Cluster, Estimate, Row, Unit, exactly, share_of
 from arena.lab.measures.simulation import pick
 from arena.lab.oracle import Oracle
-from arena.lab.solving.kernel_values import has_all_values
-from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, states_text
-from arena.lab.solving.retrograde import Retrograde
+from arena.lab.solving.kernel_tables import has_all_values
+from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state, count_states, states_text
 from arena.lab.solving.saved_tables import FEW_STATES
-from arena.lab.solving.state_count import bytes_per_state, count_states
-from arena.lab.solving.state_graph import explore
+from arena.lab.solving.state_graph import Retrograde, explore
 from arena.lab.solving.worth import Known, Outcome, Worth, worth_between
+
+# Exact values of all states that a survey meets, or the reason why there are none.
 
 _TRIED_PLIES = (2, 1, 3, 4)
 """Actions after which a state is asked for, to see whether the oracle is exact everywhere."""
@@ -182,3 +184,78 @@ def _value(worth: Worth) -> Value:
     if worth.margin is None or worth.outcome is None:
         raise NoValuesError("a state is known by bounds alone")
     return Value(_SIGNS[worth.outcome], worth.margin)
+
+
+# How even the openings of a game are: what states after some random actions are worth with best play.
+
+MAX_PLIES = 4
+
+MAX_ENUMERATED = 5000
+"""States after some actions; where there are more, openings are drawn at random."""
+
+_OUTCOMES = {1: "won by seat 0", 0: "drawn", -1: "lost by seat 0"}
+
+
+def opening_balance(
+    game: Game[Any], values: ExactValues, plies: int, seeds: Sequence[int], check_time: Callable[[], None]
+) -> tuple[Row, ...]:
+    """Return the shares of openings that are won, drawn and lost; exact where all of them are looked at.
+
+    Args:
+        game: the rules.
+        values: of all states.
+        plies: of how many random actions an opening consists.
+        seeds: a number for each opening that is drawn, where there are too many for all.
+        check_time: called before each.
+    """
+    chances = _all_openings(game, plies)
+    if chances is None:
+        outcomes = []
+        for seed in seeds:
+            check_time()
+            outcomes.append(values.of(_drawn(game, plies, Random(seed))))
+        found = {sign: share_of([Cluster(float(one.outcome == sign)) for one in outcomes]) for sign in _OUTCOMES}
+    else:
+        totals = dict.fromkeys(_OUTCOMES, 0.0)
+        for state, chance in chances.items():
+            check_time()
+            totals[values.of(state).outcome] += chance
+        found = {sign: exactly(total, len(chances)) for sign, total in totals.items()}
+    at = f"after {counted(plies, 'random action')}"
+    return tuple(_rows(found, at))
+
+
+def _rows(found: dict[int, Estimate | None] | dict[int, Estimate], at: str) -> list[Row]:
+    return [
+        Row(name=_OUTCOMES[sign], at=at, unit=Unit.SHARE, estimate=estimate)
+        for sign, estimate in found.items()
+        if estimate is not None
+    ]
+
+
+def _all_openings(game: Game[Any], plies: int) -> dict[Any, float] | None:
+    """Return the states after random actions with their probabilities; None if there are too many."""
+    chances = {game.initial_state(): 1.0}
+    for _ in range(plies):
+        following: dict[Any, float] = {}
+        for state, chance in chances.items():
+            actions = game.legal_actions(state)
+            if not actions:
+                following[state] = following.get(state, 0.0) + chance
+            for action in actions:
+                after = game.apply(state, action)
+                following[after] = following.get(after, 0.0) + chance / len(actions)
+            if len(following) > MAX_ENUMERATED:
+                return None
+        chances = following
+    return chances
+
+
+def _drawn(game: Game[Any], plies: int, rng: Random) -> Any:
+    state = game.initial_state()
+    for _ in range(plies):
+        actions = game.legal_actions(state)
+        if not actions:
+            break
+        state = game.apply(state, pick(actions, rng))
+    return state

@@ -1,11 +1,155 @@
-"""A measure and its numbers."""
+"""A measure, its numbers with their 95 % intervals, and these as text."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import exp, log, sqrt
+from statistics import NormalDist
+from typing import NamedTuple
 
-from arena.lab.measures.estimate import Estimate
+from arena.ratings.distributions import t_quantile, wilson_interval
+
+# Numbers with their 95 % intervals: shares, means, and differences of two.
+#
+# Shares have Wilson's score interval (E. B. Wilson, JASA 22, 1927). Where observations come in clusters, such as the
+# positions of a match, or are not only 0 and 1, such as points, it is computed with the effective number of
+# observations (L. Kish, Survey Sampling, 1965; C. Franco et al., J. Survey Statistics and Methodology 7, 2019). Means
+# have Student's interval, and differences the one that follows from those of both sides (R. G. Newcombe, Statistics in
+# Medicine 17, 1998, method 10). Where all observations are equal, Student's interval has no width, whatever others may
+# be like; the share that may differ is said beside it.
+
+Z = NormalDist().inv_cdf(0.975)
+
+
+class Kind(StrEnum):
+    """How an estimate is known."""
+
+    EXACT = "exact"
+    SAMPLED = "sampled"
+    BOUNDS = "bounds"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A number and how well it is known.
+
+    Attributes:
+        value: the number; None if only bounds are known.
+        low: the lower end of its 95 % interval, or a bound that is certain; None without a bound.
+        high: the upper end.
+        n: how many observations it rests on, of those that are independent.
+        kind: whether it is exact, sampled, or known by bounds.
+        differing: of a mean whose observations were all equal, the largest share of others that may differ from
+            them, at 95 % confidence; how far they differ is not known. None for all else.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    kind: Kind = Kind.SAMPLED
+    differing: float | None = None
+
+    def lies_above(self, value: float) -> bool:
+        """Return whether all of the interval is above a value."""
+        return self.low is not None and self.low > value
+
+    def lies_below(self, value: float) -> bool:
+        """Return whether all of the interval is below a value."""
+        return self.high is not None and self.high < value
+
+
+class Cluster(NamedTuple):
+    """Observations that are not independent of each other.
+
+    Attributes:
+        total: their sum.
+        size: how many there are.
+    """
+
+    total: float
+    size: int = 1
+
+
+def exactly(value: float, n: int = 1) -> Estimate:
+    """Return a number without error, which rests on ``n`` things that were all looked at."""
+    return Estimate(value=value, low=value, high=value, n=n, kind=Kind.EXACT)
+
+
+def between(low: float | None, high: float | None, n: int = 1) -> Estimate:
+    """Return a number of which certain bounds are known."""
+    return Estimate(value=None, low=low, high=high, n=n, kind=Kind.BOUNDS)
+
+
+def share_of(clusters: Sequence[Cluster]) -> Estimate | None:
+    """Return the mean of observations from 0 to 1 with its interval; None without observations."""
+    clusters = [one for one in clusters if one.size]
+    if not clusters:
+        return None
+    n, count = len(clusters), sum(one.size for one in clusters)
+    share = sum(one.total for one in clusters) / count
+    if all(one.size == 1 and one.total in (0, 1) for one in clusters):
+        low, high = wilson_interval(share, n, Z)
+        return Estimate(value=share, low=low, high=high, n=n)
+    variance = _variance(clusters, share, count)
+    if variance <= 0:
+        others = Z * Z / (n + Z * Z)  # at most this share is different, by Wilson's interval
+        return Estimate(value=share, low=share * (1 - others), high=share + (1 - share) * others, n=n)
+    low, high = wilson_interval(share, share * (1 - share) / variance, t_quantile(n - 1, 0.975))
+    return Estimate(value=share, low=low, high=high, n=n)
+
+
+def mean_of(clusters: Sequence[Cluster]) -> Estimate | None:
+    """Return the mean of observations of any size with its interval; None without two clusters."""
+    clusters = [one for one in clusters if one.size]
+    n, count = len(clusters), sum(one.size for one in clusters)
+    if n < 2:
+        return None
+    mean = sum(one.total for one in clusters) / count
+    variance = _variance(clusters, mean, count)
+    if variance <= 0:
+        return Estimate(value=mean, low=mean, high=mean, n=n, differing=differing_share(n))
+    margin = t_quantile(n - 1, 0.975) * sqrt(variance)
+    return Estimate(value=mean, low=mean - margin, high=mean + margin, n=n)
+
+
+def differing_share(n: int) -> float:
+    """Return the largest share of which ``n`` observations may show none, at 95 % confidence; about 3 / n.
+
+    Exact (C. J. Clopper and E. S. Pearson, Biometrika 26, 1934); the short form is the rule of three
+    (J. A. Hanley and A. Lippman-Hand, JAMA 249, 1983).
+
+    >>> round(differing_share(100), 4)
+    0.0295
+    """
+    return 1 - exp(log(0.05) / n)
+
+
+def difference(one: Estimate, other: Estimate) -> Estimate | None:
+    """Return how much larger ``other`` is than ``one``; None if one of them is known by bounds alone."""
+    if None in (one.value, one.low, one.high, other.value, other.low, other.high):
+        return None
+    assert one.value is not None and one.low is not None and one.high is not None
+    assert other.value is not None and other.low is not None and other.high is not None
+    middle = other.value - one.value
+    low = middle - sqrt((other.value - other.low) ** 2 + (one.high - one.value) ** 2)
+    high = middle + sqrt((other.high - other.value) ** 2 + (one.value - one.low) ** 2)
+    is_exact = one.kind is other.kind is Kind.EXACT
+    kind = Kind.EXACT if is_exact else Kind.SAMPLED
+    differing = max(one.differing, other.differing) if one.differing and other.differing else None
+    return Estimate(value=middle, low=low, high=high, n=min(one.n, other.n), kind=kind, differing=differing)
+
+
+def _variance(clusters: Sequence[Cluster], mean: float, count: int) -> float:
+    """Return the variance of a ratio of sums over clusters, linearized; 0 for a single cluster."""
+    n = len(clusters)
+    squares = sum((one.total - mean * one.size) ** 2 for one in clusters)
+    return 0.0 if n < 2 or squares < 1e-18 * count else n / (n - 1) * squares / count**2
+
+
+# A measure and its numbers.
 
 
 class Unit(StrEnum):
@@ -61,3 +205,70 @@ class Measure:
 def rows_of(name: str, at: str, unit: Unit, estimate: Estimate | None, known: str = "") -> list[Row]:
     """Return a number as a list, which is empty without an estimate."""
     return [] if estimate is None else [Row(name=name, at=at, unit=unit, estimate=estimate, known=known)]
+
+
+# Numbers of a quality report as text.
+
+ALL_EQUAL = "all equal"
+"""In place of an interval that would have no width."""
+
+
+_MOST_DECIMALS = 5
+
+
+def number_text(row: Row) -> str:
+    """Return a number with its unit; a dash where only bounds are known."""
+    return value_text(row.estimate.value, row.unit)
+
+
+def interval_text(row: Row) -> str:
+    """Return how well a number is known."""
+    estimate = row.estimate
+    if estimate.kind is Kind.EXACT:
+        return f"exact ({row.known})" if row.known else "exact"
+    if estimate.kind is Kind.BOUNDS:
+        return f"{bounds_text(estimate)} ({row.known})"
+    return f"{ends_text(estimate, row.unit)}  n {estimate.n}"
+
+
+def estimate_text(estimate: Estimate, unit: Unit) -> str:
+    """Return a number with its interval."""
+    if estimate.kind is Kind.EXACT:
+        return f"{value_text(estimate.value, unit)}, exact"
+    return f"{value_text(estimate.value, unit)} {ends_text(estimate, unit)}"
+
+
+def ends_text(estimate: Estimate, unit: Unit) -> str:
+    """Return an interval, in the unit of its number; ``ALL_EQUAL`` where all observations were.
+
+    Ends that differ have as many decimals as show it.
+    """
+    if estimate.differing is not None:
+        return f"({ALL_EQUAL})"
+    for more_decimals in range(_MOST_DECIMALS if estimate.low != estimate.high else 1):
+        ends = (value_text(end, unit, more_decimals).removesuffix(" %") for end in (estimate.low, estimate.high))
+        low, high = ends
+        if low != high:
+            break
+    return f"[{low}, {high}]"
+
+
+def bounds_text(estimate: Estimate) -> str:
+    """Return bounds that are certain as text."""
+    low = "" if estimate.low is None else f"at least {estimate.low:g}"
+    high = "" if estimate.high is None else f"at most {estimate.high:g}"
+    return " and ".join(filter(None, (low, high))) or "not known"
+
+
+def value_text(value: float | None, unit: Unit, more_decimals: int = 0) -> str:
+    """Return a number as text, with one decimal in per cent and two otherwise, or more.
+
+    >>> value_text(0.125, Unit.SHARE), value_text(1.25, Unit.SCORE), value_text(-0.001, Unit.SCORE)
+    ('12.5 %', '1.25', '0')
+    """
+    if value is None:
+        return "–"
+    if unit is Unit.SHARE:
+        return f"{100 * value:.{1 + more_decimals}f} %"
+    text = f"{value:.{2 + more_decimals}f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text

@@ -7,10 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 from arena.base.results import points_of
-from arena.lab.measures.estimate import Cluster, Estimate, mean_of, share_of
-from arena.lab.measures.measure import Row, Unit, rows_of
-from arena.lab.measures.simple_strategies import SENTENCES, lead_of
+from arena.lab.measures.measure import Cluster, Estimate, Row, Unit, mean_of, rows_of, share_of
 from arena.lab.measures.simulation import SimulatedMatch
+from arena.lab.measures.skill_ladder import SENTENCES, lead_of
 
 Matches = Sequence[SimulatedMatch]
 

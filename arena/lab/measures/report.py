@@ -8,8 +8,7 @@ from typing import Any
 
 from arena.games.game import Game
 from arena.lab.measures import play_measures, value_measures
-from arena.lab.measures.estimate import Estimate
-from arena.lab.measures.measure import Measure, Row
+from arena.lab.measures.measure import Estimate, Measure, Row
 from arena.lab.measures.simulation import SimulatedMatch
 from arena.lab.measures.survey import Findings, Plan, Survey
 from arena.lab.solving.limits import Limits

@@ -1,4 +1,4 @@
-"""Strengths to simulate matches with, and encounters between them."""
+"""The steps of skill: strategies of one sentence, searches of rising strength, and encounters between them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,164 @@ from arena.base.results import points_of
 from arena.base.seeds import derived_seed
 from arena.base.text import counted
 from arena.games.game import Game
+from arena.games.squares import as_square
 from arena.lab.measures.exact_values import BestPlay, ExactValues
-from arena.lab.measures.simple_strategies import GreedyStrategy, RandomStrategy
-from arena.lab.measures.simulation import SimulatedMatch, Strategy, simulate
-from arena.lab.measures.tree_search import TreeSearch
+from arena.lab.measures.simulation import SimulatedMatch, Strategy, TreeSearch, pick, simulate
+
+# Strategies that can be said in one sentence: what they reach shows how much more there is to a game.
+
+_OTHER_SIGN = {"+": "-", "-": "+"}
+
+
+class RandomStrategy:
+    """Takes any legal action."""
+
+    def __init__(self, game: Game[Any]) -> None:
+        self._game = game
+
+    def choose(self, state: Any, answered: Any, rng: Random) -> Any:
+        """Return any legal action."""
+        return pick(self._game.legal_actions(state), rng)
+
+
+class GreedyStrategy:
+    """Takes an action after which its score is furthest ahead of the best other one."""
+
+    def __init__(self, game: Game[Any]) -> None:
+        self._game = game
+
+    def choose(self, state: Any, answered: Any, rng: Random) -> Any:
+        """Return one of the actions with the best lead."""
+        game = self._game
+        seat = game.seat_to_act(state)
+        assert seat is not None
+        leads = [
+            (lead_of(game.scores(game.apply(state, action)), seat), action) for action in game.legal_actions(state)
+        ]
+        best = max(lead for lead, _ in leads)
+        return pick([action for lead, action in leads if lead == best], rng)
+
+
+class AnsweringStrategy:
+    """Answers an action of another seat with its counterpart, and takes any legal action where that is not legal."""
+
+    def __init__(self, game: Game[Any], counterpart: Callable[[Any], Any]) -> None:
+        self._game = game
+        self._counterpart = counterpart
+
+    def choose(self, state: Any, answered: Any, rng: Random) -> Any:
+        """Return the counterpart, or any legal action."""
+        actions = self._game.legal_actions(state)
+        wanted = None if answered is None else self._counterpart(answered)
+        found = [action for action in actions if wanted is not None and as_value(action) == wanted]
+        return found[0] if found else pick(actions, rng)
+
+
+class BorderStrategy:
+    """Takes an action that is as near to the border as any."""
+
+    def __init__(self, game: Game[Any], board: Board) -> None:
+        self._game = game
+        self._board = board
+
+    def choose(self, state: Any, answered: Any, rng: Random) -> Any:
+        """Return one of the actions nearest to the border."""
+        actions = self._game.legal_actions(state)
+        distances = [self._board.from_border(action) for action in actions]
+        nearest = min(distances)
+        return pick([action for action, distance in zip(actions, distances, strict=True) if distance == nearest], rng)
+
+
+class Board:
+    """Where actions are: squares, lines across a sheet, and signs, which are nowhere."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self._width, self._height = width, height
+
+    def reflected(self, action: Any) -> Any:
+        """Return an action at the same distance on the other side of the centre, or of the other sign."""
+        square = as_square(action)
+        if square is not None:
+            return self._width + 1 - square[0], self._height + 1 - square[1]
+        if _is_line(action):
+            return action[0], (self._width if action[0] == "v" else self._height) - action[1]
+        return _OTHER_SIGN.get(action) if isinstance(action, str) else None
+
+    def copied(self, action: Any) -> Any:
+        """Return an action with columns and rows exchanged, or of the same sign."""
+        square = as_square(action)
+        if square is not None:
+            return square[1], square[0]
+        if _is_line(action):
+            return ("h" if action[0] == "v" else "v"), action[1]
+        return action if action in _OTHER_SIGN else None
+
+    def from_border(self, action: Any) -> int:
+        """Return the distance from the nearest border; 0 for what is nowhere."""
+        square = as_square(action)
+        if square is not None:
+            return min(square[0] - 1, self._width - square[0], square[1] - 1, self._height - square[1])
+        if _is_line(action):
+            return int(min(action[1], (self._width if action[0] == "v" else self._height) - action[1]))
+        return 0
+
+
+def board_of(game: Game[Any]) -> Board | None:
+    """Return the board of a game whose actions are squares or lines; None for other games."""
+    width = game.options.get("width", game.options.get("size"))
+    height = game.options.get("height", game.options.get("size"))
+    if type(width) is not int or type(height) is not int:
+        return None
+    state = game.initial_state()
+    for _ in range(_LOOKED_AHEAD):
+        actions = game.legal_actions(state)
+        if not actions:
+            return None
+        if as_square(actions[0]) is not None or _is_line(actions[0]):
+            return Board(width, height)
+        state = game.apply(state, actions[0])
+    return None
+
+
+_LOOKED_AHEAD = 200
+"""Actions after which a board must have been used; the two lists of plusminus come before its grid."""
+
+SENTENCES = {
+    "random": "take any legal action",
+    "greedy": "take an action after which your score is furthest ahead",
+    "mirror": "answer on the other side of the centre; else any",
+    "copy": "answer with column and row exchanged, or the same sign; else any",
+    "border": "act as near to the border as you can",
+}
+"""Each strategy as it would be said to a player."""
+
+
+def simple_strategies(game: Game[Any]) -> dict[str, Strategy]:
+    """Return the strategies that a game allows, by their names in ``SENTENCES``."""
+    found: dict[str, Strategy] = {"random": RandomStrategy(game), "greedy": GreedyStrategy(game)}
+    board = board_of(game)
+    if board is not None:
+        found["mirror"] = AnsweringStrategy(game, board.reflected)
+        found["copy"] = AnsweringStrategy(game, board.copied)
+        found["border"] = BorderStrategy(game, board)
+    return found
+
+
+def lead_of(scores: tuple[int | float, ...], seat: int) -> float:
+    """Return by how much the score of a seat exceeds the best other one."""
+    return scores[seat] - max(score for other, score in enumerate(scores) if other != seat)
+
+
+def as_value(action: Any) -> Any:
+    """Return an action as tuples, as which lists are compared."""
+    return tuple(action) if isinstance(action, list) else action
+
+
+def _is_line(action: Any) -> bool:
+    return isinstance(action, tuple | list) and len(action) == 2 and action[0] in ("v", "h")
+
+
+# Strengths to simulate matches with, and encounters between them.
 
 FIRST_PLAYOUTS = 8
 """Of the weakest search; each one above has twice as many for each action."""

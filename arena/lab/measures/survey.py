@@ -7,15 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from arena.base.errors import KernelError, OptionError, UsageError
 from arena.base.seeds import derived_seed
+from arena.games import GAMES, make_game
 from arena.games.game import Game
-from arena.lab.measures.boards import is_exact, solved_boards
-from arena.lab.measures.exact_values import ExactValues, NoValuesError, Value, exact_values
-from arena.lab.measures.kingmaking import decides_among_others
+from arena.lab.measures.exact_values import MAX_PLIES, ExactValues, NoValuesError, Value, exact_values, opening_balance
 from arena.lab.measures.measure import Row
-from arena.lab.measures.openings import MAX_PLIES, opening_balance
-from arena.lab.measures.simple_strategies import simple_strategies
-from arena.lab.measures.simulation import SimulatedMatch
+from arena.lab.measures.simulation import SimulatedMatch, decides_among_others
 from arena.lab.measures.skill_ladder import (
     Step,
     Strength,
@@ -23,12 +21,103 @@ from arena.lab.measures.skill_ladder import (
     encounter,
     neighbours,
     self_play,
+    simple_strategies,
     strengths_of,
 )
 from arena.lab.measures.value_measures import ValuedMatch, valued
-from arena.lab.solving.limits import Limits, TimeIsUpError
-from arena.lab.solving.solution import Solution
-from arena.lab.solving.symmetries import representatives, up_to_symmetry
+from arena.lab.solve import Solver
+from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state
+from arena.lab.solving.positions import representatives, up_to_symmetry
+from arena.lab.solving.solution import By, Solution
+
+# What smaller boards of a game are worth, and the one that was asked for.
+
+MAX_BOARDS = 12
+"""Whose values are computed: the smallest ones, and the one that was asked for."""
+
+PLAID_SIDES = (4, 6, 8, 10, 12, 14)
+"""Of smaller square sheets whose values are computed, too."""
+
+MOST_STATES = 100_000
+"""Of a board that is solved by a table by the rules in Python, which takes some seconds."""
+
+
+def solved_boards(game: Game[Any], path: str, limits: Limits) -> Iterator[tuple[str, Solution | None]]:
+    """Yield each board with what is known of it: after one that is too large, only by proofs.
+
+    Args:
+        game: the rules, with the options of the board that was asked for.
+        path: the game's name or dotted path.
+        limits: of each board.
+    """
+    is_easy = True
+    for board, rules in boards_of(game, path):
+        solution = _proved(rules, path, limits)
+        if is_easy and not is_exact(solution):
+            solution = _computed(rules, path, limits) or solution
+        is_easy = is_easy and is_exact(solution)
+        yield board, solution
+
+
+def _computed(game: Game[Any], path: str, limits: Limits) -> Solution | None:
+    """Return what a board is worth by the kernel, or by a table by the rules if it has few states.
+
+    A search is not asked: how far it came would depend on the machine.
+    """
+    unhurried = replace(limits, deadline=float("inf"))  # a solver in a hurry does not build the kernel it needs
+    plan = Solver(game, path, unhurried).plan()
+    if plan.by is By.TABLE:
+        most_bytes = MOST_STATES * bytes_per_state(game)
+        limits = replace(limits, memory_bytes=min(limits.memory_bytes, most_bytes))
+    try:
+        return Solver(game, path, limits).solve(plan.by)
+    except (TimeIsUpError, TooLargeError, KernelError):
+        return None
+
+
+def _proved(game: Game[Any], path: str, limits: Limits) -> Solution | None:
+    """Return what strategies prove of a board; None without any."""
+    try:
+        return Solver(game, path, limits).solve(By.PROOF)
+    except UsageError:
+        return None
+
+
+def is_exact(solution: Solution | None) -> bool:
+    """Return whether nothing is left to compute; of a game for more than two there are shares in place of a worth."""
+    return solution is not None and (solution.worth is None or solution.worth.is_exact)
+
+
+def boards_of(game: Game[Any], path: str) -> list[tuple[str, Game[Any]]]:
+    """Return smaller boards of a game and the board itself, each with what is said of it.
+
+    Args:
+        game: the rules.
+        path: the game's name or dotted path; one from outside has no other boards that the arena knows of.
+    """
+    options = game.options
+    if path in GAMES and "size" in options:
+        sets = [{"size": size} for size in range(2, options["size"] + 1)]
+    elif path in GAMES and "width" in options:
+        sides = [side for side in PLAID_SIDES if side < min(options["width"], options["height"])]
+        sets = [{"width": side, "height": side} for side in sides]
+        sets.append({"width": options["width"], "height": options["height"]})
+    else:
+        return [(_said(options), game)]
+    boards = []
+    for changed in sets:
+        try:
+            boards.append((_said(changed), make_game(path, **{**options, **changed})))
+        except OptionError:
+            continue  # a size that the rules do not have
+    return boards if len(boards) <= MAX_BOARDS else [*boards[: MAX_BOARDS - 1], boards[-1]]
+
+
+def _said(options: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in options.items()) or "the board"
+
+
+# Plays and solves what the eleven measures need, from one seed, and within a time if there is one.
 
 MOST_MEMORY_BYTES = 1 << 30
 """For values; what takes more is not known, so that reports do not depend on how much memory is free."""

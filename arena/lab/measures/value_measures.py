@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.lab.measures.estimate import Cluster, between, exactly, mean_of, share_of
 from arena.lab.measures.exact_values import ExactValues, Value
-from arena.lab.measures.measure import Row, Unit, rows_of
+from arena.lab.measures.measure import Cluster, Row, Unit, between, exactly, mean_of, rows_of, share_of
 from arena.lab.measures.simulation import SimulatedMatch
 from arena.lab.solving.solution import Solution
 

@@ -1,4 +1,4 @@
-"""How long a solver may take and how much memory it may use."""
+"""How much time and memory a solver may use, and how many states a game has."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import comb, factorial
 from pathlib import Path
+from typing import Any
 
 from arena.base.errors import ArenaError, UsageError
+from arena.base.seeds import pick_below
 from arena.base.text import counted, short_size_text
+from arena.games.game import Game
+
+# How long a solver may take and how much memory it may use.
 
 SHARE_OF_MEMORY = 0.7
 """Of what is free; the rest is for the machine."""
@@ -77,3 +83,82 @@ def free_memory_bytes() -> int:
     except (OSError, StopIteration):
         free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return int(SHARE_OF_MEMORY * free)
+
+
+# How many states a game has and how much memory they take, before they are explored.
+
+_BYTES_OF_ENTRY = 120
+"""A state's place in a dictionary and a list, its seat, and its value."""
+
+_BYTES_OF_ACTION = 8
+_MAX_DEPTH = 6
+_MAX_PLIES = 200
+
+
+def partial_permutations(size: int) -> int:
+    """Return the number of ways to put marks on a grid, none of two in a row or column (OEIS A002720).
+
+    >>> [partial_permutations(size) for size in range(5)]
+    [1, 2, 7, 34, 209]
+    """
+    return sum(comb(size, marks) ** 2 * factorial(marks) for marks in range(size + 1))
+
+
+def count_states(game: Game[Any], path: str) -> int | None:
+    """Return the number of states that can be reached in a game; None if that is not known before.
+
+    Args:
+        game: the rules.
+        path: the game's name or dotted path.
+    """
+    size: int = game.options.get("size", 0)
+    if path == "differences":
+        return partial_permutations(size)
+    if path == "plusminus":
+        predicting = (1 << (2 * size - 2)) - 1
+        return predicting + (1 << (2 * size - 2)) * partial_permutations(size)
+    if path == "multiplication":
+        numbering = sum(factorial(size - 1) // factorial(size - number) for number in range(2, size + 1))
+        return partial_permutations(size) + factorial(size) * numbering
+    if path == "plaid":
+        return _sets_of_lines(game)
+    return None
+
+
+def _sets_of_lines(game: Game[Any]) -> int:
+    """Return the number of sheets that can be reached: those before the end, and those one line further."""
+    width, height, lines = (game.options[name] for name in ("width", "height", "lines"))
+    of_height = [comb(height - 1, level) for level in range(height)]
+    total = 0
+    continues = [False] * height  # whether a sheet of one upright line less, and each number of level ones, is no end
+    for upright in range(width):
+        continues_below = upright == 0  # there is the blank sheet, at which all begin
+        reached = 0
+        for level in range(height):
+            is_reached = continues_below or continues[level]
+            is_end = upright + level >= lines and (upright + 1) * (level + 1) % game.players == 0
+            continues_below = continues[level] = is_reached and not is_end
+            reached += of_height[level] if is_reached else 0
+        total += reached * comb(width - 1, upright)
+    return total
+
+
+def bytes_per_state(game: Game[Any]) -> int:
+    """Return about how much memory a state takes in a table, from those of one match."""
+    state = game.initial_state()
+    sizes = []
+    for ply in range(_MAX_PLIES):
+        actions = game.legal_actions(state) if game.seat_to_act(state) is not None else ()
+        sizes.append(_size_bytes(state, _MAX_DEPTH) + _BYTES_OF_ACTION * len(actions))
+        if not actions:
+            break
+        state = game.apply(state, actions[pick_below(len(actions), "lab", ply)])
+    return _BYTES_OF_ENTRY + sum(sizes) // len(sizes)
+
+
+def _size_bytes(value: Any, depth: int) -> int:
+    """Return the size of a value and what is in it; small integers and single letters are shared."""
+    if isinstance(value, int | None) or (isinstance(value, str) and len(value) < 2) or depth == 0:
+        return 0
+    parts = value if isinstance(value, tuple | list | frozenset | set) else ()
+    return sys.getsizeof(value) + sum(_size_bytes(part, depth - 1) for part in parts)

@@ -1,10 +1,8 @@
-"""Positions that are written down: a game with its options and the actions that lead there, as JSON.
-
-A file may be anybody's: only legal actions are taken from it, so every position is one that a match can reach.
-"""
+"""Positions that are written down, and which actions are the same but for a symmetry of the board."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,10 @@ from arena.base.stored import from_json_text, is_plain
 from arena.base.text import short_size_text, shortened_text
 from arena.games import GAMES, Game, make_game
 from arena.games.checked_game import checked_game
+
+# Positions that are written down: a game with its options and the actions that lead there, as JSON.
+#
+# A file may be anybody's: only legal actions are taken from it, so every position is one that a match can reach.
 
 MAX_BYTES = 2**20
 MAX_ACTIONS = 10_000
@@ -94,3 +96,49 @@ def _read(file: Path) -> dict[str, Any]:
     if not isinstance(stored, dict):
         raise UsageError(f"{file}: {_EXPECTED}")
     return stored
+
+
+# Which first actions are the same but for a symmetry of the board, which leaves every seat its score.
+
+ActionMap = Callable[[Any], Any]
+
+
+def symmetries_of(game: Game[Any], path: str) -> tuple[ActionMap, ...]:
+    """Return the symmetries of a game's first state, as maps of actions, without the one that changes nothing.
+
+    In differences, both reflections keep the lengths of all steps. In multiplication only the one that keeps the
+    leftmost mark where it is: number 1. In coprimality the reflection at the diagonal through the 1. Plusminus has
+    none, as its lists grow in one direction, and plaid none, as half a turn gives rectangles to other seats. A game
+    from outside has none that the arena knows.
+
+    Args:
+        game: the rules.
+        path: the game's name or dotted path.
+    """
+    beyond = game.options.get("size", 0) + 1
+    if path == "differences":
+        return (
+            lambda square: (beyond - square[0], square[1]),
+            lambda square: (square[0], beyond - square[1]),
+            lambda square: (beyond - square[0], beyond - square[1]),
+        )
+    if path == "multiplication":
+        return (lambda square: (square[0], beyond - square[1]),)
+    if path == "coprimality":
+        return (lambda square: (beyond - square[1], beyond - square[0]),)
+    return ()
+
+
+def up_to_symmetry(game: Game[Any], path: str, actions: Sequence[Any]) -> list[Any]:
+    """Return the first of all actions that are the same but for a symmetry of the first state."""
+    return list(dict.fromkeys(representatives(game, path, actions).values()))
+
+
+def representatives(game: Game[Any], path: str, actions: Sequence[Any]) -> dict[Any, Any]:
+    """Return for each action the first one that is the same but for a symmetry of the first state."""
+    maps = symmetries_of(game, path)
+    firsts: dict[Any, Any] = {}
+    for action in actions:
+        for same in (action, *(one(action) for one in maps)):
+            firsts.setdefault(same, action)
+    return {action: firsts[action] for action in actions}

@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from arena.base.errors import KernelError
-from arena.games.game import Game
+from arena.games import Game
 from arena.games.kernels.loading import has_solver
 from arena.games.kernels.solver import TablePlan
 from arena.lab.solving.kernel_tables import KernelTableFile, kernel_table_path, kernel_table_plan, save_kernel_table
-from arena.lab.solving.limits import Limits
-from arena.lab.solving.mapped_table import table_path
-from arena.lab.solving.state_count import count_states
-from arena.lab.solving.tables import Table, TableFile
+from arena.lab.solving.limits import Limits, count_states
+from arena.lab.solving.tables import Table, TableFile, table_path
 
 FEW_STATES = 20_000
 """Of so few, a table by the rules in Python is done before a kernel would be built."""

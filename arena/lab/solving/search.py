@@ -1,20 +1,95 @@
-"""Principal variation search with a transposition table: proved bounds of a value, better the deeper it looks.
-
-Every state has a lower and an upper bound of its value, which are true whatever the depth: where the search stops, they
-are what the rules still allow. So nothing is estimated, and a search that is interrupted has bounds, not a guess.
-"""
+"""Principal variation search with a transposition table: proved bounds of a value, better the deeper it looks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from arena.games.differences import Differences
 from arena.games.game import Game
-from arena.lab.solving.limits import Limits, TimeIsUpError
-from arena.lab.solving.score_range import Range, range_of
-from arena.lab.solving.state_count import bytes_per_state
-from arena.lab.solving.worth import HIGHEST, LOWEST, value_of
+from arena.games.multiplication import Multiplication
+from arena.games.permutation import Heights, inverse, known_steps
+from arena.games.plusminus import Plusminus
+from arena.lab.solving.limits import Limits, TimeIsUpError, bytes_per_state
+from arena.lab.solving.positions import up_to_symmetry
+from arena.lab.solving.proofs import Proof
+from arena.lab.solving.solution import Solution
+from arena.lab.solving.worth import (
+    HIGHEST,
+    LOWEST,
+    OUTCOME_UNIT,
+    Known,
+    ranks_follow_scores,
+    value_of,
+    value_of_margin,
+    worth_between,
+)
+
+# How far apart the final scores of the five games can still be, from a state: bounds for a search that stops early.
+
+Range = tuple[int, int]
+"""The lowest and the highest value."""
+
+
+def range_of(game: Game[Any]) -> Callable[[Any], Range]:
+    """Return a function from a state, in which a seat is to act, to the range of its value.
+
+    A game from outside has no bounds: it may do anything.
+    """
+    if isinstance(game, Differences):
+        return lambda state: _differences(game, state)
+    if isinstance(game, Plusminus):
+        return lambda state: _plusminus(game, state)
+    if isinstance(game, Multiplication):
+        return lambda state: _multiplication(game, state)
+    return lambda _state: (LOWEST, HIGHEST)
+
+
+def _between(low: tuple[int, int], high: tuple[int, int]) -> Range:
+    """Return the range of values, where each seat's final score lies between two numbers."""
+    return value_of_margin(low[0] - high[1]), value_of_margin(high[0] - low[1])
+
+
+def _missing(line: Heights) -> int:
+    return len(line) - 1 - sum(1 for _ in known_steps(line))
+
+
+def _differences(game: Differences, state: Any) -> Range:
+    """Each missing step adds a difference at most; with "once" it may also take one away."""
+    lines = state.heights, inverse(state.heights)
+    scores = game.scores(state)
+    missing = [_missing(line) for line in lines]
+    may_lose = 1 if game.options["scoring"] == "once" else 0
+    low = [max(0, score - may_lose * more) for score, more in zip(scores, missing, strict=True)]
+    high = [min(game.size - 1, score + more) for score, more in zip(scores, missing, strict=True)]
+    return _between((low[0], low[1]), (high[0], high[1]))
+
+
+def _plusminus(game: Plusminus, state: Any) -> Range:
+    """Each missing step is foretold or not."""
+    scores = game.scores(state)
+    missing = [_missing(line) for line in (state.heights, inverse(state.heights))]
+    return _between((scores[0], scores[1]), (scores[0] + missing[0], scores[1] + missing[1]))
+
+
+def _multiplication(game: Multiplication, state: Any) -> Range:
+    """Each jump that is left covers from 1 to (size - 1)² squares."""
+    scores = game.scores(state)
+    each = (game.size - 1) // game.players
+    done = max(0, len(state.numbered) - 1)
+    left = [each - len(range(seat, done, game.players)) for seat in range(2)]
+    largest = (game.size - 1) ** 2
+    return _between(
+        (scores[0] + left[0], scores[1] + left[1]), (scores[0] + largest * left[0], scores[1] + largest * left[1])
+    )
+
+
+# Principal variation search with a transposition table: proved bounds of a value, better the deeper it looks.
+#
+# Every state has a lower and an upper bound of its value, which are true whatever the depth: where the search stops,
+# they are what the rules still allow. So nothing is estimated, and a search that is interrupted has bounds, not a
+# guess.
 
 MAX_DEPTH = 200
 """Actions looked ahead, each of which takes three calls. A match that can be longer has bounds."""
@@ -203,3 +278,65 @@ class Search:
     def _keep(self, state: Any, entry: Entry) -> None:
         if state in self._table or len(self._table) < self._max_entries:
             self._table[state] = entry
+
+
+# Solves a game by search as far as the time allows: first who wins, then by how much, then which actions are best.
+
+_OUTCOME_WINDOW = -OUTCOME_UNIT // 2, OUTCOME_UNIT // 2
+
+
+def search_solution(game: Game[Any], limits: Limits, proof: Proof, bare: Solution) -> Solution:
+    """Return what a search of the first state finds until the deadline, and what is proved.
+
+    Args:
+        game: the rules of a game for two.
+        limits: the time and the memory.
+        proof: what strategies prove of the first state.
+        bare: a solution that says of which game it is, and nothing else.
+    """
+    start = game.initial_state()
+    search = Search(game, limits)
+    low, high = proof.low, proof.high
+    depth = 0
+    for alpha, beta in (_OUTCOME_WINDOW, (LOWEST, HIGHEST)):
+        if low < high:
+            found = search.bounds(start, max(alpha, low), min(beta, high))
+            low, high, depth = max(low, found.low), min(high, found.high), max(depth, found.depth)
+    is_proof = (low, high) == (proof.low, proof.high) and bool(proof.names)
+    worth = worth_between(low, high, Known.PROVED if is_proof else Known.SEARCH, ranks_follow_scores(game))
+    best, has_all = _best_actions(game, bare.game, search, low) if worth.is_exact else ((), False)
+    return replace(
+        bare,
+        worth=worth,
+        best=best,
+        has_all_best=has_all,
+        states=search.states,
+        memory_bytes=search.memory_bytes,
+        depth=depth,
+    )
+
+
+def _best_actions(game: Game[Any], path: str, search: Search, value: int) -> tuple[tuple[Any, ...], bool]:
+    """Return the first actions that are shown to keep the value, and whether the others are shown not to."""
+    start = game.initial_state()
+    best, has_all = [], True
+    is_first = game.seat_to_act(start) == 0
+    firsts = dict(actions_and_states(game, start))
+    for action in up_to_symmetry(game, path, tuple(firsts)):
+        if is_first:
+            found = search.bounds(firsts[action], value - 1, value)
+            keeps, loses = found.low >= value, found.high < value
+        else:
+            found = search.bounds(firsts[action], value, value + 1)
+            keeps, loses = found.high <= value, found.low > value
+        if keeps:
+            best.append(action)
+        has_all = has_all and (keeps or loses)
+    return tuple(best), has_all
+
+
+def actions_and_states(game: Game[Any], state: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the legal actions of a state, and the states after them."""
+    if not game.is_over(state):
+        for action in game.legal_actions(state):
+            yield action, game.apply(state, action)

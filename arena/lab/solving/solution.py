@@ -1,4 +1,4 @@
-"""What is known of a game with its options: the answer of ``arena lab solve``."""
+"""What is known of a game with its options, and what finding it out would take."""
 
 from __future__ import annotations
 
@@ -7,8 +7,20 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from arena.lab.solving.retrograde import TIE_RULE, Shares
+from arena.base.errors import KernelError
+from arena.base.text import counted, short_size_text
+from arena.games.game import Game
+from arena.games.kernels.loading import has_solver, solver_of
+from arena.games.kernels.slips import least_states
+from arena.games.plusminus import Plusminus
+from arena.lab.solving.kernel_tables import MAX_TABLE_BYTES
+from arena.lab.solving.limits import bytes_per_state, count_states, memory_text, states_text
+from arena.lab.solving.proofs import proof_of
+from arena.lab.solving.saved_tables import FEW_STATES
+from arena.lab.solving.state_graph import TIE_RULE, Shares
 from arena.lab.solving.worth import Known, Worth
+
+# What is known of a game with its options: the answer of ``arena lab solve``.
 
 
 class By(StrEnum):
@@ -84,3 +96,88 @@ class Solution:
             "depth": self.depth,
             "proofs": list(self.proofs),
         }
+
+
+# What solving a game would take, before it begins.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What solving would take, before it begins.
+
+    Attributes:
+        states: how many states there are; None if that is not known before.
+        memory_bytes: about how much memory it takes; None if that is not known before.
+        by: a table by the rules in Python, or the kernel.
+    """
+
+    states: int | None
+    memory_bytes: int | None
+    by: By = By.TABLE
+
+    def text(self) -> str:
+        """Return it as a sentence."""
+        if self.states is None or self.memory_bytes is None:
+            return "how many states there are is not known beforehand"
+        if self.by is By.KERNEL:
+            return f"its kernel solves {states_text(self.states)} and takes {memory_text(self.memory_bytes)}"
+        return f"a table has {states_text(self.states)} and takes {memory_text(self.memory_bytes)}"
+
+
+def plan_of(game: Game[Any], path: str) -> Plan:
+    """Return what a table of a game would take."""
+    states = count_states(game, path)
+    return Plan(states=states, memory_bytes=None if states is None else states * bytes_per_state(game))
+
+
+# Whether the first lines of a board can be solved at all, from numbers of states alone, before anything is solved.
+
+MOST_STATES = 10**9
+"""With more, no search comes to its end in a time for which anybody waits."""
+
+
+def why_beyond_reach(game: Game[Any], path: str, plies: int, memory_bytes: int) -> str:
+    """Return why nothing can be solved from ``plies`` actions on; empty if something may be.
+
+    The kernel of a game with more than a few states is built if something may be: what solves the lines uses it.
+
+    Args:
+        game: the rules, of a game for two; those from outside come from ``checked_game``.
+        path: the game's name or dotted path.
+        plies: how many actions there have been.
+        memory_bytes: how much a table may fill.
+    """
+    states = count_states(game, path) if has_solver(game) else None
+    if states is None or states <= FEW_STATES:
+        return ""
+    state = game.initial_state()
+    for _ in range(plies):
+        if game.is_over(state):
+            return ""
+        state = game.apply(state, game.legal_actions(state)[0])
+    if game.is_over(state):
+        return ""
+    proof = proof_of(game, path, state)
+    after = least_states(game, plies) or 0
+    is_too_much = after > MOST_STATES and proof.low != proof.high
+    room = min(MAX_TABLE_BYTES, memory_bytes)
+    has_byte_a_state = not isinstance(game, Plusminus)  # whose table before the signs stand has none of the grids
+    needed_bytes = after if is_too_much and has_byte_a_state else _table_bytes(game, state) or after
+    if not is_too_much or needed_bytes <= room:
+        return ""
+    options = ", ".join(f"{name} = {value!r}" for name, value in game.options.items())
+    return (
+        f"{path} with {options}: {states_text(after)} follow {counted(plies, 'action')}, a table of them takes"
+        f" {memory_text(needed_bytes)}, and {short_size_text(room)} may be used"
+    )
+
+
+def _table_bytes(game: Game[Any], state: Any) -> int:
+    """Return how much memory the kernel's table from a state on takes; 0 without one."""
+    try:
+        kernel = solver_of(game)
+    except KernelError:
+        return 0
+    kernel.set_state(state)
+    plan = kernel.table_plan()
+    return plan.memory_bytes if plan is not None else 0

@@ -1,8 +1,4 @@
-"""All states of a game that can be reached, found level by level through the public interface of a game.
-
-A game from outside is not trusted: a cycle, a match that never ends, a state that is no value, and scores that are not
-those of the state are named as mistakes of the game, and no value is computed.
-"""
+"""All states of a game that can be reached, and their values from the ends of matches back to its start."""
 
 from __future__ import annotations
 
@@ -11,11 +7,85 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from arena.base.errors import GameError
+from arena.base.ranking import points_of
 from arena.base.text import counted
+from arena.games import GAMES
+from arena.games.checked_game import shown
 from arena.games.game import Game
-from arena.lab.solving.limits import Limits
-from arena.lab.solving.state_check import StateCheck
-from arena.lab.solving.state_count import bytes_per_state
+from arena.lab.solving.limits import Limits, bytes_per_state
+from arena.lab.solving.worth import value_of
+
+# Whether the states of a game from outside are values: equal states mean the same, and no call changes one.
+
+
+class StateCheck:
+    """Checks the states of one game while they are explored; those of the arena's own games have tests for that."""
+
+    def __init__(self, game: Game[Any], path: str) -> None:
+        self._game = game
+        self._path = path
+        self._is_trusted = path in GAMES
+
+    def check_start(self) -> None:
+        """Raise GameError unless two calls return the same initial state."""
+        if not self._is_trusted and not self._are_equal(self._game.initial_state(), self._game.initial_state()):
+            raise self.no_value("those of two calls are not equal", "initial_state")
+
+    def following(self, state: Any) -> Iterator[Any]:
+        """Yield the states after each legal action; GameError if a call changes ``state``, or depends on more."""
+        game = self._game
+        if self._is_trusted:
+            yield from (game.apply(state, action) for action in game.legal_actions(state))
+            return
+        before = repr(game.observation(state))
+        actions = list(game.legal_actions(state))
+        for action in actions:
+            after = game.apply(state, action)
+            if repr(game.observation(state)) != before:
+                raise self.no_value(f"{game.format_action(action)} changed the state that it was applied to")
+            if not self._are_equal(after, game.apply(state, action)):
+                raise self.no_value(f"{game.format_action(action)} led to two states that are not equal")
+            yield after
+
+    def check_end(self, state: Any) -> None:
+        """Raise GameError unless a match that is over has no actions, and keeps its scores."""
+        if self._is_trusted:
+            return
+        actions = self._game.legal_actions(state)
+        if actions:
+            raise GameError(self._path, "legal_actions", f"returned actions after the end of a match: {shown(actions)}")
+        scores, again = tuple(self._game.scores(state)), tuple(self._game.scores(state))
+        if scores != again:
+            raise GameError(self._path, "scores", f"changed after the end of a match: {shown(scores)}, {shown(again)}")
+
+    def check_equal(self, known: Any, state: Any) -> None:
+        """Raise GameError unless two equal states have the same seat to act, actions and scores."""
+        if self._is_trusted:
+            return
+        for method in ("seat_to_act", "legal_actions", "scores"):
+            call = getattr(self._game, method)
+            one, other = call(known), call(state)
+            if (one if method == "seat_to_act" else list(one)) != (other if method == "seat_to_act" else list(other)):
+                if method == "scores" and self._game.is_over(state):
+                    problem = f"changed after the end of a match: {shown(one)}, {shown(other)} in an equal state"
+                    raise GameError(self._path, method, problem)
+                raise GameError(self._path, method, f"differs between equal states: {shown(one)}, {shown(other)}")
+
+    def no_value(self, why: str, method: str = "apply") -> GameError:
+        """Return the mistake of a state that is no value."""
+        return GameError(self._path, method, f"returned a state that is no value: {why}")
+
+    def _are_equal(self, one: Any, other: Any) -> bool:
+        try:
+            return bool(one == other) and hash(one) == hash(other)
+        except TypeError as error:
+            raise self.no_value(f"{type(one).__name__} can't be hashed") from error
+
+
+# All states of a game that can be reached, found level by level through the public interface of a game.
+#
+# A game from outside is not trusted: a cycle, a match that never ends, a state that is no value, and scores that are
+# not those of the state are named as mistakes of the game, and no value is computed.
 
 MAX_PLIES = 10_000
 """The referee ends a match after this many actions, too."""
@@ -177,3 +247,75 @@ class _Explorer:
         return GameError(
             self._path, "apply", f"leads back to an earlier state after {counted(len(loop), 'action')}: {shown}"
         )
+
+
+# Values of all states of a game, from the ends of matches back to its start.
+#
+# It uses nothing but the public interface of a game, so it is slow and general: the twin against which every fast
+# solver is checked, and the way to solve a game from outside.
+
+TIE_RULE = "a seat chooses the action that leaves it the largest share, and of equal ones the one listed first"
+
+Shares = tuple[float, ...]
+
+
+class Retrograde:
+    """The value of every state of a game for two.
+
+    Attributes:
+        graph: the states.
+        values: of each, by number.
+    """
+
+    def __init__(self, graph: StateGraph) -> None:
+        self.graph = graph
+        self.values = [0] * len(graph)
+        for number in graph.order:
+            self.values[number] = self._value(number)
+
+    def _value(self, number: int) -> int:
+        seat = self.graph.seats[number]
+        if seat == IS_OVER:
+            end = self.graph.ends[number]
+            return value_of(end.scores, end.ranks)
+        values = (self.values[after] for after in self.graph.following(number))
+        return max(values) if seat == 0 else min(values)
+
+    def value(self, state: Any) -> int | None:
+        """Return the value of a state; None for one that is not in the graph."""
+        number = self.graph.numbers.get(state)
+        return None if number is None else self.values[number]
+
+
+def shares_of(graph: StateGraph, players: int) -> list[Shares]:
+    """Return, by state, each seat's share of rivals beaten, a tie counting half, when every seat plays for its own.
+
+    This is max^n with ``TIE_RULE``; with another rule for ties the shares may be others.
+    """
+    points: list[tuple[int, ...]] = [()] * len(graph)
+    for number in graph.order:
+        seat = graph.seats[number]
+        if seat == IS_OVER:
+            points[number] = points_of(graph.ends[number].ranks)
+        else:
+            following = [points[after] for after in graph.following(number)]
+            points[number] = max(following, key=lambda after: after[seat])
+    return [tuple(one / (2 * (players - 1)) for one in seats) for seats in points]
+
+
+def paranoid_of(graph: StateGraph, players: int, numbers: Sequence[int] = (0,)) -> list[Shares]:
+    """Return the share of rivals beaten that each seat can hold against all others together, in some of the states."""
+    held = [_held_by(graph, seat) for seat in range(players)]
+    return [tuple(of_seat[number] / (2 * (players - 1)) for of_seat in held) for number in numbers]
+
+
+def _held_by(graph: StateGraph, mine: int) -> list[int]:
+    held = [0] * len(graph)
+    for number in graph.order:
+        seat = graph.seats[number]
+        if seat == IS_OVER:
+            held[number] = points_of(graph.ends[number].ranks)[mine]
+        else:
+            values = (held[after] for after in graph.following(number))
+            held[number] = max(values) if seat == mine else min(values)
+    return held

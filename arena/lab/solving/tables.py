@@ -1,21 +1,215 @@
-"""Tables of values as files: a record for each state, sorted, so that a file is searched in place.
-
-A record has the digest of a state's observation (16 bytes), the outcome for seat 0 and the margin.
-"""
+"""Files of values, mapped into memory and searched in place."""
 
 from __future__ import annotations
 
 import hashlib
+import inspect
+import json
+import mmap
+import os
 import struct
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import msgpack
 
+from arena.base.errors import KernelError, StoreError, UsageError
+from arena.base.names import as_file_name
+from arena.base.shipped import TABLES
+from arena.base.stored import from_json_text, from_stored
+from arena.games import GAMES
 from arena.games.game import Game
-from arena.lab.solving.mapped_table import Header, MappedTable, TableError, rules_version, write_table
+from arena.games.kernels.cache import base_directory, make_directory, open_own
 from arena.lab.solving.worth import OUTCOME_UNIT, PARTS
+
+# Files of values: a line that names the kind, a line of JSON, the header, and the values, mapped into memory.
+#
+# The header has the game, its options, the version of the rules, the number of states and a checksum. Nothing of a file
+# that is torn, damaged or made by other rules is used.
+
+MAX_HEADER_BYTES = 65536
+_ALIGNED_BYTES = 64
+"""Values begin at a multiple of these, as kernels want them."""
+
+_AGAIN = "solve the game again with --save"
+
+
+class TableError(UsageError):
+    """A table is torn, damaged, or one of other rules or options."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """What a table is of.
+
+    Attributes:
+        game: the game's name or dotted path.
+        options: the values of all its options.
+        rules: the version of its rules: a digest of their source.
+        states: how many have a value.
+        parts: a margin is a number of these parts of a point, 1 or ``PARTS``.
+        checksum: the SHA-256 of all values.
+    """
+
+    game: str
+    options: Mapping[str, Any]
+    rules: str
+    states: int
+    parts: int
+    checksum: str
+
+
+def rules_version(game: Game[Any]) -> str:
+    """Return a digest of the source of a game's rules; any change of them makes another version."""
+    classes = [one for one in type(game).__mro__ if one not in (object, Game) and issubclass(one, Game)]
+    paths = {inspect.getsourcefile(one) for one in classes}
+    if type(game) in GAMES.values():
+        paths |= {str(path) for path in Path(inspect.getfile(Game)).parent.glob("*.py")}
+    digest = hashlib.sha256()
+    for path in sorted(path for path in paths if path is not None):
+        digest.update(hashlib.sha256(Path(path).read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def table_directory() -> Path:
+    """Return where tables are kept: in the user's cache directory.
+
+    Raises:
+        TableError: if this user has none.
+    """
+    try:
+        return base_directory() / TABLES
+    except KernelError as error:
+        raise TableError(str(error)) from error
+
+
+def table_path(game: Game[Any], path: str, directory: Path | None = None, suffix: str = "table") -> Path:
+    """Return the file of a game's table with its options."""
+    options = json.dumps(game.options, sort_keys=True)
+    digest = hashlib.sha256(f"{path} {options}".encode()).hexdigest()[:12]
+    return (directory or table_directory()) / f"{as_file_name(path)}-{digest}.{suffix}"
+
+
+def write_table(file: Path, kind: bytes, header: Header, values: bytes | bytearray | mmap.mmap) -> None:
+    """Write a file, which is there whole or not at all.
+
+    Raises:
+        TableError: if it can't be written.
+    """
+    head = kind + json.dumps(asdict(header), sort_keys=True).encode()
+    head += b" " * (-(len(head) + 1) % _ALIGNED_BYTES) + b"\n"
+    try:
+        make_directory(file.parent)
+        with tempfile.NamedTemporaryFile(dir=file.parent, prefix=".table-", delete=False) as temporary:
+            try:
+                temporary.write(head)
+                temporary.write(values)
+                temporary.flush()
+                os.fchmod(temporary.fileno(), 0o644)  # bots that may read it can have uids of their own
+                os.fsync(temporary.fileno())
+                Path(temporary.name).replace(file)
+            except BaseException:
+                Path(temporary.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise TableError(f"table {file}: can't be written ({error.strerror})") from error
+
+
+HeaderT = TypeVar("HeaderT", bound=Header)
+
+
+class MappedTable(Generic[HeaderT]):
+    """A file of values that is mapped into memory. A context manager, or closed with ``close``.
+
+    Attributes:
+        header: what it is of.
+    """
+
+    def __init__(self, game: Game[Any], path: str, file: Path, kind: bytes, header_type: type[HeaderT]) -> None:
+        """Open a file and check all of it but the number of its values.
+
+        Args:
+            game: the rules.
+            path: the game's name or dotted path.
+            file: the file.
+            kind: its first line.
+            header_type: the type of its header.
+
+        Raises:
+            TableError: if it is torn, damaged, or one of other rules or options.
+            FileNotFoundError: if there is no such file.
+        """
+        self._game = game
+        try:
+            with open_own(file) as opened:
+                self._map = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_COPY)
+        except FileNotFoundError:
+            raise
+        except OSError as error:  # a directory, no permission, another user's
+            raise TableError(f"table {file}: can't be read ({error.strerror})") from error
+        except ValueError as error:  # an empty file
+            raise TableError(f"table {file}: can't be read ({error})") from error
+        try:
+            self._read_header(file, kind, header_type)
+            self._check(path, file)
+        except TableError:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Unmap the file."""
+        self._map.close()
+
+    def _problem(self) -> str:
+        """Return what else is wrong with the header; empty if nothing is."""
+        return ""
+
+    def _values_bytes(self) -> int:
+        """Return how many bytes the values are, by the header."""
+        raise NotImplementedError
+
+    def _read_header(self, file: Path, kind: bytes, header_type: type[HeaderT]) -> None:
+        if self._map[: len(kind)] != kind:
+            raise TableError(f"table {file}: this is no table of values; expected one that --save has written")
+        end = self._map.find(b"\n", len(kind), len(kind) + MAX_HEADER_BYTES)
+        if end < 0:
+            raise TableError(f"table {file}: its header is torn; {_AGAIN}")
+        try:
+            text = self._map[len(kind) : end].decode()
+            self.header = from_stored(header_type, from_json_text(text, f"table {file}"), f"table {file}")
+        except (StoreError, UnicodeDecodeError) as error:
+            raise TableError(f"table {file}: its header is damaged ({error})") from error
+        self._begin = end + 1
+
+    def _check(self, path: str, file: Path) -> None:
+        header = self.header
+        if header.game != path or dict(header.options) != self._game.options:
+            raise TableError(f"table {file}: it is of {header.game} {dict(header.options)!r:.200}; {_AGAIN}")
+        if header.rules != rules_version(self._game):
+            raise TableError(f"table {file}: it was made by other rules of {path}; {_AGAIN}")
+        problem = self._problem()
+        if problem:
+            raise TableError(f"table {file}: {problem}; {_AGAIN}")
+        size_bytes = self._begin + self._values_bytes()
+        if len(self._map) != size_bytes or header.parts not in (1, PARTS):
+            raise TableError(f"table {file}: it has {len(self._map):,} bytes, expected {size_bytes:,}; {_AGAIN}")
+        with memoryview(self._map) as whole, whole[self._begin :] as values:
+            if hashlib.sha256(values).hexdigest() != header.checksum:
+                raise TableError(f"table {file}: its checksum is wrong, so it is damaged; {_AGAIN}")
+
+
+# Tables of values as files: a record for each state, sorted, so that a file is searched in place.
+#
+# A record has the digest of a state's observation (16 bytes), the outcome for seat 0 and the margin.
 
 KIND = b"arena lab table 1\n"
 _KEY_BYTES = 16

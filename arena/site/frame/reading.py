@@ -13,7 +13,7 @@ from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 
 if TYPE_CHECKING:
-    from arena.analysis.measures.leaderboard_cache import Leaderboard
+    from arena.analysis.measures.leaderboards import Leaderboard
 
 MAX_SENTENCES = 10
 MAX_SENTENCE_CHARACTERS = 500
@@ -69,7 +69,7 @@ class Reading:
 
     def leaderboard(self, home: ArenaHome, tournaments: Sequence[StoredTournament], game: str) -> Leaderboard:
         """Return the leaderboard of a game, without the tournaments whose results can't be read."""
-        from arena.analysis.measures.leaderboard_cache import (
+        from arena.analysis.measures.leaderboards import (
             Leaderboard,  # the web process, which reads rows, rates nothing
         )
 
@@ -80,7 +80,7 @@ class Reading:
         return self._leaderboard(home, readable, game) or Leaderboard(matches=0, lines=())
 
     def _leaderboard(self, home: ArenaHome, tournaments: Sequence[StoredTournament], game: str) -> Leaderboard | None:
-        from arena.analysis.measures.leaderboard_cache import leaderboard
+        from arena.analysis.measures.leaderboards import leaderboard
 
         return self.attempt(lambda: leaderboard(home.store, tournaments, game, home.cache_directory))
 

@@ -7,10 +7,8 @@ from typing import Any
 
 from arena.base.errors import GameError
 from arena.games import Game
-from arena.lab.matches.annotation import AnnotatedAction, Annotation
-from arena.lab.matches.marks import Mark, points_for
-from arena.lab.solving.worth import Worth
-from arena.lab.solving.worth_text import SEATS, worth_text
+from arena.lab.matches.annotation import AnnotatedAction, Annotation, Mark, points_for
+from arena.lab.solving.worth import SEATS, Worth, worth_text
 from arena.site.matches.match_model import EqualActions, PositionAnnotation
 
 MAX_CHOICES = 20_000

@@ -7,8 +7,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from arena.analysis.text.markup import text
 from arena.analysis.text.match_view import DRAWING_ORDER, SEAT_SHAPES, SEAT_STYLES
+from arena.analysis.text.tables import text
 from arena.site.matches.games_model import LegalAction
 from arena.site.matches.match_model import Board, Clock, Position, ViewedMatch
 from arena.site.matches.playing import Place

@@ -5,7 +5,7 @@ from __future__ import annotations
 from arena.base.bot_text import Audience
 from arena.base.errors import UnknownNameError
 from arena.base.records import MatchRecord, TimeControl
-from arena.lab.matches.stored_annotation import annotation_of
+from arena.lab.matches.annotation import annotation_of
 from arena.site.matches.match_model import MatchPage, MatchParameters, SeatDetails
 from arena.site.matches.unfinished_match import unfinished_match
 from arena.site.matches.viewed_match import viewed_match

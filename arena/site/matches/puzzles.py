@@ -7,8 +7,7 @@ from typing import Any
 from arena.base.errors import IllegalActionError, StoreError, UnknownNameError
 from arena.games import Game, make_game
 from arena.games.checked_game import checked_game
-from arena.lab.matches.kept_puzzles import kept_puzzles
-from arena.lab.matches.puzzle import Puzzle
+from arena.lab.matches.puzzle import Puzzle, kept_puzzles
 from arena.site.matches.games import require_game
 from arena.site.matches.games_model import LegalAction
 from arena.site.matches.positions import named_targets, record_of_nobody

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from arena.analysis.measures.bot_profile import BotProfile, bot_profile, find_labels
-from arena.analysis.measures.bot_times import bot_times
-from arena.analysis.measures.leaderboard_cache import leaderboard
+from arena.analysis.measures.game_statistics import bot_times
+from arena.analysis.measures.leaderboards import leaderboard
 from arena.analysis.text.corrections_table import correction_text
 from arena.base.enums import FaultKind
 from arena.base.records import Bot, MatchRecord

@@ -11,8 +11,7 @@ from math import ceil, floor
 
 from markupsafe import Markup
 
-from arena.lab.measures.estimate import Estimate, Kind
-from arena.lab.measures.measure import Measure, Row, Unit
+from arena.lab.measures.measure import Estimate, Kind, Measure, Row, Unit
 from arena.site.pages.charts import MARGIN_PERCENT
 
 MIN_POINTS = 3

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from arena.analysis.measures.standings import Standings
 from arena.analysis.text.standings_columns import percent_text
-from arena.analysis.text.standings_footer import cycle_text, untested_text
+from arena.analysis.text.verdict import cycle_text, untested_text
 from arena.base.text import all_of, counted
 
 MAX_CYCLES = 5

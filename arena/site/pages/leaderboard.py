@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from arena.analysis.measures.leaderboard_cache import Leaderboard, keep_leaderboard
-from arena.analysis.measures.rating_history import history_over_tournaments
+from arena.analysis.measures.leaderboards import Leaderboard, history_over_tournaments, keep_leaderboard
 from arena.analysis.measures.standings_cache import standings_of
 from arena.base.errors import UnknownNameError
 from arena.games import GAMES

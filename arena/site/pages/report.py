@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from arena.analysis.measures.bot_times import BotTimes, bot_times
 from arena.analysis.measures.crosstable import Score, pair_scores
-from arena.analysis.measures.encounters import count_encounters
-from arena.analysis.measures.game_statistics import cross_check, game_statistics
-from arena.analysis.measures.rating_history import mu_histories
+from arena.analysis.measures.game_statistics import BotTimes, bot_times, cross_check, game_statistics
+from arena.analysis.measures.leaderboards import mu_histories
+from arena.analysis.measures.result_table import count_encounters
 from arena.analysis.measures.standings import Standing, Standings
-from arena.analysis.text.match_choice import MatchChoice
-from arena.analysis.text.standings_footer import standings_footer
+from arena.analysis.text.match_view import MatchChoice
 from arena.analysis.text.standings_table import standings_table
 from arena.analysis.text.statistics_tables import STATS_TITLES, stats_tables
 from arena.analysis.text.tables import Column, Row, shown
+from arena.analysis.text.verdict import standings_footer
 from arena.base.bot_text import Audience
 from arena.base.records import MatchRecord
 from arena.site.pages.rated import rated_tournament

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from arena.analysis.measures.bracket import Bracket, BracketDuel, RoundCard
-from arena.analysis.measures.rounds_played import rounds_played
-from arena.analysis.text.bracket_text import is_decided_otherwise, reason, stage_name
-from arena.analysis.text.rounds_text import Style
+from arena.analysis.measures.rounds_played import Bracket, BracketDuel, RoundCard, rounds_played
+from arena.analysis.text.rounds_text import Style, is_decided_otherwise, reason, stage_name
 from arena.site.pages.rounds_model import CardCell, ShownCard, ShownDuel, ShownRounds, ShownSide, ShownStage
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from arena.analysis.measures.game_statistics import GameStatistics, Share
-from arena.analysis.measures.schedule_balance import schedule_balance
+from arena.analysis.measures.schedule import schedule_balance
 from arena.analysis.measures.standings import Standings
 from arena.analysis.text.corrections_table import corrections_table
 from arena.base.definition import Definition
 from arena.lab.matches.accuracy import accuracy_of_tournament
-from arena.lab.matches.kept_puzzles import may_have_puzzles
+from arena.lab.matches.puzzle import may_have_puzzles
 from arena.site.frame.sentence import Sentence
 from arena.site.pages.findings import findings
 from arena.site.pages.progress import progress_of

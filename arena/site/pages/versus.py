@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from arena.analysis.measures.bot_profile import find_labels, known_bots
-from arena.analysis.measures.head_to_head import HeadToHead as Counted
-from arena.analysis.measures.head_to_head import grouped, head_to_head, meetings
+from arena.analysis.measures.bot_profile import HeadToHead as Counted
+from arena.analysis.measures.bot_profile import find_labels, grouped, head_to_head, known_bots, meetings
 from arena.base.text import all_of, counted
 from arena.site.frame.reading import Reading
 from arena.site.frame.sentences import marked, sentence

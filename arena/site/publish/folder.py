@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.analysis.text.match_choice import MatchChoice
+from arena.analysis.text.match_view import MatchChoice
 from arena.site.feed import feed_with
 from arena.site.frame.model import Frozen, Model, ModelOfTournament
 from arena.site.frame.page import Page

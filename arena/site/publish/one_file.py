@@ -17,7 +17,7 @@ from typing import Any
 from markupsafe import Markup
 
 from arena.base.bot_text import EVERYBODY, Audience
-from arena.lab.matches.stored_annotation import annotation_of
+from arena.lab.matches.annotation import annotation_of
 from arena.site.matches.match_model import ViewedMatch
 from arena.site.matches.viewed_match import viewed_match
 from arena.site.pages.charts import Point

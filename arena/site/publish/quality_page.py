@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from arena.lab.measures.answers import answers_of, answers_of_comparison
-from arena.lab.measures.comparison import Comparison, Difference
-from arena.lab.measures.measure import Measure, Row
+from arena.lab.measures.answers import Comparison, Difference, answers_of, answers_of_comparison
+from arena.lab.measures.measure import Measure, Row, estimate_text, interval_text, number_text
 from arena.lab.measures.report import QualityReport
-from arena.lab.measures.text import estimate_text, interval_text, number_text
 from arena.site.pages.estimate_charts import EstimatePlot, key_mark, plots_of, stroke
 from arena.site.publish.one_file import policy_hash
 from arena.site.render import Setting, asset, render_template

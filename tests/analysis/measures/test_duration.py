@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.analysis.measures.bot_times import BotTimes, bot_times
-from arena.analysis.measures.duration import MATCH_OVERHEAD_SECONDS, GameTimes, bound_seconds, estimate, times_of
+from arena.analysis.measures.game_statistics import BotTimes, bot_times
+from arena.analysis.measures.schedule import MATCH_OVERHEAD_SECONDS, GameTimes, bound_seconds, estimate, times_of
 from arena.analysis.text.duration_text import measured_rows, time_sentences
 from arena.base.records import MatchRecord, SeatReport, TimeControl
 

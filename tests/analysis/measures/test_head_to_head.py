@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from arena.analysis.measures.encounters import count_encounters
-from arena.analysis.measures.head_to_head import grouped, head_to_head, meetings
+from arena.analysis.measures.bot_profile import grouped, head_to_head, meetings
+from arena.analysis.measures.result_table import count_encounters
 from arena.analysis.measures.standings import rated_encounters
 from arena.base.results import StoredResult
 from arena.ratings.consistency import pair_scores

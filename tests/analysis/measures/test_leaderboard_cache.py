@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from arena.analysis.measures import leaderboard_cache
+from arena.analysis.measures import leaderboards as leaderboard_cache
 from arena.analysis.measures.bot_profile import bot_profile
-from arena.analysis.measures.leaderboard_cache import leaderboard
-from arena.analysis.measures.rating_history import history_over_tournaments
+from arena.analysis.measures.leaderboards import history_over_tournaments, leaderboard
 from arena.analysis.measures.standings_cache import standings_of
 from arena.store.results.scope import Scope
 from arena.store.results.store import Store

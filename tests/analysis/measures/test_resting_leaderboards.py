@@ -2,9 +2,9 @@
 
 import pytest
 
-from arena.analysis.measures import leaderboard_cache
+from arena.analysis.measures import leaderboards as leaderboard_cache
 from arena.analysis.measures.bot_profile import bot_profile
-from arena.analysis.measures.leaderboard_cache import Leaderboard, leaderboard
+from arena.analysis.measures.leaderboards import Leaderboard, leaderboard
 from arena.analysis.measures.resting_leaderboards import (
     LEAST_CPU_SECONDS,
     REST_PER_CPU_SECOND,

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from arena.analysis.measures.crosstable import crosstable, pair_scores
-from arena.analysis.measures.encounters import count_encounters
 from arena.analysis.measures.game_statistics import game_statistics, statistics_of_results
-from arena.analysis.measures.result_table import read_results
+from arena.analysis.measures.result_table import count_encounters, read_results
 from arena.analysis.measures.standings import standings
 from arena.base.errors import StoreError
 from arena.store.results.scope import ALL_TOURNAMENTS

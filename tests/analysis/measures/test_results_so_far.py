@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from arena.analysis.measures import results_so_far
+from arena.analysis.measures import result_pieces as results_so_far
 from arena.analysis.measures.result_table import read_results
-from arena.analysis.measures.schedule_balance import seatings_of
+from arena.analysis.measures.schedule import seatings_of
 from arena.store.home import ArenaHome
 from arena.store.results.record_reader import RecordReader
 from arena.tournament.corrections.undoing import undo_correction
@@ -21,7 +21,7 @@ LATEST = 8
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    monkeypatch.setattr(results_so_far, "MIN_KEPT_MATCHES", 10)
+    monkeypatch.setattr(results_so_far, "MIN_STEADY_MATCHES", 10)
     monkeypatch.setattr(results_so_far, "LATEST_MATCHES", LATEST)
     with ArenaHome(tmp_path / "home") as opened:
         entrants = tuple(bot(f"{letter}@1") for letter in "ab")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from arena.analysis.measures import standings_cache
-from arena.analysis.measures.encounters import CountedEncounter, CountedMatch
+from arena.analysis.measures.result_table import CountedEncounter, CountedMatch
 from arena.analysis.measures.standings import standings
 from arena.analysis.measures.standings_cache import cached_standings
 from arena.analysis.measures.standings_file import MAX_LINE_BYTES, digest_of

@@ -5,10 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.analysis.measures.bracket import bracket_of, round_cards_of
-from arena.analysis.measures.rounds_played import PlayedMeeting, PlayedRound
-from arena.analysis.text.bracket_text import bracket_text
-from arena.analysis.text.rounds_text import Style, round_cards_text, rounds_text
+from arena.analysis.measures.rounds_played import PlayedMeeting, PlayedRound, bracket_of, round_cards_of
+from arena.analysis.text.rounds_text import Style, bracket_text, round_cards_text, rounds_text
 from arena.analysis.text.text_layout import cell_count
 from arena.tournament.formats.format import Meeting
 from tests.tournament.test_formats import DATA, made, published, result, scored

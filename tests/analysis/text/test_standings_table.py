@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from arena.analysis.measures.crosstable import Score
-from arena.analysis.measures.encounters import CountedEncounter, CountedMatch
 from arena.analysis.measures.game_statistics import cross_check, game_statistics
+from arena.analysis.measures.result_table import CountedEncounter, CountedMatch
 from arena.analysis.measures.standings import standings
 from arena.analysis.text.standings_columns import standings_columns
-from arena.analysis.text.standings_footer import standings_footer
 from arena.analysis.text.standings_table import crosstable_table, flat_standings_table, standings_table
 from arena.analysis.text.statistics_tables import stats_sentences, stats_tables
 from arena.analysis.text.tables import render_table
+from arena.analysis.text.verdict import standings_footer
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "columns.md").read_text(encoding="utf-8")
 

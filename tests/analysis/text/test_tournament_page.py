@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 
 from arena.analysis.measures.standings_cache import standings_of
-from arena.analysis.text import markup
+from arena.analysis.text import tables as markup
 from arena.analysis.text.verdict import verdict
 from arena.base.bot_text import OPERATOR
 from arena.base.names import is_name

@@ -6,7 +6,7 @@ Each field is drawn as the matrix of LOS in percent, of which only the upper hal
 import numpy as np
 import pytest
 
-from arena.analysis.measures.encounters import CountedEncounter, CountedMatch
+from arena.analysis.measures.result_table import CountedEncounter, CountedMatch
 from arena.analysis.measures.standings import Standing, Standings, standings
 from arena.analysis.text.verdict import ranking_verdict, verdict
 from arena.ratings import Rating

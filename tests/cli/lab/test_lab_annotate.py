@@ -11,8 +11,7 @@ from arena.base.records import Bot, SeatReport
 from arena.games import make_game
 from arena.games.kernels.loading import load
 from arena.lab.solving.limits import Limits
-from arena.lab.solving.retrograde import paranoid_of, shares_of
-from arena.lab.solving.state_graph import explore
+from arena.lab.solving.state_graph import explore, paranoid_of, shares_of
 from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of
 from tests.cli.calls import calling, refusal

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.analysis.measures.leaderboard_cache import leaderboard
+from arena.analysis.measures.leaderboards import leaderboard
 from arena.community.submissions.owners import tell_owners
 from arena.site.feed import feed_xml
 from arena.site.page_table import PAGE_BY_NAME

@@ -6,8 +6,7 @@ from itertools import pairwise
 import pytest
 
 from arena.lab.matches import puzzle_search
-from arena.lab.matches.decisions import decisions_by_position
-from arena.lab.matches.puzzle_search import find_puzzles
+from arena.lab.matches.puzzle_search import decisions_by_position, find_puzzles
 from arena.lab.oracle import ActionWorth
 from arena.lab.solving.worth import Known, Outcome, Worth
 from tests.lab.made_puzzles import made_puzzle

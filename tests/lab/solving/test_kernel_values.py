@@ -13,14 +13,21 @@ from arena.games.kernels.option_sets import small_games
 from arena.games.kernels.solver import KernelSolver
 from arena.lab import oracle
 from arena.lab.oracle import Oracle
-from arena.lab.solving import kernel_tables, kernel_values, mapped_table
-from arena.lab.solving.kernel_tables import KernelTableFile, fill_table, kernel_table_path, save_kernel_table
-from arena.lab.solving.kernel_values import KernelValues, has_all_values
+from arena.lab.solving import kernel_tables
+from arena.lab.solving import kernel_tables as kernel_values
+from arena.lab.solving import tables as mapped_table
+from arena.lab.solving.kernel_tables import (
+    KernelTableFile,
+    KernelValues,
+    fill_table,
+    has_all_values,
+    kernel_table_path,
+    save_kernel_table,
+)
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
-from arena.lab.solving.mapped_table import TableError
-from arena.lab.solving.retrograde import Retrograde
 from arena.lab.solving.search import Search
-from arena.lab.solving.state_graph import explore
+from arena.lab.solving.state_graph import Retrograde, explore
+from arena.lab.solving.tables import TableError
 from arena.lab.solving.worth import Known
 from tests import needs
 from tests.lab.near_ties import asking_plaid  # noqa: F401

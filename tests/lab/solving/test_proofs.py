@@ -7,8 +7,14 @@ import pytest
 from arena.games import make_game
 from arena.lab.oracle import Oracle
 from arena.lab.solving.limits import Limits
-from arena.lab.solving.proofs import BrokenStrategyError, check_by_random_play, check_exhaustively, proof_of
-from arena.lab.solving.strategies import STRATEGIES, strategies_for
+from arena.lab.solving.proofs import (
+    STRATEGIES,
+    BrokenStrategyError,
+    check_by_random_play,
+    check_exhaustively,
+    proof_of,
+    strategies_for,
+)
 from arena.lab.solving.worth import HIGHEST, LOWEST, Known, Outcome
 from tests.lab import games
 

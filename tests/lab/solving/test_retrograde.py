@@ -7,11 +7,9 @@ from hypothesis import strategies as st
 from arena.base.errors import GameError
 from arena.games import make_game
 from arena.games.checked_game import checked_game
-from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
-from arena.lab.solving.retrograde import Retrograde, paranoid_of, shares_of
+from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state, count_states
 from arena.lab.solving.search import Search
-from arena.lab.solving.state_count import bytes_per_state, count_states
-from arena.lab.solving.state_graph import explore
+from arena.lab.solving.state_graph import Retrograde, explore, paranoid_of, shares_of
 from arena.lab.solving.worth import Known, ranks_follow_scores, worth_between
 from tests.games.variants import VARIANTS
 from tests.lab import games

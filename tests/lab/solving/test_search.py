@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from arena.games import make_game
 from arena.lab.solving.limits import Limits
-from arena.lab.solving.score_range import range_of
-from arena.lab.solving.search import Search
+from arena.lab.solving.search import Search, range_of
 from arena.lab.solving.worth import HIGHEST, LOWEST, Known, Outcome, value_of, value_of_margin, worth_between
 from tests.lab import games
 from tests.lab.solving.test_retrograde import SMALL, trees

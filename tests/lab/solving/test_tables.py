@@ -5,12 +5,11 @@ import json
 import pytest
 
 from arena.games import make_game
-from arena.lab.solving import mapped_table, tables
+from arena.lab.solving import tables
+from arena.lab.solving import tables as mapped_table
 from arena.lab.solving.limits import Limits
-from arena.lab.solving.mapped_table import TableError, rules_version, table_path
-from arena.lab.solving.retrograde import Retrograde
-from arena.lab.solving.state_graph import explore
-from arena.lab.solving.tables import TableFile, save_table
+from arena.lab.solving.state_graph import Retrograde, explore
+from arena.lab.solving.tables import TableError, TableFile, rules_version, save_table, table_path
 from tests.lab import games
 
 

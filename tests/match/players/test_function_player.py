@@ -20,7 +20,7 @@ from arena import (
     standings_of,
     verify,
 )
-from arena.analysis.text.standings_footer import standings_footer
+from arena.analysis.text.verdict import standings_footer
 from arena.base.bot_text import OPERATOR
 from arena.base.enums import ClockKind
 from arena.base.errors import BotDefinitionError, DefinitionError, UsageError

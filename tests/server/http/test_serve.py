@@ -16,7 +16,7 @@ import pytest
 
 from arena.base.definition import GameChoice
 from arena.cli.group import run
-from arena.lab.matches.kept_puzzles import keep_puzzles
+from arena.lab.matches.puzzle import keep_puzzles
 from arena.sandbox.isolation import reaper
 from arena.server.operating.parts import PARTS
 from arena.store.home import ArenaHome

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.analysis.measures.encounters import count_encounters
+from arena.analysis.measures.result_table import count_encounters
 from arena.base.enums import CorrectionKind, FaultKind
 from arena.base.errors import StoreAwayError, StoreError, UnknownNameError
 from arena.base.records import Fault

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from arena.analysis.measures.rating_history import history_over_tournaments
+from arena.analysis.measures.leaderboards import history_over_tournaments
 from arena.analysis.measures.standings_cache import standings_of
-from arena.analysis.text.standings_footer import cycle_text, standings_footer
+from arena.analysis.text.verdict import cycle_text, standings_footer
 from arena.base.enums import DisqualifiedMatches
 from arena.cli.group import run
 from arena.store.results.store import Store

@@ -1,18 +1,136 @@
-"""A match as notebooks show it: who scored what, the board at the end, and the board after each action."""
+"""Values as HTML fragments for notebooks, each of which has themes and style sheets of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
+from arena.analysis.measures.standings import Standing
 from arena.analysis.text.board import Canvas, mark
-from arena.analysis.text.inline_html import HtmlCell, paragraph, table
-from arena.analysis.text.markup import lines_of_text, name, text
 from arena.analysis.text.match_view import match_view
-from arena.analysis.text.tables import printable
+from arena.analysis.text.tables import lines_of_text, name, printable, text
 from arena.base.errors import ArenaError
 from arena.base.records import MatchRecord
 from arena.base.text import counted
+
+# Tables as HTML fragments for notebooks, each of which has themes and style sheets of its own.
+#
+# Every style is inline, because some notebooks remove style sheets. Text has the colour of the notebook's text, and
+# what lies behind text is translucent, so a fragment can be read on light and on dark paper without knowing which it
+# is.
+
+GOOD, BAD = "#25866d", "#c2572d"
+"""As visible on white as on black."""
+
+SOFT = "opacity:.7"
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HtmlCell:
+    """A cell of a table.
+
+    Attributes:
+        html: its contents.
+        is_number: whether it is right-aligned.
+        style: more declarations.
+        title: what a pointer shows, as text.
+    """
+
+    html: str
+    is_number: bool = False
+    style: str = ""
+    title: str = ""
+
+
+def table(headings: Sequence[HtmlCell], rows: Sequence[Sequence[HtmlCell]], label: str) -> str:
+    """Return a table that scrolls by itself.
+
+    Args:
+        headings: of the columns.
+        rows: the cells of each; a row with fewer cells than columns is one cell that spans all.
+        label: what the table is, for screen readers.
+    """
+    head = "".join(_element("th", cell, f"{SOFT};font-weight:400;vertical-align:bottom") for cell in headings)
+    body = "\n".join(_row(cells, len(headings)) for cells in rows)
+    return (
+        f'<div style="overflow-x:auto" role="region" aria-label="{text(label)}, table">'
+        '<table style="border-collapse:collapse;font-variant-numeric:tabular-nums;margin:0">'
+        f"<thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>"
+    )
+
+
+def _row(cells: Sequence[HtmlCell], columns: int) -> str:
+    if len(cells) < columns:
+        return f'<tr><td colspan="{columns}" style="text-align:left;padding:.3em .5em;{SOFT}">{cells[0].html}</td></tr>'
+    return f"<tr>{''.join(_element('td', cell) for cell in cells)}</tr>"
+
+
+def _element(tag: str, cell: HtmlCell, style: str = "") -> str:
+    align = "right" if cell.is_number else "left"
+    declarations = ";".join(
+        filter(None, (f"text-align:{align};padding:.3em .5em;white-space:nowrap", style, cell.style))
+    )
+    title = f' title="{text(cell.title)}"' if cell.title else ""
+    return f'<{tag} style="{declarations}"{title}>{cell.html}</{tag}>'
+
+
+def paragraph(sentence: str, style: str = "") -> str:
+    """Return a paragraph of plain text; nothing if it is empty."""
+    return f'<p style="margin:.4em 0;max-width:60em;{style}">{text(sentence)}</p>' if sentence else ""
+
+
+def ends(items: Sequence[Item], first: int, last: int) -> tuple[Sequence[Item], int, Sequence[Item]]:
+    """Return the first items, how many are left out, and the last ones.
+
+    All of them are first if that leaves out one at most.
+    """
+    if len(items) <= first + last + 1:
+        return items, 0, items[:0]
+    return items[:first], len(items) - first - last, items[len(items) - last :]
+
+
+def shade(share: float) -> str:
+    """Return the background of a share from 0 (bad) to 1 (good), none in the middle."""
+    red, green, blue = (int((GOOD if share > 0.5 else BAD)[start : start + 2], 16) for start in (1, 3, 5))
+    return f"background:rgba({red},{green},{blue},{round(abs(share - 0.5), 2)})"
+
+
+# Ratings with their intervals as SVG with colours of its own, for notebooks.
+
+
+class IntervalScale:
+    """Draws the intervals of all lines of a table on one scale."""
+
+    def __init__(self, lines: Sequence[Standing]) -> None:
+        """Choose the scale.
+
+        Args:
+            lines: all that are to be drawn.
+        """
+        ends = [line.rating.mu + side * (line.margin or 0.0) for line in lines for side in (-1, 1)]
+        self._low = min(ends, default=0.0)
+        self._span = max(max(ends, default=1.0) - self._low, 1e-9)
+
+    def svg(self, line: Standing) -> str:
+        """Return the interval of a line; screen readers have the numbers beside it."""
+        margin = line.margin or 0.0
+        left, middle, right = (self._at(line.rating.mu + side * margin) for side in (-1, 0, 1))
+        return (
+            '<svg class="interval" width="150" height="14" viewBox="0 0 200 14" preserveAspectRatio="none"'
+            f' fill="{GOOD}" aria-hidden="true">'
+            '<rect class="scale" x="0" y="6.5" width="200" height="1" fill="#888" fill-opacity=".4"/>'
+            f'<rect class="range" x="{left:.1f}" y="4" width="{right - left:.1f}" height="6" fill-opacity=".45"/>'
+            f'<rect class="mean" x="{middle - 1:.1f}" y="1" width="2" height="12"/></svg>'
+        )
+
+    def _at(self, value: float) -> float:
+        return 2 + 196 * (value - self._low) / self._span
+
+
+# A match as notebooks show it: who scored what, the board at the end, and the board after each action.
 
 FRAME_PIXELS = 150
 
