@@ -143,14 +143,12 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.results.values import StoredBot as StoredBot
     from arena.store.results.values import StoredFault as StoredFault
     from arena.store.results.values import StoredTournament as StoredTournament
-    from arena.tournament.control import Order as Order
-    from arena.tournament.control import RunControl as RunControl
     from arena.tournament.corrections.absence import disqualify as disqualify
     from arena.tournament.corrections.absence import withdraw as withdraw
     from arena.tournament.corrections.bots import enter_late as enter_late
     from arena.tournament.corrections.bots import replace_bot as replace_bot
+    from arena.tournament.corrections.corrected_tournament import void_matches as void_matches
     from arena.tournament.corrections.undoing import undo_correction as undo_correction
-    from arena.tournament.corrections.void_matches import void_matches as void_matches
     from arena.tournament.definition import KnownBots as KnownBots
     from arena.tournament.definition import load_definition as load_definition
     from arena.tournament.definition import make_definition as make_definition
@@ -160,14 +158,16 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.tournament.executors.executor import Played as Played
     from arena.tournament.executors.executor import Playing as Playing
     from arena.tournament.executors.executor import Void as Void
+    from arena.tournament.executors.executor import WorkQueue as WorkQueue
     from arena.tournament.executors.table import open_executor as open_executor
-    from arena.tournament.executors.work_queue import WorkQueue as WorkQueue
     from arena.tournament.formats.format import StopLimits as StopLimits
     from arena.tournament.progress import Progress as Progress
+    from arena.tournament.run import Order as Order
+    from arena.tournament.run import RunControl as RunControl
     from arena.tournament.transfer.export_writer import whole_export as whole_export
-    from arena.tournament.transfer.importing import import_records as import_records
+    from arena.tournament.transfer.matches import MergedTournament as MergedTournament
+    from arena.tournament.transfer.merging import import_records as import_records
     from arena.tournament.transfer.merging import merge_home as merge_home
-    from arena.tournament.transfer.results import MergedTournament as MergedTournament
     from arena.tournament.turns import SitsOut as SitsOut
     from arena.tournament.turns import Turns as Turns
 
@@ -186,15 +186,14 @@ _MODULE_OF = {
         "arena.tournament.corrections.absence": "disqualify withdraw",
         "arena.tournament.corrections.bots": "enter_late replace_bot",
         "arena.tournament.corrections.undoing": "undo_correction",
-        "arena.tournament.corrections.void_matches": "void_matches",
+        "arena.tournament.corrections.corrected_tournament": "void_matches",
         "arena.base.definition": "Absence Definition GameChoice GameOpenings",
         "arena.base.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn OpeningChoice Termination"
         " TournamentState",
         "arena.base.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"
         " UnknownNameError UploadError UsageError VoidMatchError",
-        "arena.tournament.executors.executor": "Executor Job Played Playing Void",
+        "arena.tournament.executors.executor": "Executor Job Played Playing Void WorkQueue",
         "arena.tournament.executors.table": "open_executor",
-        "arena.tournament.executors.work_queue": "WorkQueue",
         "arena.games": "Game make_game",
         "arena.store.home": "ArenaHome",
         "arena.store.housekeeping": "delete_tournament erase_tournament rename_tournament restore_tournament",
@@ -225,15 +224,14 @@ _MODULE_OF = {
         "arena.store.results.rows": "RecordRow",
         "arena.store.results.scope": "Scope Season Seasons",
         "arena.store.results.store": "Store",
-        "arena.tournament.control": "Order RunControl",
+        "arena.tournament.run": "Order RunControl",
         "arena.tournament.definition": "KnownBots load_definition make_definition",
         "arena.tournament.director": "run_tournament",
-        "arena.tournament.transfer.importing": "import_records",
+        "arena.tournament.transfer.merging": "import_records merge_home",
         "arena.tournament.formats.format": "StopLimits",
         "arena.tournament.progress": "Progress",
         "arena.tournament.turns": "SitsOut Turns",
-        "arena.tournament.transfer.merging": "merge_home",
-        "arena.tournament.transfer.results": "MergedTournament",
+        "arena.tournament.transfer.matches": "MergedTournament",
         "arena.tournament.transfer.export_writer": "whole_export",
     }.items()
     for name in names.split()

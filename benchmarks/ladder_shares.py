@@ -26,10 +26,9 @@ from arena.match.referee import Referee
 from arena.ratings import rate_results
 from arena.store.results.rows import row_of
 from arena.store.results.store import Store
-from arena.tournament.control import Order, RunControl
 from arena.tournament.director import run_tournament
-from arena.tournament.executors.executor import Executor, JobResult, Played, Playing
-from arena.tournament.executors.work_queue import WorkQueue
+from arena.tournament.executors.executor import Executor, JobResult, Played, Playing, WorkQueue
+from arena.tournament.run import Order, RunControl
 from arena.tournament.turns import Turns
 
 QUICK_SECONDS = 1.0

@@ -29,9 +29,8 @@ from arena.match.players.game_location import check_readable_game
 from arena.match.players.manifest import IsKnown, as_submitted, check_name, claims_problem, load_bot
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.formats.table import FORMATS, format_of, table_key
-from arena.tournament.openings_key import openings_in
-from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile
-from arena.tournament.variants import Variant, variants_of
+from arena.tournament.opening_information import openings_in
+from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile, Variant, variants_of
 
 
 class KnownBots(KnownNames, Protocol):

@@ -14,14 +14,13 @@ from arena.base.errors import StoreError, UsageError
 from arena.base.records import Bot
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
-from arena.tournament.control import RunControl
 from arena.tournament.executors.executor import Executor, Job
 from arena.tournament.executors.table import open_executor
 from arena.tournament.executors.worker_start import end_if_importing
 from arena.tournament.formats.table import format_class
 from arena.tournament.progress import Progress
 from arena.tournament.resumption import brought_up_to_date, create_or_resume
-from arena.tournament.run import Listener, Refresh, Run
+from arena.tournament.run import Listener, Refresh, Run, RunControl
 
 STORE_RETRY_SECONDS = 60.0
 """How long a run waits for a database server that can't be reached."""

@@ -11,9 +11,8 @@ from itertools import chain, zip_longest
 from arena.base.definition import Definition
 from arena.base.records import Fault, MatchRecord, MatchSpec, ScheduledMatch
 from arena.store.results.statements import record_from
-from arena.tournament.executors.executor import Job, Played, Void
+from arena.tournament.executors.executor import Job, Played, Void, WorkQueue
 from arena.tournament.executors.table import open_executor
-from arena.tournament.executors.work_queue import WorkQueue
 from arena.tournament.schedule import spec_of
 
 BEGIN_SECONDS = 15.0

@@ -1,31 +1,4 @@
-"""Openings that tell most about the bots: chosen from random ones when a tournament begins, and stored with it.
-
-The information of an opening
------------------------------
-A tournament wants to know from as few matches as possible which of two bots is stronger. Two model bots make the best
-action, except that one slips in 5 % of its actions and the other in 15 % (``arena.games.kernels.slips``). In an
-encounter from an opening, let X be the points of the stronger one less those of the weaker one, halved: -1, -1/2, 0,
-1/2 or 1.
-If encounters begin with each of n openings equally often, the mean of X after N of them is known with a standard error
-of sqrt(var X / N), so that N grows with var X / (mean X)^2 for any given accuracy. Its inverse is the information of an
-encounter, and is largest where
-
-    (sum of mean X)^2 / (n times the sum of mean X^2)
-
-is, as mean X is small. This is the square of *normalized Elo* for pairs of games, by which tests of chess engines
-compare opening books (M. Van den Bergh, "Normalized Elo", hardy.uhasselt.be/Toga/normalized_elo.pdf, sections 2 and 4),
-with the same two bots for every opening. An opening that is decided, so that each bot wins from the better seat whether
-it slips or not, has little of it; a draw that no slip changes has none.
-
-Boards that are too large
--------------------------
-Where there are too many states after an opening to solve them all, nobody knows the best actions. In multiplication,
-random playouts tell which openings are decided: those are chosen from which seat 0 is ahead or behind by the least, in
-the mean of ``arena.games.kernels.playouts``. On boards that can be solved this saves a fifth to a third of the
-matches (benchmarks/README.md); in the other games it saves none for certain, and is not offered.
-
-Whatever is chosen is stored in the definition, so that a run resumes with the same openings on every machine.
-"""
+"""Openings that tell most about the bots, and what openings in a tournament file means."""
 
 from __future__ import annotations
 
@@ -33,11 +6,12 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from arena.base.definition import Definition, GameChoice
+from arena.base.definition import Definition, GameChoice, GameOpenings
 from arena.base.enums import OpeningChoice
-from arena.base.errors import DefinitionError, KernelError
+from arena.base.errors import DefinitionError, KernelError, UsageError
 from arena.base.seeds import derived_seed
 from arena.base.text import counted
 from arena.games import GAMES, Game, make_game
@@ -46,8 +20,36 @@ from arena.games.kernels.loading import kernel_of
 from arena.games.kernels.playouts import playout_margin
 from arena.games.kernels.slips import MOST_STATES, least_states, may_be_solved, slip_encounters
 from arena.tournament.formats.table import format_class
-from arena.tournament.opening_lines import text_of
-from arena.tournament.openings import Opening, openings
+from arena.tournament.openings import Opening, openings, read_book, text_of
+from arena.tournament.tournament_file import CommonKeys
+
+# Openings that tell most about the bots: chosen from random ones when a tournament begins, and stored with it.
+#
+# The information of an opening
+# -----------------------------
+# A tournament wants to know from as few matches as possible which of two bots is stronger. Two model bots make the best
+# action, except that one slips in 5 % of its actions and the other in 15 % (``arena.games.kernels.slips``). In an
+# encounter from an opening, let X be the points of the stronger one less those of the weaker one, halved: -1, -1/2, 0,
+# 1/2 or 1.
+# If encounters begin with each of n openings equally often, the mean of X after N of them is known with a standard
+# error of sqrt(var X / N), so that N grows with var X / (mean X)^2 for any given accuracy. Its inverse is the
+# information of an encounter, and is largest where
+#
+#     (sum of mean X)^2 / (n times the sum of mean X^2)
+#
+# is, as mean X is small. This is the square of *normalized Elo* for pairs of games, by which tests of chess engines
+# compare opening books (M. Van den Bergh, "Normalized Elo", hardy.uhasselt.be/Toga/normalized_elo.pdf, sections 2 and
+# 4), with the same two bots for every opening. An opening that is decided, so that each bot wins from the better seat
+# whether it slips or not, has little of it; a draw that no slip changes has none.
+#
+# Boards that are too large
+# -------------------------
+# Where there are too many states after an opening to solve them all, nobody knows the best actions. In multiplication,
+# random playouts tell which openings are decided: those are chosen from which seat 0 is ahead or behind by the least,
+# in the mean of ``arena.games.kernels.playouts``. On boards that can be solved this saves a fifth to a third of the
+# matches (benchmarks/README.md); in the other games it saves none for certain, and is not offered.
+#
+# Whatever is chosen is stored in the definition, so that a run resumes with the same openings on every machine.
 
 SLIPS_PERMILLE = (50, 150)
 """Of 1,000 actions of the stronger and of the weaker model bot."""
@@ -260,3 +262,44 @@ def information(found: Sequence[Evaluated]) -> float:
     lead = sum(one.lead for one in found) / len(found)
     square = sum(one.square for one in found) / len(found)
     return lead**2 / (square - lead**2) if square > lead**2 else 0.0
+
+
+# What ``openings`` in a tournament file means: drawn at random, chosen for their information, or from a book.
+
+Openings = tuple[tuple[GameOpenings, ...], int]
+"""The openings of each game, unless they are drawn at random, and the most plies of one."""
+
+
+def openings_in(file: CommonKeys, base: Path, games: Sequence[GameChoice], faults: list[str]) -> Openings:
+    """Return the openings that a file asks for; what is wrong with them is added to the faults.
+
+    Args:
+        file: the file, whose shape has been checked.
+        base: the directory that paths in it begin at.
+        games: of the tournament.
+        faults: of the file.
+    """
+    table = file.openings
+    if table is None:
+        return (), file.opening_plies
+    if not games:  # which is a fault already
+        return (), 0
+    try:
+        if table.plies is None:
+            return _book(games, base / (table.book or ""))
+        if table.choose == "information":
+            for choice in games:
+                check_information(choice, table.plies)
+            return tuple(GameOpenings(choose=OpeningChoice.INFORMATION) for _ in games), table.plies
+    except UsageError as error:
+        faults.append(str(error))
+    return (), table.plies or 0
+
+
+def _book(games: Sequence[GameChoice], path: Path) -> Openings:
+    if len(games) > 1:
+        raise UsageError(f"openings = {str(path)!r}: a book is of one game, and there are {len(games)}")
+    openings = read_book(path, games[0])
+    game = make_game(games[0].game, **games[0].options)
+    lines = tuple(text_of(game, opening) for opening in openings)
+    return (GameOpenings(choose=OpeningChoice.BOOK, lines=lines),), max(map(len, openings))

@@ -1,15 +1,24 @@
-"""Seeded random openings: without them, deterministic bots would play the same match again and again."""
+"""Openings: drawn from a seed, as texts that the rules read, and in books."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from arena.base.errors import DefinitionError
-from arena.base.seeds import pick_below
-from arena.games import Game
-from arena.games.checked_game import check_action
+from pydantic import BaseModel, ConfigDict, Field
+
+from arena.base.checked import check_model, read_toml
+from arena.base.definition import GameChoice
+from arena.base.errors import DefinitionError, IllegalActionError, UsageError
+from arena.base.seeds import derived_seed, pick_below
+from arena.base.text import shortened_text, toml_value
+from arena.games import Game, make_game
+from arena.games.checked_game import check_action, checked_game
+
+# Seeded random openings: without them, deterministic bots would play the same match again and again.
 
 TRIES = 200
 """Openings drawn before it is assumed that no new one exists."""
@@ -86,3 +95,174 @@ def _random_actions(game: Game[Any], plies: int, seed: tuple[object, ...]) -> Op
             break
         actions.append(action)
     return tuple(actions)
+
+
+# Openings as texts: read by the rules, and played in an order that follows from the seed.
+
+MAX_LINES = 10_000
+"""Openings of a tournament; more would not be remembered at random, either."""
+
+MAX_TEXT = 20_000
+"""Characters of an opening: longer than that of any match."""
+
+
+def text_of(game: Game[Any], opening: Opening) -> str:
+    """Return an opening as text.
+
+    Raises:
+        DefinitionError: if the game writes an action so that it can't be read from among others.
+    """
+    texts = [game.format_action(action) for action in opening]
+    for text in texts:
+        if not text or text.split() != [text]:
+            raise DefinitionError(
+                f"the actions of {game.name} can't be written into a line: {shortened_text(repr(text))} is empty or"
+                " has a space"
+            )
+    return " ".join(texts)
+
+
+def read_lines(game: Game[Any], lines: Sequence[str], where: str) -> list[Opening]:
+    """Return openings from their texts.
+
+    Args:
+        game: from ``checked_game``.
+        lines: the texts.
+        where: they come from, for the message.
+
+    Raises:
+        DefinitionError: if they are none or too many; or one is illegal, ends the match, takes a seat out, or is there
+            twice.
+        GameError: if the rules of the game are wrong.
+    """
+    if not 1 <= len(lines) <= MAX_LINES:
+        raise DefinitionError(f"{where}: {len(lines):,} openings; expected 1 to {MAX_LINES:,}")
+    numbers: dict[Opening, int] = {}
+    for number, text in enumerate(lines, 1):
+        place = f"{where}: opening {number} ({shortened_text(repr(text))})"
+        opening = _read(game, text, place)
+        if opening in numbers:
+            raise DefinitionError(f"{place}: it is opening {numbers[opening]} as well")
+        numbers[opening] = number
+    return list(numbers)
+
+
+def _read(game: Game[Any], text: str, place: str) -> Opening:
+    if len(text) > MAX_TEXT:
+        raise DefinitionError(f"{place}: more than {MAX_TEXT:,} characters")
+    state = game.initial_state()
+    actions = []
+    for word in text.split():
+        try:
+            action = game.parse_action(word)
+            state = game.apply(state, action)
+        except IllegalActionError as error:
+            raise DefinitionError(f"{place}: {shortened_text(repr(word))} is illegal: {error.reason}") from error
+        actions.append(action)
+        if game.is_over(state) or game.seats_out(state):
+            ends = "ends the match" if game.is_over(state) else "takes a seat out of the match"
+            raise DefinitionError(f"{place}: {shortened_text(repr(word))} {ends}; expected a shorter opening")
+    return tuple(actions)
+
+
+class ListedOpenings:
+    """Openings from a list, by number: all of them in an order that follows from the seed, then all in another."""
+
+    def __init__(self, openings: Sequence[Opening], *seed: object) -> None:
+        self._openings = openings
+        self._seed = seed
+        self._turn = -1
+        self._order: list[int] = []
+
+    def take(self, number: int) -> Opening:
+        """Return the opening of a number, from 0."""
+        turn, place = divmod(number, len(self._openings))
+        if turn != self._turn:
+            self._order = _order(len(self._openings), *self._seed, turn)
+            self._turn = turn
+        return self._openings[self._order[place]]
+
+
+def _order(length: int, *seed: object) -> list[int]:
+    """Return the numbers below ``length`` in an order that follows from the seed."""
+    return sorted(range(length), key=lambda k: derived_seed("order of openings", *seed, k))
+
+
+# Opening books: the openings of a game with its options, in a TOML file that people read and change.
+
+VERSION = 1
+"""Of the file format."""
+
+
+class BookFile(BaseModel):
+    """A book.
+
+    Attributes:
+        version: of the format.
+        game: its name or dotted path.
+        options: of the game; those that are left out have their defaults.
+        openings: each with the texts of its actions between spaces.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    version: Literal[1]
+    game: str
+    options: dict[str, Any] = {}
+    openings: Annotated[list[str], Field(min_length=1, max_length=MAX_LINES)]
+
+
+def read_book(path: Path, choice: GameChoice) -> tuple[Opening, ...]:
+    """Return the openings of a book for a game with its options.
+
+    Raises:
+        DefinitionError: if the file is no book, or one for another game, or one of its openings can't be played.
+        GameError: if the rules of the game are wrong.
+    """
+    book = check_model(BookFile, read_toml(path, DefinitionError), path, DefinitionError)
+    if book.game != choice.game:
+        given = shortened_text(repr(book.game))
+        raise DefinitionError(f"{path}: game = {given}: expected a book for the tournament's game, {choice.game!r}")
+    try:
+        game = make_game(book.game, **book.options)
+    except UsageError as error:
+        raise DefinitionError(f"{path}: {error}") from error
+    for name, value in choice.options.items():
+        own = game.options.get(name)
+        if own != value:
+            raise DefinitionError(
+                f"{path}: it is for {name} = {toml_value(own)}, and the tournament has {toml_value(value)}"
+            )
+    return tuple(read_lines(checked_game(game, book.game), book.openings, str(path)))
+
+
+def book_text(game: Game[Any], path: str, openings: Iterable[tuple[Opening, str]], about: str) -> str:
+    """Return a book as text.
+
+    Args:
+        game: with its options.
+        path: the game's name or dotted path.
+        openings: each with what is to be said of it.
+        about: what they are, in a line.
+
+    Raises:
+        DefinitionError: if an action of the game can't be written into a line.
+    """
+    return "\n".join(_lines(game, path, openings, about)) + "\n"
+
+
+def _lines(game: Game[Any], path: str, openings: Iterable[tuple[Opening, str]], about: str) -> Iterator[str]:
+    options = ", ".join(f"{name} = {json.dumps(value)}" for name, value in game.options.items())
+    yield f"# {_in_a_line(about)}"
+    yield f"version = {VERSION}"
+    yield f"game = {json.dumps(path)}"
+    yield f"options = {{ {options} }}" if options else "options = {}"
+    yield "openings = ["
+    for opening, said in openings:
+        text = json.dumps(text_of(game, opening), ensure_ascii=False)
+        yield f"  {text},{f'  # {_in_a_line(said)}' if said else ''}"
+    yield "]"
+
+
+def _in_a_line(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -1,15 +1,28 @@
-"""How far a run is, and how long it will still take."""
+"""How far a run is, how long it will still take, and what visitors see of it while it plays."""
 
 from __future__ import annotations
 
+import logging
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import NamedTuple, Self
 
-from arena.base.errors import GameError
+from arena.base.errors import GameError, StoreError
 from arena.base.results import EntrantRating
 from arena.base.text import duration_text
+from arena.store.results.live_state import PlayedNow, RunProgress
 from arena.store.results.rows import RecordRow
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
+from arena.tournament.executors.executor import Executor
 from arena.tournament.formats.format import StopLimits
+
+# How far a run is, and how long it will still take.
 
 
 @dataclass(slots=True)
@@ -106,3 +119,165 @@ def time_left(progress: Progress, elapsed_seconds: float) -> TimeLeft | None:
         growth = (limits.widest_margin / limits.margin_95) ** 2
         found.append(TimeLeft(progress.recorded * (growth - 1) / rate, is_rough=True))
     return max(min(found), TimeLeft(0.0)) if found else None
+
+
+# What visitors see of a run while it plays: its progress, and the matches that somebody watches.
+#
+# Nobody needs this to play. What the store refuses is dropped, and written again a little later.
+
+PROGRESS_SECONDS = 1.0
+"""Between two times that the progress is written, at least."""
+
+WATCHES_SECONDS = 0.5
+"""Between two times that the watches are read, at least."""
+
+CHARACTERS_PER_SECOND = 200_000
+"""Of the states of watched matches, all together: to encode and write so much takes a fiftieth of a second. Those of
+usual matches are written whenever a worker sends them; after one of 10,000 plies, the next one is two seconds later.
+"""
+
+SPARED_SECONDS = 0.25
+"""So much of the time in which nothing was written counts for what is written then."""
+
+SECONDS_FOR_ANOTHER_MATCH = 0.5
+MAX_TURN_SECONDS = 1.0
+"""With several watched matches, each is shown less often, down to once a second: readers fetch a page for each state.
+"""
+
+PAUSE_SECONDS = 5.0
+"""After a refusal of the store."""
+
+RATE_SECONDS = 10.0
+RATE_MATCHES = 10
+"""The rate is that of the last seconds, and of the last matches at least."""
+
+MOMENT_SECONDS = 0.3
+"""How long a match has lasted before it is shown as being played."""
+
+log = logging.getLogger("arena.director")
+
+
+class LiveWriter:
+    """Writes what visitors see of one run. A context manager: leaving it leaves nothing of that in the store."""
+
+    def __init__(
+        self,
+        store: Store,
+        tournament: StoredTournament,
+        executor: Executor,
+        now: Callable[[], float] = lambda: time.monotonic(),
+    ) -> None:
+        """Prepare to write.
+
+        Args:
+            store: where it is written.
+            tournament: that is played.
+            executor: that plays it.
+            now: the time in seconds.
+        """
+        self._store = store
+        self._state = store.live_state(tournament)
+        self._executor = executor
+        self._now = now
+        self._started = self._read_watches_at = self._write_progress_at = self._resume_at = now()
+        self._show_at = self._started - SPARED_SECONDS
+        self._rate = _Rate(self._started)
+        self._watched: frozenset[int] = frozenset()
+        self._shown: set[int] = set()
+        self._ended: set[int] = set()
+
+    def __enter__(self) -> Self:
+        """Remove what an earlier run has left if it was killed."""
+        self._try(self._state.clear)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._try(self._state.clear)
+
+    def update(self, progress: Progress, ended: Collection[int] = ()) -> None:
+        """Write what has changed, as often as is allowed.
+
+        Args:
+            progress: of the run.
+            ended: the matches that have been recorded or were void since the last call.
+        """
+        now = self._now()
+        self._rate.add(now, progress.played)
+        self._ended |= self._shown.intersection(ended)
+        if now >= self._resume_at:
+            self._try(lambda: self._write(progress, now))
+
+    def _write(self, progress: Progress, now: float) -> None:
+        if now >= self._read_watches_at:
+            self._read_watches_at = now + WATCHES_SECONDS
+            self._watch(self._state.watched())
+        states = self._executor.live_matches() if now >= self._show_at else []
+        if self._ended:
+            self._state.remove(self._ended)
+            self._shown -= self._ended
+            self._ended.clear()
+        if states:
+            self._shown.update(state.match for state in states)
+            spent = self._state.show(states) / CHARACTERS_PER_SECOND
+            paid_at = max(self._show_at, now - SPARED_SECONDS) + spent
+            turn_at = now + min(SECONDS_FOR_ANOTHER_MATCH * max(0, len(self._watched) - 1), MAX_TURN_SECONDS)
+            self._show_at = max(paid_at, turn_at)
+        if now >= self._write_progress_at:
+            self._write_progress_at = now + PROGRESS_SECONDS
+            self._state.write_progress(self._seen(progress, now))
+
+    def _watch(self, matches: frozenset[int]) -> None:
+        if matches != self._watched:
+            self._executor.watch(matches)
+            self._watched = matches
+
+    def _seen(self, progress: Progress, now: float) -> RunProgress:
+        left = time_left(progress, now - self._started)
+        return RunProgress(
+            recorded=progress.recorded,
+            scheduled=progress.scheduled,
+            expected=progress.expected,
+            matches_per_second=self._rate.per_second(now, progress.played),
+            seconds_left=None if left is None else round(left.seconds, 1),
+            playing=tuple(
+                PlayedNow(match=match, since=datetime.fromtimestamp(since, UTC).isoformat(timespec="milliseconds"))
+                for match, since in sorted(self._executor.playing())
+                if time.time() - since >= MOMENT_SECONDS
+            ),
+            status=progress.status,
+            least_certain=progress.least_certain,
+            shows_matches=self._executor.shows_matches,
+        )
+
+    def _try(self, work: Callable[[], None]) -> None:
+        """Do something that the run does not need: whatever fails, the run continues."""
+        try:
+            with self._store.without_patience():
+                work()
+        except StoreError as error:
+            log.warning("what visitors see of the run is not written: %s", error)
+            self._resume_at = self._now() + PAUSE_SECONDS
+        except Exception:
+            log.exception("what visitors see of the run is not written any more")
+            self._resume_at = math.inf
+
+
+class _Rate:
+    """Counts matches by time."""
+
+    def __init__(self, now: float) -> None:
+        self._counts = deque([(now, 0)])
+
+    def add(self, now: float, played: int) -> None:
+        """Note how many matches have been played; counts that are older than is needed are forgotten."""
+        counts = self._counts
+        if played == counts[-1][1] or now - counts[-1][0] < RATE_SECONDS / RATE_MATCHES:
+            return
+        counts.append((now, played))
+        while now - counts[1][0] >= RATE_SECONDS and played - counts[1][1] >= RATE_MATCHES:
+            counts.popleft()
+
+    def per_second(self, now: float, played: int) -> float | None:
+        """Return the matches per second of late; None while no match has ended."""
+        since, before = self._counts[0]
+        return round((played - before) / (now - since), 3) if played and now > since else None

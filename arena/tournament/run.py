@@ -1,29 +1,174 @@
-"""One run of a tournament: the matches of the schedule that have no record, and the rounds that follow."""
+"""One run of a tournament: its matches, the void ones tried again, and how it is stopped."""
 
 from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum, auto
 from itertools import chain
+from typing import NamedTuple
 
 from arena.base.definition import Definition
 from arena.base.errors import UsageError
 from arena.base.records import MatchSpec, ScheduledMatch
 from arena.store.results.rows import RecordRow
 from arena.store.results.store import Store
-from arena.tournament.control import Order, RunControl
-from arena.tournament.executors.executor import Executor, JobResult, Played, Void
-from arena.tournament.executors.work_queue import WorkQueue
+from arena.tournament.executors.executor import Executor, JobResult, Played, Void, WorkQueue
 from arena.tournament.formats.table import format_class
-from arena.tournament.live_writer import LiveWriter
-from arena.tournament.progress import Progress
+from arena.tournament.progress import LiveWriter, Progress
 from arena.tournament.resumption import Resumed, create_or_resume
 from arena.tournament.rounds import TournamentRounds
 from arena.tournament.schedule import spec_of
-from arena.tournament.tries import Tries
+from arena.tournament.turns import Turns
+
+# How a run of a tournament is stopped from outside, between matches, without an exception.
+#
+# A program that keeps tournaments going gives ``run_tournament`` a ``RunControl``. To pause, or to correct something
+# under the director's lock, it lets the run stop, does what is to be done, and runs the tournament again: a run that
+# was stopped continues like one that was killed, but nothing that had begun is lost.
+
+
+class Order(Enum):
+    """What a run is to do."""
+
+    PLAY = auto()
+    """Continue."""
+    DRAIN = auto()
+    """Play all matches that are scheduled, and no further round."""
+    STOP = auto()
+    """Begin no match any more: those that are being played end and are recorded, and the run ends."""
+    ABANDON = auto()
+    """Record nothing any more, and end: what has no record is played by another run. It is asked before each record."""
+
+
+class RunControl:
+    """What whoever keeps a tournament going asks of a run. Subclasses override ``order``.
+
+    Attributes:
+        turns: who sits out rounds of a ladder, kept from run to run; None if the results alone say who is paired.
+    """
+
+    turns: Turns | None = None
+    _rounds: TournamentRounds | None = None  # of the last run: the next one of a ladder need not count them again
+
+    def order(self) -> Order:
+        """Return what the run is to do.
+
+        It is called in the thread of the run, before each round, and whenever results have come in or a quarter of a
+        second has passed, but only between matches by an executor that plays in this process; and before results are
+        recorded. It should return within milliseconds. ``STOP`` holds for the rest of the run.
+        """
+        return Order.PLAY
+
+
+# The void matches of a run: they are tried again, at once a few times, and on a ladder later, ever more rarely.
+
+MAX_TRIES = 3
+"""A match that is void this many times in one run is reported, and left for the next run."""
+
+RETRY_SECONDS = 60.0
+MAX_RETRY_SECONDS = 3600.0
+"""Until a match of a ladder is tried once more; each time twice as long."""
 
 log = logging.getLogger("arena.director")
+
+
+class _Held(NamedTuple):
+    """A match that is held back.
+
+    Attributes:
+        spec: for its next try.
+        pause_seconds: until that.
+        again_at: when it is tried again.
+    """
+
+    spec: MatchSpec
+    pause_seconds: float
+    again_at: float
+
+
+class Tries:
+    """What becomes of the matches that were void in one run, and of those whose bots rest."""
+
+    def __init__(self, progress: Progress, turns: Turns | None) -> None:
+        """Prepare.
+
+        Args:
+            progress: of the run; it gets the matches that are given up.
+            turns: who rests; None if nobody does.
+        """
+        self._progress, self._turns = progress, turns
+        self._tries: Counter[int] = Counter()
+        self._held: dict[int, _Held] = {}
+
+    @property
+    def passed_over(self) -> int:
+        """How many matches without a record do not keep a ladder from its next round."""
+        if self._turns is None:
+            return 0
+        progress = self._progress
+        return len(progress.given_up) + len(progress.game_errors) + len(progress.put_off)
+
+    def unless_resting(self, specs: Iterable[MatchSpec]) -> Iterator[MatchSpec]:
+        """Yield matches as they are taken; those of bots that rest then are held back, and put off if they are away."""
+        for spec in specs:
+            if self._is_away(spec):
+                self._progress.put_off.add(spec.match)
+            elif self._rests(spec):
+                self._hold(spec, "a bot rests")
+            else:
+                yield spec
+
+    def is_again(self, void: Void) -> bool:
+        """Note a void match; return whether it is played again at once."""
+        match = void.match
+        if void.game_error is not None:  # the rules know no chance: the same match would end in the same way
+            self._progress.game_errors[match] = void.game_error
+            return False
+        self._tries[match] += 1
+        if self._is_away(void.spec):
+            self._progress.put_off.add(match)
+            return False
+        if self._rests(void.spec):
+            self._hold(void.spec, void.reason)
+            return False
+        if self._tries[match] < MAX_TRIES:
+            log.warning("match %d is void (%s); it will be played again", match, void.reason)
+            return True
+        log.error("match %d was void %d times (%s); it is given up", match, MAX_TRIES, void.reason)
+        self._hold(void.spec, void.reason)
+        return False
+
+    def due(self) -> list[MatchSpec]:
+        """Return matches that were given up some time ago, at most one for each bot; each has one more try."""
+        now = time.monotonic()
+        due: list[MatchSpec] = []
+        tried: set[str] = set()
+        for match, one in self._held.items():
+            labels = {bot.label for bot in one.spec.bots}
+            if match in self._progress.given_up and one.again_at <= now and labels.isdisjoint(tried):
+                tried |= labels
+                due.append(one.spec)
+                del self._progress.given_up[match]
+                self._tries[match] = MAX_TRIES - 1
+        return due
+
+    def _is_away(self, spec: MatchSpec) -> bool:
+        return self._turns is not None and any(bot.label in self._turns.away for bot in spec.bots)
+
+    def _rests(self, spec: MatchSpec) -> bool:
+        return self._turns is not None and not self._turns.resting().isdisjoint(bot.label for bot in spec.bots)
+
+    def _hold(self, spec: MatchSpec, reason: str) -> None:
+        before = self._held.get(spec.match)
+        pause_seconds = RETRY_SECONDS if before is None else min(2 * before.pause_seconds, MAX_RETRY_SECONDS)
+        self._held[spec.match] = _Held(spec, pause_seconds, time.monotonic() + pause_seconds)
+        self._progress.given_up[spec.match] = reason
+
+
+# One run of a tournament: the matches of the schedule that have no record, and the rounds that follow.
 
 Listener = Callable[[Progress], None]
 Refresh = Callable[[], Definition | None]

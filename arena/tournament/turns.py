@@ -1,20 +1,175 @@
-"""Who sits out rounds of a ladder that is kept going: slow bots for a while, and those whose matches are void.
-
-A run without this pairs by results alone, so that the same results give the same schedule; with it, by the clock too.
-"""
+"""Who sits out rounds of a ladder: slow bots, authors over their share of the time, and bots behind void matches."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from statistics import median
 from typing import NamedTuple
 
 from arena.base.stored import from_json_text
 from arena.store.results.rows import RecordRow, as_json
 from arena.tournament.executors.executor import Executor, JobResult, Played, Void
-from arena.tournament.time_shares import EndedMatch, TimeShares
-from arena.tournament.void_rests import VoidRests
+
+# Who takes how much of the time in which a ladder is played, and who therefore sits out rounds.
+#
+# 1. The time in which a match was played is shared with those that were played meanwhile, so that all shares together
+# are
+#    the time that has passed. A worker that waits for a slow match costs time too, and it is charged to that match.
+# 2. The share of a match is charged to its bots as they thought.
+# 3. Whoever costs more than twice what a bot of this ladder usually does owes the rest to every other entrant, and sits
+#    out until the others have had that time. With n entrants a slow bot so takes about an n-th of the time, however
+# slow
+#    it is; quick ones are not touched.
+# 4. Nobody sits out for those who have nothing to learn: who is paired then is up to the ladder.
+
+USUAL = 2.0
+"""Times the median that a match of a bot may cost before it owes anything."""
+
+NEWEST_WEIGHT = 0.3
+"""Of the latest match in what a match of a bot usually costs."""
+
+
+class EndedMatch(NamedTuple):
+    """A match that was recorded.
+
+    Attributes:
+        match: its number.
+        seconds: how long each of its bots thought, by ``name@version``.
+        said: how many bytes of the record each of them has said.
+    """
+
+    match: int
+    seconds: Mapping[str, float]
+    said: Mapping[str, int] = {}
+
+
+class TimeShares:
+    """The time of one run."""
+
+    def __init__(self) -> None:
+        self._shares: dict[int, float] = {}
+        self._usual: dict[str, float] = {}
+        self._owed: dict[str, float] = {}
+
+    def pass_time(
+        self, seconds: float, ended: Sequence[EndedMatch], playing: Collection[int], present: Collection[str]
+    ) -> None:
+        """Charge the time since the last call.
+
+        Args:
+            seconds: how long that is.
+            ended: what was recorded since.
+            playing: the matches that are being played now.
+            present: the entrants.
+        """
+        weights = {one.match: min(seconds, sum(one.seconds.values())) for one in ended}
+        weights |= dict.fromkeys(playing, seconds)
+        total = sum(weights.values())
+        for match, weight in weights.items():
+            self._shares[match] = self._shares.get(match, 0.0) + (seconds * weight / total if total else 0.0)
+        for one in ended:
+            self._charge(one, self._shares.pop(one.match), present)
+        self._shares = {match: share for match, share in self._shares.items() if match in playing}
+
+    def _charge(self, one: EndedMatch, share: float, present: Collection[str]) -> None:
+        thought = sum(one.seconds.values())
+        costs = {bot: share * seconds / thought if thought else 0.0 for bot, seconds in one.seconds.items()}
+        for bot, owed in self._owed.items():
+            self._owed[bot] = owed - sum(cost for other, cost in costs.items() if other != bot)
+        for bot, cost in costs.items():
+            before = self._usual.get(bot, cost)
+            self._usual[bot] = before + NEWEST_WEIGHT * (cost - before)
+        usual = median(self._usual[bot] for bot in self._usual if bot in present or bot in costs)
+        for bot, cost in costs.items():
+            excess = cost - USUAL * usual
+            if excess > 0:
+                self._owed[bot] = self._owed.get(bot, 0.0) + excess * max(1, len(present) - 1)
+        self._owed = {bot: owed for bot, owed in self._owed.items() if owed > 0}
+
+    def in_debt(self) -> dict[str, float]:
+        """Return who sits out while others want to play, and how many seconds of the others are to pass before."""
+        return dict(self._owed)
+
+
+# Void matches that come one after the other: who is behind them rests, and then the whole run.
+#
+# 1. A bot whose matches were void six times in a row, with different rivals, rests: it is not paired, and its matches
+# are
+#    not tried. Its rivals play on. It tries again after a pause, and each further pause is twice as long.
+# 2. When twelve matches in a row were void, whoever played them, the machine is at fault: the run ends, and whoever
+# keeps
+#    the tournament going tries again later.
+# 3. A match that is recorded ends both.
+
+BOT_VOIDS = 6
+RUN_VOIDS = 12
+FIRST_PAUSE_SECONDS = 15.0
+LONGEST_PAUSE_SECONDS = 3600.0
+
+
+class VoidRests:
+    """The void matches of one run.
+
+    Attributes:
+        in_row: how many matches were void since one was recorded.
+    """
+
+    def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
+        """Begin without any.
+
+        Args:
+            now: the clock.
+        """
+        self._now = now
+        self.in_row = 0
+        self._in_row_of: Counter[str] = Counter()
+        self._rivals: dict[str, set[str]] = {}
+        self._rests: Counter[str] = Counter()
+        self._until: dict[str, float] = {}
+
+    def begin_run(self) -> None:
+        """Begin another run: after a storm, one more void match ends it."""
+        self.in_row = min(self.in_row, RUN_VOIDS - 1)
+
+    def note_recorded(self, bots: Collection[str]) -> None:
+        """Note that a match has a record."""
+        self.in_row = 0
+        for bot in bots:
+            self._in_row_of.pop(bot, None)
+            self._rivals.pop(bot, None)
+            self._rests.pop(bot, None)
+            self._until.pop(bot, None)
+
+    def note_void(self, bots: Collection[str]) -> list[str]:
+        """Note that a match was void; return who rests from now on."""
+        self.in_row += 1
+        began = []
+        for bot in bots:
+            self._in_row_of[bot] += 1
+            self._rivals.setdefault(bot, set()).update(other for other in bots if other != bot)
+            if self._in_row_of[bot] >= BOT_VOIDS and len(self._rivals[bot]) > 1 and bot not in self.resting():
+                pause = min(FIRST_PAUSE_SECONDS * 2 ** self._rests[bot], LONGEST_PAUSE_SECONDS)
+                self._rests[bot] += 1
+                self._until[bot] = self._now() + pause
+                began.append(bot)
+        return began
+
+    def resting(self) -> dict[str, float]:
+        """Return who rests, and for how many seconds still."""
+        now = self._now()
+        return {bot: until - now for bot, until in self._until.items() if until > now}
+
+    @property
+    def is_storm(self) -> bool:
+        """Whether enough matches were void in a row for the run to end."""
+        return self.in_row >= RUN_VOIDS
+
+
+# Who sits out rounds of a ladder that is kept going: slow bots for a while, and those whose matches are void.
+#
+# A run without this pairs by results alone, so that the same results give the same schedule; with it, by the clock too.
 
 
 class SitsOut(NamedTuple):

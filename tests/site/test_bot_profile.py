@@ -13,7 +13,7 @@ from arena.site.pages import bot_profile as builder
 from arena.site.pages.bot_profile_model import BotParameters
 from arena.store.results.live_state import RunProgress
 from arena.store.results.values import StoredBot
-from arena.tournament.corrections.void_matches import void_matches
+from arena.tournament.corrections.corrected_tournament import void_matches
 from tests.site.duels import bot, duels, tell
 from tests.site.parsed import Parsed, html_of, model_of
 

@@ -33,7 +33,7 @@ from arena.site.publish.verification import verify_folder
 from arena.site.render import environment
 from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of
-from arena.tournament.transfer.importing import import_records
+from arena.tournament.transfer.merging import import_records
 from tests.analysis.text.tournaments import play
 from tests.site.matches import FULL, record
 

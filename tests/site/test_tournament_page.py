@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from arena.base.errors import UnknownNameError
-from arena.tournament.corrections.void_matches import void_matches
+from arena.tournament.corrections.corrected_tournament import void_matches
 from tests.analysis.text.test_tables import HOSTILE
 from tests.analysis.text.tournaments import play
 from tests.site.parsed import Parsed, html_of, model_of

@@ -16,7 +16,6 @@ from arena.games.kernels import slips
 from arena.games.kernels.playouts import PlayoutMargin
 from arena.tournament import opening_information
 from arena.tournament.definition import load_definition, make_definition
-from arena.tournament.opening_book import book_text, read_book
 from arena.tournament.opening_information import (
     Evaluated,
     information,
@@ -24,8 +23,7 @@ from arena.tournament.opening_information import (
     most_informative,
     with_openings,
 )
-from arena.tournament.opening_lines import ListedOpenings, read_lines
-from arena.tournament.openings import openings
+from arena.tournament.openings import ListedOpenings, book_text, openings, read_book, read_lines
 from arena.tournament.resumption import create_or_resume
 from arena.tournament.schedule import schedule
 from arena.tournament.transfer.definition_checks import checked_lines

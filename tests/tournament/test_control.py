@@ -8,12 +8,11 @@ from arena.match.players.manifest import load_bot
 from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.store.results.rows import row_of
-from arena.tournament.control import Order, RunControl
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.executors.executor import Executor, Job, Played
+from arena.tournament.executors.executor import Executor, Job, Played, WorkQueue
 from arena.tournament.executors.local import LocalExecutor
-from arena.tournament.executors.work_queue import WorkQueue
+from arena.tournament.run import Order, RunControl
 from arena.tournament.schedule import schedule, spec_of
 from benchmarks.zoo_bots import bad_bot
 

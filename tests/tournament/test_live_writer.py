@@ -18,11 +18,10 @@ from arena.protocol.messages import Wants
 from arena.store.home import ArenaHome
 from arena.store.results.live_state import LiveState
 from arena.store.results.rows import row_of
-from arena.tournament import live_writer
+from arena.tournament import progress as live_writer
 from arena.tournament.director import run_tournament
 from arena.tournament.executors.executor import Executor, Played, Playing, Void
-from arena.tournament.live_writer import CHARACTERS_PER_SECOND, MAX_TURN_SECONDS, LiveWriter
-from arena.tournament.progress import Progress
+from arena.tournament.progress import CHARACTERS_PER_SECOND, MAX_TURN_SECONDS, LiveWriter, Progress
 
 BOTS = tuple(Bot(name=name, version="1", command=("x",), directory="/", digest="d" * 64) for name in "abc")
 GAME = GameChoice(game="differences", options={"size": 4}, players=2)

@@ -16,8 +16,7 @@ from arena.games import make_game
 from arena.tournament.formats.format import Field
 from arena.tournament.formats.table import FORMATS
 from arena.tournament.openings import openings
-from arena.tournament.schedule import schedule, spec_of
-from arena.tournament.seats import rotations
+from arena.tournament.schedule import rotations, schedule, spec_of
 from tests.games.variants import VARIANTS
 
 

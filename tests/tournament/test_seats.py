@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena.analysis.measures.schedule import schedule_balance, seatings_of
 from arena.base.records import ScheduledMatch
-from arena.tournament.seats import SeatPlanner, rotations, steps
+from arena.tournament.schedule import SeatPlanner, rotations, steps
 
 
 @pytest.mark.parametrize("players", [3, 5, 7, 11])

@@ -18,12 +18,15 @@ from arena.ratings.local_optimum import LocalOptimum, Sample
 from arena.store.home import ArenaHome
 from arena.tournament.director import run_tournament
 from arena.tournament.schedule import schedule
-from arena.tournament.tuning import TuningPlan, TuningVerdict, final_test, tune
-from arena.tournament.tuning_parameter import (
+from arena.tournament.tuning import (
+    TuningPlan,
+    TuningVerdict,
     check_parameters,
     default_args,
     filled_args,
+    final_test,
     parse_parameter,
+    tune,
 )
 from arena.tournament.tuning_rounds import base_definition, check_start, named_variant, scores_of, trials_definition
 from tests.analysis.text.tournaments import ScriptedExecutor

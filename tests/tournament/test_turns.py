@@ -8,15 +8,12 @@ from hypothesis import strategies as st
 from arena.base.results import StoredResult
 from arena.ratings.alternatives import connected_components
 from arena.store.results.store import Store
-from arena.tournament.control import Order, RunControl
 from arena.tournament.director import run_tournament
 from arena.tournament.executors.executor import Void
 from arena.tournament.formats.format import Field, Meeting
 from arena.tournament.formats.ladder import MAX_ROUNDS_WAITING, Ladder, LadderSettings
-from arena.tournament.time_shares import EndedMatch, TimeShares
-from arena.tournament.tries import MAX_TRIES
-from arena.tournament.turns import Turns
-from arena.tournament.void_rests import BOT_VOIDS, FIRST_PAUSE_SECONDS, RUN_VOIDS, VoidRests
+from arena.tournament.run import MAX_TRIES, Order, RunControl
+from arena.tournament.turns import BOT_VOIDS, FIRST_PAUSE_SECONDS, RUN_VOIDS, EndedMatch, TimeShares, Turns, VoidRests
 from benchmarks.ladder_shares import Clock, SimulatedExecutor, UntilThen, ladder_of, simulated
 
 BOTS = st.lists(st.sampled_from([0.0, 1.0, 1.0, 1.0, 2.0, 10.0, 50.0, 200.0]), min_size=3, max_size=8)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena.base.errors import DefinitionError
 from arena.tournament.definition import load_definition
-from arena.tournament.variants import MAX_VARIANTS, has_lists, variants_of
+from arena.tournament.tournament_file import MAX_VARIANTS, has_lists, variants_of
 from tests.conftest import BOTS
 
 VALUE = st.from_regex(r"[A-Za-z0-9_.+-]{1,4}", fullmatch=True)

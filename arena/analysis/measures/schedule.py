@@ -14,7 +14,7 @@ from arena.base.definition import Definition
 from arena.base.records import MatchRecord, ScheduledMatch, TimeControl
 from arena.ratings.distributions import t_quantile
 from arena.store.results.store import Store
-from arena.tournament.seats import steps
+from arena.tournament.schedule import steps
 
 # How fair a schedule is: the worst imbalance of each kind, counted from its matches.
 

@@ -226,7 +226,7 @@ def _write(
     Raises:
         UsageError: if there is no line for it, or the file can't be written.
     """
-    from arena.tournament.opening_book import book_text
+    from arena.tournament.openings import book_text
 
     kept = [one for one in lines if not _ends(rules, one) and (not outcomes or _outcome(one) in outcomes)]
     if not kept:

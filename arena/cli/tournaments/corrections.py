@@ -165,7 +165,7 @@ def void_command(tournament: str, matches: tuple[int, ...], reason: str, as_json
 
     It has the same opening and seats. The record that does not count any more is kept: arena export --set-aside.
     """
-    from arena.tournament.corrections.void_matches import void_matches
+    from arena.tournament.corrections.corrected_tournament import void_matches
 
     with open_home(must_exist=True) as arena_home:
         made = void_matches(arena_home.store, tournament, matches, reason=reason)

@@ -18,7 +18,7 @@ from arena.cli.terminal.options import json_option, name_option
 from arena.cli.terminal.streams import OK, WRONG_USE
 
 if TYPE_CHECKING:
-    from arena.tournament.transfer.results import MergedTournament
+    from arena.tournament.transfer.matches import MergedTournament
 
 
 @click.command("export")
@@ -128,8 +128,8 @@ def import_command(file: BinaryIO, name: str | None, external_games: tuple[str, 
     home lacks. Every record is compared with the schedule and replayed by the rules first; where a match has a record
     here, that stays. A file that was cut off or edited changes nothing. It does no harm to import again.
     """
-    from arena.tournament.transfer.export_lines import LineError
-    from arena.tournament.transfer.importing import import_records
+    from arena.tournament.transfer.export_reader import LineError
+    from arena.tournament.transfer.merging import import_records
 
     with open_home() as arena_home:
         try:

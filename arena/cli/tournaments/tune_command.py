@@ -186,8 +186,7 @@ def tune_command(
 
     Exit codes: 0 better, 1 worse, 3 not distinguishable from the start; 2 wrong use, 130 interrupted.
     """
-    from arena.tournament.tuning import TuningPlan, TuningVerdict, tune
-    from arena.tournament.tuning_parameter import check_parameters, default_args, parse_parameter
+    from arena.tournament.tuning import TuningPlan, TuningVerdict, check_parameters, default_args, parse_parameter, tune
 
     parameters = tuple(map(parse_parameter, params))
     template = default_args(parameters) if not args else split_arguments(args)
@@ -237,7 +236,7 @@ class _Rounds:
 
     def variant(self, values: Values) -> Bot:
         """Return the bot with values in its arguments."""
-        from arena.tournament.tuning_parameter import filled_args
+        from arena.tournament.tuning import filled_args
 
         names = [one.name for one in self.plan.parameters]
         filled = filled_args(self.template, dict(zip(names, values, strict=True)))

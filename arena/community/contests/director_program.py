@@ -26,7 +26,7 @@ from arena.community.contests.played_contest import PlayedContest
 from arena.community.contests.work import has_work
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, phase_of
-from arena.tournament.directors.leaving import Leaving
+from arena.tournament.directors.kept import Leaving
 
 PAUSE_SECONDS = 1.0
 LEAVING_SECONDS = 4.0

@@ -20,8 +20,8 @@ from arena.community.contests.work import has_work, is_reveal_due
 from arena.store.home import ArenaHome
 from arena.store.people.contest import ContestStage, StageRules, StoredContest
 from arena.store.people.people_store import PeopleStore
-from arena.tournament.control import RunControl
-from arena.tournament.directors.leaving import Leaving
+from arena.tournament.directors.kept import Leaving
+from arena.tournament.run import RunControl
 
 WAIT_SECONDS = 1.0
 REST_SECONDS = 10.0

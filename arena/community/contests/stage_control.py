@@ -10,7 +10,7 @@ from arena.base.errors import DatabaseError
 from arena.community.contests.visibility import ContestHome, playing_home
 from arena.store.people.contest import ContestStage, StoredContest
 from arena.store.people.contests import Contests
-from arena.tournament.control import Order, RunControl
+from arena.tournament.run import Order, RunControl
 
 ASK_SECONDS = 0.5
 """Between two times that the database is asked what has become of the contest."""

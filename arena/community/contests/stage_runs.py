@@ -13,12 +13,10 @@ from arena.store.home import ArenaHome
 from arena.store.people.contest import StoredContest
 from arena.store.people.directing import DirectorState, Wish
 from arena.store.people.people_store import PeopleStore
-from arena.tournament.control import RunControl
 from arena.tournament.director import run_tournament
-from arena.tournament.directors.kept import KeptTournament
-from arena.tournament.directors.leaving import Leaving
+from arena.tournament.directors.kept import KeptTournament, Leaving
 from arena.tournament.executors.cores import available_cores
-from arena.tournament.run import Refresh
+from arena.tournament.run import Refresh, RunControl
 
 PROGRAM = "contest"
 

@@ -15,8 +15,7 @@ from arena.community.ladders.open_ladder import OpenLadder
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import LADDER, DirectorState
 from arena.store.results.commit_signal import Commits
-from arena.tournament.directors.kept import KeptTournament
-from arena.tournament.directors.leaving import Leaving
+from arena.tournament.directors.kept import KeptTournament, Leaving
 
 NICENESS = 2
 """The site comes first."""

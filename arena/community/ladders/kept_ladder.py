@@ -16,8 +16,7 @@ from arena.store.people.directing import DirectorState, Wish
 from arena.store.results.commit_signal import Commits
 from arena.store.results.values import StoredTournament
 from arena.tournament.director import run_tournament
-from arena.tournament.directors.kept import KeptTournament
-from arena.tournament.directors.leaving import Leaving
+from arena.tournament.directors.kept import KeptTournament, Leaving
 from arena.tournament.executors.cores import available_cores
 from arena.tournament.progress import Progress
 

@@ -11,8 +11,8 @@ from arena.base.records import Bot
 from arena.base.text import all_of, size_text
 from arena.store.people.rates import MAX_DAILY_BYTES
 from arena.store.people.resting_bots import Rest
-from arena.tournament.control import Order, RunControl
 from arena.tournament.directors.kept import KeptTournament
+from arena.tournament.run import Order, RunControl
 
 ASK_SECONDS = 0.5
 """Between two looks at contests; a rest that is known begins with its second."""

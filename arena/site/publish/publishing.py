@@ -20,7 +20,7 @@ from arena.site.publish.folder_writer import new_folder
 from arena.site.publish.manifest import FORM, Manifest, PublishedTournament
 from arena.site.publish.signature import SigningKey
 from arena.store.home import ArenaHome
-from arena.tournament.transfer.copying import copy_tournaments, temporary_home
+from arena.tournament.transfer.new_tournament import copy_tournaments, temporary_home
 
 Progress = Callable[[int], None]
 """Is called with how many pages there are so far."""

@@ -26,9 +26,9 @@ from arena.site.publish.folder_reader import FolderReader, Signature
 from arena.site.publish.manifest import MANIFEST, Manifest, read_manifest
 from arena.site.publish.signature import PUBLIC_KEY, SIGNATURE, SIGNATURE_FILES, PublicKey, can_sign, pem_key
 from arena.store.home import ArenaHome
-from arena.tournament.transfer.copying import temporary_home
-from arena.tournament.transfer.importing import import_records
-from arena.tournament.transfer.results import MergedTournament
+from arena.tournament.transfer.matches import MergedTournament
+from arena.tournament.transfer.merging import import_records
+from arena.tournament.transfer.new_tournament import temporary_home
 
 MAX_PROBLEMS_OF_A_KIND = 20
 MAX_PAGE_BYTES = 64 * 2**20

@@ -1,4 +1,4 @@
-"""A tournament that is being corrected: nobody else runs or corrects it meanwhile."""
+"""A tournament that is being corrected: nobody else runs or corrects it meanwhile; and its void matches."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from arena.base.enums import CorrectionKind
 from arena.base.errors import UnknownNameError, UsageError
 from arena.base.names import check_reason
 from arena.base.records import Bot, Seating
+from arena.base.text import shortened_text
 from arena.store.results.correction_log import Change
 from arena.store.results.store import Store
 from arena.store.results.values import Correction, CorrectionDetails, StoredTournament, absences, in_force
 from arena.tournament.formats.format import Format
 from arena.tournament.formats.table import format_class
+
+# A tournament that is being corrected: nobody else runs or corrects it meanwhile.
 
 
 class Replays(NamedTuple):
@@ -224,3 +227,40 @@ def with_entrants(definition: Definition, entrants: tuple[Bot, ...], *, advice: 
     if challengers is None:
         return changed
     return replace(changed, settings={**definition.settings, "challengers": [renamed[name] for name in challengers]})
+
+
+# Matches that are void: their records don't count, and they are played again.
+
+
+def void_matches(store: Store, tournament: str, matches: Iterable[int], *, reason: str) -> Correction:
+    """Void matches: their records are set aside, and the next run plays them again, with the same opening and seats.
+
+    A match of an entrant who has withdrawn since can't be played again.
+
+    Args:
+        store: where the tournament is.
+        tournament: its name.
+        matches: their numbers.
+        reason: for everybody to read.
+
+    Raises:
+        UsageError: if a match has no record, or in a knockout later duels follow from it.
+        StoreError: if the tournament is being run.
+    """
+    numbers = frozenset(matches)
+    wanted = tuple(sorted(numbers))
+    with corrected_tournament(store, tournament, reason) as corrected:
+        if not wanted:
+            raise UsageError("matches: expected the number of at least one match")
+        missing = [number for number in wanted if number not in corrected.recorded]
+        if missing:
+            shown = shortened_text(", ".join(map(str, missing)))
+            raise UsageError(
+                f"tournament {tournament!r}: no record of match {shown}; {len(corrected.recorded)} of its"
+                f" {len(corrected.lines)} matches have one"
+            )
+        chosen = [line for line in corrected.lines if line.match in numbers]
+        corrected.require_current_stage(chosen)
+        replays = corrected.replays(chosen)
+        details = CorrectionDetails(matches=wanted, missed=replays.missed)
+        return corrected.make(CorrectionKind.VOID, details, set_aside=wanted, skip=replays.skip)

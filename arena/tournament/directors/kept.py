@@ -1,21 +1,79 @@
-"""A tournament that a program keeps going: what is wanted of it, and what the program says of itself."""
+"""A tournament that a program keeps going: its desired state, its status, and how the program ends."""
 
 from __future__ import annotations
 
 import logging
+import os
+import select
+import signal
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import FrameType
 
 from arena.base.errors import DatabaseError
+from arena.base.programs.service_program import TerminatedError
 from arena.store.home import ArenaHome
 from arena.store.people.directing import DirectorState, RunFigures, SittingOut, Wish
 from arena.store.people.people_store import PeopleStore
-from arena.tournament.control import Order, RunControl
-from arena.tournament.directors.leaving import Leaving
 from arena.tournament.directors.requested import carry_out_requests
 from arena.tournament.progress import Progress, time_left
+from arena.tournament.run import Order, RunControl
 from arena.tournament.turns import SitsOut, Turns
+
+# How a program that keeps a tournament going ends on SIGTERM: the matches that are being played may end first.
+
+LEAVING_SECONDS = 0.75
+"""How long matches that are being played may still take; what then has no record is played by the next run. Whoever
+upgrades or restarts the arena waits for it.
+"""
+
+
+class Leaving:
+    """Whether the program is to end.
+
+    Attributes:
+        is_asked: whether it is.
+    """
+
+    def __init__(self) -> None:
+        self.is_asked = False
+        self._pipe: tuple[int, int] | None = None
+
+    def on_sigterm(self, seconds: float = LEAVING_SECONDS) -> None:
+        """Take SIGTERM as the wish to end: after some seconds, or at the second one, as it would without this."""
+        earlier = signal.getsignal(signal.SIGTERM)
+        interrupt = earlier if callable(earlier) else _interrupt
+
+        def leave(number: int, frame: FrameType | None) -> None:
+            if self.is_asked:
+                interrupt(number, frame)
+                return
+            self.is_asked = True
+            os.write(into, b".")  # else what waits would wait on: Python resumes it
+            timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGTERM))
+            timer.daemon = True
+            timer.start()
+
+        self._pipe = _, into = os.pipe()
+        signal.signal(signal.SIGTERM, leave)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, but not for longer than until the program is to end."""
+        if self._pipe is None:
+            time.sleep(0.0 if self.is_asked else seconds)
+            return
+        woken = select.poll()
+        woken.register(self._pipe[0], select.POLLIN)
+        woken.poll(1000.0 * max(0.0, seconds))
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise TerminatedError
+
+
+# A tournament that a program keeps going: what is wanted of it, and what the program says of itself.
 
 ASK_SECONDS = 0.5
 """Between two times that the database is asked what is wanted."""

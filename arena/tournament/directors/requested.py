@@ -14,8 +14,8 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.results.values import Correction, StoredTournament
 from arena.tournament.corrections.absence import disqualify, withdraw
 from arena.tournament.corrections.bots import replace_bot
+from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.corrections.undoing import undo_correction
-from arena.tournament.corrections.void_matches import void_matches
 
 _log = logging.getLogger("arena.director")
 

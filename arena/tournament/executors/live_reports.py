@@ -1,20 +1,48 @@
-"""The states of watched matches, sent by a worker beside its results.
-
-A thread sends them, so that a match costs the same whether or not it could be watched, and so that a position is seen
-while a bot thinks. While nothing is watched, the thread waits at a pipe.
-"""
+"""What a worker reports of watched matches, and how much that may weigh."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import pickle
 import threading
 import time
 from multiprocessing.connection import Connection
 from typing import Any
 
+from arena.base.live_match import LiveMatch
 from arena.match.bot_pool import BotPool
-from arena.tournament.executors.live_weight import LiveWeight
+
+# A bound to what the state of a watched match weighs, wherever it goes from here.
+
+MAX_LIVE_BYTES = 2_000_000
+"""Of all actions; 10,000 actions of a game with a board weigh a tenth of that."""
+
+
+class LiveWeight:
+    """Knows what the actions of one match at a time weigh, and looks at each only once."""
+
+    def __init__(self) -> None:
+        self._match: tuple[int, str] | None = None
+        self._bytes = self._plies = 0
+
+    def bounded(self, live: LiveMatch) -> LiveMatch:
+        """Return a state, without its actions if they are too large."""
+        match = live.match, live.started_at
+        if match != self._match:
+            self._match, self._bytes, self._plies = match, 0, 0
+        for action in live.actions[self._plies :]:
+            if self._bytes > MAX_LIVE_BYTES:
+                break
+            self._bytes += len(pickle.dumps(action))
+            self._plies += 1
+        return live.without_actions() if self._bytes > MAX_LIVE_BYTES else live
+
+
+# The states of watched matches, sent by a worker beside its results.
+#
+# A thread sends them, so that a match costs the same whether or not it could be watched, and so that a position is seen
+# while a bot thinks. While nothing is watched, the thread waits at a pipe.
 
 LIVE_SECONDS = 0.25
 """Between two states of a match, at least."""

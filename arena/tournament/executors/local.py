@@ -1,9 +1,4 @@
-"""Plays matches in worker processes on this machine, each with a pipe of its own.
-
-When a worker dies, exactly one match is lost, the one it was playing; the match that waited in its pipe is requeued,
-and a new worker is started in its place. (``concurrent.futures`` would fail every unfinished match instead, and
-``multiprocessing.Pool`` would wait forever for the lost one.)
-"""
+"""Plays matches in worker processes on this machine, each with a pipe of its own."""
 
 from __future__ import annotations
 
@@ -11,26 +6,115 @@ import contextlib
 import logging
 import multiprocessing
 import os
+import select
 import signal
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from types import TracebackType
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from arena.base.errors import UsageError
 from arena.base.live_match import LiveMatch
 from arena.base.programs.service_program import starting_process
+from arena.base.records import MatchSpec
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.reaper import end_tracers
 from arena.tournament.executors.cores import CoreLocks, available_cores
-from arena.tournament.executors.executor import Executor, Job, JobResult, Playing, Void
+from arena.tournament.executors.executor import Executor, Job, JobResult, Playing, Void, WorkQueue
+from arena.tournament.executors.live_reports import WindDown
 from arena.tournament.executors.log_file import JoinedLog
-from arena.tournament.executors.work_queue import WorkQueue
 from arena.tournament.executors.worker import NotBegun, Ready, WorkerSettings, run_worker
-from arena.tournament.executors.worker_process import MIN_SPECS, WorkerProcess
 from arena.tournament.executors.worker_start import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
+
+# A worker process as the director sees it: its pipes, and the matches that it has been given.
+
+MIN_SPECS = 2
+"""Matches a worker has at least: the one it plays and the next one, so that it never waits for the director."""
+
+
+class WorkerProcess:
+    """A worker process, and the matches it has.
+
+    Attributes:
+        process: the process.
+        pipe: to it.
+        is_ready: whether it has said that it is.
+        given: the matches that it has been given and that it has not answered; it plays the first.
+        since: when it began to play that, in seconds of ``time.time``.
+        wanted: how many it should have.
+    """
+
+    def __init__(self, process: BaseProcess, pipe: Connection[Any, Any], watching: Connection[Any, Any]) -> None:
+        self.process = process
+        self.pipe = pipe
+        self.is_ready = False
+        self.given: deque[MatchSpec] = deque()
+        self.since = 0.0
+        self.wanted = MIN_SPECS
+        self._watching = watching
+        self._watched: frozenset[int] = frozenset()
+        self._unsent: list[MatchSpec] = []
+        self._is_winding_down = False
+        self._poll = select.poll()
+        self._poll.register(pipe.fileno(), select.POLLIN)
+
+    def give(self, spec: MatchSpec) -> None:
+        """Add a match; ``send`` sends it."""
+        if not self.given:
+            self.since = time.time()
+        self.given.append(spec)
+        self._unsent.append(spec)
+
+    def send(self) -> None:
+        """Send the matches to play; if the worker has died, that is noticed when its answer is awaited."""
+        if self._unsent:
+            with contextlib.suppress(ConnectionError):
+                self.pipe.send(self._unsent)
+            self._unsent = []
+
+    def watch(self, matches: frozenset[int]) -> None:
+        """Tell it which of the matches that it has been given are watched, if that has changed."""
+        if not matches and not self._watched:
+            return
+        watched = matches.intersection(spec.match for spec in self.given)
+        if watched != self._watched:
+            self._watched = watched
+            with contextlib.suppress(ConnectionError):
+                self._watching.send(watched)
+
+    def wind_down(self) -> None:
+        """Tell it to begin no match any more, once."""
+        if not self._is_winding_down:
+            self._is_winding_down = True
+            with contextlib.suppress(ConnectionError):
+                self._watching.send(WindDown())
+
+    def close(self) -> None:
+        """Close the pipes: it ends when it has played its match."""
+        self.pipe.close()
+        self._watching.close()
+
+    def receive(self) -> Iterator[Any]:
+        """Yield what it has sent, at least one message.
+
+        Raises:
+            EOFError: if it has ended.
+            ConnectionError: if it has ended.
+        """
+        yield self.pipe.recv()
+        while self._poll.poll(0):
+            yield self.pipe.recv()
+
+
+# Plays matches in worker processes on this machine, each with a pipe of its own.
+#
+# When a worker dies, exactly one match is lost, the one it was playing; the match that waited in its pipe is requeued,
+# and a new worker is started in its place. (``concurrent.futures`` would fail every unfinished match instead, and
+# ``multiprocessing.Pool`` would wait forever for the lost one.)
 
 MAX_SPECS = 8
 """Matches a worker has at most. While matches are quick, it has one more than it played since it was last given any."""

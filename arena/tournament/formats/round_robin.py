@@ -1,13 +1,13 @@
-"""Round robin: everybody meets everybody.
+"""A balanced choice of groups of three and more.
 
-For two players, in rounds where everybody plays once, by the circle method (the tables of FIDE's Handbook, C.05 annex
-1, are made the same way); with an odd number one entrant has a bye in each round. For more players a round is one pass
-through all groups, or through ``groups`` groups, chosen so that everybody plays and meets everybody as equally as
-possible.
+Exact designs exist only for a few sizes (Colbourn and Dinitz, "Handbook of Combinatorial Designs"), so this is an
+optimiser: groups are filled one seat at a time with whoever has played least and has met the others least. It is
+deterministic: ties are broken by hashes of the seed.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,8 +17,65 @@ from typing import Annotated
 from annotated_types import Ge, Le
 
 from arena.base.errors import DefinitionError
+from arena.base.seeds import derived_seed
 from arena.tournament.formats.format import Field, FixedFormat, Pairing, Round
-from arena.tournament.formats.groups import balanced_groups
+
+MAX_ATTEMPTS = 1000
+
+
+def balanced_groups(entrants: int, players: int, wanted: int, rng_seed: int) -> list[Pairing]:
+    """Return ``wanted`` different groups of ``players`` entrants, in which everybody plays as often as everybody else
+    (within two) and meets everybody about equally often."""
+    played: Counter[int] = Counter()
+    met: Counter[tuple[int, int]] = Counter()
+    seen: set[Pairing] = set()
+    groups = []
+    for number in range(wanted):
+        for attempt in range(MAX_ATTEMPTS):
+            group = _fill(entrants, players, played, met, (rng_seed, number, attempt), looseness=attempt // 100)
+            if group not in seen:
+                break
+        else:  # nearly all groups are taken: the free one whose members have played least
+            free = (other for other in combinations(range(entrants), players) if other not in seen)
+            group = min(free, key=lambda other: sorted((played[k] for k in other), reverse=True))
+        seen.add(group)
+        groups.append(group)
+        played.update(group)
+        met.update((a, b) for a in group for b in group if a != b)
+    return groups
+
+
+def _fill(
+    entrants: int,
+    players: int,
+    played: Counter[int],
+    met: Counter[tuple[int, int]],
+    seed: tuple[int, int, int],
+    looseness: int,
+) -> Pairing:
+    """Fill a group; the higher ``looseness`` is, the less it matters how many times pairs have met."""
+    group: list[int] = []
+    while len(group) < players:
+        free = [k for k in range(entrants) if k not in group]
+
+        def strain(k: int) -> tuple[float, float, int]:
+            meetings = [met[k, other] for other in group]
+            return (
+                played[k],
+                sum(count * count for count in meetings) // (1 + looseness),
+                derived_seed("group", *seed, len(group), k),
+            )
+
+        group.append(min(free, key=strain))
+    return tuple(sorted(group))
+
+
+# Round robin: everybody meets everybody.
+#
+# For two players, in rounds where everybody plays once, by the circle method (the tables of FIDE's Handbook, C.05 annex
+# 1, are made the same way); with an odd number one entrant has a bye in each round. For more players a round is one
+# pass through all groups, or through ``groups`` groups, chosen so that everybody plays and meets everybody as equally
+# as possible.
 
 MAX_GROUPS = 1_000_000
 

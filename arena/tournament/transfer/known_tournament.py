@@ -28,9 +28,15 @@ from arena.tournament.transfer.definition_checks import (
     corrections_without_locations,
     without_locations,
 )
-from arena.tournament.transfer.matches import TextsByMatch, absent_bots, checked_voids, finished_at
-from arena.tournament.transfer.record_checks import RefusedRecordError, checked_row
-from arena.tournament.transfer.results import MergedTournament
+from arena.tournament.transfer.matches import (
+    MergedTournament,
+    RefusedRecordError,
+    TextsByMatch,
+    absent_bots,
+    checked_row,
+    checked_voids,
+    finished_at,
+)
 
 RENAME = "`arena rename` gives one of them another name"
 

@@ -1,19 +1,77 @@
-"""Merging another home into one's own."""
+"""Merging another home into one's own, and importing an export."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import BinaryIO
 
-from arena.base.errors import StoreError, UnknownNameError
+from arena.base.errors import StoreError, UnknownNameError, UsageError
+from arena.base.names import as_file_name, check_tournament_name
 from arena.base.text import shortened_text
 from arena.store.home import ArenaHome
+from arena.store.results.addition import Source
 from arena.store.results.foreign import open_foreign
-from arena.tournament.transfer.combining import combine
-from arena.tournament.transfer.results import MergedTournament
+from arena.store.results.store import Store
+from arena.tournament.transfer.export_reader import ExportReader, export_lines
+from arena.tournament.transfer.known_tournament import KnownTournament
+from arena.tournament.transfer.matches import MALFORMED, MergedTournament, RefusedRecordError
+from arena.tournament.transfer.new_tournament import NewTournament
+
+# Taking a tournament from elsewhere, whether or not it exists here.
+
+MAX_NAME_CHARACTERS = 64
+
+Place = Callable[[int], str]
+"""Returns where the record of a match is in an export, as the beginning of a sentence."""
+
+
+def combine(
+    store: Store,
+    source: Source,
+    name: str,
+    external_games: Collection[str] = (),
+    place_of: Place = lambda match: "",
+) -> MergedTournament:
+    """Take a tournament from elsewhere, or what the tournament of its name lacks here, in one transaction.
+
+    Args:
+        store: where it is taken to.
+        source: where it comes from; nobody else changes it.
+        name: the tournament.
+        external_games: the games from outside the package that may be imported for it.
+        place_of: where the record of a match is, for messages.
+
+    Returns:
+        What was taken, or the refusal; nothing was changed then.
+    """
+    try:
+        return _combine(store, source, name, external_games)
+    except RefusedRecordError as error:
+        reason = f"{place_of(error.match)}{error}"
+    except UsageError as error:
+        reason = str(error)
+    except MALFORMED as error:
+        reason = f"it is malformed: {type(error).__name__}: {error}"
+    return MergedTournament(name=name, refusal=f"tournament {as_file_name(name)!r}: {reason}; nothing of it was taken")
+
+
+def _combine(store: Store, source: Source, name: str, external_games: Collection[str]) -> MergedTournament:
+    if len(name) > MAX_NAME_CHARACTERS:
+        raise StoreError(f"its name is longer than {MAX_NAME_CHARACTERS} characters")
+    if store.find_tournament(name) is None:
+        check_tournament_name(name, "its name")
+    with store.lock(name):
+        here, there = store.find_tournament(name), source.tournament(name)
+        if here is None:
+            return NewTournament(source, there).take(store, external_games)
+        return KnownTournament(store, here, source, there).take()
+
+
+# Merging another home into one's own.
 
 DATABASE = "arena.sqlite3"
 
@@ -69,3 +127,48 @@ def _database_of(other: str | os.PathLike[str]) -> Path:
     if not is_directory:
         raise StoreError(f"home {shortened_text(str(other))!r}: expected a directory that holds {DATABASE}")
     return directory / DATABASE
+
+
+# Importing an export.
+
+
+def import_records(
+    home: ArenaHome,
+    lines: Iterable[bytes] | BinaryIO,
+    *,
+    name: str | None = None,
+    external_games: Collection[str] = (),
+) -> tuple[MergedTournament, ...]:
+    """Take the records of an export, as ``arena export`` prints it, into the tournaments of their names.
+
+    A whole export (``arena export --whole``) has the definition and the schedule as well, so that its tournament need
+    not exist here. Records are checked as those of another home are (``merge_home``); in a whole export, no line may
+    have been changed. Everything is read before anything is taken.
+
+    Args:
+        home: where the records are taken to.
+        lines: the export: a binary file, or its lines.
+        name: the tournament that takes the records, if it has another name here; None for that in the export.
+        external_games: the games from outside the package that may be imported to replay the records of tournaments
+            that don't exist here.
+
+    Returns:
+        What was taken of each tournament, or why it was refused.
+
+    Raises:
+        StoreError: naming the line, if the export is malformed, was cut off or edited; nothing was changed then.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="arena-import-", ignore_cleanup_errors=True) as directory,
+        closing(Store(Path(directory) / "export.sqlite3")) as staging,
+    ):
+        reader = ExportReader(staging, home.store, name)
+        last_line = 0
+        for line in export_lines(lines):
+            reader.take(line)
+            last_line = line.number
+        reader.finish(last_line)
+        return tuple(
+            combine(home.store, staging.as_source(), found, external_games, staged.place_of)
+            for found, staged in reader.tournaments.items()
+        )

@@ -1,12 +1,16 @@
-"""Taking a tournament from elsewhere that does not exist here."""
+"""Taking a tournament that does not exist here, from elsewhere or into a new home."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 from arena.base.bot_text import OPERATOR, Audience
 from arena.base.errors import StoreError
 from arena.base.records import ScheduledMatch
+from arena.store.home import DATABASE_FILE, ArenaHome
 from arena.store.results.addition import Addition, Source, VoidTry
 from arena.store.results.correction_log import SetAside
 from arena.store.results.rows import RecordRow
@@ -20,9 +24,17 @@ from arena.tournament.transfer.definition_checks import (
     corrections_without_locations,
     without_locations,
 )
-from arena.tournament.transfer.matches import TextsByMatch, absent_bots, checked_voids, finished_at
-from arena.tournament.transfer.record_checks import RefusedRecordError, checked_row
-from arena.tournament.transfer.results import MergedTournament
+from arena.tournament.transfer.matches import (
+    MergedTournament,
+    RefusedRecordError,
+    TextsByMatch,
+    absent_bots,
+    checked_row,
+    checked_voids,
+    finished_at,
+)
+
+# Taking a tournament from elsewhere that does not exist here.
 
 ARENA_FAILED = "the arena failed"
 
@@ -168,3 +180,31 @@ class NewTournament:
         except RefusedRecordError as error:
             where = f"the record of match {aside.match} that correction {aside.correction} has set aside"
             raise StoreError(f"{where}: {error.reason}") from error
+
+
+# Copying tournaments of this home into a home that has nothing else, and is removed in the end.
+
+
+@contextmanager
+def temporary_home() -> Iterator[ArenaHome]:
+    """Open an empty home, which is removed in the end; $ARENA_STORE has no influence on it."""
+    with tempfile.TemporaryDirectory(prefix="arena-home-", ignore_cleanup_errors=True) as directory:
+        place = Path(directory)
+        with ArenaHome(place, store=place / DATABASE_FILE, audience=OPERATOR) as home:
+            yield home
+
+
+def copy_tournaments(source: Store, chosen: Sequence[StoredTournament], target: Store, audience: Audience) -> None:
+    """Copy tournaments with all that belongs to them, but not where their bots are on this machine.
+
+    Args:
+        source: where they are.
+        chosen: the tournaments, in the order they get there.
+        target: where none of them is.
+        audience: what of bots' words it may not read is left out.
+
+    Raises:
+        StoreError: if a record is not that of its match.
+    """
+    for tournament in chosen:
+        NewTournament(source.as_source(), tournament).copy(target, audience)

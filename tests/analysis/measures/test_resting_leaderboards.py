@@ -12,7 +12,7 @@ from arena.analysis.measures.resting_leaderboards import (
     let_leaderboards_rest,
 )
 from arena.store.results.store import Store
-from arena.tournament.corrections.void_matches import void_matches
+from arena.tournament.corrections.corrected_tournament import void_matches
 from tests.store.results.samples import definition, line, record
 
 

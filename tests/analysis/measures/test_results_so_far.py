@@ -10,8 +10,8 @@ from arena.analysis.measures.result_table import read_results
 from arena.analysis.measures.schedule import seatings_of
 from arena.store.home import ArenaHome
 from arena.store.results.record_reader import RecordReader
+from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.corrections.undoing import undo_correction
-from arena.tournament.corrections.void_matches import void_matches
 from tests.site.duels import bot
 from tests.store.results.samples import definition, line, record
 

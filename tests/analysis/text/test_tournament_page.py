@@ -17,7 +17,7 @@ from arena.base.bot_text import OPERATOR
 from arena.base.names import is_name
 from arena.site.publish.one_file import report_file
 from arena.store.home import ArenaHome
-from arena.tournament.corrections.void_matches import void_matches
+from arena.tournament.corrections.corrected_tournament import void_matches
 from tests.analysis.text.test_tables import HOSTILE
 from tests.analysis.text.tournaments import play
 from tests.site.parsed import Parsed

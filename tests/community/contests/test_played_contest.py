@@ -8,7 +8,7 @@ from arena.analysis.measures.verification import verify
 from arena.community.contests.hidden_home import open_hidden_home
 from arena.community.contests.hidden_place import hidden_home_path
 from arena.store.people.contest import ContestPhase, ContestStage, phase_of
-from arena.tournament.control import Order, RunControl
+from arena.tournament.run import Order, RunControl
 from tests.community.contests.samples import OPEN, SEALED
 from tests.community.contests.world import DEADLINE, FREEZE, OPENS, Looking
 from tests.store.results.samples import definition, line

@@ -14,8 +14,8 @@ from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission import SubmissionState
 from arena.store.people.values import Role
-from arena.tournament.control import Order, RunControl
-from arena.tournament.directors.leaving import Leaving
+from arena.tournament.directors.kept import Leaving
+from arena.tournament.run import Order, RunControl
 from tests.community.contests.samples import contest_of
 
 BOT = """import secrets

@@ -19,9 +19,8 @@ from arena.community.ladders.open_ladder import OpenLadder
 from arena.server.operating.troubles import troubles
 from arena.store.home import open_people
 from arena.store.people.directing import DirectorState, RequestState, Wish
-from arena.tournament.corrections.void_matches import void_matches
-from arena.tournament.directors.kept import KeptTournament
-from arena.tournament.directors.leaving import Leaving
+from arena.tournament.corrections.corrected_tournament import void_matches
+from arena.tournament.directors.kept import KeptTournament, Leaving
 from tests.community.ladders.conftest import LADDER
 
 DEADLINE_SECONDS = 60.0

@@ -12,8 +12,7 @@ from arena.server.operating.troubles import troubles
 from arena.store.people.directing import DirectorState, Wish
 from arena.tournament.director import run_tournament
 from arena.tournament.directors import kept as directing
-from arena.tournament.directors.kept import KeptTournament
-from arena.tournament.directors.leaving import Leaving
+from arena.tournament.directors.kept import KeptTournament, Leaving
 from tests.community.contests.samples import SEALED
 from tests.community.contests.world import FREEZE, OPENS, World
 from tests.community.ladders.conftest import LADDER

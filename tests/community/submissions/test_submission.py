@@ -17,7 +17,7 @@ from arena.sandbox.isolation.removal import remove_tree
 from arena.store import bot_registry
 from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
-from arena.tournament.executors.bot_archive import pack_bot
+from arena.tournament.executors.dask_worker import pack_bot
 
 ROOT = Path(__file__).parents[3]
 MANIFEST = 'name = "b"\ncommand = ["python3", "bot.py"]\ngames = ["differences"]\n'

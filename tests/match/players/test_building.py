@@ -18,7 +18,7 @@ from arena.match.players.building import build_bots, is_built
 from arena.match.players.manifest import load_bot
 from arena.match.single_match import play_match
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.tournament.executors.bot_archive import pack_bot, unpack_bot
+from arena.tournament.executors.dask_worker import pack_bot, unpack_bot
 from tests import needs
 
 ARENA = [sys.executable, "-m", "arena"]

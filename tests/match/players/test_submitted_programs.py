@@ -19,7 +19,7 @@ from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredBot
 from arena.tournament.definition import load_definition
-from arena.tournament.executors.bot_archive import pack_bot, unpack_bot
+from arena.tournament.executors.dask_worker import pack_bot, unpack_bot
 from tests import needs
 from tests.cli.calls import calling
 

@@ -17,9 +17,8 @@ from arena.match.players.player import HUMAN, HumanPlayer
 from arena.sandbox.isolation import procfs
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation
-from arena.tournament.executors.executor import Job, Played
+from arena.tournament.executors.executor import Job, Played, WorkQueue
 from arena.tournament.executors.table import open_executor
-from arena.tournament.executors.work_queue import WorkQueue
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import bot_processes
 from tests.leftovers import no_process_left

@@ -14,7 +14,7 @@ from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.site.page_table import PAGES
 from arena.store.people.contest import ContestPhase, ContestStage
 from arena.store.results.schema import metadata
-from arena.tournament.control import Order, RunControl
+from arena.tournament.run import Order, RunControl
 from tests.community.contests import world as playing
 from tests.community.contests.samples import SEALED
 from tests.community.contests.world import DEADLINE, FREEZE, OPENS

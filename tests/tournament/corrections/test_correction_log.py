@@ -8,8 +8,8 @@ from arena.analysis.measures.verification import verify
 from arena.base.enums import FaultKind
 from arena.cli.group import run
 from arena.tournament.corrections.absence import disqualify, withdraw
+from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.corrections.undoing import undo_correction
-from arena.tournament.corrections.void_matches import void_matches
 from tests.databases import change
 from tests.tournament.corrections.contest import contest, play, records, write_bots
 

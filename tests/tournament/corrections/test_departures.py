@@ -7,9 +7,9 @@ from arena.base.enums import DisqualifiedMatches
 from arena.base.errors import UsageError
 from arena.tournament.corrections.absence import disqualify, withdraw
 from arena.tournament.corrections.bots import enter_late, replace_bot
+from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.corrections.undoing import undo_correction
-from arena.tournament.corrections.void_matches import void_matches
-from arena.tournament.formats.tie_breaks import CardLine
+from arena.tournament.formats.swiss import CardLine
 from arena.tournament.rounds import played_format, ranking_of
 from tests.tournament.corrections.contest import contest, play, records, write_bots
 

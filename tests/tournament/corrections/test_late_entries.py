@@ -9,8 +9,8 @@ from arena.analysis.measures.verification import verify
 from arena.base.errors import UsageError
 from arena.tournament.corrections.absence import disqualify, withdraw
 from arena.tournament.corrections.bots import enter_late, replace_bot
+from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.corrections.undoing import undo_correction
-from arena.tournament.corrections.void_matches import void_matches
 from tests.tournament.corrections.contest import contest, play, reckoned, records, tabled, write_bots
 
 FOUR = ("ann", "bob", "cid", "dan")

@@ -30,7 +30,7 @@ VOIDING = """
 import sys
 from arena.base.errors import StoreError
 from arena.store.home import ArenaHome
-from arena.tournament.corrections.void_matches import void_matches
+from arena.tournament.corrections.corrected_tournament import void_matches
 
 directory, url, *matches = sys.argv[1:]
 with ArenaHome(directory, store=url or None) as home:

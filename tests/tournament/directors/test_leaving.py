@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from arena.tournament.directors import leaving as module
-from arena.tournament.directors.leaving import Leaving
+from arena.tournament.directors import kept as module
+from arena.tournament.directors.kept import Leaving
 
 LONG_SECONDS = 1_000_000.0
 

@@ -6,13 +6,12 @@ from arena.base.enums import CorrectionKind
 from arena.base.errors import StoreError
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import DirectorState, RequestState, Wish
-from arena.tournament.control import Order
-from arena.tournament.corrections.void_matches import void_matches
+from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.directors.kept import KeptTournament, _listed
-from arena.tournament.directors.leaving import Leaving
+from arena.tournament.directors.kept import KeptTournament, Leaving, _listed
 from arena.tournament.directors.requested import carry_out_requests
+from arena.tournament.run import Order
 from arena.tournament.turns import SitsOut
 from tests.store.people.conftest import FakeClock
 from tests.tournament.test_control import Scripted

@@ -11,7 +11,7 @@ from arena.base.errors import BotDefinitionError, UsageError
 from arena.base.records import Bot
 from arena.match.players.manifest import BUILD_DIRECTORY, load_bot
 from arena.sandbox.isolation.removal import remove_tree
-from arena.tournament.executors.bot_archive import pack_bot, unpack_bot
+from arena.tournament.executors.dask_worker import pack_bot, unpack_bot
 from tests.conftest import BOTS
 
 
@@ -30,7 +30,7 @@ def test_a_bot_travels_with_its_files_and_runs_there(tmp_path):
 
 
 def test_a_bot_too_large_for_an_archive_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("arena.tournament.executors.bot_archive.MAX_BYTES", 10)
+    monkeypatch.setattr("arena.tournament.executors.dask_worker.MAX_BYTES", 10)
     with pytest.raises(UsageError, match=r"bot 'greedy@1': 0 MiB of files; a cluster takes 0"):
         pack_bot(load_bot(BOTS / "greedy"))
 

@@ -22,12 +22,11 @@ from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.home import ArenaHome
 from arena.tournament import director, run
 from arena.tournament.definition import load_definition
-from arena.tournament.executors.executor import Job, Played, Void
+from arena.tournament.executors.executor import Job, Played, Void, WorkQueue
 from arena.tournament.executors.in_process import InProcessExecutor
 from arena.tournament.executors.local import LocalExecutor
 from arena.tournament.executors.table import EXECUTORS, open_executor
-from arena.tournament.executors.work_queue import WorkQueue
-from arena.tournament.tries import MAX_TRIES
+from arena.tournament.run import MAX_TRIES
 from benchmarks.zoo_bots import bad_bot
 from tests.conftest import BOTS
 

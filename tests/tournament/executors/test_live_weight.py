@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from arena.tournament.executors import live_weight
-from arena.tournament.executors.live_weight import LiveWeight
+from arena.tournament.executors import live_reports as live_weight
+from arena.tournament.executors.live_reports import LiveWeight
 from tests.tournament.test_live_writer import live
 
 

@@ -15,12 +15,11 @@ import pytest
 from arena.base.live_match import LiveMatch
 from arena.base.records import MatchSpec
 from arena.sandbox.isolation.sandbox_policy import Isolation
-from arena.tournament.executors import local, worker_process
-from arena.tournament.executors.executor import Job, Void
-from arena.tournament.executors.local import MAX_SPECS, LocalExecutor
-from arena.tournament.executors.work_queue import WorkQueue
+from arena.tournament.executors import local
+from arena.tournament.executors import local as worker_process
+from arena.tournament.executors.executor import Job, Void, WorkQueue
+from arena.tournament.executors.local import MAX_SPECS, LocalExecutor, WorkerProcess
 from arena.tournament.executors.worker import Ready
-from arena.tournament.executors.worker_process import WorkerProcess
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from arena.base.records import MatchSpec
-from arena.tournament.executors.work_queue import WorkQueue
+from arena.tournament.executors.executor import WorkQueue
 
 
 def match(number):

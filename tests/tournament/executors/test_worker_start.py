@@ -12,9 +12,8 @@ from arena.base.errors import UsageError
 from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.executors.executor import Job
+from arena.tournament.executors.executor import Job, WorkQueue
 from arena.tournament.executors.local import LocalExecutor
-from arena.tournament.executors.work_queue import WorkQueue
 from arena.tournament.executors.worker_start import MAX_KILLED_STARTS, NO_GUARD_STATUS, StartedWorkers
 from arena.tournament.schedule import schedule, spec_of
 

@@ -15,11 +15,10 @@ from arena.base.errors import StoreError
 from arena.store.home import ArenaHome
 from arena.tournament.corrections.absence import disqualify, withdraw
 from arena.tournament.corrections.bots import replace_bot
+from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.corrections.undoing import undo_correction
-from arena.tournament.corrections.void_matches import void_matches
 from arena.tournament.transfer.export_writer import DigestChain, whole_export
-from arena.tournament.transfer.importing import import_records
-from arena.tournament.transfer.merging import merge_home
+from arena.tournament.transfer.merging import import_records, merge_home
 from tests.tournament.transfer.played import begin, bot, definition_of, exported, play, play_rounds
 
 CUP = definition_of(encounters=2)
