@@ -102,8 +102,10 @@ def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path)
     expect(waiting.get_by_role("link", name="Hand in a bot")).to_have_count(0, timeout=60_000)  # after the deadline
     expect(waiting.locator("p.verdict")).to_contain_text("The deadline has passed")
     expect(visitor.locator(".notice")).to_contain_text("The results are sealed")
-    expect(visitor.locator("p.verdict")).to_have_text("Everything is played.", timeout=120_000)
-    expect(listing.locator("#contests")).to_contain_text("played; the results are not revealed yet")
+    director.goto(f"{site}/contests/spring")
+    expect(director.locator("p.verdict")).to_have_text("Everything is played.", timeout=120_000)
+    expect(visitor.locator("p.verdict")).to_contain_text("only directors see how far the matches are")
+    expect(listing.locator("#contests")).not_to_contain_text("played; the results are not revealed yet")
     for page in (visitor, waiting):
         assert page.get_by_text("standings").count() == 0
     assert visitor.get_by_role("link", name="standings and matches").count() == 0

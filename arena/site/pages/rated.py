@@ -51,11 +51,12 @@ class RatedTournament:
 
 
 def rated_tournament(home: ArenaHome, tournament: StoredTournament) -> RatedTournament:
-    """Return standings and results of a tournament, which are computed once for each state of its records."""
+    """Return standings and results of a tournament, computed once for each state of its records and owners of bots."""
     last = tournament.corrections[-1].number if tournament.corrections else 0
     key = (
         *(str(home.directory), home.store.server, tournament.number, tournament.name, tournament.created_at),
         *(tournament.recorded, tournament.scheduled, tournament.finished_at, last),
+        tuple(map(tournament.owners.authorship, tournament.definition.entrants)),
     )
     if key not in _KEPT:
         _KEPT[key] = RatedTournament(home, tournament)
