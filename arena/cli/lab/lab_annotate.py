@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from arena.base.records import MatchRecord
     from arena.lab.matches.accuracy import BotAccuracy, TournamentAccuracy
-    from arena.lab.matches.annotating import Annotated, NotAnnotated
+    from arena.lab.matches.annotating import NotAnnotated
+    from arena.lab.matches.annotation import Annotated
     from arena.store.home import ArenaHome
     from arena.store.results.values import StoredTournament
 

@@ -22,12 +22,11 @@ from arena.base.enums import Termination
 from arena.base.errors import StoreError
 from arena.base.results import points_of
 from arena.base.stored import from_json_text, from_stored, is_whole, list_of
-from arena.lab.matches.annotation import POINTS_OF_OUTCOME, AnnotatedAction, Mark, points_for
+from arena.lab.matches.annotation import POINTS_OF_OUTCOME, Annotated, AnnotatedAction, Mark, points_for
 from arena.lab.solving.worth import Worth
 from arena.ratings.distributions import t_quantile
 
 if TYPE_CHECKING:
-    from arena.lab.matches.annotating import Annotated
     from arena.store.results.annotations import StoredAccuracy
     from arena.store.results.store import Store
     from arena.store.results.values import StoredTournament

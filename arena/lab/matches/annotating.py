@@ -10,7 +10,7 @@ from typing import Any
 from arena.base.errors import UsageError
 from arena.base.records import MatchRecord
 from arena.lab.matches.accuracy import accuracy_of, seats_to_json
-from arena.lab.matches.annotation import NOTHING_KNOWN, AnnotatedAction, Annotation, points_for
+from arena.lab.matches.annotation import NOTHING_KNOWN, Annotated, AnnotatedAction, Annotation, points_for
 from arena.lab.oracle import PREPARE_SECONDS, Oracle
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.positions import rules_of
@@ -29,21 +29,6 @@ MATCH_SECONDS = 10.0
 
 MAX_CHOICES = 1000
 """Legal actions of one position whose worths are kept."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Annotated:
-    """A match with its annotation.
-
-    Attributes:
-        record: the match.
-        annotation: what is known of it.
-        ranks_follow_scores: whether a better outcome of this game always has a larger margin.
-    """
-
-    record: MatchRecord
-    annotation: Annotation
-    ranks_follow_scores: bool
 
 
 class Annotator:

@@ -203,6 +203,21 @@ def _is_margin(value: object) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotated:
+    """A match with its annotation.
+
+    Attributes:
+        record: the match.
+        annotation: what is known of it.
+        ranks_follow_scores: whether a better outcome of this game always has a larger margin.
+    """
+
+    record: MatchRecord
+    annotation: Annotation
+    ranks_follow_scores: bool
+
+
 # The annotation of a recorded match, as the store has it: read by what shows matches, so it imports little.
 
 
