@@ -1,4 +1,4 @@
-"""docs/tournaments.md is executed: every file on it is played, every command on it is run."""
+"""docs/tournaments.md and docs/moving.md are executed: every file is played, every command is run."""
 
 import csv
 import io
@@ -13,7 +13,8 @@ from arena.tournament.tournament_file import TournamentFile
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tournaments.md").read_text(encoding="utf-8")
 FILES = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
-COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
+MOVING = (ROOT / "docs" / "moving.md").read_text(encoding="utf-8")
+COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", PAGE + MOVING, re.DOTALL) for line in block.splitlines()]
 
 
 @pytest.mark.slow

@@ -357,7 +357,7 @@ def test_the_form_of_a_whole_export_is_on_the_page_for_directors(there):
     void_matches(there.store, "cup", [3], reason="the lights went out")
     disqualify(there.store, "cup", "d@1", reason="a book of openings")
     there.store.note_void(there.store.tournament("cup"), 3, "the worker was killed")
-    page = (Path(__file__).parents[3] / "docs" / "tournaments.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "moving.md").read_text(encoding="utf-8")
     table = page[page.index("| first key |") : page.index("A digest is the first")]
     documented = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
     assert list(dict.fromkeys(next(iter(json.loads(line))) for line in whole(there))) == documented
