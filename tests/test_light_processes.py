@@ -80,7 +80,7 @@ PROCESSES = {
     ),
     "web": WEB,
     "who asks for a contest": Process(
-        "import arena.community.contests.apart, arena.community.contests.contest_text,"
+        "import arena.community.contests.contest_text, arena.community.contests.contest_text,"
         " arena.community.contests.visibility,"
         " arena.store.people.contest_change",
         EVERYTHING,

@@ -9,8 +9,7 @@ from arena.analysis.text.tables import printable
 from arena.base.text import all_of, score_text
 from arena.site.links import address_of
 from arena.site.page_table import PAGE_BY_NAME
-from arena.site.pages.feed import Feed
-from arena.site.pages.results_model import ListedResult
+from arena.site.pages.results_model import Feed, ListedResult
 
 ATOM = "http://www.w3.org/2005/Atom"
 

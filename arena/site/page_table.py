@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from arena.site.frame.page import Lane, Page
-from arena.site.matches.games_model import GamePage, GameParameters, GamesPage, GamesParameters
+from arena.site.matches.games_model import (
+    GamePage,
+    GameParameters,
+    GamesPage,
+    GamesParameters,
+    PuzzlePage,
+    PuzzleParameters,
+    PuzzlesPage,
+    PuzzlesParameters,
+)
 from arena.site.matches.match_model import MatchPage, MatchParameters
-from arena.site.matches.puzzles_model import PuzzlePage, PuzzleParameters, PuzzlesPage, PuzzlesParameters
 from arena.site.pages.bot_profile_model import BotParameters, BotProfilePage
-from arena.site.pages.bots_model import BotsPage, BotsParameters
-from arena.site.pages.health import HealthPage, HealthParameters
+from arena.site.pages.comparison_model import VersusPage, VersusParameters, WhyPage, WhyParameters
 from arena.site.pages.leaderboard_model import (
     LeaderboardPage,
     LeaderboardParameters,
     LeaderboardsPage,
     LeaderboardsParameters,
 )
-from arena.site.pages.matches_model import MatchesPage, MatchesParameters
-from arena.site.pages.overview_model import OverviewPage, OverviewParameters
+from arena.site.pages.overview_model import (
+    BotsPage,
+    BotsParameters,
+    HealthPage,
+    HealthParameters,
+    OverviewPage,
+    OverviewParameters,
+)
+from arena.site.pages.results_model import MatchesPage, MatchesParameters
 from arena.site.pages.tournament_model import TournamentPage, TournamentParameters
-from arena.site.pages.versus_model import VersusPage, VersusParameters
-from arena.site.pages.why_model import WhyPage, WhyParameters
 
 PAGES: tuple[Page, ...] = (
     Page(
@@ -40,7 +52,7 @@ PAGES: tuple[Page, ...] = (
         path="/bots",
         parameters=BotsParameters,
         model=BotsPage,
-        builder="arena.site.pages.bots:build_bots",
+        builder="arena.site.pages.overview:build_bots",
         lane=Lane.RATINGS,
         template="bots.html.jinja",
         room="bots",
@@ -81,7 +93,7 @@ PAGES: tuple[Page, ...] = (
         template="bot_profile.html.jinja",
         room="bots",
         topics=("bots/{bot}",),
-        freshener="arena.site.pages.first_ratings:with_first_ratings",
+        freshener="arena.site.pages.results:with_first_ratings",
         has_feed=True,
     ),
     Page(
@@ -90,7 +102,7 @@ PAGES: tuple[Page, ...] = (
         path="/bots/{bot}/versus/{rival}",
         parameters=VersusParameters,
         model=VersusPage,
-        builder="arena.site.pages.versus:build_versus",
+        builder="arena.site.pages.comparison:build_versus",
         lane=Lane.RATINGS,
         template="versus.html.jinja",
         room="bots",
@@ -115,7 +127,7 @@ PAGES: tuple[Page, ...] = (
         path="/tournaments/{tournament}/bots/{bot}",
         parameters=WhyParameters,
         model=WhyPage,
-        builder="arena.site.pages.why:build_why",
+        builder="arena.site.pages.comparison:build_why",
         lane=Lane.RATINGS,
         template="why.html.jinja",
         room="overview",
@@ -137,7 +149,7 @@ PAGES: tuple[Page, ...] = (
         path="/tournaments/{tournament}/matches",
         parameters=MatchesParameters,
         model=MatchesPage,
-        builder="arena.site.pages.matches:build_matches",
+        builder="arena.site.pages.tournament:build_matches",
         lane=Lane.ROWS,
         template="matches.html.jinja",
         room="overview",
@@ -161,7 +173,7 @@ PAGES: tuple[Page, ...] = (
         path="/tournaments/{tournament}/puzzles",
         parameters=PuzzlesParameters,
         model=PuzzlesPage,
-        builder="arena.site.matches.puzzles:build_puzzles",
+        builder="arena.site.matches.game:build_puzzles",
         lane=Lane.BOARDS,
         template="puzzles.html.jinja",
         room="overview",
@@ -173,7 +185,7 @@ PAGES: tuple[Page, ...] = (
         path="/tournaments/{tournament}/puzzles/{puzzle}",
         parameters=PuzzleParameters,
         model=PuzzlePage,
-        builder="arena.site.matches.puzzles:build_puzzle",
+        builder="arena.site.matches.game:build_puzzle",
         lane=Lane.BOARDS,
         template="puzzle.html.jinja",
         room="overview",
@@ -185,7 +197,7 @@ PAGES: tuple[Page, ...] = (
         path="/games",
         parameters=GamesParameters,
         model=GamesPage,
-        builder="arena.site.matches.games:build_games",
+        builder="arena.site.matches.positions:build_games",
         lane=Lane.BOARDS,
         template="games.html.jinja",
         room="games",

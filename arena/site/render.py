@@ -1,14 +1,11 @@
-"""From the value of a page to HTML.
-
-Whatever a template writes is escaped, and characters that are not visible are shown as such: text of bots can neither
-be markup nor turn round what is beside it.
-"""
+"""From the value of a page to HTML."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -33,12 +30,53 @@ from arena.site.matches.boards import (
     seat_key,
     seconds_text,
     targets_svg,
+    worths_svg,
 )
-from arena.site.matches.rulebook import rulebook_html
-from arena.site.matches.worth_chart import worths_svg
 from arena.site.pages import charts
-from arena.site.pages.rating_chart import RatingChart
+from arena.site.pages.charts import RatingChart
 from arena.site.pages.standings_model import scale_of
+
+# A rulebook as HTML: numbered rules, paragraphs between them, and what stands in double backquotes as code.
+
+_PARAGRAPH = re.compile(r"\n[ \t]*\n|\n(?=\d+\. )")
+_RULE = re.compile(r"(\d{1,4})\. (.*)")
+_CODE = re.compile("``(.+?)``")
+
+
+def rulebook_html(rules: str) -> Markup:
+    """Return a rulebook as HTML."""
+    return Markup("\n".join(_elements(rules)))  # every text in it is escaped where it is written
+
+
+def _elements(rules: str) -> Iterator[str]:
+    is_open = False
+    for paragraph in _PARAGRAPH.split(rules.strip()):
+        text = " ".join(paragraph.split())
+        rule = _RULE.fullmatch(text)
+        if bool(rule) != is_open:
+            yield "</ol>" if is_open else '<ol class="rules">'
+            is_open = not is_open
+        if rule:
+            yield f'<li value="{int(rule[1])}">{_inline(rule[2])}</li>'
+        elif text:
+            yield f"<p>{_inline(text)}</p>"
+    if is_open:
+        yield "</ol>"
+
+
+def _inline(text: str) -> str:
+    parts = _CODE.split(text.replace("**", ""))
+    return "".join(f"<code>{_shown(part)}</code>" if k % 2 else _shown(part) for k, part in enumerate(parts))
+
+
+def _shown(text: str) -> str:
+    return str(escape(printable(text)))
+
+
+# From the value of a page to HTML.
+#
+# Whatever a template writes is escaped, and characters that are not visible are shown as such: text of bots can neither
+# be markup nor turn round what is beside it.
 
 MAX_UNBROKEN_CHARACTERS = 16
 """A name of up to this many characters fits wherever a page has one."""

@@ -10,8 +10,8 @@ from arena.games import make_game
 from arena.lab.matches.annotating import Annotator, TournamentAnnotator
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.worth import SEATS, worth_text
-from arena.site.matches.annotated_positions import AnnotatedPositions
 from arena.site.matches.match_model import ViewedMatch
+from arena.site.matches.match_sentences import AnnotatedPositions
 from arena.site.matches.viewed_match import viewed_match
 from arena.site.publish.one_file import packed
 from arena.store.home import ArenaHome
@@ -131,7 +131,7 @@ def test_where_nothing_is_known_there_is_no_segment(annotated):
 
 def test_a_page_with_very_many_actions_lists_those_of_its_own_ply(annotated, monkeypatch):
     found, annotation = annotated
-    monkeypatch.setattr("arena.site.matches.annotated_positions.MAX_CHOICES", 3)
+    monkeypatch.setattr("arena.site.matches.match_sentences.MAX_CHOICES", 3)
     few = viewed_match(found, {}, 2, annotation=annotation)
     assert [one.ply for one in few.positions if one.annotation.choices] == [2]
 

@@ -245,11 +245,11 @@ DOORS = re.compile(r"\.for_operator\(|\.record_texts\(|\.as_source\(|[^_]OPERATO
 
 OPEN = {
     "analysis/measures/verification.py": "reads records to compare them",
-    "community/contests/hidden_home.py": "moves tournaments between homes of this arena",
+    "community/contests/contest_homes.py": "moves tournaments between homes of this arena",
     "community/play/slot.py": "stores an unrated match, from which server/operations shows notes to the bot's author",
     "analysis/text/standings_table.py": "is called by whoever has the home",
     "analysis/text/duration_text.py": "is printed by a command",
-    "site/publish/folder.py": "writes records of a home that has none of bots' words",
+    "site/publish/publishing.py": "writes records of a home that has none of bots' words",
     "community/submissions/submission.py": "answers whoever submits a bot at a terminal",
     "server/operating/machine.py": "is an operator's role",
     "server/operations/bot_logs.py": "answers directors",

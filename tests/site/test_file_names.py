@@ -6,7 +6,7 @@ import unicodedata
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arena.site.publish.file_names import file_names
+from arena.site.publish.contents import file_names
 from tests.analysis.text.test_tables import HOSTILE
 
 FORBIDDEN = set('"*/:<>?\\|%#') | {chr(code) for code in range(32)}

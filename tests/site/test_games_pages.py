@@ -8,13 +8,12 @@ from pydantic import ValidationError
 
 from arena.base.errors import OptionError, UnknownNameError, UsageError
 from arena.games import make_game
-from arena.site.matches import action_targets as action_targets_module
 from arena.site.matches import game as module
-from arena.site.matches.action_targets import action_targets
+from arena.site.matches import positions as action_targets_module
 from arena.site.matches.game import build_game
-from arena.site.matches.games import build_games
 from arena.site.matches.games_model import GameParameters, GamesParameters
-from arena.site.matches.rulebook import rulebook_html
+from arena.site.matches.positions import action_targets, build_games
+from arena.site.render import rulebook_html
 from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play
 from tests.site.parsed import rendered, text_in, tree
@@ -45,14 +44,14 @@ def test_the_list_has_the_games_of_the_arena_and_those_of_tournaments(home):
 
 
 def test_a_game_that_cannot_be_loaded_says_why(home, monkeypatch):
-    monkeypatch.setattr("arena.site.matches.games.external_games", lambda home: ["no_such_module:Game"])
+    monkeypatch.setattr("arena.site.matches.positions.external_games", lambda home: ["no_such_module:Game"])
     (game,) = build_games(home, GamesParameters()).games[5:]
     assert "no_such_module" in game.problem
     assert "can’t be loaded here" in text_in(html_of("games", build_games(home, GamesParameters()), GamesParameters()))
 
 
 def test_the_page_of_such_a_game_says_the_same(home, monkeypatch):
-    monkeypatch.setattr("arena.site.matches.games.external_games", lambda home: ["no_such_module:Game", "Chess"])
+    monkeypatch.setattr("arena.site.matches.positions.external_games", lambda home: ["no_such_module:Game", "Chess"])
     for name, problem in (("no_such_module:Game", "there is no module 'no_such_module'"), ("Chess", "unknown game")):
         page = game_page(home, game=name)
         assert problem in page.problem

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from arena.base.errors import UnknownNameError
-from arena.site.pages import bots as bots_builder
+from arena.site.pages import overview as bots_builder
 from arena.store.results.values import StoredBot
 from tests.site.duels import bot, duels, tell
 from tests.site.parsed import Parsed, html_of, model_of

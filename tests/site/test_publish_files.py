@@ -8,9 +8,7 @@ import pytest
 
 from arena.base.errors import UsageError
 from arena.base.version import __version__
-from arena.site.publish.folder_reader import FolderReader
-from arena.site.publish.folder_writer import new_folder
-from arena.site.publish.manifest import FORM, MAX_MANIFEST_BYTES, FileEntry, Manifest
+from arena.site.publish.folder_files import FORM, MAX_MANIFEST_BYTES, FileEntry, FolderReader, Manifest, new_folder
 
 EMPTY = Manifest(arena_folder=FORM, arena=__version__, max_matches=None, tournaments=(), files={})
 

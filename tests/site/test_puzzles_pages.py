@@ -6,11 +6,11 @@ import pytest
 from arena.base.errors import StoreError, UnknownNameError
 from arena.lab.matches.puzzle import keep_puzzles
 from arena.lab.oracle import Oracle
-from arena.site.matches.puzzles import build_puzzle, build_puzzles
-from arena.site.matches.puzzles_model import PuzzleParameters, PuzzlesParameters
+from arena.site.matches.game import build_puzzle, build_puzzles
+from arena.site.matches.games_model import PuzzleParameters, PuzzlesParameters
 from arena.site.pages.tournament import build_tournament
 from arena.site.pages.tournament_model import TournamentParameters
-from arena.site.publish.puzzles_file import puzzles_file
+from arena.site.publish.one_file import puzzles_file
 from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play
 from tests.lab.made_puzzles import made_puzzle

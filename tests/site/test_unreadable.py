@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from arena.base.errors import DatabaseError, StoreError
-from arena.site.frame.reading import MAX_SENTENCES, Reading
+from arena.site.frame.building import MAX_SENTENCES, Reading
 from arena.store.home import ArenaHome
 from arena.store.results.scope import Scope
 from tests.site.duels import duels, tell

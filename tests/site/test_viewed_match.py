@@ -9,7 +9,7 @@ from arena.base.enums import Termination
 from arena.base.records import TimeControl
 from arena.games import Drawing
 from arena.games.differences import Differences
-from arena.site.matches import match_boards
+from arena.site.matches import viewed_match as match_boards
 from arena.site.matches.match_model import Asked
 from arena.site.matches.viewed_match import viewed_match
 from tests.site.matches import FULL, fault, record

@@ -16,7 +16,7 @@ from arena.base.records import Bot
 from arena.cli.terminal.common import alarming, count_passed, find_bots, print_table, print_wrapped, show_stderr
 from arena.cli.terminal.options import games_option, isolation_option, json_option, options_option, seconds_option
 from arena.cli.terminal.streams import FAILED, OK
-from arena.community.uploads.opened import opened_bot
+from arena.community.uploads.unpacking import opened_bot
 from arena.games import find_game
 from arena.match.check.check import Step, check_bot
 from arena.match.players.diagnosis import uses_botkit

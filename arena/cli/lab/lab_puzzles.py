@@ -148,8 +148,8 @@ def _row(number: int, puzzle: Puzzle) -> dict[str, Any]:
 
 
 def _page(arena_home: ArenaHome, tournament: str) -> str:
-    from arena.site.matches.puzzles import build_puzzles
-    from arena.site.matches.puzzles_model import PuzzlesParameters
-    from arena.site.publish.puzzles_file import puzzles_file
+    from arena.site.matches.game import build_puzzles
+    from arena.site.matches.games_model import PuzzlesParameters
+    from arena.site.publish.one_file import puzzles_file
 
     return puzzles_file(arena_home, build_puzzles(arena_home, PuzzlesParameters(tournament=tournament)))

@@ -90,7 +90,7 @@ def list_contests(table_format: str = "text") -> None:
 @click.option("--time-zone", default="UTC", show_default=True, metavar="ZONE", help="Such as Europe/Berlin.")
 def new(template: str, name: str, time_zone: str) -> None:
     """Print a contest to begin with: class, cup or league. It opens tomorrow, and lasts a week."""
-    from arena.community.contests.template_texts import template_text
+    from arena.community.contests.announcing import template_text
 
     try:
         today = datetime.now(ZoneInfo(time_zone))

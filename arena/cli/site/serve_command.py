@@ -325,7 +325,7 @@ def _directory() -> Path:
 
 def _why_not(only: str | None) -> Callable[[], str] | None:
     """Return what says why no uploads are taken: where the checker runs apart, this process can't contain anything."""
-    from arena.community.submissions.containment_note import noted_refusal
+    from arena.community.uploads.containment import noted_refusal
 
     return None if only is None else partial(noted_refusal, _directory())
 

@@ -18,8 +18,10 @@ from arena.base.errors import DefinitionError, Mistake, OptionError, UsageError
 from arena.base.records import Limits, TimeControl
 from arena.base.stored import is_text
 from arena.base.text import toml_value
-from arena.community.contests.contest_keys import FIRST_YEAR, ContestKeys, StageKeys
-from arena.community.contests.stage_checks import (
+from arena.community.contests.contest_keys import (
+    FIRST_YEAR,
+    ContestKeys,
+    StageKeys,
     challenger_mistakes,
     game_mistakes,
     opening_plies,

@@ -1,14 +1,113 @@
-"""The two homes of a contest: which of them its matches are in now, and how they get from one to the other."""
+"""The two homes of a contest: the hidden one, and how matches get from it to the public one."""
 
 from __future__ import annotations
 
-from arena.community.contests.hidden_home import hide, open_hidden_home, remove_hidden_home, take_back
-from arena.community.contests.hidden_place import has_hidden_home
+import os
+
+from arena.base.errors import StoreError, UsageError
+from arena.community.contests.contest_places import has_hidden_home, hidden_home_path
 from arena.community.contests.visibility import ContestHome, playing_home
-from arena.community.submissions.owners import tell_owners
-from arena.store.home import ArenaHome
-from arena.store.people.contest import StoredContest
+from arena.community.submissions.upload_directory import tell_owners
+from arena.sandbox.isolation.removal import remove_tree
+from arena.store.home import DATABASE_FILE, ArenaHome
+from arena.store.housekeeping import move_log
+from arena.store.people.contest import Contest, StoredContest
 from arena.store.people.people_store import PeopleStore
+from arena.store.results.values import StoredTournament
+from arena.tournament.transfer.new_tournament import NewTournament
+
+# The home of a contest's own, in which is what only directors may see. Nothing public ever opens it.
+#
+# What is in the home of the arena can be seen by everybody, in one way or another. So hidden matches are not there:
+# results are frozen by copying what was played into this home and playing on here, and revealed by taking it back.
+
+MODE = 0o700
+
+
+def open_hidden_home(directory: str | os.PathLike[str] | None, name: str) -> ArenaHome:
+    """Open the hidden home of a contest; create it if it does not exist.
+
+    Raises:
+        StoreError: if it can't be opened.
+    """
+    path = hidden_home_path(directory, name)
+    try:
+        for place in (path.parent, path):
+            place.mkdir(MODE, parents=True, exist_ok=True)
+            place.chmod(MODE)
+    except OSError as error:
+        raise StoreError(f"{path}: can't be written: {error.strerror}") from error
+    return ArenaHome(path, store=path / DATABASE_FILE)
+
+
+def hide(home: ArenaHome, hidden: ArenaHome, stored: StoredContest, tournament: str) -> None:
+    """Copy what was played of a tournament into the hidden home, all of it or nothing, unless it is there.
+
+    Raises:
+        UsageError: if what has this name is not the contest's.
+        StoreError: if a director runs it, or a database fails.
+    """
+    if _own(home, stored, tournament) is None or hidden.store.find_tournament(tournament) is not None:
+        return
+    with home.store.lock(tournament), hidden.store.lock(tournament):
+        shown = _own(home, stored, tournament)
+        if shown is not None:
+            NewTournament(home.store.as_source(), shown).copy(hidden.store)
+
+
+def take_back(home: ArenaHome, hidden: ArenaHome, stored: StoredContest) -> None:
+    """Take what was played in the hidden home into the home of the arena, in the place of what was shown.
+
+    Each tournament is taken in one transaction; done again, it is the same.
+
+    Raises:
+        UsageError: if what has the name of one of them is not the contest's; none is taken then.
+        StoreError: if a director runs one of them, or a database fails.
+    """
+    for name in stored.contest.tournaments:
+        _own(home, stored, name)
+    for name in stored.contest.tournaments:
+        with hidden.store.lock(name), home.store.lock(name):
+            played = _own(hidden, stored, name)
+            if played is None:
+                continue
+            taken, shown = NewTournament(hidden.store.as_source(), played), _own(home, stored, name)
+            if shown is None:
+                taken.copy(home.store)
+            else:
+                taken.put_in_place_of(shown, home.store)
+
+
+def _own(home: ArenaHome, stored: StoredContest, tournament: str) -> StoredTournament | None:
+    """Return a tournament of the contest; None if it is not in this home.
+
+    Raises:
+        UsageError: if what has this name is not the contest's.
+    """
+    found = home.store.find_tournament(tournament)
+    if found is not None and found.definition.rng_seed != stored.rng_seed_of(tournament):
+        raise UsageError(
+            f"contest {stored.name!r}: there is a tournament {tournament!r} already that is not the contest's"
+        )
+    return found
+
+
+def remove_hidden_home_of(home: ArenaHome, contest: Contest) -> None:
+    """Remove what is left of the hidden home of a contest whose results everybody can see."""
+    if has_hidden_home(home.directory, contest.name):
+        remove_hidden_home(home, open_hidden_home(home.directory, contest.name), contest)
+    remove_tree(str(hidden_home_path(home.directory, contest.name)))
+
+
+def remove_hidden_home(home: ArenaHome, hidden: ArenaHome, contest: Contest) -> None:
+    """Remove a hidden home of which everything was taken back; its logs follow those of the arena's home."""
+    for name in contest.tournaments:
+        move_log(hidden.log_path(name), home.log_path(name))
+    hidden.close()
+    remove_tree(str(hidden.directory))
+
+
+# The two homes of a contest: which of them its matches are in now, and how they get from one to the other.
 
 
 class ContestHomes:

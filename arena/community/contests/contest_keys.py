@@ -1,24 +1,31 @@
-"""The keys of a contest's text: which there are, and what each accepts by itself."""
+"""The keys of a contest's text, what each accepts, and whether its stages can be played."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
-from arena.base.errors import suggestion
+from arena.base.definition import GameChoice
+from arena.base.errors import DefinitionError, Mistake, suggestion
 from arena.base.names import is_visible_text
 from arena.base.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT
 from arena.base.shipped import PREFIX, example_bots
-from arena.base.text import any_of
-from arena.games import GAMES
+from arena.base.text import any_of, counted, shortened_text, toml_value
+from arena.games import GAMES, make_game
 from arena.store.people.contest import ContestEntrants, ContestResults
 from arena.store.people.values import ACCEPTED, is_person_name
+from arena.tournament.definition import check_ply_limit
 from arena.tournament.formats.table import DEFAULT_FORMAT, FORMATS, table_key
+from arena.tournament.opening_information import check_information
+from arena.tournament.openings import has_opening
 from arena.tournament.tournament_file import FORMAT_TABLES, LimitsTable, TimeControlTable
+
+# The keys of a contest's text: which there are, and what each accepts by itself.
 
 MAX_NAME_CHARACTERS = 48
 MAX_HOUSE_BOTS = 20
@@ -181,3 +188,72 @@ class ContestKeys(_Strict):
     limits: LimitsTable = LimitsTable()
     qualification: QualificationTable | None = None  # type: ignore[valid-type]  # made at run time
     final: FinalTable = FinalTable()  # type: ignore[valid-type]
+
+
+# Whether the stages of a contest can be played: after the deadline nobody could mend what can't.
+
+
+def opening_plies(keys: StageKeys) -> int:
+    """Return how many actions are played before the bots take over."""
+    return keys.opening_plies if keys.openings is None else keys.openings.plies
+
+
+def tells_most(keys: StageKeys) -> bool:
+    """Return whether those openings are chosen that tell most about the bots."""
+    return keys.openings is not None and keys.openings.choose == "information"
+
+
+def stage_mistakes(keys: StageKeys, *, is_final: bool) -> Iterator[Mistake]:
+    """Yield what is wrong with a stage in any game."""
+    closed = [name for name, kind in FORMATS.items() if not kind.open_entry]
+    accepted: Sequence[str] = closed if is_final else list(FORMATS)
+    if keys.format not in accepted:
+        yield Mistake("format", f"expected {any_of(accepted)}", shortened_text(repr(keys.format)))
+    for name in FORMATS:
+        if name != keys.format and getattr(keys, table_key(name)) is not None:
+            sentence = f"this table belongs to format = {name!r}, but format = {keys.format!r}"
+            yield Mistake(table_key(name), sentence)
+    if keys.format in FORMATS and keys.format not in closed:
+        settings = keys.settings()
+        if "matches" in settings:
+            sentence = "those who come late would play none; expected margin_95, and hours if you like"
+            yield Mistake("ladder.matches", sentence)
+        if "margin_95" not in settings:
+            yield Mistake("ladder.margin_95", "missing (expected a number, at which the qualification ends)")
+    try:
+        check_ply_limit(keys.ply_limit, opening_plies(keys))
+    except DefinitionError as error:
+        yield Mistake("ply_limit", str(error).partition(": ")[2], str(keys.ply_limit))
+
+
+def game_mistakes(keys: StageKeys, choice: GameChoice) -> Iterator[Mistake]:
+    """Yield why a stage can't be played in a game: its number of players, and its openings."""
+    kind = FORMATS.get(keys.format)
+    if kind is not None and choice.players not in kind.players:
+        players = counted(choice.players, "player")
+        yield Mistake("format", f"expected a format for {players}, as the game has", repr(keys.format))
+    if choice.players == 2 and keys.settings().get("groups") is not None:
+        yield Mistake(f"{table_key(keys.format)}.groups", "only for games of three or more players")
+    plies = opening_plies(keys)
+    if not has_opening(make_game(choice.game, **choice.options), plies):
+        place = "opening_plies" if keys.openings is None else "openings.plies"
+        sentence = "no random opening of that many plies leaves every seat in the match; expected fewer"
+        yield Mistake(place, sentence, str(plies))
+    elif tells_most(keys):
+        try:
+            check_information(choice, plies)
+        except DefinitionError as error:
+            yield Mistake("openings", str(error).removeprefix("openings: "))
+
+
+def challenger_mistakes(keys: StageKeys, house_bots: Sequence[str]) -> Iterator[Mistake]:
+    """Yield which challengers of a gauntlet are no bots of the house: the others are not known before the deadline."""
+    settings = keys.settings()
+    if "challengers" not in settings:
+        return
+    names = [name.removeprefix(PREFIX) for name in house_bots]
+    accepted = f"expected names of {{house_bots}}, such as {toml_value(['greedy'])}"
+    if not settings["challengers"]:
+        yield Mistake("gauntlet.challengers", f"missing ({accepted})")
+    elif not set(settings["challengers"]) <= set(names):
+        yield Mistake("gauntlet.challengers", accepted, toml_value(settings["challengers"]))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena.base.version import __version__
-from arena.community.contests.result_place import result_path
+from arena.community.contests.contest_places import result_path
 from arena.site.publish.publishing import publish
 from arena.site.publish.signature import signing_key
 from arena.store.home import ArenaHome

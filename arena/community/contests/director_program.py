@@ -21,9 +21,9 @@ from arena.base.programs.service_program import (
     run_service,
     starting_process,
 )
-from arena.community.contests.hidden_home import remove_hidden_home_of
+from arena.community.contests.contest_homes import remove_hidden_home_of
+from arena.community.contests.contest_places import has_work
 from arena.community.contests.played_contest import PlayedContest
-from arena.community.contests.work import has_work
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, phase_of
 from arena.tournament.directors.kept import Leaving

@@ -12,11 +12,9 @@ from arena.base.definition import Definition
 from arena.base.errors import UsageError
 from arena.base.records import Bot
 from arena.community.contests.contest_homes import ContestHomes
-from arena.community.contests.entrants import ContestBots, chosen
-from arena.community.contests.stage_control import are_entries_known
-from arena.community.contests.stage_runs import StageRuns
-from arena.community.contests.stages import definition_of, first_of, is_ladder, ladder_until
-from arena.community.contests.work import has_work, is_reveal_due
+from arena.community.contests.contest_places import has_work, is_reveal_due
+from arena.community.contests.stage_runs import StageRuns, are_entries_known
+from arena.community.contests.stages import ContestBots, chosen, definition_of, first_of, is_ladder, ladder_until
 from arena.store.home import ArenaHome
 from arena.store.people.contest import ContestStage, StageRules, StoredContest
 from arena.store.people.people_store import PeopleStore

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from arena.base.errors import ArenaError, DatabaseError
 from arena.base.programs.service_program import Idleness, TroubleNote, end_now, keep_trying, run_service
+from arena.community.contests.contest_places import result_path
 from arena.community.contests.contest_results import current_version, make_result, version_of
-from arena.community.contests.result_place import result_path
 from arena.community.contests.visibility import visible
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, StoredContest, phase_of

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from arena.base.definition import Definition
 from arena.base.programs.service_program import Idleness
 from arena.base.text import all_of, counted, duration_text
-from arena.community.ladders.open_ladder import OpenLadder
-from arena.community.ladders.resting import RestingBots
+from arena.community.ladders.open_ladder import OpenLadder, RestingBots
 from arena.store.home import ArenaHome
 from arena.store.people.directing import DirectorState, Wish
 from arena.store.results.commit_signal import Commits

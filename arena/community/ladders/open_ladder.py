@@ -1,25 +1,32 @@
-"""A ladder with the bots of its file, and the latest version of every submitted bot that plays its games.
-
-A new version enters as soon as it is submitted, and the one before it is not paired any more; its results stay.
-"""
+"""A ladder with the bots of its file and the submitted ones, and which of these rest."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from arena.base.definition import Definition
-from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
+from arena.base.errors import BotDefinitionError, DatabaseError, DefinitionError, UsageError
 from arena.base.records import Bot
+from arena.base.text import all_of, size_text
 from arena.match.players.building import build_bots
 from arena.match.players.manifest import claims_problem
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.home import ArenaHome
+from arena.store.people.rates import MAX_DAILY_BYTES
+from arena.store.people.resting_bots import Rest
 from arena.store.results.values import StoredBot
 from arena.tournament.definition import load_definition
+from arena.tournament.directors.kept import KeptTournament
 from arena.tournament.formats.table import format_class
+from arena.tournament.run import Order, RunControl
+
+# A ladder with the bots of its file, and the latest version of every submitted bot that plays its games.
+#
+# A new version enters as soon as it is submitted, and the one before it is not paired any more; its results stay.
 
 UNCONTAINED = ("none", "limits")
 
@@ -106,3 +113,105 @@ class OpenLadder:
             return None
         build_bots([bot], choose_isolation(self._file.isolation))
         return bot
+
+
+# Bots that rest on a ladder: a contest hides their results, or their author has used up a quota.
+
+ASK_SECONDS = 0.5
+"""Between two looks at contests; a rest that is known begins with its second."""
+
+MAX_NAMED = 5
+
+
+class RestingBots(RunControl):
+    """Keeps bots away from the matches of a ladder, and ends its runs when a rest begins or ends.
+
+    Whoever keeps the ladder going calls ``look`` before a run, and ``enter`` when entrants come while it lasts.
+    """
+
+    def __init__(self, kept: KeptTournament) -> None:
+        """Prepare.
+
+        Args:
+            kept: the ladder; what it orders holds, too.
+        """
+        self._kept = kept
+        self.turns = kept.turns
+        self._bots: dict[str, tuple[str, ...]] = {}
+        self._rests: list[Rest] | None = None
+        self._asked_at = self._counted_at = float("-inf")
+        self._suspended: frozenset[str] = frozenset()
+
+    def look(self, bots: Iterable[Bot]) -> bool:
+        """Look who rests, and keep them away.
+
+        Args:
+            bots: of the ladder; those that were given before stay.
+
+        Returns:
+            Whether others rest than before.
+        """
+        before, self._kept.turns.away = self._kept.turns.away, frozenset()
+        self.enter(bots)
+        return self._kept.turns.away != before
+
+    def enter(self, bots: Iterable[Bot]) -> None:
+        """Keep those away, too, who have come and rest."""
+        self._bots |= {bot.label: bot.games for bot in bots}
+        self._asked_at = self._counted_at = float("-inf")
+        self._kept.turns.away |= self._away() | self._beyond_quota()
+        self._kept.remark = self._remark()
+
+    def order(self) -> Order:
+        """Return what the run is to do: what somebody plays who rests is not recorded."""
+        away, before = self._away(), self._kept.turns.away
+        if not away <= before:
+            return Order.ABANDON
+        return Order.STOP if away | self._beyond_quota() != before else self._kept.order()
+
+    def _beyond_quota(self) -> frozenset[str]:
+        """Count what bots have said since the last look; return whose authors have used up their quota of today."""
+        if time.monotonic() - self._counted_at >= ASK_SECONDS:
+            quota, turns = self._kept.people.record_quota, self._kept.turns
+            try:
+                if turns.said:
+                    quota.add(turns.said)
+                    turns.said.clear()
+                self._suspended = quota.beyond(self._bots)
+            except DatabaseError as error:
+                _log.warning("%s: quotas can't be read: %s", self._kept.tournament, error)
+            self._counted_at = time.monotonic()
+        return self._suspended
+
+    def _away(self) -> frozenset[str]:
+        if time.monotonic() - self._asked_at >= ASK_SECONDS:
+            try:
+                self._rests, self._asked_at = self._kept.people.contests.rests(), time.monotonic()
+            except DatabaseError as error:
+                if self._rests is None:
+                    raise
+                _log.warning("%s: who rests can't be read: %s", self._kept.tournament, error)
+        return frozenset(label for rest in self._rests or () for label in self._resting(rest))
+
+    def _resting(self, rest: Rest) -> list[str]:
+        now = self._kept.people.contests.now()
+        return [label for label, games in self._bots.items() if rest.holds(label.rpartition("@")[0], games, now)]
+
+    def _remark(self) -> str:
+        """Return why bots rest; those that rest for a contest are not named, and "" if none does."""
+        return "; ".join(filter(None, (self._rest_remark(), self._quota_remark())))
+
+    def _quota_remark(self) -> str:
+        if not self._suspended:
+            return ""
+        bots, size = sorted(self._suspended), size_text(MAX_DAILY_BYTES)
+        named = bots[:MAX_NAMED] + ([f"{len(bots) - MAX_NAMED} more"] if len(bots) > MAX_NAMED else [])
+        are = "is" if len(bots) == 1 else "are"
+        return f"{all_of(named)} {are} suspended until 00:00 UTC: their author's bots wrote more than {size} today"
+
+    def _rest_remark(self) -> str:
+        names = sorted(rest.contest.name for rest in self._rests or () if self._resting(rest))
+        if not names:
+            return ""
+        of = f"contest {names[0]} rest until its" if len(names) == 1 else f"contests {all_of(names)} rest until their"
+        return f"bots that can enter the {of} results are revealed"

@@ -13,8 +13,7 @@ import sys
 import time
 
 from arena.base.programs.service_program import Idleness, TroubleNote, end_now, keep_trying, run_service
-from arena.community.play.host import Host
-from arena.community.play.menu import MenuMaker
+from arena.community.play.host import Host, MenuMaker
 from arena.community.uploads.containment import can_contain_uploads
 from arena.store.home import ArenaHome, open_people
 from arena.store.results.commit_signal import Commits

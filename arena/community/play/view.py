@@ -1,20 +1,193 @@
-"""An unrated match by the rules: from its actions to what its page shows."""
+"""An unrated match by the rules: what its page shows, and where on the board a person's actions are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from arena.base.bot_text import BotText
 from arena.base.enums import Termination
-from arena.base.errors import GameError
+from arena.base.errors import GameError, IllegalActionError
 from arena.base.records import Fault, MatchRecord, SeatReport, TimeControl
-from arena.community.play.places import Legal, places_on
 from arena.games import Game
+from arena.games.squares import Square, as_square, format_square
 from arena.match.final_ranks import final_ranks
+from arena.site.matches.boards import shapes_at
+from arena.site.matches.match_model import Board, Shape
 from arena.site.matches.match_sentences import result_sentence
-from arena.site.matches.playing import PlayedAction, PlayView
+from arena.site.matches.playing import Place, PlayedAction, PlayView
+from arena.site.matches.positions import STRIP, action_targets
 from arena.site.matches.viewed_match import note_text, viewed_match
+
+# Where on the board the actions of a person are, and what each square shows, in words for those who don't see it.
+
+MAX_PLACES = 400
+"""Of squares or actions on a board."""
+
+MAX_REFUSAL_CHARACTERS = 200
+
+BAND = 0.09
+"""The share of a board, at its edge, in which a line across it is pressed."""
+OUTSIDE = 0.4
+"""How far such a band reaches out of the board, in squares."""
+LEAST = 0.3
+"""Of the sides of what is pressed, in squares."""
+
+
+class Legal(NamedTuple):
+    """An action that may be played, and its text."""
+
+    action: Any
+    text: str
+
+
+def places_on(
+    game: Game[Any],
+    state: Any,
+    board: Board | None,
+    legal: Sequence[Legal],
+    playable: Collection[Any],
+    played: Iterable[Any],
+    names: Sequence[str],
+    person: int,
+) -> list[Place]:
+    """Return the places on a board.
+
+    Args:
+        game: the rules.
+        state: the position.
+        board: as it is drawn; None if it is not.
+        legal: what the person may play now.
+        playable: what the seat to act may play, whoever that is.
+        played: the last actions that led there.
+        names: of the seats.
+        person: the seat of the person.
+
+    Raises:
+        GameError: if the rules are wrong.
+    """
+    if board is None or board.is_text:
+        return []
+    shapes = shapes_at(board, 0)
+    squares = _squares(shapes)
+    if squares and any(as_square(action) for action in (*playable, *played)):
+        texts = {square: one.text for one in legal if (square := as_square(one.action)) is not None}
+        inside = _contents(shapes, names, person)
+        refusals = _refusals(game, state, squares, playable)
+        return [
+            _place_of_square(square, texts.get(square, ""), inside.get(square, []), refusals.get(square, ""))
+            for square in squares
+        ]
+    shown = legal[:MAX_PLACES]
+    targets = action_targets(game, state, [one.action for one in shown])
+    gaps = _gaps(targets)
+    found = [(one.text, target) for one, target in zip(shown, targets, strict=True) if target is not None]
+    return [_place_of_target(text, target, gaps) for text, target in found]
+
+
+def _squares(shapes: Iterable[Sequence[Any]]) -> list[Square]:
+    """Return the squares of the board, row by row from the top; none if it has too many."""
+    for kind, *values in shapes:
+        if kind == "rect" and values[-1] == "board" and values[:2] == [0, 0]:
+            columns, rows = int(values[2]), int(values[3])
+            if columns * rows <= MAX_PLACES:
+                return [(x, y) for y in range(rows, 0, -1) for x in range(1, columns + 1)]
+    return []
+
+
+def _refusals(game: Game[Any], state: Any, squares: Iterable[Square], playable: Collection[Any]) -> dict[Square, str]:
+    """Return why squares can't be played now, by the rules; nothing where no square can, as none is expected then."""
+    free = {square for action in playable if (square := as_square(action)) is not None}
+    found: dict[Square, str] = {}
+    for square in squares if free else ():
+        if square not in free:
+            try:
+                game.apply(state, square)
+            except IllegalActionError as error:
+                found[square] = error.reason[:MAX_REFUSAL_CHARACTERS]
+    return found
+
+
+def _contents(shapes: Iterable[Sequence[Any]], names: Sequence[str], person: int) -> dict[Square, list[str]]:
+    """Return what is in each square, in words."""
+    found: dict[Square, list[str]] = {}
+    for kind, *values in shapes:
+        said, x, y = "", values[0], values[1]
+        if kind == "mark":
+            said = str(values[4] or "mark")
+            if values[3] < len(names):
+                said = f"your {said}" if values[3] == person else f"{said} of {names[values[3]]}"
+        elif kind == "text" and values[-1] != "label":
+            said = str(values[3])
+        elif kind == "disc":
+            said = "mark"
+        elif kind == "rect" and str(values[-1]).startswith("seat") and max(values[2:4]) <= 1:
+            said, x, y = f"of seat {values[-1][4:]}", x + values[2] / 2, y + values[3] / 2
+        if said:
+            found.setdefault((int(x) + 1, int(y) + 1), []).append(said)
+    return found
+
+
+def _place_of_square(square: Square, text: str, contents: Sequence[str], refusal: str) -> Place:
+    x, y = square
+    said = ", ".join([f"{format_square(square)}: column {x}, row {y}", *contents])
+    label = said if contents else f"{said}, empty"
+    return Place(action=text, label=label, refusal=refusal, is_empty=not contents, box=(x - 1, y - 1, 1, 1))
+
+
+def _is_strip(target: Shape) -> bool:
+    """Return whether a shape stands for a line across the board."""
+    return target[0] == "rect" and target[-1] == "label"
+
+
+def _gaps(targets: Iterable[Shape | None]) -> dict[bool, float]:
+    """Return how far apart the lines across the board are: the upright ones, and the others."""
+    gaps = {}
+    for is_upright in (True, False):
+        middles = sorted(
+            float(target[1 if is_upright else 2] or 0)
+            for target in targets
+            if target is not None and _is_strip(target) and (target[3] == STRIP) == is_upright
+        )
+        gaps[is_upright] = min((b - a for a, b in itertools.pairwise(middles) if b > a), default=1.0)
+    return gaps
+
+
+def _place_of_target(text: str, target: Shape, gaps: dict[bool, float]) -> Place:
+    kind, *values = target
+    numbers: list[Any] = values[:-1]
+    if _is_strip(target):
+        x, y, width, height = numbers
+        is_upright = width == STRIP
+        gap = min(1.0, gaps[is_upright])
+        if is_upright:
+            box = (x + width / 2 - gap / 2, -OUTSIDE, gap, OUTSIDE + BAND * height)
+        else:
+            box = (-OUTSIDE, y + height / 2 - gap / 2, OUTSIDE + BAND * width, gap)
+        label = f"{text}, {'upright' if is_upright else 'level'} line"
+        return Place(action=text, label=label, box=_rounded(box), preview=target)
+    if kind == "rect":
+        box = tuple(numbers)
+    elif kind == "disc":
+        x, y, radius = numbers
+        box = (x - radius, y - radius, 2 * radius, 2 * radius)
+    else:
+        box = _around(numbers[::2], numbers[1::2])
+    return Place(action=text, label=text, box=_rounded(box), preview=target)
+
+
+def _around(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float, float, float]:
+    width, height = max(LEAST, max(xs) - min(xs)), max(LEAST, max(ys) - min(ys))
+    return (min(xs) + max(xs) - width) / 2, (min(ys) + max(ys) - height) / 2, width, height
+
+
+def _rounded(box: Sequence[float]) -> tuple[float, float, float, float]:
+    left, low, width, height = (round(float(value), 3) for value in box)
+    return left, low, width, height
+
+
+# An unrated match by the rules: from its actions to what its page shows.
 
 MAX_LEGAL = 400
 MAX_LISTED = 400

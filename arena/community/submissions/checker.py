@@ -1,27 +1,24 @@
-"""Checks what authors have handed in, one after the other: unpacked, built and tried out, all confined.
-
-What a bot does wrong is in the report for its author. What the arena does wrong makes the submission fail, or wait for
-another try; it is never blamed on the bot.
-"""
+"""Checks what authors have handed in, one after the other: unpacked, built and tried out, all confined."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import re
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 from arena.base.errors import BotDefinitionError, DatabaseError, UploadError, UsageError, VoidMatchError
 from arena.base.records import MEBIBYTE, Bot
 from arena.base.shipped import example_bots, package_directory
 from arena.base.text import size_text
-from arena.community.submissions.owners import tell_owners
-from arena.community.submissions.stopping import StoppedError, stoppable
 from arena.community.submissions.submission import submit
-from arena.community.submissions.upload_directory import UploadDirectory
+from arena.community.submissions.upload_directory import UploadDirectory, tell_owners
 from arena.sandbox.isolation.launcher_client import close_launcher
 from arena.sandbox.isolation.stale_cleanup import UPLOAD_PREFIX
 from arena.store.home import CHECKING, ArenaHome
@@ -30,6 +27,50 @@ from arena.store.people.submission import HINT, SubmissionState
 from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
 from arena.store.people.values import look_alike_key
 from arena.store.results.values import OwnedBot
+
+# Stops what the main thread does, once, so that it cleans up as after SIGTERM.
+
+
+class StoppedError(BaseException):
+    """The work was stopped. Not an ``Exception``, which what is stopped may well catch."""
+
+
+@contextmanager
+def stoppable() -> Iterator[Callable[[], None]]:
+    """Give a function that stops the work within, from another thread; it does nothing unless the work is in the main
+    thread.
+
+    Raises:
+        StoppedError: in the work, once, when it is stopped.
+    """
+    main = threading.main_thread()
+    if threading.current_thread() is not main:
+        yield lambda: None
+        return
+    is_stoppable = threading.Event()
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if is_stoppable.is_set():
+            is_stoppable.clear()
+            raise StoppedError
+
+    def stop() -> None:
+        if is_stoppable.is_set() and main.ident is not None:
+            signal.pthread_kill(main.ident, signal.SIGUSR1)
+
+    earlier = signal.signal(signal.SIGUSR1, interrupt)
+    is_stoppable.set()
+    try:
+        yield stop
+    finally:
+        is_stoppable.clear()
+        signal.signal(signal.SIGUSR1, earlier)
+
+
+# Checks what authors have handed in, one after the other: unpacked, built and tried out, all confined.
+#
+# What a bot does wrong is in the report for its author. What the arena does wrong makes the submission fail, or wait
+# for another try; it is never blamed on the bot.
 
 KEEP_EVERY_SECONDS = CLAIM_SECONDS / 6
 MAX_TRIES = 3

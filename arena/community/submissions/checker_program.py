@@ -14,10 +14,8 @@ from pathlib import Path
 from arena.base.errors import StoreError
 from arena.base.programs.service_program import DIRECTORY, Idleness, TroubleNote, end_now, keep_trying, run_service
 from arena.community.submissions.checker import Checker
-from arena.community.submissions.containment_note import note_containment
-from arena.community.submissions.owners import tell_owners
-from arena.community.submissions.upload_directory import UploadDirectory
-from arena.community.uploads.containment import can_contain_uploads
+from arena.community.submissions.upload_directory import UploadDirectory, tell_owners
+from arena.community.uploads.containment import can_contain_uploads, note_containment
 from arena.store.home import CHECKING, ArenaHome, open_people, uploads_path
 from arena.store.results.commit_signal import Commits
 from arena.store.results.lock import FileLock

@@ -10,7 +10,7 @@ from arena.base.errors import BotDefinitionError, UsageError
 from arena.base.records import Bot, TimeControl
 from arena.base.shipped import bot_path
 from arena.base.text import counted
-from arena.community.uploads.opened import opened_bot
+from arena.community.uploads.unpacking import opened_bot
 from arena.games import GAMES, make_game
 from arena.match.check.check import check_claimed_game
 from arena.match.players.bot_files import describe_left_out

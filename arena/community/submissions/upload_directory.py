@@ -1,4 +1,4 @@
-"""The bytes that authors hand in, each in a file of its own. Nothing in them is looked at here."""
+"""The bytes that authors hand in, each in a file of its own, and whose the bots of a home are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -19,9 +19,14 @@ from arena.base.errors import UploadError, UsageError
 from arena.base.names import as_file_name
 from arena.base.records import MEBIBYTE
 from arena.base.text import size_text
-from arena.community.uploads.tree_writer import PROGRAM_STARTS
+from arena.community.uploads.entry import PROGRAM_STARTS
 from arena.sandbox.isolation.removal import remove_tree
 from arena.store.home import CHECKING, RECEIVING
+from arena.store.people.people_store import PeopleStore
+from arena.store.results.store import Store
+from arena.store.results.values import OwnedBot
+
+# The bytes that authors hand in, each in a file of its own. Nothing in them is looked at here.
 
 MAX_UPLOAD_BYTES = 32 * MEBIBYTE
 PROGRAM_MODE = 0o700
@@ -189,3 +194,26 @@ class Receiving:
 
 def _cannot_be_taken(error: OSError) -> UsageError:
     return UsageError(f"uploads can't be taken now: {error.strerror}")
+
+
+# Tells the homes whose the bots in their tournaments are: the database of people knows it, and pages read the homes.
+#
+# A home has no more of a person than the name with each bot that was accepted, and nothing of whoever has left.
+
+
+def tell_owners(people: PeopleStore, home: Store, others: Iterable[Store] = ()) -> None:
+    """Make homes name whose the bots are, and forget the names of those who have left.
+
+    Args:
+        people: knows whose they are.
+        home: where accepted bots are listed.
+        others: further homes in which they play.
+    """
+    listed = {bot.label: bot.digest for bot in home.submitted_bots()}
+    known = home.owners().by_bot
+    owned = []
+    for label, person in people.submissions.owners().items():
+        digest = listed.get(label) or (known[label].digest if label in known else "")
+        owned += [OwnedBot(label, digest, person)] if digest else []
+    for store in (home, *others):
+        store.set_owners(owned)

@@ -1,12 +1,18 @@
-"""Whether this machine can contain what strangers hand in: unpacked, built and run."""
+"""Whether this machine can contain what strangers hand in, and the note that the checker leaves of it."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 from arena.base.errors import UsageError
 from arena.sandbox.isolation.levels import choose_isolation, probe_level, why_no_groups
 from arena.sandbox.isolation.sandbox_policy import Isolation
+
+# Whether this machine can contain what strangers hand in: unpacked, built and run.
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +51,40 @@ def can_contain_uploads(wanted: str = "auto") -> Containment:
         why = why_no_groups(probe_level(isolation.level))
         return Containment(False, f"uploads can't be contained: {why}", isolation)
     return Containment(True, f"uploads are contained: unpacked, built and run at {isolation.label}", isolation)
+
+
+# What the checker has found out about this machine, for a web process that can't try it out itself.
+
+MAX_CHARACTERS = 2000
+NO_CHECKER = "nothing is taken before the checker has begun its work: arena serve --only work"
+
+
+def note_containment(directory: str | os.PathLike[str], refusal: str) -> None:
+    """Keep why no uploads are checked here.
+
+    Args:
+        directory: the home.
+        refusal: a sentence; "" if uploads are checked.
+
+    Raises:
+        UsageError: if it can't be written.
+    """
+    path = _path(directory)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+            file.write(refusal)
+        Path(file.name).replace(path)
+    except OSError as error:
+        raise UsageError(f"{path}: can't be written: {error.strerror}") from error
+
+
+def noted_refusal(directory: str | os.PathLike[str]) -> str:
+    """Return why the checker of a home checks nothing; "" if it does."""
+    with contextlib.suppress(OSError), _path(directory).open(encoding="utf-8", errors="replace") as file:
+        return file.read(MAX_CHARACTERS)
+    return NO_CHECKER
+
+
+def _path(directory: str | os.PathLike[str]) -> Path:
+    return Path(directory) / "parts" / "containment"

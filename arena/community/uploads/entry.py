@@ -1,13 +1,216 @@
-"""An entry of an archive, as its reader gives it to the writer of the tree."""
+"""Entries of an archive: their bounds and names, and how they are written below one directory."""
 
 from __future__ import annotations
 
+import itertools
+import os
+import re
 import stat
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from arena.community.uploads.bounds import RefusedError
-from arena.community.uploads.entry_names import shown
+from arena.base.names import is_visible_text
+from arena.base.records import MEBIBYTE
+from arena.base.text import shortened_text, size_text
+
+# How much may be in an upload, and what is counted while it is read: nothing that an upload says of itself is.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnpackLimits:
+    """How much may be in an upload, and how long unpacking it may take.
+
+    Attributes:
+        upload_bytes: of the upload itself.
+        entries: files and directories, with those that are only named in paths.
+        file_bytes: of each file.
+        total_bytes: of all files together; of a compressed tar, of what it is compressed from.
+        ratio: by how much the total may exceed the upload, beyond ``FREE_BYTES``.
+        depth: directories inside each other.
+        path_bytes: of a path, in UTF-8.
+        name_bytes: of each name in it.
+        cpu_seconds: of the process that unpacks.
+        wall_seconds: until it is ended; more than the CPU time, since the machine may be busy.
+    """
+
+    upload_bytes: int = 64 * MEBIBYTE
+    entries: int = 2000
+    file_bytes: int = 64 * MEBIBYTE
+    total_bytes: int = 128 * MEBIBYTE
+    ratio: int = 100
+    depth: int = 16
+    path_bytes: int = 500
+    name_bytes: int = 150
+    cpu_seconds: int = 2
+    wall_seconds: float = 20.0
+
+
+DEFAULT_LIMITS = UnpackLimits()
+
+FREE_BYTES = 4 * MEBIBYTE
+"""This much may be unpacked from any upload, however small: tables and empty boards shrink to nearly nothing."""
+
+
+class RefusedError(Exception):
+    """An upload is not accepted. Its text follows the name of the upload in a sentence."""
+
+
+class Budget:
+    """Counts the bytes that come out of an upload.
+
+    Args:
+        limits: what may come out.
+        upload_bytes: the size of the upload.
+    """
+
+    def __init__(self, limits: UnpackLimits, upload_bytes: int) -> None:
+        self._limits = limits
+        self._allowed_by_ratio = FREE_BYTES + limits.ratio * upload_bytes
+        self._spent = 0
+
+    def spend(self, count: int) -> None:
+        """Count bytes, or raise RefusedError."""
+        self._spent += count
+        self.check(self._spent)
+
+    def check(self, total: int) -> None:
+        """Raise RefusedError if a total, claimed or counted, is too much."""
+        limits = self._limits
+        if total > limits.total_bytes:
+            raise RefusedError(f"it unpacks to more than {size_text(limits.total_bytes)}; expected no more than that")
+        if total > self._allowed_by_ratio:
+            raise RefusedError(
+                f"it unpacks to more than {limits.ratio} times its size; expected no more than that beyond"
+                f" {FREE_BYTES // MEBIBYTE} MiB"
+            )
+
+
+# The names in an upload: which are accepted, and that no two of them are one file on any system.
+
+_NOT_ON_WINDOWS = '<>:"|?*'
+_DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])", re.IGNORECASE)
+"""Names that are devices on Windows, whatever follows after a dot."""
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_BELOW = "expected a path below the bot's directory"
+
+
+def shown(name: bytes | str) -> str:
+    """Return a name as it stands in a sentence; what can't be seen is escaped."""
+    return shortened_text(repr(name.decode(errors="backslashreplace") if isinstance(name, bytes) else name))
+
+
+class EntryNames:
+    """The paths in one upload, as they are read."""
+
+    def __init__(self, limits: UnpackLimits) -> None:
+        self._limits = limits
+        self._known: dict[str, tuple[str, bool]] = {}  # the path, and whether it is a directory, by what it is equal to
+        self._given: set[str] = set()
+
+    def add(self, name: bytes, is_directory: bool) -> tuple[str, ...]:
+        """Return the names on the way to an entry; none for the directory of the upload itself.
+
+        Raises:
+            RefusedError: if its name is not accepted, or equal to another.
+        """
+        parts = split_path(name, self._limits, is_directory)
+        for count in range(1, len(parts) + 1):
+            self._add("/".join(parts[:count]), is_directory or count < len(parts))
+        path = "/".join(parts)
+        if parts and path in self._given:
+            raise RefusedError(f"{shown(path)} is in it twice; expected every name once")
+        self._given.add(path)
+        return parts
+
+    def _add(self, path: str, is_directory: bool) -> None:
+        before = self._known.setdefault(_equal_to(path), (path, is_directory))
+        if before[0] != path:
+            raise RefusedError(
+                f"{shown(before[0])} and {shown(path)} are one name where case or the form of accents doesn't count;"
+                " expected names that differ in more"
+            )
+        if before[1] != is_directory:
+            raise RefusedError(f"{shown(path)} is both a file and a directory in it; expected one of them")
+        if len(self._known) > self._limits.entries:
+            raise RefusedError(too_many_entries(self._limits))
+
+
+def too_many_entries(limits: UnpackLimits) -> str:
+    """Return the sentence about an upload with too many entries."""
+    return (
+        f"it has more than {limits.entries:,} files and directories; expected fewer, without what the bot"
+        " does not need, such as .git, .venv and node_modules"
+    )
+
+
+def split_path(name: bytes, limits: UnpackLimits, is_directory: bool = False) -> tuple[str, ...]:
+    """Return the names of a path.
+
+    A ``./`` at the beginning, as in archives of ``.``, and the slash after a directory are no names.
+
+    Raises:
+        RefusedError: if it is not accepted.
+    """
+    path = _as_text(name, limits)
+    if path.startswith("/"):
+        raise RefusedError(f"{shown(name)}: an absolute path; {_BELOW}")
+    if _DRIVE.match(path):
+        raise RefusedError(f"{shown(name)}: a path with a drive letter; {_BELOW}")
+    path = path.removeprefix("./")
+    if is_directory:
+        path = path.removesuffix("/")
+        if path in ("", "."):
+            return ()
+    parts = tuple(path.split("/"))
+    if len(parts) - (not is_directory) > limits.depth:
+        raise RefusedError(f"{shown(name)}: directories more than {limits.depth} deep; expected no more")
+    for part in parts:
+        _check_part(part, name, limits)
+    return parts
+
+
+def _as_text(name: bytes, limits: UnpackLimits) -> str:
+    if len(name) > limits.path_bytes:
+        raise RefusedError(f"{shown(name)}: a path of {len(name):,} bytes; expected at most {limits.path_bytes}")
+    if b"\0" in name:
+        raise RefusedError(f"{shown(name)}: a NUL in a name; expected visible characters")
+    try:
+        path = name.decode()
+    except UnicodeDecodeError:
+        raise RefusedError(f"{shown(name)}: a name that is not UTF-8; expected UTF-8") from None
+    if "\\" in path:
+        raise RefusedError(f"{shown(name)}: a backslash in a name; expected '/' between names, and none in them")
+    if not is_visible_text(path):
+        raise RefusedError(f"{shown(name)}: a name with characters that can't be seen; expected visible ones")
+    return path
+
+
+def _check_part(part: str, name: bytes, limits: UnpackLimits) -> None:
+    """Raise RefusedError unless this is accepted as the name of a file or directory."""
+    if part in ("", ".", ".."):
+        what = {"": "an empty name", ".": "'.' inside a path", "..": "'..' in a path"}[part]
+        raise RefusedError(f"{shown(name)}: {what}; {_BELOW}")
+    if len(part.encode()) > limits.name_bytes:
+        count = len(part.encode())
+        raise RefusedError(f"{shown(name)}: a name of {count} bytes; expected at most {limits.name_bytes}")
+    if part[-1] in ". ":
+        raise RefusedError(f"{shown(name)}: a name that ends with {part[-1]!r}; expected another last character")
+    for letter in _NOT_ON_WINDOWS:
+        if letter in part:
+            raise RefusedError(f"{shown(name)}: {letter!r} in a name; expected none of {_NOT_ON_WINDOWS}")
+    if _DEVICES.fullmatch(part.split(".")[0].rstrip()):
+        raise RefusedError(f"{shown(name)}: a name that is a device on Windows; expected another")
+
+
+def _equal_to(path: str) -> str:
+    """Return what all paths have in common that some file system takes for the same."""
+    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", path).casefold())
+
+
+# An entry of an archive, as its reader gives it to the writer of the tree.
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +265,71 @@ def check_mode(name: bytes, mode: int, is_directory: bool) -> None:
             f"{shown(name)}: mode {stat.S_IMODE(mode):04o}, with set-user-id, set-group-id or sticky bits; expected"
             " none of these"
         )
+
+
+# Writes entries below one directory: only new files, no larger than is allowed.
+
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+PROGRAM_STARTS = (b"#!", b"\x7fELF")
+"""What a file that can be executed begins with, for archives that don't say of files whether they may be."""
+
+
+class TreeWriter:
+    """Writes the entries of one archive.
+
+    Attributes:
+        files: how many files it has written.
+    """
+
+    def __init__(self, directory: Path, limits: UnpackLimits) -> None:
+        self._directory = directory
+        self._limits = limits
+        self._names = EntryNames(limits)
+        self._made: set[tuple[str, ...]] = {()}
+        self.files = 0
+
+    def write(self, entry: Entry) -> None:
+        """Write an entry.
+
+        Raises:
+            RefusedError: if its name or its size is not accepted.
+            OSError: if it can't be written.
+        """
+        parts = self._names.add(entry.name, entry.is_directory)
+        check_size(entry.name, entry.size_bytes, self._limits)
+        self._make_directories(parts if entry.is_directory else parts[:-1])
+        if not entry.is_directory:
+            self._write_file(self._directory.joinpath(*parts), entry)
+            self.files += 1
+
+    def _make_directories(self, parts: tuple[str, ...]) -> None:
+        for count in range(1, len(parts) + 1):
+            if parts[:count] not in self._made:
+                self._directory.joinpath(*parts[:count]).mkdir(0o700)
+                self._made.add(parts[:count])
+
+    def _write_file(self, path: Path, entry: Entry) -> None:
+        chunks = filter(None, entry.chunks)
+        first = next(chunks, b"")
+        is_program = first.startswith(PROGRAM_STARTS) if entry.is_executable is None else entry.is_executable
+        size_bytes = 0
+        descriptor = os.open(path, _NEW_FILE, 0o700 if is_program else 0o600)
+        try:
+            for chunk in itertools.chain((first,), chunks):
+                size_bytes += len(chunk)
+                check_size(entry.name, size_bytes, self._limits)
+                _write_all(descriptor, chunk)
+        finally:
+            os.close(descriptor)
+
+
+def check_size(name: bytes, size_bytes: int, limits: UnpackLimits) -> None:
+    """Raise RefusedError if a file is too large."""
+    if size_bytes > limits.file_bytes:
+        raise RefusedError(f"{shown(name)}: a file of more than {size_text(limits.file_bytes)}; expected no more")
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

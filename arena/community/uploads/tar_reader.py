@@ -6,12 +6,18 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from arena.community.uploads.bounds import Budget, RefusedError, UnpackLimits
-from arena.community.uploads.compression import Compression, Stream
-from arena.community.uploads.entry import Entry, check_mode, refuse_kind
-from arena.community.uploads.entry_names import shown, too_many_entries
-from arena.community.uploads.tree_writer import check_size
-from arena.community.uploads.upload_file import CHUNK_BYTES, UploadFile
+from arena.community.uploads.entry import (
+    Budget,
+    Entry,
+    RefusedError,
+    UnpackLimits,
+    check_mode,
+    check_size,
+    refuse_kind,
+    shown,
+    too_many_entries,
+)
+from arena.community.uploads.upload_file import CHUNK_BYTES, Compression, Stream, UploadFile
 
 _BLOCK = 512
 _ZEROS = bytes(_BLOCK)

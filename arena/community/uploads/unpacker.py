@@ -15,10 +15,8 @@ import time
 from pathlib import Path
 
 from arena.base.records import MEBIBYTE
-from arena.community.uploads.bounds import RefusedError, UnpackLimits
-from arena.community.uploads.tree_writer import TreeWriter
-from arena.community.uploads.upload_file import UploadFile
-from arena.community.uploads.upload_format import FORMATS, ZIP, ArchiveFormat, check_start
+from arena.community.uploads.entry import RefusedError, TreeWriter, UnpackLimits
+from arena.community.uploads.upload_file import FORMATS, ZIP, ArchiveFormat, UploadFile, check_start
 
 TREE = "tree"
 """The directory in its scratch directory that it writes to."""

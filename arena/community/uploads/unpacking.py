@@ -6,30 +6,34 @@ import contextlib
 import json
 import os
 import stat
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from arena.base.errors import StoreError, UploadError, UsageError
+from arena.base.errors import BotDefinitionError, StoreError, UploadError, UsageError
 from arena.base.names import is_visible
 from arena.base.records import MEBIBYTE, Bot, Limits
 from arena.base.shipped import package_directory
 from arena.base.stored import from_json_text, from_stored
 from arena.base.text import size_text
-from arena.community.uploads.bounds import DEFAULT_LIMITS, RefusedError, UnpackLimits
-from arena.community.uploads.entry_names import shown, split_path
-from arena.community.uploads.tree_writer import PROGRAM_STARTS
+from arena.community.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, RefusedError, UnpackLimits, shown, split_path
 from arena.community.uploads.unpacker import MEMORY_BYTES, TREE
-from arena.community.uploads.upload_format import SUFFIXES, ArchiveFormat, format_by_name
+from arena.community.uploads.upload_file import SUFFIXES, ArchiveFormat, format_by_name
 from arena.match.players.bot_files import left_out_as
 from arena.match.players.manifest import LEAST, MANIFEST
 from arena.match.players.subprocess import EXIT_SECONDS, Subprocess
 from arena.match.players.untrusted_tree import TreeBounds, TreeRefusedError, TreeSize, copy_tree, open_scratch
 from arena.sandbox.isolation.interpreters import arena_interpreter
+from arena.sandbox.isolation.launcher_client import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.process_tag import process_tag
 from arena.sandbox.isolation.removal import remove_tree
 from arena.sandbox.isolation.sandbox_policy import Isolation
+from arena.sandbox.isolation.stale_cleanup import UPLOAD_PREFIX
+
+# Unpacks what a stranger hands in: an archive in a confined process, whose answer and whose files are not trusted.
 
 MAX_ANSWER_BYTES = 16 * 1024
 MAX_SENTENCE_CHARACTERS = 600
@@ -261,3 +265,48 @@ def _find_bot(tree: Path) -> Path:
 def _visible(text: str) -> str:
     """Return a text that a stranger may have made, as it may stand in a sentence."""
     return "".join(letter if is_visible(letter) else "�" for letter in text[:MAX_SENTENCE_CHARACTERS])
+
+
+# A bot on the command line that may be an archive: unpacked for as long as it is needed.
+
+
+def is_archive(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is that of an archive, by its name; a directory may have such a name too."""
+    return format_by_name(os.fspath(path)) is not None and Path(path).is_file()
+
+
+@contextlib.contextmanager
+def opened_bot(
+    path: str | os.PathLike[str], listener: Callable[[str], None] = lambda text: None
+) -> Iterator[str | os.PathLike[str]]:
+    """Give the path of a bot: the same one, or for an archive that of the bot in it, which is removed at the end.
+
+    Args:
+        path: a bot, in any form, or an archive.
+        listener: called with a sentence about what was unpacked.
+
+    Raises:
+        UploadError: if an archive is not accepted.
+    """
+    if not is_archive(path):
+        yield path
+        return
+    with unpacking_place() as place:
+        tree = place / "tree"
+        unpacked = unpack(Path(path), tree)
+        listener(f"{path}: {unpacked.entries:,} files and directories, {size_text(unpacked.size_bytes)}")
+        try:
+            yield unpacked.bot
+        except BotDefinitionError as error:
+            raise BotDefinitionError(str(error).replace(str(tree), os.fspath(path))) from error
+
+
+@contextlib.contextmanager
+def unpacking_place() -> Iterator[Path]:
+    """Give a new directory, removed at the end; if this process is killed, by the next that launches bots."""
+    open_launcher()  # which removes what killed processes have left
+    place = Path(os.path.realpath(tempfile.mkdtemp(prefix=f"{UPLOAD_PREFIX}{process_tag()}-")))
+    try:
+        yield place
+    finally:
+        remove_tree(str(place))

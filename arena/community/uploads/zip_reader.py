@@ -1,16 +1,257 @@
-"""The entries of a zip, inflated within their claims."""
+"""The entries of a zip: its directory, which must make up the whole file, and what is inflated within its claims."""
 
 from __future__ import annotations
 
+import re
+import struct
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from arena.community.uploads.bounds import Budget, RefusedError, UnpackLimits
-from arena.community.uploads.entry import Entry, check_mode, refuse_kind
-from arena.community.uploads.entry_names import EntryNames, shown
-from arena.community.uploads.tree_writer import check_size
+from arena.community.uploads.entry import (
+    Budget,
+    Entry,
+    EntryNames,
+    RefusedError,
+    UnpackLimits,
+    check_mode,
+    check_size,
+    refuse_kind,
+    shown,
+    too_many_entries,
+)
 from arena.community.uploads.upload_file import CHUNK_BYTES, UploadFile
-from arena.community.uploads.zip_directory import STORED, ZipEntry, read_directory
+
+# The directory at the end of a zip: which entries there are, and that they and it make up the whole file.
+#
+# Readers of zips differ in where they look: at the end or at the beginning, in the directory or before each entry. So a
+# zip is only accepted if all of them would see the same: its entries lie one behind the other from the first byte to
+# the directory, nothing lies between, before or behind, and what stands before each entry agrees with the directory.
+
+_END = struct.Struct("<4s4H2LH")
+_CENTRAL = struct.Struct("<4s6H3L5H2L")
+_LOCAL = struct.Struct("<4s5H3L2H")
+_END_SIGNATURE, _CENTRAL_SIGNATURE, _LOCAL_SIGNATURE = b"PK\x05\x06", b"PK\x01\x02", b"PK\x03\x04"
+_LOCATOR_SIGNATURE, _DESCRIPTOR_SIGNATURE = b"PK\x06\x07", b"PK\x07\x08"
+_LOCATOR_BYTES = 20
+
+MAX_COMMENT_BYTES = 1024
+"""Of the zip; GitHub writes the hash of a commit there."""
+
+MAX_VERSION = 63
+"""What readers of zips know of, times ten."""
+
+_IS_ENCRYPTED, HAS_DESCRIPTOR = 1 << 0, 1 << 3
+_ACCEPTED_FLAGS = 0b110 | HAS_DESCRIPTOR | 1 << 11
+"""How hard it was compressed, that the sizes follow, and that the name is UTF-8."""
+
+STORED, DEFLATED = 0, 8
+_METHODS = {9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "Zstandard", 95: "xz", 98: "PPMd", 99: "AES"}
+
+_ZIP64_FIELD, _NAME_FIELD = 0x0001, 0x7075
+_IN_ZIP64 = 0xFFFFFFFF
+_NO_ZIP64 = "expected an ordinary zip, as zip64 is for more than 4 GiB"
+
+
+@dataclass(frozen=True, slots=True)
+class ZipEntry:
+    """An entry as the directory has it.
+
+    Attributes:
+        name: its path.
+        flags: its general purpose bits.
+        method: how it is compressed.
+        crc: the CRC-32 of what it holds.
+        packed_bytes: its compressed size.
+        size_bytes: its size.
+        mode: its Unix mode; 0 if the writer knew none.
+        attributes: those of Windows.
+        offset: where it begins.
+    """
+
+    name: bytes
+    flags: int
+    method: int
+    crc: int
+    packed_bytes: int
+    size_bytes: int
+    mode: int
+    attributes: int
+    offset: int
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether it is a directory: its name ends with a slash."""
+        return self.name.endswith(b"/")
+
+
+def read_directory(file: UploadFile, limits: UnpackLimits) -> list[tuple[ZipEntry, int]]:
+    """Return the entries of a zip in the order in which they lie there, each with the place of its data.
+
+    Raises:
+        RefusedError: if the zip is not accepted.
+    """
+    count, start, end = _find_directory(file, limits)
+    entries = sorted(_central_entries(file, count, start, end), key=lambda entry: entry.offset)
+    following = [*(entry.offset for entry in entries[1:]), start]
+    if entries[0].offset:
+        raise RefusedError(f"{entries[0].offset:,} bytes lie before its first entry; expected nothing before")
+    return [(entry, _data_place(file, entry, next_one)) for entry, next_one in zip(entries, following, strict=True)]
+
+
+def _find_directory(file: UploadFile, limits: UnpackLimits) -> tuple[int, int, int]:
+    """Return the number of entries, and where the directory begins and ends."""
+    if file.size_bytes < _END.size:
+        raise RefusedError(f"a zip of {file.size_bytes} bytes; expected one with files in it")
+    tail_bytes = min(file.size_bytes, _LOCATOR_BYTES + _END.size + MAX_COMMENT_BYTES)
+    tail = file.read_at(file.size_bytes - tail_bytes, tail_bytes)
+    place = _find_end(tail)
+    _, disk, first_disk, on_disk, count, size, start, _ = _END.unpack_from(tail, place)
+    end = file.size_bytes - tail_bytes + place
+    if tail[max(0, place - _LOCATOR_BYTES) :].startswith(_LOCATOR_SIGNATURE) or _IN_ZIP64 in (size, start):
+        raise RefusedError(f"it is a zip64; {_NO_ZIP64} or 65,535 files")
+    if disk or first_disk or on_disk != count:
+        raise RefusedError("it is one part of a zip in several; expected a whole one")
+    if count == 0:
+        raise RefusedError("it is empty; expected the files of a bot")
+    if count > limits.entries:
+        raise RefusedError(too_many_entries(limits))
+    if start + size != end:
+        raise RefusedError(
+            f"its directory ends at byte {start + size:,}, and its end begins at byte {end:,}; expected nothing between"
+        )
+    return count, start, end
+
+
+def _find_end(tail: bytes) -> int:
+    """Return where the end record is: only one may reach to the end of the file, and no comment may look like one."""
+    places = [match.start() for match in re.finditer(_END_SIGNATURE, tail)]
+    if not places:
+        raise RefusedError("it has no end: it is not whole, or something was added; expected a whole zip, and no more")
+    if len(tail) - places[-1] < _END.size:
+        raise RefusedError("it ends in the middle of its last record; expected a whole zip")
+    behind = [len(tail) - place - _END.size - _END.unpack_from(tail, place)[-1] for place in places]
+    if behind[-1]:
+        count = behind[-1]
+        what = f"{count:,} bytes lie behind its end" if count > 0 else f"{-count:,} bytes of its comment are missing"
+        raise RefusedError(f"{what}; expected a zip that ends with its comment of at most {MAX_COMMENT_BYTES:,} bytes")
+    if behind.count(0) > 1:
+        raise RefusedError("it has several ends; expected a zip that ends once")
+    return places[-1]
+
+
+def _central_entries(file: UploadFile, count: int, start: int, end: int) -> Iterator[ZipEntry]:
+    """Yield the entries of the directory, which must fill it."""
+    place = start
+    for _ in range(count):
+        if end - place < _CENTRAL.size:
+            raise RefusedError(f"its directory has fewer than the {count:,} entries that it claims")
+        header = _CENTRAL.unpack(file.read_at(place, _CENTRAL.size))
+        signature, _, version, flags, method, _, _, crc, packed, size, *lengths, disk, _, external, offset = header
+        name_bytes, extra_bytes, comment_bytes = lengths
+        place += _CENTRAL.size + name_bytes + extra_bytes + comment_bytes
+        if signature != _CENTRAL_SIGNATURE or place > end:
+            raise RefusedError("its directory is damaged: what is there is no entry; expected a whole zip")
+        text = file.read_at(place - name_bytes - extra_bytes - comment_bytes, name_bytes + extra_bytes)
+        name = text[:name_bytes]
+        _check_extra(name, text[name_bytes:])
+        if disk or _IN_ZIP64 in (packed, size, offset):
+            raise RefusedError(f"{shown(name)}: an entry in the manner of zip64; {_NO_ZIP64}")
+        _check_how(name, version, flags, method)
+        mode = external >> 16
+        yield ZipEntry(name, flags, method, crc, packed, size, mode, external & 0xFFFF, offset)
+    if place != end:
+        raise RefusedError(f"its directory has more than the {count:,} entries that it claims")
+
+
+def _check_how(name: bytes, version: int, flags: int, method: int) -> None:
+    if version & 0xFF > MAX_VERSION:
+        raise RefusedError(f"{shown(name)}: made for version {version / 10:.1f} of zip; expected an ordinary zip")
+    if flags & _IS_ENCRYPTED or method == 99:
+        raise RefusedError(f"{shown(name)}: encrypted; expected files that anybody can read")
+    if flags & ~_ACCEPTED_FLAGS:
+        raise RefusedError(f"{shown(name)}: flags {flags:#06x}, for encryption or patches; expected an ordinary zip")
+    if method not in (STORED, DEFLATED):
+        how = _METHODS.get(method, "a method")
+        raise RefusedError(f"{shown(name)}: compressed by {how} ({method}); expected Deflate (8), or not at all (0)")
+
+
+def _check_extra(name: bytes, extra: bytes) -> dict[int, bytes]:
+    """Return the extra fields of an entry by their numbers."""
+    fields: dict[int, bytes] = {}
+    place = 0
+    while len(extra) - place >= 4:
+        number, count = struct.unpack_from("<2H", extra, place)
+        fields[number] = extra[place + 4 : place + 4 + count]
+        place += 4 + count
+    if place != len(extra):
+        raise RefusedError(f"{shown(name)}: its extra fields are damaged; expected a whole zip")
+    other_name = fields.get(_NAME_FIELD, b"")[5:]
+    if other_name and other_name != name:
+        raise RefusedError(f"{shown(name)}: its other name is {shown(other_name)}; expected one name")
+    return fields
+
+
+def _data_place(file: UploadFile, entry: ZipEntry, following: int) -> int:
+    """Return where the data of an entry begins; what is there must agree with the directory and end at the next entry.
+
+    Raises:
+        RefusedError: if it does not.
+    """
+    place: int = entry.offset + _LOCAL.size
+    if place > following:
+        raise RefusedError(f"{shown(entry.name)}: it overlaps with what follows; expected entries behind each other")
+    header = _LOCAL.unpack(file.read_at(entry.offset, _LOCAL.size))
+    signature, _, flags, method, _, _, crc, packed, size, name_bytes, extra_bytes = header
+    if signature != _LOCAL_SIGNATURE:
+        raise RefusedError(f"{shown(entry.name)}: there is no entry at byte {entry.offset:,}; expected it there")
+    text = file.read_at(place, min(name_bytes + extra_bytes, following - place))
+    place += name_bytes + extra_bytes
+    name = text[:name_bytes]
+    behind = following - place - entry.packed_bytes
+    if behind < 0:
+        raise RefusedError(f"{shown(entry.name)}: it overlaps with what follows; expected entries behind each other")
+    if (name, flags, method) != (entry.name, entry.flags, entry.method):
+        raise RefusedError(
+            f"{shown(entry.name)}: in the directory flags {entry.flags:#06x} and method {entry.method}, before the file"
+            f" {shown(name)}, {flags:#06x} and {method}; expected the same"
+        )
+    fields = _check_extra(name, text[name_bytes:])
+    if _IN_ZIP64 in (packed, size):
+        packed, size = _zip64_sizes(entry.name, fields)
+    unknown = 0 if flags & HAS_DESCRIPTOR else None  # they follow
+    pairs = ((crc, entry.crc), (packed, entry.packed_bytes), (size, entry.size_bytes))
+    if any(before not in (known, unknown) for before, known in pairs):
+        raise RefusedError(
+            f"{shown(entry.name)}: {size:,} bytes before the file, {entry.size_bytes:,} in the directory, or other"
+            " CRCs or compressed sizes; expected the same"
+        )
+    _check_behind(file.read_at(following - behind, min(behind, 32)), entry, behind)
+    return place
+
+
+def _zip64_sizes(name: bytes, fields: dict[int, bytes]) -> tuple[int, int]:
+    """Return the compressed size and the size from an extra field, where writers that don't know them yet make room."""
+    field = fields.get(_ZIP64_FIELD, b"")
+    if len(field) != 16:
+        raise RefusedError(f"{shown(name)}: an entry in the manner of zip64; {_NO_ZIP64}")
+    size, packed = struct.unpack("<2Q", field)
+    return packed, size
+
+
+def _check_behind(data: bytes, entry: ZipEntry, count: int) -> None:
+    """Raise RefusedError unless what lies behind an entry is the descriptor that its flags announce."""
+    if entry.flags & HAS_DESCRIPTOR:
+        values = (entry.crc, entry.packed_bytes, entry.size_bytes)
+        forms = [struct.pack("<3L", *values), struct.pack("<L2Q", *values)]
+        if data in (*forms, *(_DESCRIPTOR_SIGNATURE + form for form in forms)):
+            return
+        raise RefusedError(f"{shown(entry.name)}: the sizes behind it are not those in the directory; expected these")
+    if count:
+        raise RefusedError(f"{shown(entry.name)}: {count:,} bytes lie behind it that are in no entry; expected none")
+
+
+# The entries of a zip, inflated within their claims.
 
 _WINDOWS_DIRECTORY, _WINDOWS_DEVICE, _WINDOWS_LINK = 0x10, 0x40, 0x400
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from arena.community.contests.hidden_place import has_hidden_home, hidden_home_path
-from arena.community.contests.result_place import result_path
+from arena.community.contests.contest_places import has_hidden_home, hidden_home_path, result_path
 from arena.server.http.builder_messages import BuiltValue
 from arena.server.http.builders import Builders, LaneLimits
 from arena.server.http.opened_home import OpenedHome

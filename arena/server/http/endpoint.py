@@ -22,8 +22,8 @@ from arena.server.http.problems import Problem, ProblemError
 from arena.server.http.topics import Topic
 from arena.site.feed import feed_xml
 from arena.site.frame.model import MAX_NAME_CHARACTERS
-from arena.site.pages.feed import Feed
-from arena.site.pages.feeds import bot_feed, tournament_feed
+from arena.site.pages.results import bot_feed, tournament_feed
+from arena.site.pages.results_model import Feed
 from arena.store.home import ArenaHome
 
 # An address that is no page, such as the events: a path, what answers it, and how it is described to programs.

@@ -20,7 +20,7 @@ from arena.server.http.page_value import Versions
 from arena.server.operating.parts import WEB
 from arena.server.operating.troubles import HOME
 from arena.site.frame.page import Lane
-from arena.site.pages.health import BuilderHealth, HealthPage
+from arena.site.pages.overview_model import BuilderHealth, HealthPage
 
 TROUBLES_SECONDS = 1.0
 """From one look at what is wrong with programs to the next: it reads a database, and anybody may ask."""

@@ -34,7 +34,7 @@ from arena.server.http.turns import BUSY
 from arena.site.frame.model import Frozen, Parameters
 from arena.site.frame.page import Lane, Page
 from arena.site.links import ServedLinks
-from arena.site.pages.health import HealthPage
+from arena.site.pages.overview_model import HealthPage
 from arena.site.render import Setting, render, render_template
 
 HTML, JSON, CSV = "text/html; charset=utf-8", "application/json", "text/csv; charset=utf-8"

@@ -20,9 +20,9 @@ from arena.base.errors import DatabaseError, UsageError
 from arena.base.programs.service_program import TroubleNote, keep_trying
 from arena.base.programs.systemd import notify
 from arena.base.shipped import tournament_path
+from arena.community.contests.contest_places import has_work
 from arena.community.contests.visibility import visible
-from arena.community.contests.work import has_work
-from arena.community.submissions.containment_note import NO_CHECKER, noted_refusal
+from arena.community.uploads.containment import NO_CHECKER, noted_refusal
 from arena.server.http.services import Service
 from arena.server.operating.parts import CHECKER, CONTESTS, LADDER, PLAY, RESULTS, WORK, Part, Program
 from arena.store.home import ArenaHome, open_people

@@ -9,10 +9,8 @@ from zoneinfo import available_timezones
 
 from arena.base.errors import UsageError
 from arena.base.shipped import PREFIX, example_bots
-from arena.community.contests.announcing import announce, change
-from arena.community.contests.apart import read_apart
-from arena.community.contests.contest_text import contest_text
-from arena.community.contests.template_texts import template_names, template_summary
+from arena.community.contests.announcing import announce, change, template_names, template_summary
+from arena.community.contests.contest_text import contest_text, read_apart
 from arena.server.gate.operation import Done, Operation, Reason, Visit
 from arena.server.http.problems import bad_address
 from arena.server.operations.contest_form import (

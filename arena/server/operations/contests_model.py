@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from arena.analysis.text.tables import Column
-from arena.site.frame.model import Model, Table
-from arena.site.frame.sentence import Sentence
+from arena.site.frame.model import Model, Sentence, Table
 from arena.site.pages.standings_model import StandingLine
 from arena.store.people.contest import ContestPhase, ContestResults
 

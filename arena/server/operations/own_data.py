@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pydantic import Field
 
 from arena.base.bot_text import Audience
-from arena.community.submissions.owners import tell_owners
+from arena.community.submissions.upload_directory import tell_owners
 from arena.server.gate.operation import Done, Fields, Operation, Visit, Who
 from arena.server.http.value_builder import Snapshots
 from arena.server.operations.account import check_present, show_account

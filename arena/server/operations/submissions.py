@@ -15,8 +15,8 @@ from arena.server.gate.operation import Done, Download, Fields, Numbered, Operat
 from arena.server.http.problems import bad_address
 from arena.server.operations.play_choices import resting_bots
 from arena.site.frame.model import Model
-from arena.site.pages.first_rating import FirstRating
-from arena.site.pages.first_ratings import first_ratings
+from arena.site.pages.results import first_ratings
+from arena.site.pages.standings_model import FirstRating
 from arena.store.people.rates import MAX_DAILY_BYTES, Rate
 from arena.store.people.resting_bots import rest_sentence
 from arena.store.people.submission import HINT, UNFINISHED, ListedSubmission, Submission, SubmissionState

@@ -1,9 +1,9 @@
-"""The base of what pages show, and of what their addresses say."""
+"""The base of what pages show and of what their addresses say, and a sentence that names bots."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from annotated_types import Len
@@ -12,6 +12,8 @@ from pydantic_core import PydanticCustomError
 
 from arena.analysis.text.tables import Column, Row, render_table
 from arena.base.errors import UnknownNameError
+
+# The base of what pages show, and of what their addresses say.
 
 MAX_NAME_CHARACTERS = 200
 
@@ -113,3 +115,47 @@ class Parameters(BaseModel):
     def may_be_framed(self) -> bool:
         """Whether other sites may show the page in a frame."""
         return False
+
+
+# A sentence that names bots.
+
+
+class NamedBot(Model):
+    """A bot as a sentence names it.
+
+    Attributes:
+        label: ``name@version``.
+        name: what the sentence has.
+        start: where the name begins in the sentence.
+    """
+
+    label: str
+    name: str
+    start: int
+
+
+class Sentence(Model):
+    """A sentence that names bots.
+
+    Attributes:
+        text: the whole sentence.
+        bots: those it names, in the order they occur.
+    """
+
+    text: str
+    bots: tuple[NamedBot, ...] = ()
+
+    def parts(self) -> Iterator[str | NamedBot]:
+        """Yield the pieces of the sentence: texts, and the bots between them."""
+        end = 0
+        for bot in self.bots:
+            yield self.text[end : bot.start]
+            yield bot
+            end = bot.start + len(bot.name)
+        yield self.text[end:]
+
+    def followed_by(self, between: str, other: Sentence) -> Sentence:
+        """Return this sentence, a text, and another one, as one."""
+        text = self.text + between
+        moved = (bot.model_copy(update={"start": bot.start + len(text)}) for bot in other.bots)
+        return Sentence(text=text + other.text, bots=(*self.bots, *moved))

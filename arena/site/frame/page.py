@@ -16,7 +16,7 @@ from arena.site.frame.model import Model, ModelOfBots, Parameters
 if TYPE_CHECKING:
     from arena.store.home import ArenaHome
 
-AUTHORS = "arena.site.frame.authors:with_authors"
+AUTHORS = "arena.site.frame.building:with_authors"
 """Imported when a page is built."""
 
 _FIELD = re.compile(r"\{(\w+)\}")

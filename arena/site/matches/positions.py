@@ -1,19 +1,108 @@
-"""Positions that no match has reached, for pages on which visitors try actions."""
+"""The list of games, and positions that no match has reached, for pages on which visitors try actions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from arena.analysis.text.match_view import checked_drawing, outline_of
 from arena.base.bot_text import BotText
 from arena.base.enums import Termination
-from arena.base.errors import ArenaError, GameError
+from arena.base.errors import ArenaError, GameError, UnknownNameError
 from arena.base.records import MatchRecord, SeatReport, TimeControl
-from arena.games import Game
+from arena.games import GAMES, Drawing, Game, find_game
 from arena.match.final_ranks import final_ranks
-from arena.site.matches.action_targets import action_targets
-from arena.site.matches.games import MAX_TEXT_CHARACTERS
+from arena.site.matches.games_model import GamesPage, GamesParameters, ListedGame
 from arena.site.matches.match_model import Shape
+from arena.store.home import ArenaHome
+
+# The list of games: those of the arena, and those from elsewhere that tournaments here play.
+
+MAX_EXTERNAL_GAMES = 100
+MAX_TEXT_CHARACTERS = 1000
+
+
+def build_games(home: ArenaHome, parameters: GamesParameters) -> GamesPage:
+    """Build the list of games."""
+    names = [*GAMES, *external_games(home)[:MAX_EXTERNAL_GAMES]]
+    return GamesPage(games=tuple(map(_listed, names)))
+
+
+def external_games(home: ArenaHome) -> list[str]:
+    """Return the dotted paths of the games from elsewhere that tournaments here play, in order."""
+    found = {choice.game for tournament in home.store.tournaments() for choice in tournament.definition.games}
+    return sorted(found - set(GAMES))
+
+
+def require_game(home: ArenaHome, name: str) -> None:
+    """Raise UnknownNameError unless it is a game of the arena or of a tournament here: no other module is imported."""
+    if name not in GAMES and name not in external_games(home):
+        raise UnknownNameError("game", name, [*GAMES, *external_games(home)])
+
+
+def problem_text(error: ArenaError) -> str:
+    """Return why a game can't be loaded."""
+    return str(error)[:MAX_TEXT_CHARACTERS]
+
+
+def _listed(name: str) -> ListedGame:
+    try:
+        game = find_game(name)
+    except ArenaError as error:
+        return ListedGame(name=name, problem=problem_text(error))
+    options = tuple(option.name for option in game.OPTIONS)
+    return ListedGame(
+        name=name,
+        summary=game.summary[:MAX_TEXT_CHARACTERS],
+        players="2 or more" if "players" in options else "2",
+        options=options,
+    )
+
+
+# Where on the board an action would be: the square, or what would appear if it were played.
+
+MAX_SHAPES = 100_000
+"""Of the boards after actions that are not squares. A limit of work, for a page is the same however fast it is made."""
+
+STRIP = 0.1
+"""Half of the width of what stands for a line, in squares."""
+
+
+def action_targets(game: Game[Any], state: Any, actions: Sequence[Any]) -> list[Shape | None]:
+    """Return for each action the shape on the board that stands for it; None without one.
+
+    Raises:
+        GameError: if the rules are wrong.
+    """
+    before = checked_drawing(game, state)
+    there, looked_at = set(before.shapes), 0
+    targets = list[Shape | None]()
+    for action in actions:
+        target = outline_of(action, (), before.shapes)
+        if target is None and looked_at < MAX_SHAPES:
+            after = checked_drawing(game, game.apply(state, action))
+            looked_at += len(after.shapes)
+            target = _what_appears([shape for shape in after.shapes if shape not in there], before)
+        targets.append(tuple(target) if target is not None else None)
+    return targets
+
+
+def _what_appears(new: Sequence[Sequence[Any]], before: Drawing) -> Sequence[Any] | None:
+    """Return the shape that stands for an action after which some shapes have appeared."""
+    for kind, *values in new:
+        style = values[-1]
+        if kind == "disc" or (kind in ("line", "polygon") and style != "board"):
+            return kind, *values
+        if kind == "text" and style == "label":
+            x, y = values[:2]
+            if y < 0:
+                return "rect", x - STRIP / 2, 0, STRIP, before.height, style
+            if x < 0:
+                return "rect", 0, y - STRIP / 2, before.width, STRIP, style
+    return None
+
+
+# Positions that no match has reached, for pages on which visitors try actions.
 
 
 def record_of_nobody(name: str, game: Game[Any], state: Any, actions: Sequence[Sequence[Any]]) -> MatchRecord:

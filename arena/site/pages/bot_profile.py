@@ -13,9 +13,8 @@ from arena.analysis.text.corrections_table import correction_text
 from arena.base.enums import FaultKind
 from arena.base.records import Bot, MatchRecord
 from arena.base.text import all_of, counted
-from arena.site.frame.reading import Reading
-from arena.site.frame.sentence import Sentence
-from arena.site.frame.sentences import marked, sentence
+from arena.site.frame.building import Reading, marked, sentence
+from arena.site.frame.model import Sentence
 from arena.site.pages.bot_profile_model import (
     BotCorrection,
     BotParameters,
@@ -28,12 +27,9 @@ from arena.site.pages.bot_profile_model import (
     SeenFault,
     TimeUsed,
 )
-from arena.site.pages.first_ratings import with_first_ratings
-from arena.site.pages.rated import rated_tournament
-from arena.site.pages.rating_point import RatingPoint
-from arena.site.pages.rating_points import MAX_HISTORY_MATCHES, rating_point
-from arena.site.pages.results import listed_results
-from arena.site.pages.standings import standing_line
+from arena.site.pages.results import listed_results, with_first_ratings
+from arena.site.pages.standings import MAX_HISTORY_MATCHES, rated_tournament, rating_point, standing_line
+from arena.site.pages.standings_model import RatingPoint
 from arena.store.home import ArenaHome
 from arena.store.results.scope import ALL_BUT_COMPARISONS
 from arena.store.results.values import Authorship, Owners, StoredBot, StoredFault, StoredTournament

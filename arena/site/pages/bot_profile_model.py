@@ -6,12 +6,9 @@ from collections.abc import Mapping
 
 from arena.analysis.text.tables import Column, Row
 from arena.base.enums import FaultKind
-from arena.site.frame.model import Model, ModelOfBots, Name, Parameters, Table
-from arena.site.frame.sentence import Sentence
-from arena.site.pages.first_rating import FirstRating
-from arena.site.pages.rating_point import RatingPoint
+from arena.site.frame.model import Model, ModelOfBots, Name, Parameters, Sentence, Table
 from arena.site.pages.results_model import ListedResult
-from arena.site.pages.standings_model import StandingLine
+from arena.site.pages.standings_model import FirstRating, RatingPoint, StandingLine
 
 
 class BotParameters(Parameters):

@@ -8,8 +8,7 @@ from arena.analysis.measures.leaderboards import Leaderboard, history_over_tourn
 from arena.analysis.measures.standings_cache import standings_of
 from arena.base.errors import UnknownNameError
 from arena.games import GAMES
-from arena.site.frame.reading import Reading
-from arena.site.pages.findings import findings
+from arena.site.frame.building import Reading
 from arena.site.pages.leaderboard_model import (
     GameLeaders,
     LeaderboardPage,
@@ -18,9 +17,9 @@ from arena.site.pages.leaderboard_model import (
     LeaderboardsParameters,
     ListedSeason,
 )
-from arena.site.pages.rating_point import MAX_CHARTED, RatingPoint
-from arena.site.pages.rating_points import MAX_HISTORY_MATCHES, rating_point
-from arena.site.pages.standings import standing_line, standings_sentence
+from arena.site.pages.rounds import findings
+from arena.site.pages.standings import MAX_HISTORY_MATCHES, rating_point, standing_line, standings_sentence
+from arena.site.pages.standings_model import MAX_CHARTED, RatingPoint
 from arena.store.home import ArenaHome
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.results.values import StoredTournament

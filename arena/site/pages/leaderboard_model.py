@@ -8,10 +8,8 @@ from typing import Annotated
 from annotated_types import Ge, Le
 
 from arena.analysis.text.tables import Column, Row
-from arena.site.frame.model import AsWritten, Model, ModelOfBots, Name, Parameters, Table
-from arena.site.frame.sentence import Sentence
-from arena.site.pages.rating_point import RatingPoint
-from arena.site.pages.standings_model import StandingLine, standings_csv
+from arena.site.frame.model import AsWritten, Model, ModelOfBots, Name, Parameters, Sentence, Table
+from arena.site.pages.standings_model import RatingPoint, StandingLine, standings_csv
 
 
 class LeaderboardParameters(Parameters):

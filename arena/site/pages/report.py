@@ -16,10 +16,9 @@ from arena.analysis.text.tables import Column, Row, shown
 from arena.analysis.text.verdict import standings_footer
 from arena.base.bot_text import Audience
 from arena.base.records import MatchRecord
-from arena.site.pages.rated import rated_tournament
 from arena.site.pages.report_model import BotCard, Chances, Report, ReportedFault, RivalShare, ShownColumn, ShownTable
 from arena.site.pages.results_model import ListedResult
-from arena.site.pages.standings import standing_line
+from arena.site.pages.standings import rated_tournament, standing_line
 from arena.site.pages.tournament import build_tournament
 from arena.site.pages.tournament_model import TournamentParameters
 from arena.store.home import ArenaHome

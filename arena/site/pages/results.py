@@ -1,13 +1,21 @@
-"""Builds lists of results."""
+"""Builds what takes a few look-ups: lists of results, feeds of them, and ratings of newcomers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from hashlib import blake2b
 
+from arena.base.errors import UnknownNameError
 from arena.base.records import MatchRecord
-from arena.site.pages.results_model import ListedFault, ListedResult
+from arena.site.frame.building import authors_of, marked, sentence
+from arena.site.pages.bot_profile_model import BotProfilePage
+from arena.site.pages.results_model import MAX_ENTRIES, Feed, FeedEntry, ListedFault, ListedResult, tag_uri
+from arena.site.pages.standings_model import FirstRating
+from arena.store.home import ArenaHome
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
+
+# Builds lists of results.
 
 LATEST = 8
 """How many results of a tournament a page has."""
@@ -44,3 +52,114 @@ def listed_result(tournament: str, record: MatchRecord, names: Mapping[str, str]
         termination=record.termination,
         faults=tuple(ListedFault(seat=fault.seat, kind=fault.kind, ply=fault.ply) for fault in record.faults),
     )
+
+
+# Builds feeds of the latest results.
+
+_BEGINNING = "1970-01-01T00:00:00+00:00"
+"""For what has no time, because an early version stored it or nothing has happened."""
+
+
+def tournament_feed(home: ArenaHome, name: str) -> Feed:
+    """Return the latest results of a tournament.
+
+    Raises:
+        UnknownNameError: if it does not exist.
+    """
+    tournament = home.store.tournament(name)
+    last = home.store.records(tournament).last(MAX_ENTRIES) if tournament.recorded else []
+    entries = _latest_first(_entry(tournament, record) for record in last)
+    return Feed(
+        id=tag_uri(tournament.created_at, "tournament", _identity(tournament)),
+        title=f"Results of {tournament.name}",
+        at=entries[0].at if entries else tournament.created_at,
+        entries=entries,
+    )
+
+
+def bot_feed(home: ArenaHome, bot: str) -> Feed:
+    """Return the latest results of a bot (NAME or NAME@VERSION).
+
+    Raises:
+        UnknownNameError: if it does not exist.
+    """
+    labels = _labels(home.store, bot)
+    numbered = {tournament.number: tournament for tournament in home.store.tournaments()}
+    latest = [(numbered[k], one) for k, one in home.store.matches_of(labels).latest(MAX_ENTRIES) if k in numbered]
+    entries = _latest_first(_entry(tournament, record) for tournament, record in latest)
+    return Feed(
+        id=tag_uri(_BEGINNING, "bot", blake2b(bot.encode(), digest_size=8).hexdigest()),
+        title=f"Results of {bot}",
+        at=entries[0].at if entries else _BEGINNING,
+        entries=entries,
+    )
+
+
+def _labels(store: Store, bot: str) -> list[str]:
+    """Return the versions that are meant, as ``name@version``."""
+    entered = {label for tournament in store.tournaments() for label in tournament.definition.shown_names}
+    known = sorted(entered | {submitted.label for submitted in store.submitted_bots()})
+    found = [label for label in known if bot in (label, label.rpartition("@")[0])]
+    if not found:
+        raise UnknownNameError("bot", bot, known)
+    return found
+
+
+def _entry(tournament: StoredTournament, record: MatchRecord) -> FeedEntry:
+    at = record.started_at or tournament.created_at
+    known = authors_of([tournament])
+    return FeedEntry(
+        id=tag_uri(tournament.created_at, "tournament", _identity(tournament), "match", str(record.match), at),
+        result=listed_result(tournament.name, record, tournament.definition.shown_names),
+        at=at,
+        authors=tuple(sorted({known[label] for label in record.bots if label in known})),
+    )
+
+
+def _identity(tournament: StoredTournament) -> str:
+    """Return what a tournament keeps when it is renamed."""
+    return blake2b(f"{tournament.number} {tournament.created_at}".encode(), digest_size=8).hexdigest()
+
+
+def _latest_first(entries: Iterable[FeedEntry]) -> tuple[FeedEntry, ...]:
+    return tuple(sorted(entries, key=lambda entry: (entry.at, entry.result.match), reverse=True))
+
+
+# Ratings of newcomers, as directors rate them in their runs: a few look-ups, where a leaderboard takes all records.
+
+
+def first_ratings(store: Store, labels: Collection[str]) -> tuple[FirstRating, ...]:
+    """Return how the directors that run now rate some bots, of those that they are least certain of.
+
+    Args:
+        store: where the runs are.
+        labels: the bots, ``name@version`` each.
+    """
+    found = []
+    for name in sorted(store.directors()) if labels else ():
+        stored = store.live_state(store.tournament(name)).progress()
+        for one in stored.progress.least_certain if stored is not None else ():
+            if one.bot in labels:
+                found.append(FirstRating(bot=one.bot, tournament=name, mu=one.mu, margin_95=one.margin_95))
+    return tuple(found)
+
+
+def with_first_ratings(home: ArenaHome, page: BotProfilePage) -> BotProfilePage:
+    """Return a page of a bot with ratings of those versions that no leaderboard on it has.
+
+    Args:
+        home: where tournaments are played.
+        page: as it was built.
+    """
+    rated = {one.line.label for one in page.ratings if one.line.margin_95 is not None}
+    found = first_ratings(home.store, {version.bot for version in page.versions} - rated)
+    if found == page.first_ratings:
+        return page
+    latest = next((one for one in found if one.bot == page.versions[0].bot), None)
+    verdict = page.verdict
+    if latest is not None:
+        so_far = (
+            f"is rated {latest.mu:.1f} ± {latest.margin_95:.1f} so far, after its first matches in {latest.tournament}"
+        )
+        verdict = sentence(f"{marked(latest.bot)} {so_far}.", {latest.bot: latest.bot})
+    return page.model_copy(update={"first_ratings": found, "verdict": verdict})

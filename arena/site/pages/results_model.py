@@ -1,9 +1,18 @@
-"""A match in a list of results."""
+"""Lists of matches and results, a page at a time or as a feed, and which of them are wanted."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from annotated_types import Ge, Le, Len
+from pydantic import field_validator
+
+from arena.analysis.text.tables import Column
 from arena.base.enums import FaultKind, Termination
-from arena.site.frame.model import Model
+from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Table
+
+# A match in a list of results.
 
 
 class ListedFault(Model):
@@ -56,3 +65,197 @@ class ListedResult(Model):
     def has_comparable_scores(self) -> bool:
         """Whether the scores say who won: not after a forfeit, which ends a match before its end."""
         return not self.faults
+
+
+# The matches of a tournament, a page at a time, and which of them are wanted.
+
+MATCHES = 50
+"""On a page, unless the address says otherwise."""
+
+MAX_MATCHES = 1000
+
+MatchNumber = Annotated[int, Ge(0), Le(2**31 - 1), AsWritten]
+
+CSV_COLUMNS = (
+    Column("match", "match"),
+    Column("encounter", "encounter"),
+    Column("round", "round"),
+    Column("game", "game", is_number=False),
+    Column("bots", "bots", is_number=False),
+    Column("scores", "scores", is_number=False),
+    Column("ranks", "ranks", is_number=False),
+    Column("plies", "plies"),
+    Column("termination", "termination", is_number=False),
+    Column("faults", "faults", is_number=False),
+    Column("started_at", "begun", is_number=False),
+)
+
+
+class MatchesParameters(Parameters):
+    """The address of a list of matches. A filter that is empty does not count.
+
+    Attributes:
+        tournament: the tournament's name.
+        bot: only those of this one: a name, or name@version.
+        rival: only those against this one: the same.
+        game: only those of this one.
+        termination: only those that ended so.
+        fault: only those with a fault of this kind; of the bot, if there is one.
+        before: only those with lower numbers, the highest of them.
+        after: only those with higher numbers, the lowest of them.
+        limit: how many at most.
+    """
+
+    tournament: Name
+    bot: Annotated[str, Len(0, 200)] = ""
+    rival: Annotated[str, Len(0, 200)] = ""
+    game: Annotated[str, Len(0, 200)] = ""
+    termination: Termination | None = None
+    fault: FaultKind | None = None
+    before: MatchNumber | None = None
+    after: MatchNumber | None = None
+    limit: Annotated[int, Ge(1), Le(MAX_MATCHES), AsWritten] = MATCHES
+
+    @field_validator("termination", "fault", "before", "after", mode="before")
+    @classmethod
+    def _none_if_empty(cls, value: Any) -> Any:
+        """Return nothing for a field of a form that was left empty."""
+        return None if value == "" else value
+
+    @property
+    def has_filter(self) -> bool:
+        """Whether only some matches are wanted."""
+        return any((self.bot, self.rival, self.game, self.termination, self.fault))
+
+
+class ListedMatch(Model):
+    """A recorded match in a list.
+
+    Attributes:
+        match: its number.
+        encounter: the number of its encounter.
+        round: the number of its round.
+        game: what was played.
+        bots: ``name@version`` per seat.
+        names: what tables call them, per seat.
+        scores: per seat; None if the record is too long or malformed, as are the next two.
+        ranks: per seat, 1 is best, ties share.
+        plies: the number of actions, those of the opening included.
+        termination: why it ended.
+        faults: what bots did wrong.
+        started_at: UTC, ISO 8601; None if it is not known.
+    """
+
+    match: int
+    encounter: int
+    round: int
+    game: str
+    bots: tuple[str, ...]
+    names: tuple[str, ...]
+    scores: tuple[int | float | None, ...] | None
+    ranks: tuple[int, ...]
+    plies: int | None
+    termination: Termination
+    faults: tuple[ListedFault, ...]
+    started_at: str | None
+
+    @property
+    def winner(self) -> int | None:
+        """The seat that alone was first; None without one."""
+        return self.ranks.index(1) if self.ranks.count(1) == 1 else None
+
+
+class MatchesPage(ModelOfTournament):
+    """A page of the matches of a tournament, the highest number first.
+
+    Attributes:
+        tournament: the tournament's name.
+        recorded: how many matches it has in all.
+        matches: those of this page.
+        older: the number below which the next page continues; None if there is nothing there.
+        newer: the number above which the page before continues; None if this is the first.
+        games: of the tournament, which can be chosen.
+        names: of its bots, which can be chosen.
+    """
+
+    tournament: str
+    recorded: int
+    matches: tuple[ListedMatch, ...]
+    older: int | None
+    newer: int | None
+    games: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the matches of the page."""
+        return {"matches": Table(CSV_COLUMNS, [_row(match) for match in self.matches])}
+
+
+def _row(match: ListedMatch) -> dict[str, Any]:
+    scores = match.scores or ()
+    faults = [f"{match.bots[fault.seat]}: {fault.kind} at ply {fault.ply}" for fault in match.faults]
+    return {
+        "match": match.match,
+        "encounter": match.encounter,
+        "round": match.round,
+        "game": match.game,
+        "bots": " ".join(match.bots),
+        "scores": " ".join("-" if score is None else f"{score:.6g}" for score in scores),
+        "ranks": " ".join(map(str, match.ranks)),
+        "plies": match.plies,
+        "termination": str(match.termination),
+        "faults": ", ".join(faults),
+        "started_at": match.started_at or "",
+    }
+
+
+# A feed of results.
+#
+# Identifiers are tag URIs of RFC 4151. They do not depend on where the site is, nor on names, which may be changed.
+
+AUTHORITY = "grid-arena.invalid"
+"""Who gives the identifiers: a name that nobody can have."""
+
+MAX_ENTRIES = 50
+
+
+class FeedEntry(Model):
+    """A result.
+
+    Attributes:
+        id: a tag URI.
+        result: the result.
+        at: when the match began, UTC, ISO 8601.
+        authors: whose the bots are that people have handed in, by name.
+    """
+
+    id: str
+    result: ListedResult
+    at: str
+    authors: tuple[str, ...] = ()
+
+
+class Feed(Model):
+    """Results, the latest first.
+
+    Attributes:
+        id: a tag URI.
+        title: what the feed is about.
+        at: when it changed last, UTC, ISO 8601.
+        entries: the results.
+    """
+
+    id: str
+    title: str
+    at: str
+    entries: tuple[FeedEntry, ...]
+
+
+def tag_uri(created_at: str, *parts: str) -> str:
+    """Return an identifier.
+
+    Args:
+        created_at: when that to which it belongs began, UTC, ISO 8601.
+        parts: what makes it differ from others of that day; made of characters that URIs may have.
+    """
+    return f"tag:{AUTHORITY},{created_at[:10]}:{'/'.join(parts)}"

@@ -1,15 +1,78 @@
-"""Builds the bracket of a knockout and the cards of a Swiss."""
+"""Builds what pages show of a tournament's state: its progress, rounds, winner, and what its results rest on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from arena.analysis.measures.rounds_played import Bracket, BracketDuel, RoundCard, rounds_played
+from arena.analysis.measures.standings import Standings
 from arena.analysis.text.rounds_text import Style, is_decided_otherwise, reason, stage_name
-from arena.site.pages.rounds_model import CardCell, ShownCard, ShownDuel, ShownRounds, ShownSide, ShownStage
+from arena.analysis.text.standings_columns import percent_text
+from arena.analysis.text.verdict import cycle_text, untested_text
+from arena.base.text import all_of, counted
+from arena.site.frame.building import marked, sentence
+from arena.site.frame.model import Sentence
+from arena.site.pages.rounds_model import (
+    CardCell,
+    PlayingMatch,
+    Progress,
+    ShownCard,
+    ShownDuel,
+    ShownRounds,
+    ShownSide,
+    ShownStage,
+)
+from arena.store.results.live_state import PlayedNow
+from arena.store.results.states import EVERYONE_MEETS, Leaders, first_by_points
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 from arena.tournament.formats.knockout import DecidedBy
+from arena.tournament.formats.table import format_class
+from arena.tournament.rounds import ranking_of
+
+# Builds how far a tournament has got.
+
+MAX_PLAYING = 8
+"""Matches that are being played, in a page."""
+
+
+def progress_of(store: Store, tournament: StoredTournament) -> Progress | None:
+    """Return what is being played of a tournament; None if no director runs it."""
+    if tournament.name not in store.directors():
+        return None
+    stored = store.live_state(tournament).progress()
+    if stored is None:
+        return Progress(recorded=tournament.recorded, expected=tournament.scheduled or None)
+    run = stored.progress
+    return Progress(
+        recorded=max(run.recorded, tournament.recorded),
+        expected=run.expected,
+        matches_per_second=run.matches_per_second,
+        seconds_left=run.seconds_left,
+        estimated_at=None if run.seconds_left is None else stored.at,
+        status=run.status,
+        playing=_playing(store, tournament, run.playing),
+    )
+
+
+def _playing(store: Store, tournament: StoredTournament, matches: Sequence[PlayedNow]) -> tuple[PlayingMatch, ...]:
+    names = list(tournament.definition.shown_names.values())
+    live = store.live_state(tournament)
+    found = []
+    for one in matches[:MAX_PLAYING]:
+        line, state = store.scheduled_match(tournament, one.match), live.live_summary(one.match)
+        found.append(
+            PlayingMatch(
+                match=one.match,
+                names=tuple(names[seat] for seat in line.seats),
+                ply=None if state is None else state.summary.plies,
+            )
+        )
+    return tuple(sorted(found, key=lambda one: one.ply is None))
+
+
+# Builds the bracket of a knockout and the cards of a Swiss.
 
 WITH_ROUNDS = ("swiss", "knockout")
 
@@ -102,3 +165,102 @@ def shown_card(card: RoundCard, labels: Mapping[str, str], departed: Mapping[str
         total=card.total,
         departed=departed.get(card.bot, ""),
     )
+
+
+# Builds who is first in a tournament, in a sentence, where that takes no ratings.
+
+MAX_COUNTED = 10_000
+"""The results of a tournament of more matches are not counted for a sentence."""
+
+MAX_WINNERS_NAMED = 4
+
+
+def winners(store: Store, tournament: StoredTournament) -> Sentence:
+    """Return who is first; an empty sentence where that takes ratings, or too long to count."""
+    labels = {name: label for label, name in tournament.definition.shown_names.items()}
+    if tournament.recorded > MAX_COUNTED:
+        return Sentence(text="")
+    return sentence(_text(_leaders(_Asked(store, tournament)), tournament.finished_at is not None), labels)
+
+
+class _Asked:
+    """A tournament as its records stand, by which its leaders are kept."""
+
+    def __init__(self, store: Store, tournament: StoredTournament) -> None:
+        self.store, self.tournament = store, tournament
+        self._key = (id(store), tournament)
+
+    def __hash__(self) -> int:
+        return hash((self._key[0], self.tournament.number, self.tournament.recorded))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Asked) and self._key == other._key
+
+
+@lru_cache(maxsize=64)
+def _leaders(asked: _Asked) -> Leaders:
+    store, tournament = asked.store, asked.tournament
+    if tournament.format in EVERYONE_MEETS:
+        return first_by_points(store, tournament)
+    if not format_class(tournament.definition).has_ranking:
+        return Leaders(bots=())
+    ranking = ranking_of(store, tournament) or []
+    return Leaders(bots=tuple(name for name, placing in ranking if placing.rank == 1))
+
+
+def _text(leaders: Leaders, is_finished: bool) -> str:
+    """Return who is first, with marked names; empty if that is not known."""
+    if not leaders.bots:
+        return ""
+    is_one = len(leaders.bots) == 1
+    who = all_of([marked(bot) for bot in leaders.bots])
+    if len(leaders.bots) > MAX_WINNERS_NAMED:
+        who = counted(len(leaders.bots), "bot")
+    so_far = "" if is_finished else "So far, "
+    if leaders.score_share is None:
+        verb = ("wins" if is_finished else "leads") if is_one else "share the first rank"
+        return f"{so_far}{who} {verb}."
+    verb = "has" if is_one else "share"
+    return f"{so_far}{who} {verb} the highest score, {100 * leaders.score_share:.1f} %."
+
+
+# What a tournament's results rest on, in sentences.
+
+MAX_CYCLES = 5
+MAX_NAMES = 8
+
+
+def findings(table: Standings) -> Iterator[str]:
+    """Yield what was counted, and whether a single rating for each bot fits; nothing before the first match."""
+    if not table.matches:
+        return
+    duplicates = table.matches - table.rated
+    if duplicates:
+        yield (
+            f"{counted(duplicates, 'duplicate match')} {'is' if duplicates == 1 else 'are'} not rated:"
+            " their bots always play the same match from that opening."
+        )
+    if table.adjudicated:
+        yield f"{counted(table.adjudicated, 'match')} ended at the limit of plies, ranked by the scores as they stood."
+    functions = [line.bot for line in table.lines if line.is_function]
+    if functions:
+        who = all_of(functions) if len(functions) <= MAX_NAMES else counted(len(functions), "bot")
+        yield f"{who} {'is a Python function' if len(functions) == 1 else 'are Python functions'}, not isolated."
+    if table.draw_probability is not None:
+        yield f"Two equal bots draw with a probability of {percent_text(table.draw_probability)}."
+    yield from _about_the_fit(table)
+
+
+def _about_the_fit(table: Standings) -> Iterator[str]:
+    tested = table.consistency
+    if tested.phi is None:
+        yield untested_text(table)
+    elif tested.is_flagged:
+        yield (
+            "A single rating for each bot does not fit the results: see who beats whom. Their overdispersion is"
+            f" φ = {tested.phi:.2f}, which by chance alone has a probability of {percent_text(tested.p_value)}."
+        )
+    else:
+        yield f"A single rating for each bot fits the results: their overdispersion is φ = {tested.phi:.2f}."
+    for cycle in tested.cycles[:MAX_CYCLES]:
+        yield f"A cycle: {cycle_text(cycle, table.shown_names)}."

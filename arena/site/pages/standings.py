@@ -1,24 +1,126 @@
-"""Builds standings, crosstables and what they say."""
+"""Builds standings, crosstables, points of rating histories and what they say."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import ceil
 
 from arena.analysis.measures.crosstable import Score, pair_scores
-from arena.analysis.measures.result_table import ResultTable
+from arena.analysis.measures.game_statistics import GameStatistics, statistics_of_results
+from arena.analysis.measures.result_table import ResultTable, read_results
 from arena.analysis.measures.standings import SURE, Standing, Standings
+from arena.analysis.measures.standings_cache import tournament_standings
 from arena.analysis.text.standings_columns import standings_columns
 from arena.analysis.text.standings_table import ranking_table
 from arena.analysis.text.verdict import ranking_verdict, verdict
 from arena.base.enums import FaultKind
 from arena.ratings.environment import ppf
-from arena.site.frame.sentence import Sentence
-from arena.site.frame.sentences import marked, sentence
-from arena.site.pages.crosstable import Crosstable, CrosstableCell
-from arena.site.pages.standings_model import RankedBot, Ranking, RankingColumn, StandingLine
+from arena.site.frame.building import marked, sentence
+from arena.site.frame.model import Sentence
+from arena.site.pages.standings_model import (
+    Crosstable,
+    CrosstableCell,
+    RankedBot,
+    Ranking,
+    RankingColumn,
+    RatingPoint,
+    StandingLine,
+)
+from arena.store.home import ArenaHome
+from arena.store.results.values import StoredTournament
 from arena.tournament.formats.format import Placing
+
+# Standings and results of a tournament for pages: the last few are kept, as several pages need them.
+
+MAX_KEPT = 4
+"""A tournament of a million matches takes some fifty megabytes."""
+
+
+_KEPT: OrderedDict[tuple[object, ...], RatedTournament] = OrderedDict()
+"""What pages have asked for, the latest last."""
+
+
+class RatedTournament:
+    """The standings and the results of a tournament, as its records stood when it was first asked for.
+
+    Attributes:
+        tournament: as it is stored.
+    """
+
+    def __init__(self, home: ArenaHome, tournament: StoredTournament) -> None:
+        """Prepare to read the results, when they are needed."""
+        self._home = home
+        self.tournament = tournament
+
+    @cached_property
+    def table(self) -> Standings:
+        """The standings."""
+        store, cache = self._home.store, self._home.cache_directory
+        return tournament_standings(store, self.tournament, lambda: self.results, cache_directory=cache)
+
+    @cached_property
+    def results(self) -> ResultTable:
+        """The results as arrays."""
+        return read_results(self._home.store, self.tournament)
+
+    @cached_property
+    def statistics(self) -> tuple[GameStatistics, ...]:
+        """The statistics of each game that has been played, in alphabetical order."""
+        results = self.results
+        return tuple(statistics_of_results(game, results.of_game(game)) for game in results.games)
+
+
+def rated_tournament(home: ArenaHome, tournament: StoredTournament) -> RatedTournament:
+    """Return standings and results of a tournament, computed once for each state of its records and owners of bots."""
+    last = tournament.corrections[-1].number if tournament.corrections else 0
+    key = (
+        *(str(home.directory), home.store.server, tournament.number, tournament.name, tournament.created_at),
+        *(tournament.recorded, tournament.scheduled, tournament.finished_at, last),
+        tuple(map(tournament.owners.authorship, tournament.definition.entrants)),
+    )
+    if key not in _KEPT:
+        _KEPT[key] = RatedTournament(home, tournament)
+    _KEPT.move_to_end(key)
+    while len(_KEPT) > MAX_KEPT:
+        _KEPT.popitem(last=False)
+    return _KEPT[key]
+
+
+# Builds points of rating histories.
+
+MAX_HISTORY_MATCHES = 400_000
+"""That may be rated for the history of a game on a page: some seconds; each is kept, for other pages too."""
+
+
+def rating_point(line: Standing, game: str, tournament: str, at: str, bots: int) -> RatingPoint:
+    """Return a bot's rating on a leaderboard.
+
+    Args:
+        line: the bot's.
+        game: of the leaderboard.
+        tournament: after which it was so.
+        at: when that was begun.
+        bots: how many were on the leaderboard.
+    """
+    return RatingPoint(
+        game=game,
+        bot=line.label,
+        tournament=tournament,
+        at=at,
+        rank=line.rank,
+        bots=bots,
+        mu=line.rating.mu,
+        margin_95=line.margin,
+        exposure=line.rating.exposure,
+        matches=line.matches,
+        score_percent=None if line.score_share is None else 100 * line.score_share,
+    )
+
+
+# Builds standings, crosstables and what they say.
 
 MAX_LINES = 10_000
 """Of standings; JSON and CSV of a page have all of them."""

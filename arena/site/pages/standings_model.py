@@ -1,4 +1,4 @@
-"""Standings: a line for each bot, and the ranking of a format."""
+"""Standings: a line for each bot, the ranking of a format, crosstables and ratings at a time."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from arena.analysis.text.standings_columns import StatColumn, finish_count, flat
 from arena.analysis.text.tables import Column
 from arena.base.enums import FaultKind
 from arena.site.frame.model import Model, Table
+
+# Standings: a line for each bot, and the ranking of a format.
 
 
 class StandingLine(Model):
@@ -158,3 +160,103 @@ class Ranking(Model):
             for line in self.lines
         ]
         return Table(columns, rows)
+
+
+# The score of each bot against each other.
+
+
+class CrosstableCell(Model):
+    """What a bot scored against a rival.
+
+    Attributes:
+        points: a win is a point, a tie half.
+        matches: in which they met.
+    """
+
+    points: float
+    matches: int
+
+
+class Crosstable(Model):
+    """The score of each bot against each other, of the first in the standings.
+
+    Attributes:
+        bots: ``name@version`` each, in the order of the standings.
+        names: what tables call them.
+        cells: for each bot what it scored against each; None where they have not met.
+        left_out: how many bots further down have no line.
+    """
+
+    bots: tuple[str, ...]
+    names: tuple[str, ...]
+    cells: tuple[tuple[CrosstableCell | None, ...], ...]
+    left_out: int = 0
+
+    def table(self) -> Table:
+        """Return it as CSV has it."""
+        columns = [Column("rank", "#"), Column("bot", "bot", is_number=False)]
+        columns += [Column(f"against_{number}", str(number)) for number in range(1, len(self.bots) + 1)]
+        rows = []
+        for number, (name, cells) in enumerate(zip(self.names, self.cells, strict=True), 1):
+            values = {f"against_{rival}": _share(cell) for rival, cell in enumerate(cells, 1)}
+            rows.append({"rank": number, "bot": name, **values})
+        return Table(columns, rows)
+
+
+def _share(cell: CrosstableCell | None) -> float | None:
+    return cell.points / cell.matches if cell is not None else None
+
+
+# A bot's rating at a time.
+
+MAX_CHARTED = 8
+"""Bots in a chart: there are no more colours and dashes that can be told apart."""
+
+
+class RatingPoint(Model):
+    """A bot's rating on the leaderboard of a game as it was after a tournament.
+
+    Attributes:
+        game: the game.
+        bot: ``name@version``.
+        tournament: after which.
+        at: when that was begun; UTC, ISO 8601.
+        rank: on the leaderboard.
+        bots: how many were on it.
+        mu: the rating.
+        margin_95: half the width of its 95 % interval; None before the first rated match.
+        exposure: mu - 3 sigma.
+        matches: how many the bot had played.
+        score_percent: points per match; None before the first match.
+    """
+
+    game: str
+    bot: str
+    tournament: str
+    at: str
+    rank: int
+    bots: int
+    mu: float
+    margin_95: float | None
+    exposure: float
+    matches: int
+    score_percent: float | None
+
+
+# How good a newcomer is, before the leaderboard has it.
+
+
+class FirstRating(Model):
+    """How the director of a ladder rates a newcomer, which is known as soon as its first round is recorded.
+
+    Attributes:
+        bot: ``name@version``.
+        tournament: the ladder.
+        mu: the rating.
+        margin_95: half the width of its 95 % interval.
+    """
+
+    bot: str
+    tournament: str
+    mu: float
+    margin_95: float

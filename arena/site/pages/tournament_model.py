@@ -9,13 +9,10 @@ from pydantic import Field
 
 from arena.analysis.text.tables import Column
 from arena.base.enums import ClockKind, CorrectionKind, TournamentState
-from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Table
-from arena.site.frame.sentence import Sentence
-from arena.site.pages.crosstable import Crosstable
-from arena.site.pages.progress_model import Progress
+from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Sentence, Table
 from arena.site.pages.results_model import ListedResult
-from arena.site.pages.rounds_model import ShownRounds
-from arena.site.pages.standings_model import Ranking, StandingLine, standings_csv
+from arena.site.pages.rounds_model import Progress, ShownRounds
+from arena.site.pages.standings_model import Crosstable, Ranking, StandingLine, standings_csv
 
 SHOWN_LINES = 100
 """Of standings, in a page."""

@@ -1,8 +1,4 @@
-"""The report of a tournament: the parts of its page and of other pages of the site in one file, which asks for nothing.
-
-Style and scripts are in it, allowed by their hashes; the page's policy forbids everything else. Matches are packed in
-chunks, and a chunk is unpacked when one of its matches is opened.
-"""
+"""The report and the puzzles of a tournament, each in one file that asks for nothing."""
 
 from __future__ import annotations
 
@@ -18,6 +14,8 @@ from markupsafe import Markup
 
 from arena.base.bot_text import EVERYBODY, Audience
 from arena.lab.matches.annotation import annotation_of
+from arena.site.matches.game import build_puzzle
+from arena.site.matches.games_model import PuzzleParameters, PuzzlesPage, PuzzlesParameters
 from arena.site.matches.match_model import ViewedMatch
 from arena.site.matches.viewed_match import viewed_match
 from arena.site.pages.charts import Point
@@ -29,6 +27,11 @@ from arena.site.pages.tournament_model import TournamentParameters
 from arena.site.render import Setting, asset, render_template
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredTournament
+
+# The report of a tournament: the parts of its page and of other pages of the site in one file, which asks for nothing.
+#
+# Style and scripts are in it, allowed by their hashes; the page's policy forbids everything else. Matches are packed in
+# chunks, and a chunk is unpacked when one of its matches is opened.
 
 CHUNK = 50
 """Matches packed together."""
@@ -168,3 +171,45 @@ def _rounded(digits: str) -> float:
 def policy_hash(inline: str) -> Markup:
     """Return the source expression that allows one inline style or script (Content Security Policy, level 3)."""
     return Markup(f"'sha256-{base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()}'")
+
+
+# The puzzles of a tournament as one file that loads nothing; solutions unfold.
+
+
+class NoLinks:
+    """Addresses in a file in which there is no other page."""
+
+    account = None
+
+    def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
+        """Return None: there is no such page."""
+        return None
+
+    def asset(self, name: str) -> str:
+        """Return an address where nothing is: what is needed is in the file."""
+        return ""
+
+
+def puzzles_file(home: ArenaHome, page: PuzzlesPage) -> str:
+    """Return puzzles as HTML.
+
+    Args:
+        home: where they are kept.
+        page: their list.
+    """
+    style = asset("site.css").decode()
+    name = page.tournament
+    return render_template(
+        "puzzles_file.html.jinja",
+        Setting(links=NoLinks(), is_served=False),
+        room="",
+        twin=None,
+        parameters=PuzzlesParameters(tournament=name),
+        model=page,
+        puzzles=[
+            build_puzzle(home, PuzzleParameters(tournament=name, puzzle=one.puzzle, answer=True))
+            for one in page.puzzles
+        ],
+        style=Markup(style),
+        style_hash=policy_hash(style),
+    )

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from arena.base.errors import DefinitionError
 from arena.base.records import Limits, TimeControl
-from arena.community.contests.apart import read_apart
 from arena.community.contests.contest_file import instants, read_contest, reading_of
-from arena.community.contests.contest_text import contest_text
+from arena.community.contests.contest_text import contest_text, read_apart
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.store.people.contest import ContestEntrants, ContestResults

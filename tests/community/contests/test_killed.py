@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from arena.analysis.measures.verification import verify
-from arena.community.contests.hidden_home import has_hidden_home, open_hidden_home
+from arena.community.contests.contest_homes import has_hidden_home, open_hidden_home
 from arena.store.people.contest import ContestPhase, phase_of
 from arena.store.results.connection import Database
 from tests.community.contests.samples import SEALED

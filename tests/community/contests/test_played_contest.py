@@ -5,8 +5,8 @@ import stat
 import pytest
 
 from arena.analysis.measures.verification import verify
-from arena.community.contests.hidden_home import open_hidden_home
-from arena.community.contests.hidden_place import hidden_home_path
+from arena.community.contests.contest_homes import open_hidden_home
+from arena.community.contests.contest_places import hidden_home_path
 from arena.store.people.contest import ContestPhase, ContestStage, phase_of
 from arena.tournament.run import Order, RunControl
 from tests.community.contests.samples import OPEN, SEALED

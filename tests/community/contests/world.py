@@ -8,8 +8,8 @@ from datetime import datetime
 from secrets import token_hex
 
 from arena.community.contests.played_contest import PlayedContest
-from arena.community.submissions.owners import tell_owners
 from arena.community.submissions.submission import submit
+from arena.community.submissions.upload_directory import tell_owners
 from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission import SubmissionState

@@ -4,7 +4,8 @@ from functools import partial
 
 import pytest
 
-from arena.community.ladders import kept_ladder, resting
+from arena.community.ladders import kept_ladder
+from arena.community.ladders import open_ladder as resting
 from arena.store.people import rates as record_quota
 from arena.store.people.directing import Wish
 from arena.tournament.director import run_tournament

@@ -5,7 +5,8 @@ from functools import partial
 
 import pytest
 
-from arena.community.ladders import kept_ladder, resting
+from arena.community.ladders import kept_ladder
+from arena.community.ladders import open_ladder as resting
 from arena.community.ladders.kept_ladder import KeptLadder
 from arena.community.ladders.open_ladder import OpenLadder
 from arena.server.operating.troubles import troubles

@@ -4,9 +4,8 @@ import contextlib
 
 import pytest
 
-from arena.community.play.host import LEAVING_SECONDS, NEWS_SECONDS, Host
+from arena.community.play.host import LEAVING_SECONDS, NEWS_SECONDS, Host, MenuMaker
 from arena.community.play.host_program import LOOK_SECONDS
-from arena.community.play.menu import MenuMaker
 from arena.site.matches.playing import PlayMenu
 from arena.store.home import ArenaHome
 from arena.store.people.play_slots import MENU_SECONDS

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.community.uploads.bounds import DEFAULT_LIMITS
+from arena.community.uploads.entry import DEFAULT_LIMITS
 from arena.community.uploads.unpacker import unpack_below
-from arena.community.uploads.upload_format import format_by_name
+from arena.community.uploads.upload_file import format_by_name
 from tests import needs
 from tests.community.uploads.archives import (
     BOT,

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.community.uploads.bounds import DEFAULT_LIMITS, RefusedError
+from arena.community.uploads.entry import DEFAULT_LIMITS, RefusedError
 from arena.community.uploads.unpacker import unpack_below
-from arena.community.uploads.upload_format import format_by_name
+from arena.community.uploads.upload_file import format_by_name
 from tests.community.uploads.archives import BOT, File, bot_tar, bot_zip, pax, tar_file, tar_header
 
 GOOD_ZIP = bot_zip(

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from arena.community.uploads.bounds import DEFAULT_LIMITS, RefusedError
+from arena.community.uploads.entry import DEFAULT_LIMITS, RefusedError
 from arena.community.uploads.unpacker import unpack_below
-from arena.community.uploads.upload_format import format_by_name
+from arena.community.uploads.upload_file import format_by_name
 from tests.community.uploads.hostile import HOSTILE, ZIPS
 
 LATER = {f"zip: {what}" for what in ("without a manifest", "two bots")}

@@ -12,9 +12,8 @@ import pytest
 
 from arena.base.errors import BotDefinitionError, UploadError, UsageError
 from arena.community.uploads import unpacking
-from arena.community.uploads.bounds import UnpackLimits
-from arena.community.uploads.opened import opened_bot
-from arena.community.uploads.unpacking import unpack
+from arena.community.uploads.entry import UnpackLimits
+from arena.community.uploads.unpacking import opened_bot, unpack
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.stale_cleanup import UPLOAD_PREFIX
 from tests import needs

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from arena.cli.group import run
-from arena.community.submissions.containment_note import NO_CHECKER, note_containment, noted_refusal
 from arena.community.submissions.upload_directory import UploadDirectory
-from arena.community.uploads.containment import can_contain_uploads
+from arena.community.uploads.containment import NO_CHECKER, can_contain_uploads, note_containment, noted_refusal
 from arena.sandbox.isolation import reaper
 from arena.server.operating.parts import PARTS
 from arena.store.home import ArenaHome, open_people

@@ -3,7 +3,7 @@
 import pytest
 
 from arena.base.errors import UsageError
-from arena.community.submissions.containment_note import MAX_CHARACTERS, NO_CHECKER, note_containment, noted_refusal
+from arena.community.uploads.containment import MAX_CHARACTERS, NO_CHECKER, note_containment, noted_refusal
 
 
 def test_before_the_checker_has_begun_nothing_is_taken(tmp_path):

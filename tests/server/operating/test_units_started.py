@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli.group import run
-from arena.community.submissions.containment_note import NO_CHECKER, noted_refusal
+from arena.community.uploads.containment import NO_CHECKER, noted_refusal
 
 PLACE = Path("/run/systemd/system")
 USER = "daemon"

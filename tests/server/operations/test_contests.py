@@ -8,10 +8,9 @@ import pytest
 
 from arena.base.errors import DefinitionError
 from arena.base.shipped import PREFIX, example_bots
-from arena.community.contests.apart import read_apart
+from arena.community.contests.announcing import template_names, template_text
 from arena.community.contests.contest_file import read_contest, reading_of
-from arena.community.contests.contest_text import contest_text
-from arena.community.contests.template_texts import template_names, template_text
+from arena.community.contests.contest_text import contest_text, read_apart
 from arena.games import GAMES
 from arena.server.operations import contest_changes
 from arena.server.operations.contest_form import NewContest, form_template, form_text

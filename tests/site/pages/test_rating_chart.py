@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.site.pages.rating_chart import RatingChart
-from arena.site.pages.rating_point import RatingPoint
+from arena.site.pages.charts import RatingChart
+from arena.site.pages.standings_model import RatingPoint
 
 
 def point(bot, tournament, mu, margin=1.0, at="2026-01-01"):

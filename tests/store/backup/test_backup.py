@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from arena.base.errors import StoreError, UsageError
-from arena.community.contests.hidden_home import open_hidden_home
+from arena.community.contests.contest_homes import open_hidden_home
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.server.gate.gate import Gate
 from arena.server.gate.homes import Homes

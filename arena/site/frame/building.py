@@ -1,12 +1,15 @@
-"""What can be read of the store while a page is built: the rest is left out, and the page says so in a sentence."""
+"""What builders of pages share: what can be read now, whose bots are, and sentences that name them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from arena.analysis.text.tables import printable
 from arena.base.errors import DatabaseError, NoHomeError, StoreError, text_of
+from arena.site.frame.model import ModelOfBots, NamedBot, Parameters, Sentence
 from arena.store.home import ArenaHome
 from arena.store.results.scope import ALL_TOURNAMENTS, Scope
 from arena.store.results.store import Store
@@ -14,6 +17,9 @@ from arena.store.results.values import StoredTournament
 
 if TYPE_CHECKING:
     from arena.analysis.measures.leaderboards import Leaderboard
+
+
+# What can be read of the store while a page is built: the rest is left out, and the page says so in a sentence.
 
 MAX_SENTENCES = 10
 MAX_SENTENCE_CHARACTERS = 500
@@ -90,3 +96,65 @@ def _read_all(store: Store, tournament: StoredTournament, game: str) -> bool:
     for _ in store.result_columns(tournament, game):
         pass
     return True
+
+
+# Whose the bots on a page are.
+
+Shown = TypeVar("Shown", bound=ModelOfBots)
+
+_LABEL = re.compile(r'"([^"\\]{1,200}@[^"\\@]{1,200})"')
+"""In JSON. Names that people hand in need no escapes."""
+
+
+def with_authors(home: ArenaHome, parameters: Parameters, model: Shown) -> Shown:
+    """Return what a page shows, with whose the bots on it are."""
+    store = home.store
+    if not store.owners().by_bot:
+        return model
+    name = getattr(parameters, "tournament", None)
+    known = authors_of([store.tournament(name)] if isinstance(name, str) else store.tournaments())
+    shown = set(_LABEL.findall(model.model_dump_json()))
+    return model.model_copy(update={"authors": {label: known[label] for label in sorted(shown & known.keys())}})
+
+
+def authors_of(tournaments: Iterable[StoredTournament]) -> Mapping[str, str]:
+    """Return whose the entrants of tournaments are, by ``name@version``; without those that have several, or none."""
+    found: dict[str, set[str]] = {}
+    for tournament in tournaments:
+        with suppress(StoreError):  # a newer arena has stored it
+            for bot in tournament.definition.entrants:
+                by = tournament.owners.authorship(bot)
+                found.setdefault(bot.label, set()).add(by.author if by.is_owned else "")
+    return {label: name for label, names in found.items() if len(names) == 1 for name in names if name}
+
+
+# Builds sentences that name bots.
+
+_FIRST, _LAST = "\x02", "\x03"
+"""Around names while a sentence is made; in names themselves they are not kept."""
+
+
+def marked(name: str) -> str:
+    """Return a name for a sentence that is still to be made."""
+    return f"{_FIRST}{_unmarked(name)}{_LAST}"
+
+
+def sentence(text: str, labels: Mapping[str, str]) -> Sentence:
+    """Return a sentence.
+
+    Args:
+        text: with marked names.
+        labels: ``name@version`` by name.
+    """
+    known = {_unmarked(name): label for name, label in labels.items()}
+    plain, *pieces = text.split(_FIRST)
+    bots = []
+    for piece in pieces:
+        name, _, rest = piece.partition(_LAST)
+        bots.append(NamedBot(label=known[name], name=name, start=len(plain)))
+        plain += name + rest
+    return Sentence(text=plain, bots=tuple(bots))
+
+
+def _unmarked(name: str) -> str:
+    return name.replace(_FIRST, "").replace(_LAST, "")

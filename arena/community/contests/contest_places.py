@@ -1,9 +1,48 @@
-"""Whether there is something to do for a contest now; asked often, so it loads nothing."""
+"""Where a contest has its files, and whether there is something to do for it; asked often, so it loads nothing."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
+from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, home_path
 from arena.store.people.contest import ContestPhase, ContestResults, ContestStage, StoredContest, phase_of
 from arena.store.people.people_store import PeopleStore
+
+# Where the hidden home of a contest is. The process that answers requests imports it, so it loads nothing.
+
+
+def hidden_home_path(directory: str | os.PathLike[str] | None, name: str) -> Path:
+    """Return where the hidden home of a contest is, or would be.
+
+    Args:
+        directory: of the arena's home.
+        name: of the contest.
+    """
+    return home_path(directory).resolve() / CONTESTS_DIRECTORY / name
+
+
+def has_hidden_home(directory: str | os.PathLike[str] | None, name: str) -> bool:
+    """Return whether something of a contest is hidden."""
+    return (hidden_home_path(directory, name) / DATABASE_FILE).exists()
+
+
+# Where the signed result of a contest is. The process that answers requests imports it, so it loads nothing.
+
+RESULTS = "results"
+
+
+def result_path(home: Path, contest: str) -> Path:
+    """Return where the result of a contest is, or would be: it can be made again.
+
+    Args:
+        home: the directory of the arena's home.
+        contest: its name.
+    """
+    return home / "cache" / RESULTS / f"{contest}.zip"
+
+
+# Whether there is something to do for a contest now; asked often, so it loads nothing.
 
 
 def is_reveal_due(stored: StoredContest, now: str) -> bool:
