@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of
-from arena.tournament.definition import load_definition, with_name
+from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.executors.cores import cores_for_workers
 from arena.tournament.executors.executor import Executor, Job, Played, Void, WorkQueue, void_after
@@ -156,11 +155,19 @@ def test_another_definition_of_the_same_name_is_refused_with_what_differs(write_
         run_tournament(load_definition(write_definition()), home.store, workers=1)
         with pytest.raises(DefinitionError, match=r"differs in encounters, rng_seed; give this one another name"):
             run_tournament(load_definition(write_definition(encounters=2, rng_seed=9)), home.store, workers=1)
-        changed = load_definition(write_definition())
-        bots = (replace(changed.entrants[0], digest="other"), changed.entrants[1])
+        assert run_tournament(load_definition(write_definition(file_name="t2")), home.store, workers=1).is_complete
+
+
+@pytest.mark.slow
+def test_a_bot_whose_files_have_changed_is_refused(write_definition, tmp_path):
+    own = shutil.copytree(Path(__file__).parents[2] / "bots" / "minimal", tmp_path / "own")
+    path = write_definition(bots=(own, "random_legal"))
+    with ArenaHome(tmp_path / "h") as home:
+        run_tournament(load_definition(path), home.store, workers=1)
+        with (own / "bot.py").open("a") as bot:
+            bot.write("# changed\n")
         with pytest.raises(DefinitionError, match=r"differs in the bot 'minimal@1'"):
-            run_tournament(replace(changed, entrants=bots), home.store, workers=1)
-        assert run_tournament(with_name(changed, "t2"), home.store, workers=1).is_complete
+            run_tournament(load_definition(path), home.store, workers=1)
 
 
 def test_a_second_director_is_refused_and_changes_nothing(write_definition, tmp_path):

@@ -108,8 +108,9 @@ def _trusted_owners(system: os.statvfs_result) -> set[int]:
         system: the file system that the files are in.
     """
     trusted = {0, os.geteuid()}
-    if system.f_flag & os.ST_RDONLY and not _has_root(Path("/proc/self/uid_map").read_text()):
-        trusted.add(int(Path("/proc/sys/kernel/overflowuid").read_text()))
+    with contextlib.suppress(PermissionError):  # where Landlock hides /proc there is no user namespace of a sandbox
+        if system.f_flag & os.ST_RDONLY and not _has_root(Path("/proc/self/uid_map").read_text()):
+            trusted.add(int(Path("/proc/sys/kernel/overflowuid").read_text()))
     return trusted
 
 

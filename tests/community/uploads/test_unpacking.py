@@ -266,8 +266,8 @@ def test_a_zip_made_on_windows_has_programs_by_how_they_begin(tmp_path):
 KILLED = """
 import sys
 from pathlib import Path
-from arena.community.uploads import opened
-with opened.opened_bot(sys.argv[1]) as path:
+from arena.community.uploads import unpacking
+with unpacking.opened_bot(sys.argv[1]) as path:
     print("unpacked", flush=True)
     sys.stdin.read()
 """
