@@ -11,6 +11,7 @@ import pytest
 from arena.base.enums import IsolationLevel
 from arena.base.records import Bot, TimeControl
 from arena.match.bot_pool import BotPool
+from arena.match.players import idle_detection, process_player
 from arena.match.players.idle_detection import Activity, activity_of
 from arena.sandbox.isolation.levels import choose_isolation
 from tests.leftovers import no_process_left
@@ -89,7 +90,9 @@ def test_a_bot_that_is_stopped_off_turn_is_let_go_on_for_its_end(pool, off_turn,
 
 
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
-def test_so_it_is_at_every_level(level, tmp_path):
+def test_so_it_is_at_every_level(level, tmp_path, monkeypatch):
+    monkeypatch.setattr(process_player, "END_SECONDS", 10.0)  # however busy the machine is
+    monkeypatch.setattr(idle_detection, "THREAD_GRACE_SECONDS", 0.5)
     with BotPool(choose_isolation(level)) as pool:
         assert texts(play(pool, bot(tmp_path, HANDLERS["at once"]), 2)) == says_each_once(2)
 
