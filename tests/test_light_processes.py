@@ -79,6 +79,7 @@ PROCESSES = {
         set(),
     ),
     "web": WEB,
+    "pages from rows": Process("import arena.site.pages.overview, arena.site.pages.matches", WEB.never),
     "who asks for a contest": Process(
         "import arena.community.contests.contest_text, arena.community.contests.contest_text,"
         " arena.community.contests.visibility,"

@@ -20,9 +20,9 @@ from arena.site.pages.overview_model import (
     RunningTournament,
     TournamentResult,
 )
+from arena.site.pages.progress import progress_of, winners
 from arena.site.pages.results import latest_results
 from arena.site.pages.results_model import ListedResult
-from arena.site.pages.rounds import progress_of, winners
 from arena.site.pages.rounds_model import Progress
 from arena.store.home import ArenaHome
 from arena.store.results.scope import ALL_BUT_COMPARISONS

@@ -1,9 +1,8 @@
-"""Builds the pages of a tournament and of its matches."""
+"""Builds the page of a tournament."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from arena.analysis.measures.game_statistics import GameStatistics, Share
@@ -11,13 +10,12 @@ from arena.analysis.measures.schedule import schedule_balance
 from arena.analysis.measures.standings import Standings
 from arena.analysis.text.corrections_table import corrections_table
 from arena.base.definition import Definition
-from arena.base.errors import UnknownNameError
 from arena.lab.matches.accuracy import accuracy_of_tournament
 from arena.lab.matches.puzzle import may_have_puzzles
 from arena.site.frame.model import Sentence
+from arena.site.pages.progress import progress_of
 from arena.site.pages.results import latest_results
-from arena.site.pages.results_model import ListedFault, ListedMatch, MatchesPage, MatchesParameters
-from arena.site.pages.rounds import findings, progress_of, shown_rounds
+from arena.site.pages.rounds import findings, shown_rounds
 from arena.site.pages.standings import (
     MAX_LINES,
     crosstable_of_first,
@@ -40,15 +38,11 @@ from arena.site.pages.tournament_model import (
 )
 from arena.site.pages.tournament_model import Share as ShownShare
 from arena.store.home import ArenaHome
-from arena.store.results.match_line import MatchLine
-from arena.store.results.match_lists import MatchFilter
 from arena.store.results.states import state_of
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament, disqualified
 from arena.tournament.formats.format import Placing
 from arena.tournament.rounds import ranking_of
-
-# Builds the page of a tournament.
 
 MAX_BALANCED = 20_000
 """The balance of a schedule of more matches is not counted for a page."""
@@ -188,71 +182,3 @@ def _corrections(store: Store, tournament: StoredTournament) -> tuple[LoggedCorr
         return ()
     _, rows = corrections_table(log, store.corrections.set_aside_counts(tournament))
     return tuple(LoggedCorrection(**{name: row[name] for name in LoggedCorrection.model_fields}) for row in rows)
-
-
-# A page of the matches of a tournament.
-
-
-def build_matches(home: ArenaHome, parameters: MatchesParameters) -> MatchesPage:
-    """Build a page of matches.
-
-    Raises:
-        UnknownNameError: if the tournament, a bot or the game does not exist.
-        StoreError: if what is stored is malformed.
-    """
-    tournament = home.store.tournament(parameters.tournament)
-    _check_names(tournament, parameters)
-    chosen = MatchFilter(
-        bot=parameters.bot or None,
-        rival=parameters.rival or None,
-        game=parameters.game or None,
-        termination=parameters.termination,
-        fault=parameters.fault,
-    )
-    lists, number = home.store.match_lists, tournament.number
-    older: int | None
-    newer: int | None
-    if parameters.after is not None:
-        page = lists.page(number, chosen, after=parameters.after, oldest_first=True, limit=parameters.limit)
-        lines, newer, older = page.lines[::-1], page.next, parameters.after + 1
-    else:
-        page = lists.page(number, chosen, after=parameters.before, limit=parameters.limit)
-        lines, older = page.lines, page.next
-        newer = None if parameters.before is None else parameters.before - 1
-    names = tournament.definition.shown_names
-    return MatchesPage(
-        tournament=tournament.name,
-        recorded=tournament.recorded,
-        matches=tuple(_listed(line, names) for line in lines),
-        older=older,
-        newer=newer,
-        games=tuple(dict.fromkeys(tournament.games)),
-        names=tuple(sorted({entrant.name for entrant in tournament.definition.entrants} | set(names.values()))),
-    )
-
-
-def _check_names(tournament: StoredTournament, parameters: MatchesParameters) -> None:
-    entrants = tournament.definition.entrants
-    known = {name for bot in entrants for name in (bot.name, bot.label)}
-    for name in filter(None, (parameters.bot, parameters.rival)):
-        if name not in known:
-            raise UnknownNameError("bot", name, sorted({bot.name for bot in entrants}))
-    tournament.require_game(parameters.game or None)
-
-
-def _listed(line: MatchLine, names: Mapping[str, str]) -> ListedMatch:
-    faults = line.faults or ()
-    return ListedMatch(
-        match=line.match,
-        encounter=line.encounter,
-        round=line.round,
-        game=line.game,
-        bots=line.bots,
-        names=tuple(names.get(bot, bot) for bot in line.bots),
-        scores=line.scores and tuple(score if math.isfinite(score) else None for score in line.scores),
-        ranks=line.ranks,
-        plies=line.plies,
-        termination=line.termination,
-        faults=tuple(ListedFault(seat=fault.seat, kind=fault.kind, ply=fault.ply) for fault in faults),
-        started_at=line.started_at or None,
-    )
