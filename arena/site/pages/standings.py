@@ -16,7 +16,6 @@ from arena.analysis.measures.standings_cache import tournament_standings
 from arena.analysis.text.standings_columns import standings_columns
 from arena.analysis.text.standings_table import ranking_table
 from arena.analysis.text.verdict import ranking_verdict, verdict
-from arena.base.enums import FaultKind
 from arena.ratings.environment import ppf
 from arena.site.frame.building import marked, sentence
 from arena.site.frame.model import Sentence
@@ -134,36 +133,15 @@ MAX_GROWTH = 50.0
 
 
 def standing_line(line: Standing) -> StandingLine:
-    """Return one bot's line."""
-    share = line.score_share
+    """Return one bot's line: its columns, and what pages make of the counts."""
     seats = [line.seat_share(seat) for seat in range(len(line.seat_matches))]
-    further = [column for column in standings_columns(2) if column.key not in StandingLine.model_fields]
     return StandingLine(
-        **{column.key: column.value(line) for column in further},
-        rank=line.rank,
-        bot=line.bot,
+        **{column.key: column.value(line) for column in standings_columns(2)},
         label=line.label,
-        exposure=line.rating.exposure,
-        mu=line.rating.mu,
-        sigma=line.rating.sigma,
-        margin_95=line.margin,
-        rank_95=line.rank_interval,
-        better_than_next=line.los,
-        same_as_next=line.same_as_next,
         group=line.group,
-        matches=line.matches,
         finish_counts=line.finish_counts,
-        wins=line.wins,
-        draws=line.draws,
-        losses=line.losses,
-        points=line.points,
-        score_percent=None if share is None else 100 * share,
         seat_matches=line.seat_matches,
         seat_percent=tuple(None if share is None else 100 * share for share in seats),
-        first_seat_percent=None if line.first_seat_share is None else 100 * line.first_seat_share,
-        faults={FaultKind(kind): count for kind, count in sorted(line.faults.items())},
-        author=line.author,
-        is_author_claimed=line.is_author_claimed,
     )
 
 
