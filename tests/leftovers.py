@@ -1,4 +1,4 @@
-"""What bots leave behind: processes that are not those of a server which other tests keep running."""
+"""What programs leave behind: processes and lines, without those that tests beside them cause."""
 
 import os
 import time
@@ -11,6 +11,11 @@ from arena.sandbox.isolation.launcher_client import open_launcher
 
 SECONDS_TO_END = 60.0
 """For processes that have been killed; what stays is still there then."""
+
+
+def own_errors(errors):
+    """Return what a program wrote to stderr, without the notice that tests beside it play on the same cores."""
+    return "".join(line for line in errors.splitlines(True) if "Another arena on this machine plays on" not in line)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import pytest
 
 from arena.base.programs.systemd import notify, take_inherited_socket, watchdog_seconds
 from arena.cli.group import run
+from tests.leftovers import own_errors
 
 RESTARTS = 4
 ROUNDS = 100
@@ -53,7 +54,7 @@ class Manager:
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
         out, err = self.process.communicate(timeout=60)
-        return self.process.returncode, out, err
+        return self.process.returncode, out, own_errors(err)
 
     def __enter__(self):
         return self

@@ -21,6 +21,7 @@ from arena.sandbox.isolation import reaper
 from arena.server.operating.parts import PARTS
 from arena.store.home import ArenaHome
 from tests.lab.made_puzzles import made_puzzle
+from tests.leftovers import own_errors
 from tests.server.conftest import add_tournament
 from tests.store.results.samples import definition, line, record
 from tests.test_light_processes import WEB, loaded_too_much
@@ -58,7 +59,7 @@ class Served:
         """Return the exit code and what is on stderr."""
         self.process.send_signal(number)
         _, errors = self.process.communicate(timeout=60)
-        return self.process.returncode, errors
+        return self.process.returncode, own_errors(errors)
 
 
 @contextlib.contextmanager

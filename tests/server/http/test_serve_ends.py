@@ -18,6 +18,7 @@ from arena.store.people.submission import SubmissionState
 from arena.store.people.unrated_match import Choices, MatchState
 from arena.store.people.values import Role
 from tests import needs
+from tests.leftovers import own_errors
 from tests.tournament.executors.test_conformance import wait_for_the_end_of
 
 NEVER_ANSWERS = """from arena.botkit import run
@@ -119,7 +120,7 @@ def test_it_ends_quietly_leaves_no_process_and_what_was_begun_is_begun_again_at_
             _, errors = site.process.communicate(timeout=60)
         finally:
             site.end()
-        assert (site.process.returncode, errors) == (code, "")
+        assert (site.process.returncode, own_errors(errors)) == (code, "")
         wait_for_the_end_of(processes)
         assert people.submissions.find(site.submission).state is SubmissionState.WAITING
         assert site.found_match().is_waiting

@@ -19,6 +19,7 @@ from arena.store.home import ArenaHome, open_people
 from arena.store.people.submission import SubmissionState
 from arena.store.people.values import Role
 from tests import needs
+from tests.leftovers import own_errors
 from tests.server.http.test_serve import command_lines, served
 
 REFUSED = {
@@ -63,7 +64,7 @@ class Alone:
     def end(self, number):
         self.process.send_signal(number)
         out, err = self.process.communicate(timeout=60)
-        return self.process.returncode, out, err
+        return self.process.returncode, out, own_errors(err)
 
 
 def wait_until(is_so, *processes):

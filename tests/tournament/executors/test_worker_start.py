@@ -16,6 +16,7 @@ from arena.tournament.executors.executor import Job, WorkQueue
 from arena.tournament.executors.local import LocalExecutor
 from arena.tournament.executors.worker_start import MAX_KILLED_STARTS, NO_GUARD_STATUS, StartedWorkers
 from arena.tournament.schedule import schedule, spec_of
+from tests.leftovers import own_errors
 
 RUN = """
 import sys
@@ -39,8 +40,7 @@ def run_script(tmp_path, definition, guard="if True:", at_once="", executor=""):
     script.write_text(RUN.format(guard=guard, at_once=at_once, executor=executor))
     command = [sys.executable, str(script), str(definition), str(tmp_path / "home")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    own = [line for line in done.stderr.splitlines(True) if not line.startswith("Another arena on this machine plays")]
-    return done.stdout, "".join(own)
+    return done.stdout, own_errors(done.stderr)
 
 
 def sentence(script):
