@@ -94,7 +94,7 @@ class Site:
         self._openapi_document: Rendered | None = None
         self._away_log = AwayLog()
         health = Health(home, self.versions, self.builders, self.csp_reports, events, troubles=troubles)
-        self._builder = ValueBuilder(home, self.builders, Snapshots(home().cache_directory, lambda: home().audience))
+        self._builder = ValueBuilder(home, self.builders, Snapshots(home().cache_directory))
         self.cache = PageCache(self._builder, self.versions, reads_all=lambda: home.audience.reads_all)
         self._responses = PageResponses(self.cache, links or ServedLinks(asset_digests()), health.page, frozen)
         self._feeds = Feeds(home, self.versions)

@@ -237,7 +237,7 @@ class PageCache:
     async def _load(self, entry: _Entry, page: Page, parameters: Parameters) -> None:
         has_all_words = self._reads_all()
         try:
-            earlier = await self._builder.earlier(page, parameters)
+            earlier = await self._builder.earlier(page, parameters, has_all_words)
             if earlier is not None:
                 kept, (json, seconds, _) = earlier
                 state, _, names = kept.partition(NAMES_END)
@@ -277,7 +277,7 @@ class PageCache:
             self._accept(entry, value)
             # with its progress, else "being played" would be current when no run is left
             kept = f"{stamp.version} {stamp.progress}{NAMES_END}{names}"
-            await self._builder.keep(page, parameters, kept, built)
+            await self._builder.keep(page, parameters, kept, built, has_all_words)
         finally:
             entry.building = None
             self._weigh(entry)

@@ -17,7 +17,6 @@ from typing import TypeVar
 import anyio
 from pydantic import Field, ValidationError
 
-from arena.base.bot_text import EVERYBODY, Audience
 from arena.base.shipped import code_digest
 from arena.server.http.builder_messages import BuiltValue
 from arena.server.http.builders import CRASHED, Builders
@@ -66,18 +65,13 @@ class _Head(Model):
 class Snapshots:
     """The files, the latest of each page."""
 
-    def __init__(self, cache_directory: Path, audience: Callable[[], Audience] = lambda: EVERYBODY) -> None:
-        """Prepare to read and write; nothing is done yet.
-
-        Args:
-            cache_directory: of the home.
-            audience: returns who reads the pages now; what was kept for another audience is ignored.
-        """
-        self._directory, self._audience = cache_directory / "pages", audience
+    def __init__(self, cache_directory: Path) -> None:
+        """Prepare to read and write in the cache directory of a home."""
+        self._directory = cache_directory / "pages"
         self._code = code_digest()
 
-    def read(self, page: Page, parameters: Parameters) -> tuple[str, BuiltValue] | None:
-        """Return the version and the value of a page; None if there is no file of this code."""
+    def read(self, page: Page, parameters: Parameters, has_all_words: bool = False) -> tuple[str, BuiltValue] | None:
+        """Return the version and the value of a page; None if this code has kept none for the same readers."""
         try:
             content = _read_plain(self._path(page, parameters))
             line, _, json = content.partition(b"\n")
@@ -85,11 +79,18 @@ class Snapshots:
         except (OSError, ValidationError):
             return None
         value = BuiltValue(json, head.seconds)
-        return (head.version, value) if head == self._head(page, parameters, head.version, value) else None
+        return (
+            (head.version, value) if head == self._head(page, parameters, head.version, value, has_all_words) else None
+        )
 
-    def write(self, page: Page, parameters: Parameters, version: str, value: BuiltValue) -> None:
-        """Write a file that appears only when it is complete; errors in writing it are ignored."""
-        line = self._head(page, parameters, version, value).model_dump_json().encode() + b"\n"
+    def write(
+        self, page: Page, parameters: Parameters, version: str, value: BuiltValue, has_all_words: bool = False
+    ) -> None:
+        """Write a file that appears only when it is complete; errors in writing it are ignored.
+
+        ``has_all_words`` is whether the value may have what bots wrote: it was built before the home had people.
+        """
+        line = self._head(page, parameters, version, value, has_all_words).model_dump_json().encode() + b"\n"
         if len(line) > MAX_HEAD_BYTES or len(line) + len(value.json) > MAX_FILE_BYTES:
             return
         with contextlib.suppress(OSError):
@@ -113,10 +114,10 @@ class Snapshots:
             for path, _ in _files(self._directory):
                 path.unlink(missing_ok=True)
 
-    def _head(self, page: Page, parameters: Parameters, version: str, value: BuiltValue) -> _Head:
+    def _head(self, page: Page, parameters: Parameters, version: str, value: BuiltValue, has_all_words: bool) -> _Head:
         return _Head(
             layout=LAYOUT,
-            code=f"{self._code} for all words" if self._audience().reads_all else self._code,
+            code=f"{self._code} for all words" if has_all_words else self._code,
             page=page.name,
             parameters=parameters.model_dump_json(),
             version=version,
@@ -241,14 +242,14 @@ class ValueBuilder:
 
         return await self._in_thread(freshen)
 
-    async def earlier(self, page: Page, parameters: Parameters) -> tuple[str, BuiltValue] | None:
+    async def earlier(self, page: Page, parameters: Parameters, has_all_words: bool) -> tuple[str, BuiltValue] | None:
         """Return the version and the value of a page that an earlier server has kept."""
         snapshots = self._snapshots
         if snapshots is None or page.lane is not Lane.RATINGS:
             return None
 
         def read() -> tuple[str, BuiltValue] | None:
-            kept = snapshots.read(page, parameters)
+            kept = snapshots.read(page, parameters, has_all_words)
             if kept is not None:
                 page.model.model_validate_json(kept[1].json)
             return kept
@@ -258,11 +259,13 @@ class ValueBuilder:
         except ValidationError:
             return None
 
-    async def keep(self, page: Page, parameters: Parameters, version: str, value: BuiltValue) -> None:
+    async def keep(
+        self, page: Page, parameters: Parameters, version: str, value: BuiltValue, has_all_words: bool
+    ) -> None:
         """Keep a value for the next server, if it took long to build."""
         snapshots = self._snapshots
         if snapshots is not None and page.lane is Lane.RATINGS and value.seconds >= WORTH_KEEPING_SECONDS:
-            await self._in_thread(lambda: snapshots.write(page, parameters, version, value))
+            await self._in_thread(lambda: snapshots.write(page, parameters, version, value, has_all_words))
 
     async def _in_thread(self, work: Callable[[], Value]) -> Value:
         return await anyio.to_thread.run_sync(work, limiter=self._threads)

@@ -29,6 +29,7 @@ class FakeBuilder:
         self.built, self.kept, self.first, self.seconds, self.busy_lanes = 0, [], [], 0.0, set()
         self.answer = lambda: b"%d" % self.built
         self.freshened_at, self.fresh = [], lambda json: json
+        self.may_keep = lambda: asyncio.sleep(0)
         self.may_build = asyncio.Event()
         self.may_build.set()
 
@@ -45,11 +46,12 @@ class FakeBuilder:
         self.freshened_at.append(page.name)
         return self.fresh(json)
 
-    async def earlier(self, page, parameters):
+    async def earlier(self, page, parameters, has_all_words):
         return None
 
-    async def keep(self, page, parameters, version, value):
-        self.kept.append((version, value))
+    async def keep(self, page, parameters, version, value, has_all_words):
+        await self.may_keep()
+        self.kept.append((value.json, has_all_words))
 
 
 class Pages:
@@ -439,7 +441,7 @@ async def test_what_an_earlier_server_kept_is_shown_first(pages):
     page = next(page for page in PAGE_BY_NAME.values() if page.lane is Lane.RATINGS)
     parameters = page.parameters(**dict.fromkeys(page.path_fields, "t"))
 
-    async def earlier(page, parameters):
+    async def earlier(page, parameters, has_all_words):
         return "1", BuiltValue(b"kept", 2.0)
 
     pages.builder.earlier = earlier
@@ -476,4 +478,14 @@ async def test_what_is_being_made_when_the_first_people_come_is_made_again(pages
     pages.builder.answer = lambda: b"words" if pages.builder.built == 1 else b"none"
     pages.builder.may_build.set()
     assert (await finding).value.json == b"none"
-    assert [value.json for _, value in pages.builder.kept] == [b"none"]
+    assert pages.builder.kept == [(b"none", False)]
+
+
+async def test_what_is_being_kept_when_the_first_people_come_is_kept_for_a_home_without_people(pages):
+    async def people_come():
+        pages.reads_all = False
+
+    pages.builder.may_keep = people_come
+    await pages.find()
+    await pages.built()
+    assert pages.builder.kept == [(b"1", True)]

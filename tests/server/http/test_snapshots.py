@@ -4,7 +4,6 @@ import os
 
 import pytest
 
-from arena.base.bot_text import EVERYBODY, OPERATOR
 from arena.server.http import value_builder as snapshots
 from arena.server.http.builder_messages import BuiltValue
 from arena.server.http.value_builder import Snapshots
@@ -37,10 +36,9 @@ def test_what_is_kept_is_there_at_the_next_start(files, tmp_path):
 
 def test_a_page_with_words_of_bots_is_not_kept_for_everybody(tmp_path):
     """Such as when a home gets people between two starts of the server."""
-    written, read = OPERATOR, EVERYBODY
-    Snapshots(tmp_path / "cache", lambda: written).write(PAGE, parameters(), "1", BuiltValue(b"1", 2.5))
-    assert Snapshots(tmp_path / "cache", lambda: read).read(PAGE, parameters()) is None
-    assert Snapshots(tmp_path / "cache", lambda: written).read(PAGE, parameters()) is not None
+    Snapshots(tmp_path / "cache").write(PAGE, parameters(), "1", BuiltValue(b"1", 2.5), has_all_words=True)
+    assert Snapshots(tmp_path / "cache").read(PAGE, parameters(), has_all_words=False) is None
+    assert Snapshots(tmp_path / "cache").read(PAGE, parameters(), has_all_words=True) is not None
 
 
 @pytest.mark.parametrize(
