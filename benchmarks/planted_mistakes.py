@@ -33,12 +33,12 @@ from tabulate import tabulate
 
 ROOT = Path(__file__).parents[1]
 ROOMS = {
-    "games": ("games", "conformance"),
+    "games": ("games", "protocol"),
     "ratings": ("ratings", "analysis"),
-    "protocol": ("protocol", "botkit match players"),
-    "store": ("store people", "analysis corrections"),
-    "isolation": ("isolation", "executors match monitoring"),
-    "site": ("site", "web"),
+    "protocol": ("protocol", "botkit match"),
+    "store": ("store", "tournament/corrections"),
+    "sandbox": ("sandbox", "tournament/executors match"),
+    "site": ("site", "server/http"),
 }
 """Of each room its tests, and those of rooms that import it and take bearable time."""
 SAMPLE = "not soak and (not slow or slow(sample=True))"
