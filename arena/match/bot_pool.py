@@ -28,12 +28,7 @@ IN_PROCESS = "in-process"
 
 
 class PoolKey(NamedTuple):
-    """What a player is kept under.
-
-    Attributes:
-        bot: the bot.
-        copy: which of its copies, counted from 0: a bot that plays itself runs once for each seat.
-    """
+    """What a player is kept under: a bot, and which of its copies, since one that plays itself runs for each seat."""
 
     bot: Bot
     copy: int
@@ -44,7 +39,6 @@ class BotPool:
 
     Attributes:
         players: the bots that are kept, those idle the longest first.
-        referee: of the match that is being played; None between matches.
     """
 
     def __init__(
@@ -54,14 +48,7 @@ class BotPool:
         fresh_bots: bool = False,
         shares_cores: bool = False,
     ) -> None:
-        """Prepare to play matches.
-
-        Args:
-            isolation: the level from ``choose_isolation``.
-            limits: what a bot may use.
-            fresh_bots: launch every bot again for every match.
-            shares_cores: another arena plays on the same cores; records say so.
-        """
+        """Prepare to play matches; ``shares_cores``: another arena plays on the same cores, and records say so."""
         self.players: dict[PoolKey, ProcessPlayer | FunctionPlayer] = {}
         self.referee: Referee | None = None
         self._isolation = isolation
@@ -86,9 +73,6 @@ class BotPool:
         """Play one match.
 
         Args:
-            spec: the match.
-            observer: called with each state.
-            people: the human players by seat; bots play in all other seats.
             before_asking: called before a player is asked, when no clock runs.
 
         Raises:
@@ -138,11 +122,7 @@ class BotPool:
         return IN_PROCESS if any(bot.is_function for bot in spec.bots) else self._isolation.label
 
     def take(self, key: PoolKey) -> ProcessPlayer | FunctionPlayer:
-        """Return the player that is kept under a key, which is no longer kept then, or a new one.
-
-        Raises:
-            UsageError: if it is a Python function of another process.
-        """
+        """Return the player that is kept under a key, which is no longer kept then, or a new one."""
         if key in self.players:
             return self.players.pop(key)
         if isinstance(key.bot, FunctionBot):
@@ -171,7 +151,6 @@ class BotPool:
 
 
 def _close(player: ProcessPlayer | FunctionPlayer, is_interrupted: bool) -> None:
-    """End a bot; whoever ends this program doesn't wait for one that thinks."""
     if is_interrupted:
         player.close(grace_seconds=0)
     else:

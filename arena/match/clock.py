@@ -17,11 +17,7 @@ NO_LIMIT_SECONDS = 24 * 3600.0
 
 
 class SeatClock:
-    """Keeps the bank of one seat through a match.
-
-    Attributes:
-        bank_seconds: what is left in the bank; None without one.
-    """
+    """Keeps the bank of one seat through a match."""
 
     def __init__(self, time_control: TimeControl) -> None:
         per_action = time_control.per_action_seconds
@@ -53,17 +49,7 @@ def build_request(
     actions: Sequence[Any],
     margin_seconds: float,
 ) -> Request:
-    """Return the question for the seat to act, with the fields that its player wants.
-
-    Args:
-        game: the rules.
-        state: the position.
-        wants: the parts of the question that the player wants.
-        clock: of the seat.
-        ply: the number of actions so far.
-        actions: ``[seat, action]`` for every action since the player was last asked.
-        margin_seconds: forgiven beyond the clock.
-    """
+    """Return the question for the seat to act, with the fields that its player wants."""
     return Request(
         ply,
         actions,

@@ -17,8 +17,6 @@ def final_ranks(game: Game[Any], state: Any, forfeited: Sequence[int]) -> list[i
     after all of them; of two, the earlier one is last.
 
     Args:
-        game: the rules.
-        state: the state in which the match ended, over or not.
         forfeited: the seats that forfeited, in order.
     """
     by_rules = game.ranks(state)

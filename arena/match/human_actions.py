@@ -9,17 +9,7 @@ from arena.games import Game
 
 
 def read_action(game: Game[Any], state: Any, legal: Sequence[Any], text: str) -> Any:
-    """Return what a person has typed as an action.
-
-    Args:
-        game: the rules.
-        state: the position.
-        legal: the actions that may be played in it.
-        text: what was typed.
-
-    Raises:
-        IllegalActionError: if it is no action, or breaks a rule.
-    """
+    """Return what a person has typed as an action; raise IllegalActionError if it breaks a rule."""
     action = game.parse_action(text)
     if action not in legal:
         game.apply(state, action)  # which says why not
@@ -27,11 +17,6 @@ def read_action(game: Game[Any], state: Any, legal: Sequence[Any], text: str) ->
 
 
 def kept_after_undo(actions: Sequence[Sequence[Any]], seat: int) -> int | None:
-    """Return how many actions stay when a person takes the last one of their own back; None without one.
-
-    Args:
-        actions: each begins with the seat that acted.
-        seat: of the person.
-    """
+    """Return how many actions stay when a person takes the last one of their own back; None without one."""
     own = [ply for ply, (actor, *_) in enumerate(actions) if actor == seat]
     return own[-1] if own else None

@@ -47,11 +47,7 @@ VERSIONS = {"arena": __version__, "protocol": str(PROTOCOL_VERSION), "python": p
 
 
 class Referee:
-    """One match.
-
-    Attributes:
-        match: its number.
-    """
+    """One match."""
 
     def __init__(
         self,
@@ -61,14 +57,7 @@ class Referee:
         observer: Observer | None = None,
         before_asking: Callable[[], None] | None = None,
     ) -> None:
-        """Prepare the match.
-
-        Args:
-            spec: the match.
-            players: one for each seat.
-            isolation: the level the players run under, for the record.
-            observer: called with each state.
-            before_asking: called before a player is asked, when no clock runs.
+        """Prepare the match; ``before_asking`` is called before a player is asked, when no clock runs.
 
         Raises:
             MatchStateError: if the number of players is not that of the game: our own mistake.
@@ -205,7 +194,6 @@ class Referee:
         self._send_updates()
 
     def _ask_for_action(self, seat: int) -> None:
-        """Ask one seat for one action and apply it, or turn its fault into a forfeit."""
         clock = self._clocks[seat]
         player = self._players[seat]
         ply = len(self._actions)
@@ -319,7 +307,6 @@ class Referee:
         return Places(self._spec.bots).removed(text) if "/" in text else text
 
     def _wall_seconds_of(self, seat: int) -> float:
-        """Return the wall time of all actions of a seat."""
         return sum(
             seconds or 0.0 for (actor, _), seconds in zip(self._actions, self._wall, strict=True) if actor == seat
         )

@@ -41,12 +41,7 @@ def states_of(record: MatchRecord) -> Iterator[tuple[Game[Any], Any]]:
 
 
 def check_record(record: MatchRecord) -> None:
-    """Replay a record and compare its scores, ranks and termination with those by the rules.
-
-    Raises:
-        ReplayError: if they differ.
-        GameError: if the rules of the game are wrong.
-    """
+    """Replay a record and compare its scores, ranks and termination with those by the rules."""
     game, state = list(states_of(record))[-1]
     forfeited = [fault.seat for fault in record.faults]
     plies, limit = len(record.actions), record.ply_limit

@@ -31,15 +31,9 @@ class Reproduction:
     """The result of a repro.
 
     Attributes:
-        seat: the bot's.
-        ply: where its fault was recorded, or the last ply reached.
-        recorded: the recorded fault; None if there was none.
-        fault: the fault it committed now; None if it committed none.
         differences: where it acted otherwise than recorded.
         asked: the number of times it was asked for an action.
         frames: everything it was sent up to its fault or its last action, in order.
-        stderr: what it wrote there.
-        transcript: the conversation; of the answers, the last.
     """
 
     seat: int
@@ -64,12 +58,8 @@ def whom_to_repeat(record: MatchRecord, ply: int | None, seat: int | None) -> tu
     """Return the seat and the ply to go to.
 
     Args:
-        record: the match.
         ply: the ply that was asked for; by default that of the fault, or the last.
         seat: the seat that was asked for; by default the one at fault, or the one to act at ``ply``.
-
-    Raises:
-        UsageError: if the match has no such seat or ply.
     """
     plies, seats = len(record.actions), len(record.bots)
     if seat is not None and seat >= seats:
@@ -85,25 +75,14 @@ def whom_to_repeat(record: MatchRecord, ply: int | None, seat: int | None) -> tu
 
 
 def repeat(record: MatchRecord, player: ProcessPlayer, seat: int, ply: int) -> Reproduction:
-    """Launch a bot and lead it through its part of a match, up to a ply, or to the end of the match.
+    """Launch a bot and lead it through its part of a match, up to a ply or to the end.
 
-    It is sent the recorded actions, even where it answers otherwise now.
-
-    Args:
-        record: the match.
-        player: of the bot; its transcript keeps all that the bot is sent.
-        seat: the bot's.
-        ply: the last ply at which it is asked.
-
-    Raises:
-        VoidMatchError: if the arena itself failed.
+    It is sent the recorded actions, even where it answers otherwise now; its transcript keeps all of them.
     """
     return _Repetition(record, player, seat, ply).run()
 
 
 class _Repetition:
-    """The part of a recorded match that one bot saw, played again from the record."""
-
     def __init__(self, record: MatchRecord, player: ProcessPlayer, seat: int, ply: int) -> None:
         self._record = record
         self._player = player
@@ -148,7 +127,6 @@ class _Repetition:
         )
 
     def _play(self) -> Fault | None:
-        """Send the bot its part of the match; return the fault it commits, if any."""
         record, seat = self._record, self._seat
         try:
             self._player.begin(_seating(record, seat))
@@ -176,7 +154,6 @@ class _Repetition:
         return self._record.opening_plies <= ply and (ply < len(self._record.actions) or self._recorded is not None)
 
     def _ask(self, game: Game[Any], state: Any) -> None:
-        """Ask the bot for the next action, and compare it with the recorded one."""
         record, ply = self._record, self._at
         self._asked += 1
         action = self._player.ask(self._request(game, state)).action
@@ -199,7 +176,6 @@ class _Repetition:
 
 
 def _as_recorded(action: Any) -> Any:
-    """Return an action with lists for tuples, as records have it."""
     return [_as_recorded(part) for part in action] if isinstance(action, list | tuple) else action
 
 

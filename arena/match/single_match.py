@@ -42,10 +42,6 @@ def play_until_judged(play: Callable[[MatchSpec], MatchRecord], spec: MatchSpec)
 
     Args:
         play: plays a match once. If the same bot was to act in every try, the referee takes the last for its fault.
-        spec: the match.
-
-    Raises:
-        LateError: if nobody can say even after ``MAX_TRIES`` tries.
     """
     for _ in range(MAX_TRIES - 1):
         try:
@@ -74,14 +70,8 @@ def play_match(
     """Play one match in this process, again if nobody can tell whether a bot kept its time; not with people.
 
     Args:
-        game: the game's name or dotted path.
         bots: one for each seat, or a single list of them: a ``Bot``, the path of one, ``arena:NAME``, or a function
             ``choose(game, state, clock)``, which plays in this process, without isolation.
-        options: the game's options.
-        rng_seed: given to every bot.
-        time_control: the time rules; by default one second per action.
-        isolation: "auto", or a level that is demanded.
-        limits: what a bot may use.
         observer: called with each state.
         people: the human players by seat; ``bots`` has ``HUMAN`` in their seats.
         opening_actions: played before the first player is asked.
@@ -126,7 +116,6 @@ def play_match(
 
 
 def _each(given: Iterable[Entrant | Sequence[Entrant]]) -> Iterator[Entrant]:
-    """Yield what is given, and what lists have in place of the lists."""
     for entrant in given:
         if isinstance(entrant, list | tuple):
             yield from entrant
@@ -148,19 +137,11 @@ def ask_bot(
     """Ask a bot what it would do in a position, in the place of the seat to act.
 
     Args:
-        bot: it is launched for this one question.
-        game: the game's name or dotted path.
-        options: the game's options.
         actions: ``[seat, action]`` for every action that led to the position.
-        rng_seed: given to it.
-        time_control: the time rules; by default one second.
-        isolation: "auto", or a level that is demanded.
-        limits: what it may use.
 
     Raises:
         BotError: if it fails.
         IllegalActionError: if its action is not legal, or those that led to the position are not.
-        UsageError: if the bot can't be built.
     """
     rules = checked_game(make_game(game, **options), game)
     state = rules.initial_state()

@@ -43,10 +43,6 @@ def comparison_definition(
     """Return the tournament that compares two bots.
 
     Two bots of the same name and version (one program with different arguments) are named "new" and "old".
-
-    Raises:
-        UsageError: if the game or its options are wrong, or a bot does not claim to play it or could not load it.
-        DefinitionError: if the name or the limit of plies is.
     """
     rules = make_game(game, **options)
     check_game_of(game, (new, old))
@@ -79,15 +75,7 @@ def comparison_definition(
 
 @dataclass(frozen=True)
 class ComparisonResult:
-    """The result of a comparison.
-
-    Attributes:
-        verdict: the decision with its evidence.
-        hypotheses: what was tested.
-        duplicate_encounters: encounters that repeated an earlier one and did not count.
-        players: in each match.
-        faults: by kind, of the new and of the old bot, in all matches that were played.
-    """
+    """The result of a comparison; faults by kind, of the new and of the old bot, in all matches that were played."""
 
     verdict: Verdict
     hypotheses: Hypotheses

@@ -56,7 +56,6 @@ def load_definition(path: str | os.PathLike[str], bots: KnownBots | None = None)
 
 
 def _key(number: int) -> str:
-    """Return what the table of an entrant says that is not named by a text: no path and no name."""
     return f"\n{number}"
 
 
@@ -85,8 +84,6 @@ def make_definition(
     """Return a tournament's definition without a tournament file.
 
     Args:
-        name: of the tournament.
-        game: the game.
         entrants: bots, paths from the working directory, ``arena:NAME``, names of submitted bots, or functions
             ``choose(game, state, clock)``; as a map, under the names they have in this tournament.
         bots: the submitted bots, ``home.bots``.
@@ -113,11 +110,7 @@ def make_definition(
 
 
 def with_name(definition: Definition, name: str, bots: KnownBots | None = None) -> Definition:
-    """Return the same tournament under another name.
-
-    Raises:
-        DefinitionError: if the name is refused.
-    """
+    """Return the same tournament under another name."""
     check_tournament_name(name, "name", bots)
     return replace(definition, name=name)
 
@@ -138,22 +131,12 @@ def check_ply_limit(ply_limit: int, opening_plies: int) -> None:
 
 
 class _Entry(NamedTuple):
-    """An entrant of a file.
-
-    Attributes:
-        place: of the entrant in the file, for messages.
-        name_place: of its name.
-        load: returns the bot, or raises UsageError.
-    """
-
     place: str
     name_place: str
     load: Callable[[], Bot]
 
 
 class _Builder:
-    """Makes a definition from a file, whose shape has been checked, and collects every fault in its contents."""
-
     def __init__(
         self,
         file: CommonKeys,
@@ -162,7 +145,6 @@ class _Builder:
         faults: list[str],
         given: Mapping[str, Entrant],
     ) -> None:
-        """Take what ``build`` needs; ``given`` has the entrants that are no texts, by what their tables say."""
         self._file = file
         self._path = path
         self._bots = bots
@@ -315,9 +297,6 @@ class _Builder:
 def find_entrant(text: str, args: Sequence[str], base: Path, bots: KnownBots | None) -> Bot:
     """Return the bot that ``text`` names: a path from ``base``, ``arena:NAME``, or a submitted ``name`` or
     ``name@version``.
-
-    Raises:
-        UsageError: if there is no such bot.
     """
     try:
         path = base / bot_path(text)
@@ -336,8 +315,6 @@ def find_entrant(text: str, args: Sequence[str], base: Path, bots: KnownBots | N
 
 
 class _collecting:  # noqa: N801 - reads as a phrase
-    """Collects the text of a UsageError instead of raising it."""
-
     def __init__(self, faults: list[str]) -> None:
         self._faults = faults
 

@@ -1,8 +1,6 @@
-"""The director: plays a tournament from its definition to the last record, and resumes it after any interruption.
+"""Plays a tournament from its definition to the last record, and resumes it after any interruption.
 
-The schedule is in the store before the first match; where rounds depend on results, each round is there before its
-first match. A match is recorded once, by the director alone; a match without a record is still to be played. So there
-is nothing to repair after Ctrl-C, kill -9 or a power cut: run the same command again.
+A match without a record is still to be played. So there is nothing to repair after Ctrl-C, kill -9 or a power cut.
 """
 
 from __future__ import annotations
@@ -40,8 +38,6 @@ def run_tournament(
     """Play the matches of a tournament that have no record yet.
 
     Args:
-        definition: the tournament; if the store has one of its name, it must agree with it.
-        store: where the schedule and the records are.
         workers: matches at a time on this machine; by default as the definition says, else one for each core.
         log_path: the log file; None for no log.
         listener: called when matches have been recorded, and every now and then while none have.
@@ -50,9 +46,6 @@ def run_tournament(
         refresh: called before each round of a ladder; returns a changed definition (entrants, and when it stops), or
             None. Not called if the executor takes no new bots.
         control: asked between matches whether to continue; by default the run ends when there is nothing left to play.
-
-    Returns:
-        The progress of the tournament at the end; ``is_stopped`` says whether the control has ended the run.
 
     Raises:
         DefinitionError: if the store has another tournament of this name.

@@ -24,13 +24,7 @@ MAX_SECONDS = 30.0
 
 @dataclass
 class BotFailures:
-    """The failures of a bot.
-
-    Attributes:
-        matches: how many it played.
-        count: how many of them it forfeited.
-        first: its first fault.
-    """
+    """How many of its matches a bot forfeited, and its first fault."""
 
     matches: int = 0
     count: int = 0
@@ -42,9 +36,6 @@ class Measurement:
     """What the matches have shown.
 
     Attributes:
-        records: the matches without a fault, by the number of their game.
-        bots: what each bot did, by ``name@version``.
-        voids: why matches have no result, as the arena failed.
         is_cut: whether matches were stopped because they did not end in time.
         start_seconds: what starting its bots adds to a match, if every match has fresh ones.
     """
@@ -66,18 +57,7 @@ class _TimeIsUpError(Exception):
 
 
 def measure(definition: Definition, lines: Mapping[int, Sequence[ScheduledMatch]], workers: int) -> Measurement:
-    """Play matches of a tournament, of all its games in turn, under its own conditions.
-
-    Args:
-        definition: the tournament.
-        lines: the matches to play, by the number of their game.
-        workers: matches at a time.
-
-    Raises:
-        BotDefinitionError: if a bot can't be built.
-        UsageError: if workers can't be started.
-        KeyboardInterrupt: after every process has been ended.
-    """
+    """Play matches of a tournament, of all its games in turn, under its own conditions."""
     game_of = {line.match: game for game, own in lines.items() for line in own}
     in_turn = [line for line in chain(*zip_longest(*lines.values())) if line is not None]
     queue = WorkQueue(_until(time.monotonic() + BEGIN_SECONDS, [spec_of(line, definition) for line in in_turn]))

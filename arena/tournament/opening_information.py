@@ -80,13 +80,7 @@ _STATES = 40_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluated:
-    """What encounters of the model bots from an opening have come to.
-
-    Attributes:
-        opening: the opening.
-        lead: the mean of X.
-        square: the mean of X^2.
-    """
+    """What encounters of the model bots from an opening have come to: the mean of X, and that of X²."""
 
     opening: Opening
     lead: float
@@ -116,14 +110,7 @@ def _can_be_chosen(choice: GameChoice, plies: int) -> bool:
 
 
 def _too_many_states(choice: GameChoice, plies: int, states: int | None, enough: int) -> str:
-    """Return why openings can't be chosen.
-
-    Args:
-        choice: the game.
-        plies: of an opening.
-        states: how many follow it at least; None if that is not known.
-        enough: with how many plies there may be few enough; 0 if that is not known.
-    """
+    """Return why openings can't be chosen: too many ``states`` follow; after ``enough`` plies there may be few."""
     many = "more" if states is None else f"{states:,}" if states < 10**15 else f"about 10^{len(str(states)) - 1}"
     return (
         f'openings: choose = "information": {choice.game} with {dict(choice.options)!r:.200} has {many} states after an'
@@ -139,11 +126,7 @@ def is_judged_by_playouts(choice: GameChoice, plies: int) -> bool:
 
 
 def with_openings(definition: Definition) -> Definition:
-    """Return a definition with its openings chosen, if they are still to be.
-
-    Raises:
-        DefinitionError: if no opening of that many plies can be played, or there are too many states after it.
-    """
+    """Return a definition with its openings chosen, if they are still to be."""
     if all(one.lines for one in definition.openings):
         return definition
     chosen = []
@@ -182,19 +165,11 @@ def _chosen_lines(choice: GameChoice, plies: int, rng_seed: int, seed: int, want
 
 
 def _share(wanted: int, candidates: int) -> int:
-    """Return how many are chosen: all if there are few, and of many no more than half."""
     return min(wanted, candidates if candidates < LEAST_CANDIDATES else candidates // 2)
 
 
 def most_even(game: Game[Any], candidates: Sequence[Opening], seed: int, count: int) -> list[Opening]:
-    """Return the ``count`` openings from which random playouts end nearest to even, in the order of the candidates.
-
-    Args:
-        game: not from ``checked_game``, so that its kernel is found.
-        candidates: the openings.
-        seed: of the playouts.
-        count: how many are chosen.
-    """
+    """Return the ``count`` openings from which random playouts end nearest to even, in the order of the candidates."""
     margins = [playout_margin(game, one, derived_seed(seed, number)) for number, one in enumerate(candidates)]
     ranked = sorted(range(len(candidates)), key=lambda number: (margins[number].square, number))
     return [candidates[number] for number in sorted(ranked[:count])]
@@ -204,14 +179,7 @@ def evaluated(choice: GameChoice, plies: int, rng_seed: int, seed: int, most: in
     """Yield random openings with what they tell, each once: ``most`` of them at most.
 
     Args:
-        choice: the game.
-        plies: of each opening.
-        rng_seed: of the openings.
-        seed: of the encounters.
         most: how many at most; fewer on a board with many states, but no fewer than ``LEAST_CANDIDATES``.
-
-    Raises:
-        DefinitionError: if no opening of that many plies can be played, or there are too many states after it.
     """
     game: Any = make_game(choice.game, **choice.options)
     checked = checked_game(game, choice.game)
@@ -271,14 +239,7 @@ Openings = tuple[tuple[GameOpenings, ...], int]
 
 
 def openings_in(file: CommonKeys, base: Path, games: Sequence[GameChoice], faults: list[str]) -> Openings:
-    """Return the openings that a file asks for; what is wrong with them is added to the faults.
-
-    Args:
-        file: the file, whose shape has been checked.
-        base: the directory that paths in it begin at.
-        games: of the tournament.
-        faults: of the file.
-    """
+    """Return the openings that a file asks for; what is wrong with them is added to the faults."""
     table = file.openings
     if table is None:
         return (), file.opening_plies

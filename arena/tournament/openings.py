@@ -39,12 +39,6 @@ def openings(game: Game[Any], plies: int, rng_seed: int) -> Iterator[Opening]:
 
     Args:
         game: from ``checked_game``.
-        plies: the length of each opening.
-        rng_seed: all openings follow from it.
-
-    Raises:
-        DefinitionError: if no opening of that many plies leaves everybody in the match.
-        GameError: if the rules of the game are wrong.
     """
     seen: set[Opening] = set()
     looks_for_new = plies > 0
@@ -66,12 +60,7 @@ def openings(game: Game[Any], plies: int, rng_seed: int) -> Iterator[Opening]:
 
 
 def has_opening(game: Game[Any], plies: int) -> bool:
-    """Return whether an opening of that many plies leaves everybody in the match, as far as chance finds one.
-
-    Args:
-        game: its rules.
-        plies: the length of an opening.
-    """
+    """Return whether an opening of that many plies leaves everybody in the match, as far as chance finds one."""
     lengths = []
     for attempt in range(TRIES):
         lengths.append(len(_random_actions(game, plies, ("check", attempt))))
@@ -83,7 +72,6 @@ def has_opening(game: Game[Any], plies: int) -> bool:
 
 
 def _random_actions(game: Game[Any], plies: int, seed: tuple[object, ...]) -> Opening:
-    """Return random legal actions; fewer than ``plies`` if one more ends the match or eliminates a seat."""
     state = game.initial_state()
     actions = []
     for ply in range(plies):
@@ -107,11 +95,7 @@ MAX_TEXT = 20_000
 
 
 def text_of(game: Game[Any], opening: Opening) -> str:
-    """Return an opening as text.
-
-    Raises:
-        DefinitionError: if the game writes an action so that it can't be read from among others.
-    """
+    """Return an opening as text."""
     texts = [game.format_action(action) for action in opening]
     for text in texts:
         if not text or text.split() != [text]:
@@ -123,18 +107,7 @@ def text_of(game: Game[Any], opening: Opening) -> str:
 
 
 def read_lines(game: Game[Any], lines: Sequence[str], where: str) -> list[Opening]:
-    """Return openings from their texts.
-
-    Args:
-        game: from ``checked_game``.
-        lines: the texts.
-        where: they come from, for the message.
-
-    Raises:
-        DefinitionError: if they are none or too many; or one is illegal, ends the match, takes a seat out, or is there
-            twice.
-        GameError: if the rules of the game are wrong.
-    """
+    """Return openings from their texts."""
     if not 1 <= len(lines) <= MAX_LINES:
         raise DefinitionError(f"{where}: {len(lines):,} openings; expected 1 to {MAX_LINES:,}")
     numbers: dict[Opening, int] = {}
@@ -184,7 +157,6 @@ class ListedOpenings:
 
 
 def _order(length: int, *seed: object) -> list[int]:
-    """Return the numbers below ``length`` in an order that follows from the seed."""
     return sorted(range(length), key=lambda k: derived_seed("order of openings", *seed, k))
 
 
@@ -213,12 +185,7 @@ class BookFile(BaseModel):
 
 
 def read_book(path: Path, choice: GameChoice) -> tuple[Opening, ...]:
-    """Return the openings of a book for a game with its options.
-
-    Raises:
-        DefinitionError: if the file is no book, or one for another game, or one of its openings can't be played.
-        GameError: if the rules of the game are wrong.
-    """
+    """Return the openings of a book for a game with its options."""
     book = check_model(BookFile, read_toml(path, DefinitionError), path, DefinitionError)
     if book.game != choice.game:
         given = shortened_text(repr(book.game))
@@ -237,17 +204,7 @@ def read_book(path: Path, choice: GameChoice) -> tuple[Opening, ...]:
 
 
 def book_text(game: Game[Any], path: str, openings: Iterable[tuple[Opening, str]], about: str) -> str:
-    """Return a book as text.
-
-    Args:
-        game: with its options.
-        path: the game's name or dotted path.
-        openings: each with what is to be said of it.
-        about: what they are, in a line.
-
-    Raises:
-        DefinitionError: if an action of the game can't be written into a line.
-    """
+    """Return a book as text: each opening with a comment on it, below a line about them all."""
     return "\n".join(_lines(game, path, openings, about)) + "\n"
 
 

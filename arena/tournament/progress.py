@@ -80,12 +80,7 @@ class Progress:
 
 
 class TimeLeft(NamedTuple):
-    """An estimate of the time a run still takes.
-
-    Attributes:
-        seconds: until the first limit is reached.
-        is_rough: whether it is extrapolated from the widest interval.
-    """
+    """An estimate of the time a run still takes."""
 
     seconds: float
     is_rough: bool = False
@@ -167,14 +162,6 @@ class LiveWriter:
         executor: Executor,
         now: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
-        """Prepare to write.
-
-        Args:
-            store: where it is written.
-            tournament: that is played.
-            executor: that plays it.
-            now: the time in seconds.
-        """
         self._store = store
         self._state = store.live_state(tournament)
         self._executor = executor
@@ -195,12 +182,7 @@ class LiveWriter:
         self._try(self._state.clear)
 
     def update(self, progress: Progress, ended: Collection[int] = ()) -> None:
-        """Write what has changed, as often as is allowed.
-
-        Args:
-            progress: of the run.
-            ended: the matches that have been recorded or were void since the last call.
-        """
+        """Write what has changed, as often as is allowed; ``ended``: matches recorded or void since the last call."""
         now = self._now()
         self._rate.add(now, progress.played)
         self._ended |= self._shown.intersection(ended)
@@ -263,13 +245,10 @@ class LiveWriter:
 
 
 class _Rate:
-    """Counts matches by time."""
-
     def __init__(self, now: float) -> None:
         self._counts = deque([(now, 0)])
 
     def add(self, now: float, played: int) -> None:
-        """Note how many matches have been played; counts that are older than is needed are forgotten."""
         counts = self._counts
         if played == counts[-1][1] or now - counts[-1][0] < RATE_SECONDS / RATE_MATCHES:
             return
@@ -278,6 +257,5 @@ class _Rate:
             counts.popleft()
 
     def per_second(self, now: float, played: int) -> float | None:
-        """Return the matches per second of late; None while no match has ended."""
         since, before = self._counts[0]
         return round((played - before) / (now - since), 3) if played and now > since else None

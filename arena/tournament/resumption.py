@@ -25,15 +25,7 @@ from arena.tournament.schedule import schedule
 
 
 def with_corrections(definition: Definition, stored: StoredTournament) -> Definition:
-    """Return a definition with what corrections have changed in the stored one since the tournament began.
-
-    Args:
-        definition: from a tournament file; it may have the corrected bots already.
-        stored: the tournament.
-
-    Raises:
-        BotDefinitionError: if a bot that has come by a correction is not there any more, or has changed since.
-    """
+    """Return a definition with what corrections have changed in the stored one since the tournament began."""
     corrected = stored.definition
     definition = replace(definition, absences=corrected.absences)
     late = late_entrants(stored.corrections)
@@ -63,7 +55,6 @@ def late_entrants(corrections: Iterable[Correction]) -> frozenset[int]:
 
 
 def _numbers_by_label(stored: StoredTournament, late: Collection[int]) -> dict[str, int]:
-    """Return the numbers of late entrants by the labels that they have or had; they may be anywhere in the file."""
     numbers = {stored.definition.entrants[k].label: k for k in late}
     for c in stored.corrections:
         entrant = c.details.entrant
@@ -126,24 +117,14 @@ MAX_NAMED = 5
 
 
 class Resumed(NamedTuple):
-    """A tournament in the store.
-
-    Attributes:
-        definition: the one given; for a ladder, with everybody who entered earlier.
-        stored: the tournament in the store.
-    """
+    """A tournament in the store."""
 
     definition: Definition
     stored: StoredTournament
 
 
 def create_or_resume(definition: Definition, store: Store) -> Resumed:
-    """Find the tournament in the store, or create it there with its schedule.
-
-    Raises:
-        DefinitionError: if the stored one differs in something that results depend on.
-        BotDefinitionError: if a bot that has come by a correction is not there any more, or has changed since.
-    """
+    """Find the tournament in the store, or create it there with its schedule."""
     found = store.find_tournament(definition.name)
     if found is None:
         definition = with_openings(definition)
@@ -163,11 +144,7 @@ def create_or_resume(definition: Definition, store: Store) -> Resumed:
 
 
 def brought_up_to_date(definition: Definition, found: StoredTournament) -> Definition:
-    """Return a definition with what has happened to its tournament since: who entered earlier, and corrections.
-
-    Raises:
-        BotDefinitionError: if a bot that has come by a correction is not there any more, or has changed since.
-    """
+    """Return a definition with what has happened to its tournament since: who entered earlier, and corrections."""
     definition = _with_stored_digests(with_stored_openings(definition, found.definition), found.definition)
     if format_class(definition).open_entry:
         definition = _with_earlier_entrants(definition, found.definition)
@@ -189,13 +166,11 @@ def with_stored_openings(definition: Definition, stored: Definition) -> Definiti
 
 
 def _named(differing: Sequence[str]) -> str:
-    """Return the first few differences: where a bot has changed, all variants of a tuning have."""
     more = len(differing) - MAX_NAMED
     return ", ".join(differing[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _advice(differing: Sequence[str]) -> str:
-    """Return what to do about the differences."""
     advice = "give this one another name (--name NAME)"
     if all(name.startswith("the bot ") for name in differing):
         return f"{advice}, or give the entrant its new files (arena replace)"
@@ -220,8 +195,6 @@ def differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -
     """Name what differs between the identities of two definitions, the entrants by their names.
 
     Args:
-        stored: the identity in the store.
-        given: another one.
         may_grow: whether the other one may have more entrants, after those that are stored.
     """
     settings = [name for name in {**given, **stored} if name != "entrants"]

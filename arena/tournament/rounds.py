@@ -21,13 +21,6 @@ class TournamentRounds:
     """The rounds of a tournament so far, and the next one."""
 
     def __init__(self, definition: Definition, store: Store, tournament: StoredTournament) -> None:
-        """Begin after the rounds that are in the store.
-
-        Args:
-            definition: the tournament.
-            store: has its schedule and records.
-            tournament: the same in the store.
-        """
         self._definition = definition
         self._store = store
         self._tournament = tournament
@@ -48,11 +41,6 @@ class TournamentRounds:
         """Return the rounds of a ladder whose entrants, or whose end, may have changed.
 
         These are the same if its results are those that were counted here, and later ones; else all are counted again.
-
-        Args:
-            definition: the tournament as it is now.
-            store: has its schedule and records.
-            tournament: the same in the store.
         """
         if store is not self._store or not self._are_as_before(tournament):
             return TournamentRounds(definition, store, tournament)
@@ -61,7 +49,6 @@ class TournamentRounds:
         return self
 
     def _are_as_before(self, tournament: StoredTournament) -> bool:
-        """Return whether nothing but later rounds and results has come to what was counted."""
         before = self._tournament
         if (tournament.number, tournament.corrections) != (before.number, before.corrections):
             return False
@@ -75,9 +62,6 @@ class TournamentRounds:
 
         Args:
             sitting_out: entrants of a ladder who are not paired in this round.
-
-        Raises:
-            DefinitionError: if the format finds no pairings for a round that should follow.
         """
         if not self._format.needs_results:
             return []
@@ -138,11 +122,7 @@ def meetings(results: Sequence[StoredResult], definition: Definition) -> list[Me
 
 
 def played_format(store: Store, tournament: StoredTournament) -> Format[Any]:
-    """Return the format of a tournament after all its complete rounds.
-
-    Raises:
-        DefinitionError: if the stored definition does not fit its format.
-    """
+    """Return the format of a tournament after all its complete rounds."""
     definition = tournament.definition
     planned = format_of(definition)
     first_open = next(store.unplayed(tournament), None)

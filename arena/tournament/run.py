@@ -76,13 +76,7 @@ log = logging.getLogger("arena.director")
 
 
 class _Held(NamedTuple):
-    """A match that is held back.
-
-    Attributes:
-        spec: for its next try.
-        pause_seconds: until that.
-        again_at: when it is tried again.
-    """
+    """A match that is held back."""
 
     spec: MatchSpec
     pause_seconds: float
@@ -93,12 +87,6 @@ class Tries:
     """What becomes of the matches that were void in one run, and of those whose bots rest."""
 
     def __init__(self, progress: Progress, turns: Turns | None) -> None:
-        """Prepare.
-
-        Args:
-            progress: of the run; it gets the matches that are given up.
-            turns: who rests; None if nobody does.
-        """
         self._progress, self._turns = progress, turns
         self._tries: Counter[int] = Counter()
         self._held: dict[int, _Held] = {}
@@ -175,11 +163,7 @@ Refresh = Callable[[], Definition | None]
 
 
 class Run:
-    """One run of a tournament.
-
-    Attributes:
-        progress: how far it is.
-    """
+    """One run of a tournament."""
 
     def __init__(
         self,
@@ -190,16 +174,6 @@ class Run:
         refresh: Refresh | None,
         control: RunControl,
     ) -> None:
-        """Prepare; nothing is played yet.
-
-        Args:
-            resumed: the tournament, whose director's lock is held.
-            store: where it is.
-            executor: plays the matches.
-            listener: called when matches have been recorded, and every now and then while none have.
-            refresh: called before each round of a ladder; returns a changed definition, or None.
-            control: asked between matches whether to continue.
-        """
         self._control = control
         self._definition, self._tournament = resumed
         self._store = store
@@ -241,7 +215,6 @@ class Run:
         log.info("%s: %d matches recorded", name, progress.recorded)
 
     def _play_next_round(self, elapsed_seconds: float) -> None:
-        """Schedule and play the next round; if there is no next round, or it is time to stop, the run is finished."""
         if self._control.order() is not Order.PLAY:
             self.progress.is_stopped = True
             return
@@ -260,7 +233,6 @@ class Run:
         self._play_matches(chain(self._specs(matches), self._tries.unless_resting(again)))
 
     def _next_round(self) -> list[ScheduledMatch]:
-        """Return the matches of the next round; whoever has had a share of the time sits out if others want to play."""
         if self._turns is None:
             return self._rounds.next_round()
         resting, in_debt = self._numbers(self._turns.resting()), self._numbers(self._turns.in_debt())
@@ -271,7 +243,6 @@ class Run:
         return frozenset(k for k, bot in enumerate(self._definition.entrants) if bot.label in labels)
 
     def _specs(self, matches: Iterable[ScheduledMatch]) -> Iterator[MatchSpec]:
-        """Yield what is to be played, as it is taken."""
         return self._tries.unless_resting(spec_of(match, self._definition) for match in matches)
 
     def _apply_changes(self) -> None:
@@ -288,7 +259,6 @@ class Run:
         log.info("the definition has changed: %d entrants may be paired", len(self._definition.active or ()))
 
     def _rounds_after(self, earlier: TournamentRounds | None) -> TournamentRounds:
-        """Return the rounds of the tournament as it is now, and keep them for the next run."""
         if earlier is None:
             rounds = TournamentRounds(self._definition, self._store, self._tournament)
         else:
@@ -314,7 +284,6 @@ class Run:
             self._obey(queue)
 
     def _see(self, results: Sequence[JobResult]) -> None:
-        """Note whose time has passed, and who rests."""
         if self._turns is None:
             return
         bots = self._definition.entrants
@@ -323,7 +292,6 @@ class Run:
             log.warning("%s: matches of %s were void again and again; it rests", self._definition.name, bot)
 
     def _obey(self, queue: WorkQueue) -> None:
-        """Let no match begin any more if the run is to stop."""
         if queue.is_closed:
             return
         is_storm = self._turns is not None and self._turns.is_storm
@@ -335,7 +303,6 @@ class Run:
             queue.close()
 
     def _finish(self, result: JobResult, queue: WorkQueue) -> None:
-        """Take a match from the queue, or put it there again."""
         if isinstance(result, Void):
             self._store.note_void(self._tournament, result.match, result.reason)
             if self._tries.is_again(result):

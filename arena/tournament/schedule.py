@@ -112,11 +112,7 @@ def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
 
 
 class Scheduler:
-    """Gives matches their numbers, seats, openings and seeds, one round after another.
-
-    Attributes:
-        round: the number of the round that comes next, from 1.
-    """
+    """Gives matches their numbers, seats, openings and seeds, one round after another."""
 
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
@@ -161,11 +157,7 @@ class Scheduler:
 
 
 def openings_of(definition: Definition, game: int) -> ListedOpenings | RandomOpenings:
-    """Return the openings of a game of a tournament, by number.
-
-    Raises:
-        DefinitionError: if they are not chosen yet, or one of those that were chosen can't be played.
-    """
+    """Return the openings of a game of a tournament, by number."""
     choice = definition.games[game]
     rules = checked_game(make_game(choice.game, **choice.options), choice.game)
     if not definition.openings:
@@ -191,11 +183,7 @@ class RandomOpenings:
 
 
 class ChosenOpenings:
-    """Whether matches begin as the openings of a tournament were chosen, where they were not drawn at random.
-
-    Raises:
-        DefinitionError: if they are not chosen yet, or one of them can't be played.
-    """
+    """Whether matches begin as the openings of a tournament were chosen, where they were not drawn at random."""
 
     def __init__(self, definition: Definition) -> None:
         self._openings = [openings_of(definition, game) for game in range(len(definition.openings))]

@@ -36,12 +36,7 @@ _LIST = re.compile(r"[\sA-Za-z0-9_.+-]*+(?:,[\sA-Za-z0-9_.+-]*+)++")
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A bot's arguments with one value of each list.
-
-    Attributes:
-        args: the arguments.
-        values: those that were chosen, in the order of the lists; none if there are no lists.
-    """
+    """A bot's arguments with one value of each list."""
 
     args: tuple[str, ...]
     values: tuple[str, ...]
@@ -52,11 +47,7 @@ class Variant:
 
 
 def variants_of(args: Sequence[str]) -> list[Variant]:
-    """Return the variants of a bot in the order of the lists, the last list changing fastest; one without lists.
-
-    Raises:
-        DefinitionError: if a list lacks a value or has one twice, or there are too many variants.
-    """
+    """Return the variants of a bot in the order of the lists, the last list changing fastest; one without lists."""
     parts = [_parts(arg, f"args[{number}] = {shortened_text(arg)!r}") for number, arg in enumerate(args)]
     lists = [part for arg in parts for part in arg if isinstance(part, tuple)]
     count = prod(len(values) for values in lists)
@@ -72,7 +63,6 @@ def has_lists(args: Sequence[str]) -> bool:
 
 
 def _parts(arg: str, where: str) -> list[str | tuple[str, ...]]:
-    """Return an argument's pieces: texts, and lists of values."""
     parts: list[str | tuple[str, ...]] = []
     end = 0
     for found in _BRACES.finditer(arg):
@@ -95,7 +85,6 @@ def _values(text: str, where: str) -> tuple[str, ...]:
 
 
 def _filled(parts: Sequence[Sequence[str | tuple[str, ...]]], values: Sequence[str]) -> tuple[str, ...]:
-    """Return the arguments with these values in place of the lists."""
     chosen = iter(values)
     return tuple("".join(part if isinstance(part, str) else next(chosen) for part in arg) for arg in parts)
 
@@ -115,7 +104,6 @@ _UNITS = {"bytes": 1, "KiB": 1024, "MiB": MEBIBYTE, "GiB": 1024 * MEBIBYTE}
 
 
 def _size(value: Any) -> Any:
-    """Turn "512 MiB" into a number; leave the rest for the checks that follow."""
     if not isinstance(value, str):
         return value
     match = _SIZE.fullmatch(value)
@@ -131,7 +119,6 @@ def _with_wildcard(pattern: str) -> str:
 
 
 def _openings(value: Any) -> Any:
-    """Turn the path of a book into a table."""
     if not isinstance(value, str | dict | None):
         raise ValueError('expected the path of a book, or a table such as { plies = 3, choose = "information" }')
     return {"book": value} if isinstance(value, str) else value
@@ -166,7 +153,6 @@ class TimeControlTable(_Strict):
 
 
 def _key_of(limit: Limit) -> tuple[Any, Any]:
-    """Return the type and the default of a limit's key in ``[limits]``."""
     kind: Any = Annotated[int, Field(ge=limit.minimum, le=limit.maximum)]
     if limit.unit is Unit.BYTES:
         kind = Annotated[int, Field(ge=limit.minimum, le=limit.maximum, json_schema_extra=_IN_WORDS), _READS_SIZES]
@@ -281,7 +267,6 @@ class CommonKeys(_Strict):
     @model_validator(mode="before")
     @classmethod
     def _with_table_of_format(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Add the table of the chosen format if it is left out, so that its keys have their defaults."""
         name = values.get("format", DEFAULT_FORMAT)
         return {table_key(name): {}, **values} if isinstance(name, str) and name in FORMATS else values
 
@@ -310,7 +295,6 @@ class CommonKeys(_Strict):
 
 
 def _table(settings: type[Any]) -> type[_Strict]:
-    """Return the model of a format's table: the fields of its settings."""
     hints = get_type_hints(settings, include_extras=True)
     keys: dict[str, Any] = {
         part.name: (hints[part.name], ... if part.default is MISSING else part.default) for part in fields(settings)

@@ -30,15 +30,7 @@ _PARAMETER = re.compile(rf"([A-Za-z][A-Za-z0-9_]{{0,30}})=({_NUMBER})\.\.({_NUMB
 
 @dataclass(frozen=True, slots=True)
 class TuningParameter:
-    """A parameter.
-
-    Attributes:
-        name: between braces, in the arguments of the bot.
-        low: the least value.
-        high: the largest.
-        start: the value it has before it is tuned.
-        is_whole: whether its values are whole numbers.
-    """
+    """A parameter."""
 
     name: str
     low: float
@@ -73,7 +65,6 @@ class TuningParameter:
 
 
 def _plain(value: float) -> str:
-    """Return a number without an exponent."""
     return f"{value:.12f}".rstrip("0").rstrip(".")
 
 
@@ -81,9 +72,6 @@ def parse_parameter(text: str) -> TuningParameter:
     """Return a parameter from ``NAME=LOW..HIGH`` or ``NAME=LOW..HIGH@START``.
 
     Numbers without a decimal point make a parameter of whole numbers. It starts in the middle of its range by default.
-
-    Raises:
-        UsageError: naming the text and what is expected.
     """
     expected = "expected NAME=LOW..HIGH or NAME=LOW..HIGH@START, such as rollouts=10..1000@100 or c=0.1..2.0"
     found = _PARAMETER.fullmatch(text.strip())
@@ -141,15 +129,7 @@ Values = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningRound:
-    """What is to be played next, and what is known before it.
-
-    Attributes:
-        number: from 1; the round after the last is the final test.
-        variants: how often each was drawn.
-        encounters_each: how many encounters a variant has against the start each time.
-        trials_before: encounters of the rounds before.
-        estimate: the values that are estimated to be best; None before the first trial.
-    """
+    """What is to be played next, and what is known before it; the round after the last is the final test."""
 
     number: int
     variants: Mapping[Values, int]
@@ -164,15 +144,7 @@ Play = Callable[[TuningRound], Sequence[Sequence[float]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningPlan:
-    """What is played.
-
-    Attributes:
-        parameters: that are tuned.
-        encounters: of all rounds together, about.
-        rounds: how often new variants are drawn.
-        test_encounters: of the final test.
-        rng_seed: from which variants are drawn.
-    """
+    """What is played: ``encounters`` of all rounds together, about, and those of the final test."""
 
     parameters: tuple[TuningParameter, ...]
     encounters: int = 200
@@ -214,14 +186,7 @@ class TuningVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalTest:
-    """The result against the start.
-
-    Attributes:
-        encounters: how many there were.
-        score: the result's share of the points.
-        low: the lower end of its 95 % interval.
-        high: the upper end.
-    """
+    """The result against the start: its share of the points of the encounters, with the 95 % interval."""
 
     encounters: int
     score: float
@@ -238,13 +203,7 @@ class FinalTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """An encounter of a variant with the start.
-
-    Attributes:
-        round: from 1.
-        values: of the variant.
-        score: its share of the points.
-    """
+    """An encounter of a variant with the start, and the variant's share of the points."""
 
     round: int
     values: Values
@@ -256,9 +215,7 @@ class TuningResult:
     """What tuning has found.
 
     Attributes:
-        plan: what was played.
         trials: all encounters but those of the final test.
-        values: that are estimated to be best.
         effective: on how many trials the estimate rests; the others are confidently worse.
         test: the final test; None if the values are those of the start.
     """
@@ -276,12 +233,7 @@ class TuningResult:
 
 
 def tune(plan: TuningPlan, play: Play) -> TuningResult:
-    """Play rounds of trials, and the final test.
-
-    Args:
-        plan: what is played.
-        play: plays a round; or finds what was played of it before.
-    """
+    """Play rounds of trials, and the final test; ``play`` plays a round, or finds what was played of it before."""
     trials = list[Trial]()
     for number in range(1, plan.rounds + 1):
         points = _points(plan, trials, random.Random(derived_seed("tuning", plan.rng_seed, number)))

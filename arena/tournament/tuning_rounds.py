@@ -39,12 +39,7 @@ def base_definition(
     rng_seed: int = 0,
     workers: int | None = None,
 ) -> Definition:
-    """Return what the tournaments of all rounds have in common; it has no entrants yet.
-
-    Raises:
-        UsageError: if the game or its options are wrong, or the start does not claim to play it or could not load it.
-        DefinitionError: if the name or the limit of plies is.
-    """
+    """Return what the tournaments of all rounds have in common; it has no entrants yet."""
     rules = make_game(game, **options)
     check_game_of(game, (start,))
     problem = claims_problem(start, game)
@@ -72,16 +67,7 @@ def base_definition(
 def trials_definition(
     base: Definition, number: int, rounds: int, bots: Sequence[Bot], encounters: int, drawn: Sequence[int] = ()
 ) -> Definition:
-    """Return the tournament of a round.
-
-    Args:
-        base: what all rounds have in common; its name is that of the tuning.
-        number: of the round, from 1; the one after the last is the final test.
-        rounds: how many rounds there are.
-        bots: the start, and the variants.
-        encounters: of each variant, each time it was drawn.
-        drawn: how often each variant was drawn; empty if each was drawn once.
-    """
+    """Return the tournament of a round."""
     is_test = number > rounds
     return replace(
         base,
@@ -116,12 +102,7 @@ def check_start(records: Iterable[MatchRecord], name: str, start: str) -> None:
 
 
 def scores_of(results: Sequence[StoredResult], variants: Sequence[Bot]) -> list[list[float]]:
-    """Return the share of points of each variant in each of its encounters; duplicate encounters do not count.
-
-    Args:
-        results: of all matches, in the order of the schedule.
-        variants: the bots.
-    """
+    """Return the share of points of each variant in each of its encounters; duplicate encounters do not count."""
     scores: dict[str, list[float]] = {bot.label: [] for bot in variants}
     encounters = [tuple(of_one) for _, of_one in groupby(results, key=attrgetter("encounter"))]
     openings = [tuple((result.bots, result.opening_hash) for result in one) for one in encounters]

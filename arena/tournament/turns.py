@@ -35,7 +35,6 @@ class EndedMatch(NamedTuple):
     """A match that was recorded.
 
     Attributes:
-        match: its number.
         seconds: how long each of its bots thought, by ``name@version``.
         said: how many bytes of the record each of them has said.
     """
@@ -59,10 +58,7 @@ class TimeShares:
         """Charge the time since the last call.
 
         Args:
-            seconds: how long that is.
             ended: what was recorded since.
-            playing: the matches that are being played now.
-            present: the entrants.
         """
         weights = {one.match: min(seconds, sum(one.seconds.values())) for one in ended}
         weights |= dict.fromkeys(playing, seconds)
@@ -110,18 +106,9 @@ LONGEST_PAUSE_SECONDS = 3600.0
 
 
 class VoidRests:
-    """The void matches of one run.
-
-    Attributes:
-        in_row: how many matches were void since one was recorded.
-    """
+    """The void matches of one run."""
 
     def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
-        """Begin without any.
-
-        Args:
-            now: the clock.
-        """
         self._now = now
         self.in_row = 0
         self._in_row_of: Counter[str] = Counter()
@@ -195,11 +182,6 @@ class Turns:
     """
 
     def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
-        """Begin with everybody.
-
-        Args:
-            now: the clock.
-        """
         self._now = now
         self._shares, self._rests = TimeShares(), VoidRests(now)
         self._seen_at = now()
@@ -222,13 +204,7 @@ class Turns:
         self._rests.begin_run()
 
     def see(self, results: Sequence[JobResult], executor: Executor, present: Collection[str]) -> list[str]:
-        """Note what came of matches since the last call; return who rests from now on because of void ones.
-
-        Args:
-            results: of matches.
-            executor: that plays them.
-            present: the entrants.
-        """
+        """Note what came of matches since the last call; return who rests from now on because of void ones."""
         now = self._now()
         ended = [_ended(result.row) for result in results if isinstance(result, Played)]
         playing = {one.match for one in executor.playing()}

@@ -1,4 +1,4 @@
-"""Whether a bot keeps the protocol: the steps of ``arena check``, each tried on the bot itself as a tournament would.
+"""The steps of ``arena check``, each tried on the bot itself as a tournament would.
 
 The bot plays against an opponent inside the arena's own process that draws its actions from a seed.
 """
@@ -43,14 +43,8 @@ class Step:
     """One step of a check.
 
     Attributes:
-        name: what was tried.
-        is_passed: whether it went well.
-        detail: what was seen, in a few words.
-        hint: how to fix it; empty if it is passed.
         sent: the last question before it failed, as a frame.
-        received: the bytes that came back.
         before: the messages before that question.
-        stderr: what the bot wrote there.
     """
 
     name: str
@@ -69,14 +63,7 @@ def check_bot(
     """Try a bot, step by step.
 
     Args:
-        bot: the bot.
-        isolation: the level from ``choose_isolation``.
-        seconds: for each action.
         games: the games to try; by default those it claims, or all.
-        limits: what it may use.
-
-    Raises:
-        UsageError: if a game is unknown, or the bot can't be built.
     """
     for game in () if games else bot.games:
         check_claimed_game(bot, game, "arena check")
@@ -110,8 +97,6 @@ def check_claimed_game(bot: Bot, game: str, command: str) -> None:
 
 
 class _Checker:
-    """Holds the one process that goes through all steps."""
-
     def __init__(self, bot: Bot, game: str, isolation: Isolation, time_control: TimeControl, limits: Limits) -> None:
         self._bot = bot
         self._game = game
@@ -126,7 +111,6 @@ class _Checker:
         self._player.close()
 
     def start(self) -> Step:
-        """Launch it and read its ready message."""
         name = "starts and says ready"
         try:
             self._tried.begin(self._game)
@@ -145,7 +129,6 @@ class _Checker:
         return Step(name, True, f"{label}; wants {wants}")
 
     def play_game(self, game: str) -> Iterator[Step]:
-        """Play a game in every seat, at odd sizes, with three players, and with each option at its bounds."""
         for seat in range(make_game(game).players):
             yield self._try(f"plays {game} in seat {seat}", game, {}, seat)
         for options in odd_options(game):
@@ -156,7 +139,6 @@ class _Checker:
         yield self._play_at_bounds(game)
 
     def _play_at_bounds(self, game: str) -> Step:
-        """Play a match with each option at its lowest and highest and with each choice, in one seat after another."""
         bounds = bounds_of(game)
         longest = 0.0
         for number, options in enumerate(bounds.tried):
@@ -173,7 +155,6 @@ class _Checker:
         return Step(f"plays {game} with its options at their bounds", True, detail)
 
     def reuse(self, game: str) -> Step:
-        """Play two more matches with the process of all earlier ones, both with the same seed and opponent."""
         name = "plays match after match with one process"
         records = [self._tried.play(game, {}, 0, seed=11) for _ in range(2)]
         for record in records:
@@ -218,7 +199,6 @@ class _Checker:
         return Step(name, True, used)
 
     def quit(self) -> Step:
-        """Check that the bot exited by itself after ``quit``."""
         name = "leaves when it is told to quit"
         if self._tried.leaves(self._game):
             return Step(name, True, "within half a second")
@@ -233,7 +213,6 @@ class _Checker:
         return Step(name, True, f"{counted(len(record.actions), 'ply')}, {_longest(record, seat)}")
 
     def _failed_in(self, record: MatchRecord, seat: int, name: str) -> Step:
-        """Return the step of a match with a fault."""
         control, report = self._time_control, record.seats[seat]
         before = sum(
             seconds or 0.0

@@ -1,8 +1,4 @@
-"""Whether the rules of a game are right: the steps of ``arena check --rules``.
-
-The rules are loaded and checked in a process of their own. If they pass, bots load and play them, confined as in a
-tournament.
-"""
+"""The steps of ``arena check --rules``, in a process of their own; then bots load and play the rules, confined."""
 
 from __future__ import annotations
 
@@ -34,14 +30,8 @@ def check_rules(
     """Check the rules of a game, step by step; bots play only if nothing else was found.
 
     Args:
-        game: its name or dotted path.
         given: options as text, such as "size=9".
-        isolation: the level of the bots.
         tell: called with what the rules have written to stderr, as it came, but bounded.
-
-    Raises:
-        UsageError: if the game can't be loaded, an option is refused, or bots can't read its module.
-        GameError: if the process of the checks has ended without a result, or is stuck.
     """
     steps = check_in_process(game, given, tell)
     yield from steps
@@ -52,15 +42,11 @@ def check_rules(
 
 
 class _Nowhere(io.TextIOBase):
-    """A stream that keeps nothing."""
-
     def write(self, text: str) -> int:
-        """Take a text."""
         return len(text)
 
 
 def _let_bots_play(game: str, given: Sequence[str], isolation: str) -> RulesStep:
-    """Let bots play a match that load the rules in their own processes, and compare what these say there."""
     program = path_of("arena.match.check.rules_reader")
     bot = Bot(
         name="rules_reader",
@@ -90,7 +76,6 @@ def _let_bots_play(game: str, given: Sequence[str], isolation: str) -> RulesStep
 
 
 def _what_failed(record: MatchRecord) -> str:
-    """Return why a bot could not play on, from the last line that it wrote."""
     fault = record.faults[0]
     stderr = record.seats[fault.seat].stderr.for_operator().strip()
     error, text = last_error(stderr)

@@ -60,9 +60,6 @@ class RulesStep:
 
     Attributes:
         check: its name in ``arena.games.conformance.CHECKS``, or "printing" or "bots".
-        name: what the game does if it passes.
-        is_passed: whether it passed.
-        detail: how much was tried, or what is wrong.
         options: of the game that shows a mistake.
         line: the line of play that shows it, as JSON types; None takes the seat to act out.
         line_text: the line in the game's own text.
@@ -79,12 +76,7 @@ class RulesStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """What the process found.
-
-    Attributes:
-        refused: why the game can't be checked; empty if it was.
-        steps: the steps of the checks.
-    """
+    """What the process found."""
 
     refused: str = ""
     steps: tuple[RulesStep, ...] = ()
@@ -94,9 +86,7 @@ def check_in_process(game: str, given: Sequence[str], tell: Callable[[str], None
     """Return the steps of all checks of a game; a check that another mistake has made pointless has none.
 
     Args:
-        game: its name or dotted path.
-        given: options as text.
-        tell: called with what the rules have written to stderr, as it came; if it is much, the beginning and the end.
+        tell: called with what the rules have written to stderr; if it is much, the beginning and the end.
 
     Raises:
         UsageError: if the game can't be loaded, an option is refused, or bots can't read its module.
@@ -123,7 +113,6 @@ def check_in_process(game: str, given: Sequence[str], tell: Callable[[str], None
 
 
 def _wait(game: str, process: Any, heartbeat: Any, directory: Path) -> None:
-    """Return when the process has answered or ended."""
     while not (wait([process.sentinel], 0.2) or (directory / "answer").exists()):
         if time.monotonic() - heartbeat.value > STALL_SECONDS:
             with contextlib.suppress(OSError):
@@ -134,7 +123,6 @@ def _wait(game: str, process: Any, heartbeat: Any, directory: Path) -> None:
 
 
 def _read_answer(game: str, path: Path, exit_code: int) -> _Answer:
-    """Return what the process has written."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
@@ -162,7 +150,6 @@ def _start_and_end(path: Path, max_bytes: int) -> str:
 
 
 def _innermost(stack: Path, game: str) -> tuple[str, str]:
-    """Return the method that is running, and its file and line, from a stack written by faulthandler."""
     frames = _FRAME.findall(_start_and_end(stack, MAX_ANSWER_BYTES))
     top = game.partition(":")[0].partition(".")[0]
     own = [frame for frame in frames if top in (Path(frame[0]).stem, *(part.name for part in Path(frame[0]).parents))]
@@ -173,7 +160,6 @@ def _innermost(stack: Path, game: str) -> tuple[str, str]:
 
 
 def _run(game: str, given: tuple[str, ...], heartbeat: Any, directory: str, parent: int) -> None:
-    """Write why the game is refused, or the results of its checks. Runs in the process."""
     end_with(parent, signal.SIGKILL)
     with Path(directory, "stack").open("w") as stack:
         faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
@@ -198,7 +184,6 @@ def _run(game: str, given: tuple[str, ...], heartbeat: Any, directory: str, pare
 
 @contextlib.contextmanager
 def _without_terminal(directory: Path) -> Iterator[Path]:
-    """Give a process an empty input, and keep what it prints in files; give that of its stdout."""
     path = directory / "printed"
     with (
         Path(os.devnull).open() as nothing,
@@ -246,7 +231,6 @@ def _check(game: str, given: tuple[str, ...], printed: Path) -> tuple[RulesStep,
 
 
 def _load_problem(game: str, mistake: MistakeError) -> str:
-    """Return why a game can't be loaded, as the user reads it."""
     if isinstance(mistake.__cause__, UsageError):
         return str(mistake.__cause__)
     return f"game {game!r} can't be loaded: {mistake.sentence}"

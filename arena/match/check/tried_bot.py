@@ -23,12 +23,7 @@ from arena.sandbox.isolation.sandbox_policy import Isolation
 
 
 class TriedBot:
-    """A bot, and the matches it has played.
-
-    Attributes:
-        player: it; its process is kept from match to match, unless the machine stood still in one.
-        matches: how many have begun.
-    """
+    """A bot, whose process is kept from match to match, unless the machine stood still in one."""
 
     def __init__(self, bot: Bot, isolation: Isolation, limits: Limits, time_control: TimeControl) -> None:
         self.player = ProcessPlayer(bot, isolation, limits, measures_peak=True)
@@ -70,9 +65,6 @@ class TriedBot:
         """Play a match.
 
         Args:
-            game: the game's name or dotted path.
-            options: its options.
-            seat: the bot's seat.
             seed: what the opponents draw from; by default the number of the match.
         """
         self.matches += 1
@@ -113,12 +105,7 @@ MAX_LISTED = 20_000
 
 
 class Bounds(NamedTuple):
-    """A game with each option at its lowest and highest, and with each choice.
-
-    Attributes:
-        tried: the options that are tried.
-        left_out: those with which a match takes too long.
-    """
+    """The options of a game at their bounds that are tried, and those with which a match would take too long."""
 
     tried: list[dict[str, Any]]
     left_out: list[dict[str, Any]]
@@ -142,7 +129,6 @@ def bounds_of(game: str) -> Bounds:
 
 
 def _is_short(rules: Game[Any]) -> bool:
-    """Return whether a match of random actions stays within MAX_PLIES_OF_SEAT and MAX_LISTED."""
     draw = random.Random(0)
     state = rules.initial_state()
     listed = 0

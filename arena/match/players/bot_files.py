@@ -44,8 +44,6 @@ class Bounds:
     """How much of a directory is taken for a bot.
 
     Attributes:
-        files: files and directories.
-        size_bytes: of all files together.
         depth: directories inside each other.
         is_strict: refuse what can't be copied to elsewhere: links that lead out, pipes and devices, names with control
             characters, directories that can't be read.
@@ -74,10 +72,7 @@ class BotFile(NamedTuple):
     """A file of a bot.
 
     Attributes:
-        path: where it is.
         name: its path below the bot's directory, with slashes.
-        size_bytes: how large it is.
-        is_executable: whether it may be executed.
         inside: the directory that it must lie in when it is opened; empty for anywhere.
     """
 
@@ -110,32 +105,19 @@ def bot_files(directory: Path, has_build: bool, bounds: Bounds = IN_PLACE, earli
     """Return the files of a bot in a fixed order, without what is left out and what its build has made.
 
     Args:
-        directory: where they are.
         has_build: whether ``build/`` is no part of the bot.
-        bounds: how much there may be.
         earlier: by the rule of earlier versions, which left out less, and minded the case of letters.
-
-    Raises:
-        BotDefinitionError: if there is more than the bounds allow, or something that is not accepted.
     """
     return list(_Walk(directory, bounds).files(_was_left_out if earlier else _is_left_out, has_build))
 
 
 def made_files(directory: Path, bounds: Bounds) -> list[BotFile]:
-    """Return all files below a directory that a build has made; their names begin with its own.
-
-    Raises:
-        BotDefinitionError: if there is more than the bounds allow, or something that is not accepted.
-    """
+    """Return all files below a directory that a build has made; their names begin with its own."""
     return [found._replace(name=f"{directory.name}/{found.name}") for found in _Walk(directory, bounds).files()]
 
 
 def single_file(path: Path, bounds: Bounds = IN_PLACE) -> BotFile:
-    """Return the only file of a bot that is a single program.
-
-    Raises:
-        BotDefinitionError: if it is too large, can't be read, or its name is not accepted.
-    """
+    """Return the only file of a bot that is a single program."""
     walk = _Walk(path.parent, bounds)
     found = walk.take(path, path.name)
     if found is None:
@@ -156,12 +138,7 @@ class _Walk:
     def files(
         self, is_left_out: Callable[[str, bool], bool] = lambda name, is_directory: False, has_build: bool = False
     ) -> Iterator[BotFile]:
-        """Yield the files of each directory in order, and then those of its directories.
-
-        Args:
-            is_left_out: tells of a name, and whether it is that of a directory, whether it is left out.
-            has_build: whether ``build/`` is left out at the top.
-        """
+        """Yield the files of each directory in order, and then those of its directories."""
         waiting = [("", 0)]
         while waiting:
             below, depth = waiting.pop()
@@ -177,7 +154,6 @@ class _Walk:
             waiting += [(f"{below}{name}/", depth + 1) for name in reversed(directories)]
 
     def _listing(self, below: str, is_left_out: Callable[[str, bool], bool]) -> tuple[list[str], list[str]]:
-        """Return the names of the directories and of everything else in a directory, sorted."""
         directories: list[str] = []
         names: list[str] = []
         try:
@@ -246,11 +222,7 @@ class _Walk:
 
 
 def digest_of(files: Sequence[BotFile]) -> str:
-    """Return a digest of files: their names, whether they are executable, and what they hold.
-
-    Raises:
-        BotDefinitionError: if one can't be read.
-    """
+    """Return a digest of files: their names, whether they are executable, and what they hold."""
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.name}\0{int(file.is_executable)}\0{file.size_bytes}\0".encode())
@@ -260,11 +232,7 @@ def digest_of(files: Sequence[BotFile]) -> str:
 
 
 def read_file(file: BotFile) -> bytes:
-    """Return what a file holds.
-
-    Raises:
-        BotDefinitionError: if it can't be read.
-    """
+    """Return what a file holds."""
     return b"".join(_contents(file))
 
 
@@ -333,11 +301,7 @@ LIBRARY_NAMES = frozenset({".venv", "node_modules"})
 
 
 def describe_left_out(directory: Path) -> list[str]:
-    """Return sentences that name what a copy of a bot's directory leaves out; none if it leaves out nothing.
-
-    Args:
-        directory: the bot's; for anything else there are no sentences.
-    """
+    """Return sentences that name what a copy of a bot's directory leaves out; none if it leaves out nothing."""
     counts = _left_out(directory)
     if not counts:
         return []

@@ -38,14 +38,10 @@ MAX_DEPTH = 32
 
 
 def take_output(output: int, target: Path) -> str:
-    """Copy what a build has made.
+    """Copy what a build has made to a new directory; return why it is not accepted, or nothing.
 
     Args:
         output: an open directory, or -1 if it does not exist.
-        target: a directory that does not exist yet.
-
-    Returns:
-        Why it is not accepted; nothing if it is.
     """
     try:
         if output < 0:
@@ -61,10 +57,6 @@ def fingerprint(directory: Path) -> str:
     """Return a hash by which a directory differs from any other in its place, without reading the files in it.
 
     Inodes and the times of their changes are the system's to give: nobody can write files that have the same.
-
-    Raises:
-        BotDefinitionError: if there is more than a build may make.
-        OSError: if there is no such directory.
     """
     digest = hashlib.sha256()
     waiting = [directory]
@@ -146,18 +138,11 @@ def _note_of(directory: Path) -> Path:
 
 
 def _noted(bot: Bot) -> str:
-    """Return the note of a bot that has been built: its files, and what was made of them."""
     return f"{bot.digest} {fingerprint(Path(bot.directory) / BUILD_DIRECTORY)}\n"
 
 
 def build_bots(bots: Iterable[Bot], isolation: Isolation) -> None:
-    """Build those bots that have to be built.
-
-    Raises:
-        BotDefinitionError: if a build fails, its program is not on this machine, or the bot's directory can't be
-            written; with the first lines of its stderr.
-        VoidMatchError: if this machine has no room for a process.
-    """
+    """Build those bots that have to be built."""
     for bot in dict.fromkeys(bots):
         if not is_built(bot):
             _build(bot, isolation)
@@ -191,7 +176,6 @@ def _build(bot: Bot, isolation: Isolation) -> None:
 
 
 def _keep(output: int, bot: Bot) -> str:
-    """Put what a build has made into the bot's directory; return what is wrong with it, or nothing."""
     try:
         unfinished = tempfile.mkdtemp(prefix=".building-", dir=bot.directory)
         try:
@@ -223,7 +207,6 @@ def _put_in_place(made: Path, bot: Bot) -> None:
 
 
 def _finish_build(process: Subprocess, bot: Bot) -> str:
-    """Wait until a build is done and keep what it has made; return what went wrong, or nothing."""
     problem = _wait_until_built(process)
     output = -1 if problem else open_scratch(process, _WORK, BUILD_DIRECTORY)
     try:
@@ -254,11 +237,7 @@ def _wait_until_built(process: Subprocess) -> str:
 
 
 def _tool(bot: Bot) -> str:
-    """Return the program that builds a bot, with its place.
-
-    Raises:
-        BotDefinitionError: if it is not on this machine.
-    """
+    """Return the program that builds a bot, with its place."""
     name = bot.build[0]
     if "/" in name and _is_file(Path(bot.directory) / name):
         return name if name.startswith("/") else f"./{name}"

@@ -43,7 +43,6 @@ class Reply(NamedTuple):
     """A bot's answer to a question.
 
     Attributes:
-        body: of the frame.
         wall_seconds: from the last byte written to the last byte read.
         charged_seconds: what the clock charges for: the wall time, or the CPU time.
     """
@@ -54,13 +53,7 @@ class Reply(NamedTuple):
 
 
 class BotConnection:
-    """The connection to one running bot. Use as a context manager, or call ``end`` exactly once.
-
-    Attributes:
-        process: the bot's program.
-        off_turn: keeps it from working while another bot is to act.
-        transcript: the last frames that were sent and received.
-    """
+    """The connection to one running bot. Use as a context manager, or call ``end`` exactly once."""
 
     def __init__(
         self,
@@ -70,15 +63,6 @@ class BotConnection:
         running_bots: RunningBots | None = None,
         transcript: Transcript | None = None,
     ) -> None:
-        """Launch a bot.
-
-        Args:
-            bot: what to launch; see ``Subprocess``.
-            isolation: the level.
-            limits: what it may use.
-            running_bots: the bots that run beside it; it is added to them.
-            transcript: what frames are added to.
-        """
         self._limits = limits
         self._running_bots = running_bots if running_bots is not None else RunningBots()
         self._running_bots.enforce(None)
@@ -101,11 +85,7 @@ class BotConnection:
         self.end()
 
     def begin_match(self, is_idle_off_turn: bool) -> None:
-        """Begin a match: what is limited per match counts from here.
-
-        Args:
-            is_idle_off_turn: the bot is to leave the processor to others while it is not asked.
-        """
+        """Begin a match: what is limited per match counts from here."""
         self._cpu_at_match = self._monitor.cpu_seconds()
         self.transcript.shrink()
         self.off_turn.is_required = is_idle_off_turn
@@ -119,7 +99,6 @@ class BotConnection:
         """Send a message and wait for the answer.
 
         Args:
-            frame: the question.
             seconds: for writing and answering together.
             on_cpu_clock: whether they are seconds of CPU time, of the bot and all it starts.
 
@@ -152,8 +131,7 @@ class BotConnection:
     def wait_until_idle(self, seconds: float) -> None:
         """Wait until the bot has dealt with what it was sent, and keep what it writes to stderr meanwhile.
 
-        Args:
-            seconds: the longest wait. A bot that floods stderr isn't waited for once it has passed its limit.
+        A bot that floods stderr isn't waited for once it has passed its limit.
         """
         was_frozen = self.process.is_frozen
         if was_frozen:
@@ -167,11 +145,7 @@ class BotConnection:
             self.off_turn.account_for_children(waited_seconds, main_cpu_before)
 
     def check_off_turn(self) -> None:
-        """Check what the bot has done since its last answer; to be called before the next question.
-
-        Raises:
-            BotError: if the bot has exited, has sent something, or has broken a limit.
-        """
+        """Check what the bot has done since its last answer; to be called before the next question."""
         if self.off_turn.fault is not None:
             raise BotError(FaultKind.LIMIT, self.off_turn.fault)
         for descriptor, event in self.process.poll(0):
@@ -190,7 +164,6 @@ class BotConnection:
             self._monitor.sample()
 
     def _sample(self) -> None:
-        """Sample what the bot uses, and raise if a limit is broken."""
         self.transcript.shrink()
         broken = self._monitor.sample()
         self._keep_others_idle(time.perf_counter())
@@ -201,7 +174,6 @@ class BotConnection:
             raise BotError(FaultKind.LIMIT, broken)
 
     def _check_cpu_allowance(self) -> float:
-        """Return the CPU time this action has used; raise if it is more than allowed."""
         if self._cpu_allowance is None:
             return 0.0
         before, seconds = self._cpu_allowance
@@ -227,7 +199,6 @@ class BotConnection:
             self.process.poll_stdin(False)
 
     def _wait_for_answer(self, deadline: float, seconds: float) -> bytes:
-        """Return the body of the answer."""
         while True:
             for descriptor, _ in self._wait(deadline, seconds, "no answer"):
                 if descriptor == self.process.stdout:
@@ -238,14 +209,12 @@ class BotConnection:
                     raise self._gone()
 
     def _in_time(self, now: float, asked: float, deadline: float, seconds: float) -> float:
-        """Return the seconds since ``asked``; raise if the deadline has passed."""
         if now > deadline:
             detail = f"the answer came after {now - asked:.3f} s; {seconds:.3f} s were allowed"
             self._missed(now, deadline, seconds, detail)
         return now - asked
 
     def _wait(self, deadline: float, seconds: float, what: str) -> list[tuple[int, int]]:
-        """Wait for events, drain stderr, and return the descriptors with their events; raise after the deadline."""
         slice_seconds = FIRST_CHECK_SECONDS if self._cpu_allowance is None else CPU_SLICE_SECONDS
         while True:
             left = deadline - time.perf_counter()
@@ -265,7 +234,6 @@ class BotConnection:
         return events
 
     def _keep_stderr(self) -> None:
-        """Keep what has come on stderr; raise if it is too much."""
         self.process.drain_stderr()
         total_bytes = self.process.stderr_text.total_bytes
         if total_bytes > self._limits.stderr_bytes:
@@ -280,7 +248,6 @@ class BotConnection:
         self._check_cpu_allowance()
 
     def _keep_others_idle(self, now: float) -> None:
-        """Check the bots that are off turn, if the last time was a while ago."""
         if now - self._running_bots.checked_at >= FIRST_CHECK_SECONDS:
             self._running_bots.enforce(self.off_turn)
             self._running_bots.checked_at = time.perf_counter()
@@ -330,12 +297,10 @@ class BotConnection:
         raise BotError(FaultKind.PROTOCOL, detail)
 
     def _has_more_to_read(self) -> bool:
-        """Return whether an exited bot has left bytes in the pipe."""
         events = self.process.poll(0)
         return any(descriptor == self.process.stdout and event & select.POLLIN for descriptor, event in events)
 
     def _take_frame(self) -> bytes | None:
-        """Return the body of a complete frame; None if it is still incomplete."""
         received = self._received
         if len(received) < HEADER_BYTES:
             return None
@@ -356,7 +321,6 @@ class BotConnection:
             raise BotError(error.kind, str(error)) from error
 
     def _gone(self) -> BotError:
-        """Return the fault for a bot that exited or closed its stdout."""
         has_exited = self.process.wait_for_exit(EXIT_NOTICE_SECONDS)
         half = f" in the middle of a message ({len(self._received)} bytes of it)" if self._received else ""
         if not has_exited:

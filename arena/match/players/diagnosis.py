@@ -1,7 +1,6 @@
-"""Why a bot failed and what its author can change: hints by cause, from a fault and what was seen around it.
+"""Hints by cause, from a fault and what was seen around it, for the author of a first bot.
 
-A hint is for the author of a first bot: it names what happened in the program, not in the protocol, wherever the cause
-is known.
+A hint names what happened in the program, not in the protocol, wherever the cause is known.
 """
 
 from __future__ import annotations
@@ -28,9 +27,6 @@ class Failure(NamedTuple):
     """A fault, and what was seen around it.
 
     Attributes:
-        bot: whose.
-        fault: as the referee reports it.
-        stderr: what the bot wrote there.
         received: what came on its stdout since it was asked.
         cpu_seconds: CPU time since it was asked; None if nobody knows.
         waited_seconds: how long the arena waited; None if it did not time out.
@@ -75,7 +71,6 @@ def _is_there(path: Path) -> bool:
 
 
 def _program_files(bot: Bot) -> list[Path]:
-    """Return the files in a bot's command, the program first."""
     return [path for part in bot.command[:8] if _is_there(path := Path(bot.directory, part)) and path.is_file()]
 
 

@@ -1,7 +1,4 @@
-"""A bot that answers everything at once with the same few bytes, so that the rest of a turn is the arena's own share.
-
-Standard library only.
-"""
+"""A bot that answers everything at once with the same few bytes: the rest of a turn is the arena's own share."""
 
 import os
 

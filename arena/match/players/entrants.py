@@ -28,7 +28,6 @@ def function_bot(function: Choose, name: str | None = None, version: str = "1") 
     Args:
         function: called with the game, the state and the clock; returns an action or a ``Choice``.
         name: in tables; by default the function's.
-        version: in tables.
 
     Raises:
         BotDefinitionError: if it is not a function of three arguments, or the name or the version is refused.
@@ -52,12 +51,7 @@ def function_bot(function: Choose, name: str | None = None, version: str = "1") 
 
 
 def bot_of(entrant: Entrant) -> Bot:
-    """Return the bot that a caller of the Python interface has named.
-
-    Raises:
-        BotDefinitionError: if there is no such bot.
-        UnknownNameError: if there is no example bot of that name.
-    """
+    """Return the bot that a caller of the Python interface has named."""
     if isinstance(entrant, Bot):
         return entrant
     if isinstance(entrant, str | os.PathLike):
@@ -66,7 +60,6 @@ def bot_of(entrant: Entrant) -> Bot:
 
 
 def _inner(function: Any) -> Any:
-    """Return what a ``functools.partial`` calls."""
     while isinstance(function, functools.partial):
         function = function.func
     return function
@@ -92,7 +85,6 @@ def _check_arguments(function: Choose, known_as: str) -> None:
 
 
 def _digest(function: Any) -> str:
-    """Return the digest of a function's source text, or of its compiled code where there is no text."""
     inner = _inner(function)
     inner = inner if inspect.isroutine(inner) else type(inner)
     try:

@@ -23,9 +23,5 @@ class FunctionBot(Bot):
 
 
 def isolation_for(bots: Collection[Bot], wanted: str) -> Isolation:
-    """Return the isolation level for some bots; functions alone need none, and nothing is tried out for them.
-
-    Raises:
-        UsageError: if the level is not available.
-    """
+    """Return the isolation level for some bots; functions alone need none, and nothing is tried out for them."""
     return Isolation() if bots and all(bot.is_function for bot in bots) else choose_isolation(wanted)

@@ -48,15 +48,7 @@ class _Interrupter(Protocol):
 
 
 def call_within(seconds: float, function: Callable[[], ResultT]) -> ResultT:
-    """Return what a function returns.
-
-    Args:
-        seconds: how long it may take.
-        function: what to call.
-
-    Raises:
-        OutOfTimeError: if it took longer.
-    """
+    """Return what a function returns; raise OutOfTimeError if it takes longer."""
     is_main = threading.current_thread() is threading.main_thread()
     interrupter: _Interrupter = _Alarm(seconds) if is_main else _ThreadInterrupter(seconds)
     try:
@@ -71,8 +63,6 @@ def call_within(seconds: float, function: Callable[[], ResultT]) -> ResultT:
 
 
 class _Alarm:
-    """Interrupts the main thread, by a signal."""
-
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._is_running = True
@@ -136,7 +126,6 @@ class _ThreadInterrupter:
 
 
 def _set_exception(thread: int) -> None:
-    """Have Python raise OutOfTimeError in a thread."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(OutOfTimeError))
 
 
@@ -150,19 +139,9 @@ class FunctionPlayer(Player):
 
     Its state is its own, the global random generators are seeded for it as in a bot's process, and its answer is
     checked as if it had come through a pipe.
-
-    Attributes:
-        bot: the function.
-        is_frozen_off_turn: without effect: a function that has returned does not run.
     """
 
     def __init__(self, bot: FunctionBot, limits: Limits = DEFAULT_LIMITS) -> None:
-        """Seat a function.
-
-        Args:
-            bot: the function.
-            limits: of its answers; memory and the like can't be limited here.
-        """
         self.bot = bot
         self.wants = Wants(legal=False, observation=False)
         self.is_frozen_off_turn = False
@@ -228,7 +207,6 @@ class FunctionPlayer(Player):
             return as_choice(self.bot.function(seat.info.game, seat.state, clock))
 
     def _raised(self, error: BaseException) -> str:
-        """Return what the function raised and where, and keep the traceback for the report."""
         shown = BaseException.with_traceback(error, _from_function(error.__traceback__))
         self._traceback = "".join(traceback.format_exception(shown))[-STDERR_CHARACTERS:]
         frames = traceback.extract_tb(shown.__traceback__)
@@ -263,7 +241,6 @@ class FunctionPlayer(Player):
 
 
 def _from_function(at: TracebackType | None) -> TracebackType | None:
-    """Return a traceback from the first frame of the function on, without those that called it."""
     while at is not None and at.tb_frame.f_globals.get("__name__") in (__name__, call_within.__module__):
         at = at.tb_next
     return at

@@ -18,14 +18,7 @@ from arena.games import find_game
 def find_external_game(name: str) -> tuple[str, str] | None:
     """Return the topmost module of a game and its path: a file, or the directory of a package.
 
-    Args:
-        name: the game's name or dotted path.
-
-    Returns:
-        None for the games of this package, and for a module that is no file.
-
-    Raises:
-        UsageError: if the game can't be loaded.
+    None for the games of this package, and for a module that is no file; raises UsageError if it can't be loaded.
     """
     if ":" not in name:
         return None
@@ -39,11 +32,7 @@ def find_external_game(name: str) -> tuple[str, str] | None:
 
 
 def check_readable_game(game: str) -> None:
-    """Raise GameError if bots could not load the rules of a game that the arena itself can load.
-
-    Args:
-        game: the game's name or dotted path.
-    """
+    """Raise GameError if bots could not load the rules of a game that the arena itself can load."""
     if ":" not in game:
         return
     located = find_external_game(game)

@@ -44,7 +44,6 @@ class StallDetector:
 
         Args:
             delay_seconds: how long after the deadline this process looked.
-            bots_cpu_seconds: the CPU time of all bots here and all that they started, up to now.
         """
         waited_seconds = self._waited_seconds() - self._waited
         bots_share_seconds = min(waited_seconds, bots_cpu_seconds - self._bots_cpu)
@@ -100,15 +99,9 @@ class Activity(enum.Enum):
 
 
 def wait_until_idle(process: Subprocess, seconds: float, stderr_bytes: int) -> float:
-    """Wait until a bot has dealt with what it was sent and waits for more; keep what it writes to stderr.
+    """Wait until a bot has dealt with what it was sent and waits for more; return for how long, in seconds.
 
-    Args:
-        process: the bot.
-        seconds: the longest wait.
-        stderr_bytes: a bot that has written more than this is not waited for.
-
-    Returns:
-        How long the wait was, in seconds.
+    What it writes to stderr is kept; after more than ``stderr_bytes`` of it the bot is not waited for.
     """
     started = time.perf_counter()
     pause_seconds = FIRST_PAUSE_SECONDS
@@ -122,7 +115,6 @@ def wait_until_idle(process: Subprocess, seconds: float, stderr_bytes: int) -> f
 
 
 def _is_idle(process: Subprocess, waited_seconds: float, stderr_bytes: int) -> bool:
-    """Return whether nothing more is to come on stderr, after keeping what has come."""
     if process.unsent:
         process.send_rest()
     activity = Activity.WORKS
@@ -146,12 +138,7 @@ def unread_bytes(pipe: int) -> int:
 
 
 def activity_of(pid: int, pipe: int) -> Activity:
-    """Return what a bot is doing: its own process or, while that one doesn't wait for input, those it has started.
-
-    Args:
-        pid: the bot's own process.
-        pipe: our end of its stdin.
-    """
+    """Return what a bot is doing: its own process or, while that one doesn't wait for input, those it has started."""
     if _MACHINE not in _READS:
         return Activity.UNKNOWN
     inode = os.fstat(pipe).st_ino
@@ -193,7 +180,6 @@ def _is_waiting(pid: int, words: list[bytes], inode: int) -> bool:
     """Return whether a thread waits for the pipe, or for events as long as it takes.
 
     Args:
-        pid: its process.
         words: the number of the system call it sleeps in, and the arguments.
         inode: of the pipe.
     """

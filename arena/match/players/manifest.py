@@ -76,7 +76,6 @@ def load_bot(
     Args:
         path: a directory with a ``bot.toml``, or a single program: an executable file or a ``.py`` file; or
             ``arena:NAME``, an example bot.
-        args: added to its command.
         bounds: how many and how large files it may have; those of a submission also say that the bot is a stranger's.
         is_known: accepts names that are in use already.
 
@@ -121,11 +120,7 @@ def load_bot(
 
 
 def as_submitted(bot: Bot) -> Bot:
-    """Return a bot in place as if somebody had submitted it.
-
-    Raises:
-        BotDefinitionError: if it starts a program that a submitted bot may not start.
-    """
+    """Return a bot in place as if somebody had submitted it."""
     own = bot.own_files or (bot.directory,)
     found = resolve_program(bot.command[0], own, clean_environment("")["PATH"], submitted=True)
     if found.refused:
@@ -157,11 +152,7 @@ def claims_problem(bot: Bot, game: str) -> str | None:
 
 
 def resolved_bot_path(path: Path) -> Path:
-    """Return a path without links; there may be nothing.
-
-    Raises:
-        BotDefinitionError: if it can't be a path: too long a name, a NUL, a ring of links.
-    """
+    """Return a path without links; there may be nothing."""
     try:
         path = path.resolve()
         path.stat()
@@ -215,7 +206,6 @@ def _check_place(program: str, directory: Path, place: str) -> None:
 
 
 def _read_manifest(path: Path) -> bytes:
-    """Return what a ``bot.toml`` holds, if it is a plain file of the bot and not too large."""
     mode = _mode_of(path, str(path))
     if mode is None:
         raise BotDefinitionError(f"bot {str(path.parent)!r}: there is no {MANIFEST} in this directory; {LEAST}")
@@ -234,7 +224,6 @@ def _read_manifest(path: Path) -> bytes:
 
 
 def _mode_of(path: Path, place: str) -> int | None:
-    """Return what kind of file there is, links followed; None if the path does not exist."""
     try:
         return path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):

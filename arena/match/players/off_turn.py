@@ -67,10 +67,6 @@ class OffTurnControl:
 
         This is needed only where no control group tells it, and where children may have worked: the turn took longer
         than the bot's own process worked, or so long that a sample costs next to nothing.
-
-        Args:
-            wall_seconds: how long the turn took.
-            main_cpu_before: the CPU time of the bot's own process before it.
         """
         if self.monitor.exact_clock is not None:
             return

@@ -29,10 +29,7 @@ class Request(NamedTuple):
     """One question to a player.
 
     Attributes:
-        ply: the number of actions so far.
         actions: ``[seat, action]`` for every action since this player was last asked.
-        seconds: the time this action may take.
-        bank_seconds: what is left in the bank; None without one.
         margin_seconds: forgiven beyond ``seconds``.
         observation: for players that want it.
         legal: the legal actions, for players that want them.
@@ -54,7 +51,6 @@ class Answer(NamedTuple):
         action: as it was sent; the rules judge it.
         wall_seconds: from the last byte asked to the last byte answered.
         cpu_seconds: CPU time used meanwhile; None where it can't be measured.
-        note: for the replay.
         charged_seconds: what the clock charges for, if it is not the wall time.
     """
 

@@ -37,14 +37,9 @@ class ProcessPlayer(Player):
     """A bot process in a seat.
 
     Attributes:
-        bot: what is launched.
-        ready: the bot's ``ready`` message.
         transcript: the last messages of its conversation; a new launch begins a new one.
         peak: the most that its processes were seen to use, up to the last that has been ended.
-        exited_by_itself: whether the process exited when it was asked to.
         is_frozen_off_turn: with the rule "auto", the bot is frozen off turn from the beginning of the match on.
-        last_report: on the last match, up to now.
-        connection: to the process; None while it is not running.
     """
 
     def __init__(
@@ -59,10 +54,6 @@ class ProcessPlayer(Player):
         """Seat a bot, which ``begin`` launches.
 
         Args:
-            bot: what to launch.
-            isolation: the level.
-            limits: what it may use.
-            running_bots: the bots that run beside it.
             keeps_sent: its transcript keeps all that the bot was sent.
             measures_peak: what it uses is measured at its end too, even if that is not needed to keep it to its limits.
         """
@@ -153,7 +144,6 @@ class ProcessPlayer(Player):
         return Answer(action, wall_seconds, cpu_seconds, note, cpu_seconds if on_cpu_clock else wall_seconds)
 
     def _freeze_if_needed(self, connection: BotConnection, cpu_before: float, cpu_after: float) -> None:
-        """After a turn, freeze a bot that is to be frozen off turn, or that worked before the turn."""
         if connection.off_turn.has_worked or (
             self._cpu_after_turn is not None and cpu_before - self._cpu_after_turn > WORK_SECONDS
         ):
@@ -192,11 +182,7 @@ class ProcessPlayer(Player):
             self.connection.off_turn.freeze()
 
     def close(self, grace_seconds: float = QUIT_GRACE_SECONDS) -> None:
-        """Ask the bot to leave, and end it.
-
-        Args:
-            grace_seconds: how long it may take to leave by itself.
-        """
+        """Ask the bot to leave, and end it."""
         if self.connection is not None:
             self._end_process(_frame(messages.quit_message()), grace_seconds)
 
@@ -210,7 +196,6 @@ class ProcessPlayer(Player):
         self.last_report = self._report(connection.process, cpu_off_turn)
 
     def _cpu_off_turn(self, connection: BotConnection) -> float:
-        """Return the CPU time used since the match began, without that on turn."""
         connection.update_usage()
         return max(0.0, connection.process.monitor.cpu_seconds() - self._cpu_at_begin - self._cpu_on_turn)
 

@@ -38,28 +38,16 @@ class Subprocess:
     """One running program. Use as a context manager, or call ``end`` exactly once.
 
     Attributes:
-        pid: the process number that leads its session and group.
-        uid: its own user number; None if it has none.
-        scratch: its scratch directory, as it sees it.
-        stdin: our end of the pipe.
-        stdout: our end of the pipe.
-        stderr: our end of the pipe.
         pidfd: becomes readable when the program exits.
         poll: waits some milliseconds until a pipe is ready or the program exits; returns descriptors with their events.
-        monitor: samples what the program and all its processes use.
         exit_text: "running", "exit status N" or "signal NAME".
-        is_frozen: whether it has been stopped and not been continued.
         unsent: what did not fit into its stdin.
-        stderr_text: what it has written to stderr.
     """
 
     def __init__(self, bot: Bot, isolation: Isolation, limits: Limits, input_file: int | None = None) -> None:
         """Launch a bot.
 
         Args:
-            bot: the program.
-            isolation: how it is confined.
-            limits: what it may use.
             input_file: an open file that it has as its stdin, instead of what is sent to it.
 
         Raises:
@@ -142,7 +130,6 @@ class Subprocess:
                 return
 
     def _drain(self, descriptor: int) -> bool:
-        """Read what a pipe holds and keep it if it is stderr; no longer poll a pipe that has ended."""
         try:
             chunk = os.read(descriptor, self._read_bytes)
         except BlockingIOError:
@@ -168,7 +155,6 @@ class Subprocess:
 
     @contextlib.contextmanager
     def _stopped(self) -> Iterator[None]:
-        """Freeze the program for a moment, unless it is frozen."""
         was_frozen = self.is_frozen
         if not was_frozen:
             self.freeze()
@@ -273,15 +259,7 @@ class Subprocess:
         return usage
 
     def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> bool:
-        """End the program and everything it started.
-
-        Args:
-            last_words: sent before.
-            grace_seconds: how long the program may take to exit by itself before it is killed.
-
-        Returns:
-            Whether it exited by itself.
-        """
+        """End the program and everything it started; return whether it exited by itself, within ``grace_seconds``."""
         if self._members_matter:
             self.freeze()  # processes that are stopped can be counted, and can't keep us from it
             self._note_members()
@@ -311,15 +289,12 @@ class Subprocess:
 
 
 class _Pipes(NamedTuple):
-    """Our ends of a program's pipes; none of them blocks."""
-
     stdin: int
     stdout: int
     stderr: int
 
 
 def _launch(bot: Bot, isolation: Isolation, limits: Limits, input_file: int | None) -> tuple[LaunchedBot, _Pipes]:
-    """Start a bot that inherits nothing but three pipes, or two and an open file."""
     launcher = open_launcher()
     descriptors: list[int] = []
     scratch = ""
@@ -347,7 +322,6 @@ def _launch(bot: Bot, isolation: Isolation, limits: Limits, input_file: int | No
 
 
 def _signal_name(number: int) -> str:
-    """Return the name of a signal; the number of a real-time signal, which has none."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -40,7 +40,6 @@ def line_in(place: str, stderr: str, bot: Bot) -> str:
 
 
 def _is_own(path: str, bot: Bot) -> bool:
-    """Return whether a file in a traceback belongs to the bot rather than to Python, a library or the arena."""
     is_relative = not path.startswith(("/", "<")) and path.endswith(".py")
     is_inside = is_relative or path.startswith(f"{bot.directory.rstrip('/')}/")
     is_ours = path.startswith(_ARENA) and not f"{bot.directory}/".startswith(_ARENA)

@@ -15,11 +15,7 @@ HALF_BYTES = 32 * 1024
 
 
 class HeadTailBuffer:
-    """Keeps the first and the last 32 KiB of what is added.
-
-    Attributes:
-        total_bytes: how much has been added since ``take``.
-    """
+    """Keeps the first and the last 32 KiB of what is added."""
 
     def __init__(self) -> None:
         self._head = bytearray()
@@ -69,24 +65,14 @@ _SENT = (Entry.QUESTION, Entry.NOTICE)
 
 
 class TranscriptFrame(NamedTuple):
-    """One frame of a conversation, or a fragment of one.
-
-    Attributes:
-        is_sent: whether the arena sent it.
-        data: its bytes, the header included.
-    """
+    """One frame of a conversation, header included, or a fragment of one; the arena or the bot sent it."""
 
     is_sent: bool
     data: bytes
 
 
 class Exchange(NamedTuple):
-    """The last question and what came back.
-
-    Attributes:
-        sent: the question, as a frame; empty if nothing has been asked.
-        received: the bytes that have come since.
-    """
+    """The last question, as a frame (empty if nothing has been asked), and the bytes that have come since."""
 
     sent: bytes = b""
     received: bytes = b""
@@ -103,11 +89,7 @@ class Transcript:
     """
 
     def __init__(self, keeps_sent: bool = False) -> None:
-        """Begin a transcript.
-
-        Args:
-            keeps_sent: keep all that the arena has sent, however much it is; a bot can't make it large.
-        """
+        """Begin; with ``keeps_sent`` all that the arena has sent is kept, however much: a bot can't make it large."""
         self._keeps_sent = keeps_sent
         self._entries: deque[tuple[Entry, bytes]] = deque(maxlen=None if keeps_sent else MAX_FRAMES)
         self.add = self._entries.append

@@ -27,13 +27,7 @@ class TreeRefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TreeBounds:
-    """How much is taken.
-
-    Attributes:
-        files: files and directories.
-        size_bytes: of all files together.
-        depth: directories inside each other, with the topmost.
-    """
+    """How many files and directories are taken, of how many bytes together, how deep inside each other."""
 
     files: int
     size_bytes: int
@@ -42,22 +36,16 @@ class TreeBounds:
 
 @dataclass(frozen=True, slots=True)
 class TreeSize:
-    """How much there is.
-
-    Attributes:
-        entries: files and directories.
-        size_bytes: of all files together.
-    """
+    """How much there is: files and directories, and the bytes of all files."""
 
     entries: int
     size_bytes: int
 
 
 def open_scratch(process: Subprocess, *names: str) -> int:
-    """Open a directory in a process's scratch directory: through its own eyes, if that is a file system of its own.
+    """Open a directory in a process's scratch directory, through its own eyes; -1 if there is no such directory.
 
-    Returns:
-        The descriptor, or -1 if there is no such directory.
+    The scratch directory may be a file system of the process's own.
     """
     pid = process.monitor.find_main()
     for place in (f"/proc/{pid}/root{process.scratch}", process.scratch):
@@ -81,9 +69,7 @@ def copy_tree(source: int, target: Path, bounds: TreeBounds, shown_name: str) ->
     """Copy a directory that nobody changes any more.
 
     Args:
-        source: the open directory.
         target: where its copy will be; an empty directory may be there.
-        bounds: how much is taken.
         shown_name: what the directory is called in sentences; empty if its contents stand for themselves.
 
     Raises:
@@ -117,7 +103,6 @@ class _Copying:
         return TreeSize(self._count, self._size_bytes)
 
     def _take_files(self, directory: int, below: tuple[str, ...]) -> list[str]:
-        """Copy the files of a directory, and return the names of the directories in it."""
         directories = []
         with os.scandir(directory) as listing:
             for entry in listing:
@@ -142,7 +127,6 @@ class _Copying:
             raise TreeRefusedError(f"{shown!r} has characters that can't be seen")
 
     def _copy(self, directory: int, name: str, shown: str, target: Path) -> None:
-        """Copy a file of the size it has when it is opened."""
         source = os.open(name, _FILE, dir_fd=directory)
         try:
             found = os.fstat(source)

@@ -164,9 +164,7 @@ class _Step(NamedTuple):
     """What is reported if a call fails.
 
     Attributes:
-        name: of the call.
         step: what its failure is called.
-        subject: what the call is applied to.
         may_fail: whether the list continues without it.
     """
 
@@ -184,12 +182,6 @@ class CallList:
     """
 
     def __init__(self, first: int = 0, text_at: int = _TEXT_AT) -> None:
-        """Begin a list, or a part of one.
-
-        Args:
-            first: the place of its first call in the whole list.
-            text_at: where in memory what its arguments point to will be.
-        """
         self._first = first
         self._text_at = text_at
         self._calls = bytearray()
@@ -215,7 +207,6 @@ class CallList:
         """Add a call.
 
         Args:
-            name: of the call.
             arguments: numbers, and texts and bytes for pointers to them.
             step: what its failure is reported as; the name of the call by default.
             subject: what it is applied to, for that report.
@@ -228,12 +219,7 @@ class CallList:
         self._steps.append(_Step(name, step or name, subject, skipped is not None))
 
     def add_lasting(self, key: Hashable, make: Callable[[CallList], None]) -> None:
-        """Add calls that are the same in many lists, and are only put together once.
-
-        Args:
-            key: names them, with all that they depend on.
-            make: adds them to a list.
-        """
+        """Add calls that are the same in many lists, and are put together once; the key has all that they depend on."""
         key = (len(self._steps), key)
         if key not in _lasting:
             at = _LASTING_TEXT_AT + sum(len(part._text) for part in _lasting.values())
@@ -263,9 +249,6 @@ class CallList:
 
     def start(self, flags: int = 0) -> int:
         """Make the calls in a new process; return its pid as soon as it has executed its program or exited.
-
-        Args:
-            flags: for clone, beside those for sharing memory.
 
         Raises:
             StepError: if a call failed that may not.
@@ -298,11 +281,7 @@ class CallList:
         return int(pid)
 
     def make_here(self) -> None:
-        """Make the calls in this process.
-
-        Raises:
-            StepError: if a call failed that may not.
-        """
+        """Make the calls in this process."""
         self._write()
         self._make_all()
         self._check(None)

@@ -27,12 +27,7 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParentGroups:
-    """Where groups can be created.
-
-    Attributes:
-        version: 1 or 2.
-        directories: by controller; the same one for all in version 2. In version 1 "cpuacct" is optional.
-    """
+    """Where groups can be created, by controller; in version 1 "cpuacct" is optional."""
 
     version: int
     directories: dict[str, str]
@@ -131,7 +126,6 @@ def _groups_of_this_process() -> dict[str, str]:
 
 
 def _mounts() -> Iterator[tuple[str, str, set[str]]]:
-    """Yield the type, the mount point and the options of every control group file system."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/mounts").read_text().splitlines():
             _, mount_point, kind, options, *_ = line.split()

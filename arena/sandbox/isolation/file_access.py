@@ -62,11 +62,7 @@ def landlock_rules(
     """Return the ruleset of a bot.
 
     Args:
-        abi: from ``landlock_abi``.
-        readable: files, and directories with everything below them.
-        writable: the directories that may be written to.
         own: those of the readable paths that users other than the system's owner might replace by links.
-        devices: the devices that may be used.
         listed: the directories that may be listed.
     """
     all_rights = _ALL_BY_ABI[min(abi, 5)]
@@ -111,14 +107,7 @@ LISTED_SYSTEM = ("/proc/self/fd",)
 def readable_paths(
     command: tuple[str, ...], own: tuple[str, ...], path: str, submitted: bool = False
 ) -> tuple[str, ...]:
-    """Return what a bot needs beyond ``READ_ONLY_SYSTEM``.
-
-    Args:
-        command: how it is launched.
-        own: its own files: its directory, or the single program.
-        path: its PATH, for programs without a slash.
-        submitted: whether its command is a stranger's.
-    """
+    """Return what a bot needs beyond ``READ_ONLY_SYSTEM``; ``own`` is its directory, or the single program."""
     needed = {*own, *resolve_program(command[0], own, path, submitted).paths, _arena_directory()}
     if command[0] == arena_interpreter():
         needed |= {*arena_python()}
@@ -157,9 +146,7 @@ def existing_system() -> tuple[str, ...]:
 def paths_behind_closed_directories(readable: tuple[str, ...], scratch_parent: str) -> dict[str, list[str]]:
     """Return the paths that another user can't reach, by the topmost directory that others may not enter.
 
-    Args:
-        readable: the paths to reach.
-        scratch_parent: the directory in which a scratch directory of that user will be.
+    That user's scratch directory will be below ``scratch_parent``.
     """
     closed: dict[str, list[str]] = {}
     for path in readable:
@@ -173,7 +160,6 @@ def paths_behind_closed_directories(readable: tuple[str, ...], scratch_parent: s
 
 
 def _topmost_closed_directory(path: str) -> str | None:
-    """Return the first directory on the way to a path, itself included, that others may not enter."""
     return next((str(step) for step in [*reversed(Path(path).parents), Path(path)] if _is_closed(step)), None)
 
 
@@ -185,7 +171,6 @@ def _contents(directory: str) -> list[str]:
 
 
 def _is_closed(path: Path) -> bool:
-    """Return whether this is a directory that others may not enter."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -215,8 +200,6 @@ def bubblewrap_command(
     """Return the command that runs a bot in ``bwrap``.
 
     Args:
-        command: the bot's command.
-        directory: its working directory.
         readable: the paths that it may read beyond the system.
         scratch: the directory that it may write to; an empty file system is mounted there.
         scratch_bytes: the size of that file system, and of the bot's ``/dev/shm``.

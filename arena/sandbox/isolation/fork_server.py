@@ -54,13 +54,7 @@ _EVERY_PROCESS = -1
 
 
 class RunningBot:
-    """What has to be ended and removed with a bot.
-
-    Attributes:
-        outline: of the bot.
-        uid_lock: the lock on its uid; None where bots have no uid of their own.
-        uid: its own uid, if it has one.
-    """
+    """What has to be ended and removed with a bot."""
 
     def __init__(self, outline: LaunchOutline) -> None:
         self.outline = outline
@@ -112,12 +106,7 @@ def write_kernel_file(path: str, value: str) -> None:
 
 
 def start_bot(spec: LaunchSpec, pipes: list[int]) -> tuple[int, RunningBot]:
-    """Start a process that executes the bot, and return its pid with what to clean up after it.
-
-    Args:
-        spec: how it is launched.
-        pipes: its stdin, stdout and stderr.
-    """
+    """Start a process that executes the bot; return its pid with what to clean up after it."""
     with cleaned_up_on_failure(RunningBot(spec)) as running, CallList() as calls:
         prepare(running)
         add_confinement(calls, spec, pipes, running.uid)

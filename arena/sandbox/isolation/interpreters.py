@@ -132,7 +132,6 @@ class ResolvedProgram(NamedTuple):
     """The files that a program leads to.
 
     Attributes:
-        paths: the files and directories that it needs beside the bot's own and the system's.
         refused: the first program on the way that the bot may not use; empty if it may use all.
         is_systems: whether a program of the system is among them: a shell or ``make`` may start ``python3`` on PATH.
     """
@@ -143,8 +142,6 @@ class ResolvedProgram(NamedTuple):
 
 
 class _NamedBy(Enum):
-    """The kind of file that names a program."""
-
     BOT = auto()
     COMMAND = auto()
     UNKNOWN = auto()  # a program named by the command that is not recognised as a runtime
@@ -154,14 +151,7 @@ class _NamedBy(Enum):
 
 @functools.lru_cache(maxsize=256)
 def resolve_program(program: str, own: tuple[str, ...], path: str, submitted: bool = False) -> ResolvedProgram:
-    """Follow a program to its interpreter.
-
-    Args:
-        program: the first word of a bot's command.
-        own: the bot's own files: its directory, or the single program.
-        path: its PATH, for a program without a slash.
-        submitted: whether the command is a stranger's as well.
-    """
+    """Follow a program to its interpreter."""
     if not program:
         return ResolvedProgram(())
     own = tuple(os.path.realpath(file) for file in own)
@@ -207,7 +197,6 @@ class _Granted(NamedTuple):
 
 
 def _granted(file: str, named_by: _NamedBy) -> _Granted | None:
-    """Return what may be read for a program that is not the bot's own; None if nothing may."""
     real = _canonical(file)
     if is_below(real, SYSTEM):
         return _Granted(set(), _NamedBy.SYSTEM)
@@ -323,7 +312,6 @@ def _link(file: str) -> Iterator[str]:
 
 
 def _first_line(file: str) -> list[str]:
-    """Return the words of a ``#!`` line; empty if there is no such line."""
     line = _read_start(file, _FIRST_LINE_BYTES).partition(b"\n")[0]
     return os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []
 
@@ -351,7 +339,6 @@ def _base_of_venv(file: str) -> Iterator[str]:
 
 
 def _read_start(file: str, max_bytes: int) -> bytes:
-    """Return the start of a regular file; empty if it is another kind of file or can't be read."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):

@@ -1,8 +1,4 @@
-"""A launch spec: how a bot is launched and confined, as JSON types.
-
-``arena.sandbox.isolation.sandbox_policy`` makes it, and the fork server
-(``arena.sandbox.isolation.fork_server``) carries it out.
-"""
+"""How a bot is launched and confined, as JSON types: ``sandbox_policy`` decides, and the fork server carries it out."""
 
 from __future__ import annotations
 
@@ -19,13 +15,7 @@ ROOM_VARIABLE, ROOM_BYTES = "_", 8192
 
 
 class GroupSpec(TypedDict):
-    """A group to create, as JSON types.
-
-    Attributes:
-        directory: the directory that is the group.
-        settings: values to write, by file name.
-        optional_settings: the same for files that some kernels don't have.
-    """
+    """A control group to create: its directory, values to write by file name, and those for files some kernels lack."""
 
     directory: str
     settings: dict[str, str]
@@ -33,12 +23,9 @@ class GroupSpec(TypedDict):
 
 
 class LandlockRules(TypedDict):
-    """A ruleset, as JSON types.
+    """The rights refused unless granted (to files, TCP ports, scopes), and paths with the rights granted for each.
 
-    Attributes:
-        handled: the rights that are refused unless granted: to files, to TCP ports, to scopes.
-        rules: paths, each with the rights granted for it.
-        own: those of the paths whose owner is not the system's and might replace them by links.
+    ``own`` are those paths whose owner is not the system's and might replace them by links.
     """
 
     handled: list[int]
@@ -70,9 +57,6 @@ class LaunchOutline(TypedDict):
     """What is prepared for a bot, and removed with it, as JSON types.
 
     Attributes:
-        scratch: the scratch directory, which is removed with the bot.
-        other_uid: whether the bot runs under a uid of its own.
-        control_groups: the groups to create.
         is_contained: whether no process of the bot can leave its process group or control groups.
         leaves_no_ipc: whether System V objects of the bot end with it.
         needs_note: whether nothing but a note of its session shows whose its processes are, once their environment is
@@ -91,13 +75,8 @@ class LaunchSpec(LaunchOutline):
     """How a bot is launched and confined, as JSON types.
 
     Attributes:
-        command: the program and its arguments.
-        environment: the whole environment.
-        directory: the working directory.
         mounts: the bot's view of the file system; None to leave it unchanged.
         rlimits: the number, the soft and the hard limit of each resource.
-        no_new_privs: whether programs can't gain privileges.
-        landlock: the Landlock rules, if any.
         seccomp: the seccomp filter in hexadecimal, if any.
         seccomp_at: the descriptor in which a wrapping program expects the filter; None without such a program.
         is_warm: whether the command is a file for a Python that runs already (``arena.sandbox.isolation.warm_server``).

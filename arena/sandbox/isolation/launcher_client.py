@@ -49,13 +49,7 @@ _OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENO
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchedBot:
-    """A bot that has been launched, with what is needed to end it.
-
-    Attributes:
-        pid: its process; the wrapping program, if there is one.
-        uid: its own uid, if it has one.
-        spec: how it was launched.
-    """
+    """A bot that has been launched; its pid is that of the wrapping program, if there is one."""
 
     pid: int
     uid: int | None
@@ -63,12 +57,7 @@ class LaunchedBot:
 
 
 class LauncherClient:
-    """A fork server, and the bots that it has launched.
-
-    Attributes:
-        alive: the bots that have been launched and not been ended, by their pids.
-        launches_only_bots: this process starts nothing but bots, each in a session of its own.
-    """
+    """A fork server, and the bots that it has launched."""
 
     def __init__(self, launches_only_bots: bool) -> None:
         self.launches_only_bots = launches_only_bots
@@ -88,10 +77,6 @@ class LauncherClient:
 
     def launch(self, spec: LaunchSpec, descriptors: Sequence[int]) -> LaunchedBot:
         """Launch a bot.
-
-        Args:
-            spec: from ``make_launch_spec``.
-            descriptors: its stdin, stdout and stderr.
 
         Raises:
             BotError: of kind start, if its program can't be executed, or too many of its files have to be listed.
@@ -161,8 +146,6 @@ class LauncherClient:
 
 
 class _Server:
-    """A fork server, and our end of its socket."""
-
     def __init__(self, is_warm: bool) -> None:
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.settimeout(ANSWER_SECONDS)
@@ -211,7 +194,6 @@ def _warm_environment() -> dict[str, str]:
 
 
 def _message(request: dict[str, Any]) -> bytes:
-    """Return a request as it is sent."""
     message = json.dumps(request).encode()
     if "launch" in request and len(message) > MAX_SPEC_BYTES:
         raise BotError(FaultKind.START, _TOO_MANY_FILES.format(request["launch"]["directory"]))
@@ -225,8 +207,7 @@ _opened_in = 0
 def open_launcher(launches_only_bots: bool = False) -> LauncherClient:
     """Return this process's client of its fork server; the first call starts the server and adopts orphans.
 
-    Args:
-        launches_only_bots: this process starts nothing but bots, each in a session of its own.
+    ``launches_only_bots``: this process starts nothing else, so each child in another session is a bot's.
     """
     global _launcher, _opened_in
     if _launcher is None or _opened_in != os.getpid():

@@ -64,9 +64,7 @@ class ProbeResult:
     """What testing a level with the sandbox probe has shown.
 
     Attributes:
-        isolation: the level, and how this machine provides it.
         escapes: the attempts that succeeded, forbidden at this level or not.
-        problem: the reason why the level is not available; empty if it is.
         untested: what may be better, but was passed over because its test did not end in time; empty if nothing.
     """
 
@@ -86,9 +84,6 @@ def choose_isolation(wanted: str) -> Isolation:
 
     Args:
         wanted: a level, followed by "+cgroup" to demand control groups; or "auto" for the first of ``PREFERRED``.
-
-    Raises:
-        UsageError: if the level is unknown or not available on this machine.
     """
     if wanted == "auto":
         return _preferred()
@@ -113,7 +108,6 @@ def why_no_groups(result: ProbeResult) -> str:
 
 
 def _preferred() -> Isolation:
-    """Return the first of ``PREFERRED`` that is available on this machine."""
     for level in PREFERRED:
         result = probe_level(level)
         if result.is_available:
@@ -191,7 +185,6 @@ def _problem(level: IsolationLevel, report: dict[str, Any]) -> str:
 
 
 def _run_probe(isolation: Isolation) -> dict[str, Any]:
-    """Run the sandbox probe in a bot's place and return its report."""
     outside = tempfile.mkdtemp(prefix=f"{PROBE_PREFIX}{process_tag()}-")
     try:
         return _run_probe_beside(Path(outside), isolation)
@@ -239,11 +232,7 @@ def _write_probe_bot(outside: Path, command: tuple[str, ...]) -> Path:
 
 
 def run_test_program(bot: Bot, isolation: Isolation) -> Any:
-    """Run a program as a bot and return what it prints, as JSON.
-
-    Raises:
-        ArenaError: if it can't be launched, or its last line is not JSON.
-    """
+    """Run a program as a bot and return what it prints, as JSON."""
     launcher = open_launcher()
     read_end, write_end = os.pipe()
     null = os.open(os.devnull, os.O_RDWR)

@@ -66,11 +66,7 @@ def is_stopped(pid: int) -> bool:
 
 
 def status(directory: str) -> dict[bytes, bytes]:
-    """Return the fields of the status of a process or thread (proc_pid_status(5)), which everyone may read.
-
-    Raises:
-        OSError: if it has ended.
-    """
+    """Return the fields of the status of a process or thread (proc_pid_status(5)), which everyone may read."""
     return dict(line.split(b":", 1) for line in read(f"{directory}/status").splitlines())
 
 
@@ -87,21 +83,13 @@ def tracers(pid: int) -> set[int]:
 
 
 def environment(pid: int | str) -> list[bytes]:
-    """Return the settings in a process's environment, up to ``MAX_ENVIRONMENT_BYTES``.
-
-    Raises:
-        OSError: if it can't be read.
-    """
+    """Return the settings in a process's environment, up to ``MAX_ENVIRONMENT_BYTES``."""
     with open(f"/proc/{pid}/environ", "rb") as file:
         return file.read(MAX_ENVIRONMENT_BYTES).split(b"\0")
 
 
 def mount_points(pid: int | str) -> set[bytes]:
-    """Return where file systems are mounted for a process, of as much of the list as an environment may have.
-
-    Raises:
-        OSError: if it can't be read.
-    """
+    """Return where file systems are mounted for a process, of as much of the list as an environment may have."""
     with open(f"/proc/{pid}/mountinfo", "rb") as file:
         rows = file.read(MAX_ENVIRONMENT_BYTES).splitlines()
     return {fields[4] for row in rows if len(fields := row.split()) > 4}

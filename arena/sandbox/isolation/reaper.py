@@ -38,13 +38,7 @@ def descendants(pid: int) -> set[int]:
 
 
 def bot_processes(pid: int, uid: int | None, scratch: str) -> set[int]:
-    """Return all processes of a bot, including orphans that this process has adopted.
-
-    Args:
-        pid: the bot's process, the leader of its session.
-        uid: the bot's own, if it has one.
-        scratch: its scratch directory; orphans in other sessions are recognised by it, as HOME in their environment.
-    """
+    """Return all processes of a bot, including adopted orphans, which its scratch directory, their HOME, shows."""
     result = {pid} | descendants(pid)
     for child in children(os.getpid()):
         if child not in result and _is_of_bot(child, pid, uid, scratch):
@@ -77,7 +71,6 @@ def reap_orphans(launcher: LauncherClient, known: set[int], session: int) -> Non
     """Kill and reap the orphans of bots that this process has adopted; bots that are alive are left alone.
 
     Args:
-        launcher: knows the bots that are alive.
         known: the descendants that a bot had when it was ended.
         session: that bot's.
     """

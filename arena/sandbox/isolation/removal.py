@@ -60,7 +60,6 @@ def remove_made_by(processes: Collection[int]) -> None:
 
 
 def _rows(kind: str) -> list[dict[str, int]]:
-    """Return the rows of a table of /proc/sysvipc, by the names in its first line."""
     with contextlib.suppress(OSError, ValueError):
         head, *lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()
         names = head.split()
@@ -95,15 +94,9 @@ def remove_tree(path: str, seconds: float = REMOVAL_SECONDS) -> bool:
 
 
 def remove_entry(parent: int, name: str, deadline: float) -> bool:
-    """Remove an entry of an open directory, with its contents.
+    """Remove an entry of an open directory, with its contents; return whether it is gone.
 
-    Args:
-        parent: the directory's descriptor.
-        name: the entry.
-        deadline: when to stop, in the seconds of ``time.monotonic``.
-
-    Returns:
-        Whether it is gone.
+    It stops at the deadline, in the seconds of ``time.monotonic``.
     """
     if _remove(parent, name):
         return True
@@ -151,7 +144,6 @@ def _first_names(directory: int) -> list[str]:
 
 
 def _remove(parent: int, name: str) -> bool:
-    """Remove a file, a link or an empty directory; return whether it is gone."""
     try:
         os.unlink(name, dir_fd=parent)
     except FileNotFoundError:

@@ -38,14 +38,7 @@ BOT_NICENESS = 5
 
 
 def add_confinement(calls: CallList, spec: LaunchSpec, pipes: Iterable[int], uid: int | None) -> None:
-    """Add giving up every right that the bot isn't to have. Until the last step, the next ones still need some.
-
-    Args:
-        calls: what is added to.
-        spec: how the bot is launched.
-        pipes: its stdin, stdout and stderr.
-        uid: its own, if it has one.
-    """
+    """Add giving up every right that the bot isn't to have. Until the last step, the next ones still need some."""
     filter_file = _make_filter_file(calls, spec)  # before the numbers of later files are known
     calls.add("setsid")
     _add_niceness(calls, os.getpriority(os.PRIO_PROCESS, 0))
@@ -115,7 +108,6 @@ def _next_descriptors(count: int) -> list[int]:
 
 
 def _write_file(calls: CallList, path: str, value: str, step: str, is_optional: bool = False) -> None:
-    """Add writing a setting into a file of /proc or of a control group."""
     (descriptor,) = _next_descriptors(1)
     skipped_with_open, skipped_with_write = (2, 0) if is_optional else (None, None)
     calls.add("openat", AT_WORKING_DIRECTORY, path, os.O_WRONLY, step=step, subject=path, skipped=skipped_with_open)
@@ -124,7 +116,6 @@ def _write_file(calls: CallList, path: str, value: str, step: str, is_optional: 
 
 
 def _add_mounts(calls: CallList, mounts: MountSpec, uid: int | None) -> None:
-    """Add giving the bot its own view of the file system."""
     calls.add("umask", _USUAL_UMASK)
     if mounts["user_namespace"]:
         _add_user_namespace(calls)

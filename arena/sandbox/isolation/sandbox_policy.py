@@ -70,7 +70,6 @@ class Isolation:
     """An isolation level, and how this machine provides it.
 
     Attributes:
-        level: how much is kept from bots.
         groups: whether control groups limit the sum of memory and processes.
         user_namespace: whether the bots of an ordinary user get their own file systems, by a user namespace.
         builds: whether it is for builds. Compilers change the modes of files; where no view of its own protects the

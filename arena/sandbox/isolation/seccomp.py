@@ -168,7 +168,6 @@ class _Run:
 
     @property
     def steps(self) -> list[Instruction]:
-        """The instructions for the loaded number, after which it is not one of them."""
         length = len(self.check)
         if self.first == self.last:
             return [(_JUMP_EQUAL, 0, length, self.first), *self.check]
@@ -210,12 +209,10 @@ def _refuse(name: str) -> Instruction:
 
 
 def _low(argument: int) -> Instruction:
-    """Return the instruction that loads the low half of an argument, the first one on both architectures."""
     return (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * argument)
 
 
 def _high(argument: int) -> Instruction:
-    """Return the instruction that loads the high half of an argument."""
     return (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * argument + 4)
 
 

@@ -70,7 +70,6 @@ def _kill_stale_processes() -> None:
 
 
 def _stale_sessions(parent: str, deadline: float) -> list[NotedSession]:
-    """Return the sessions of bots that fork servers of this user have noted for arena processes that are dead."""
     sessions = []
     with contextlib.suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
@@ -89,7 +88,6 @@ def _is_own(entry: os.DirEntry[str]) -> bool:
 
 
 def _remove_system_v() -> None:
-    """Remove System V objects of those bot uids that are not in use."""
     for uid in uids_with_objects():
         if FIRST_UID <= uid <= LAST_UID and (lock := lock_uid(uid)) is not None:
             with lock:
@@ -113,7 +111,6 @@ def remove_stale_directories(parent: str, seconds: float) -> None:
 
 
 def _tag(name: str) -> str:
-    """Return the process tag in the name of one of the arena's directories; empty for other names."""
     for prefix in (SCRATCH_PREFIX, PROBE_PREFIX, DASK_WORKER_PREFIX, COPY_PREFIX, UPLOAD_PREFIX, RULES_PREFIX):
         if name.startswith(prefix):
             return name.removeprefix(prefix).partition("-")[0]
@@ -139,11 +136,6 @@ def _is_stale(path: Path, ours: set[bytes], sessions: list[NotedSession]) -> boo
     It shows by its mounts, its noted session or, as root, by its uid, which no process of a bot can shed, and else by
     its environment. Of processes of other users only the session is looked at: they could make reading their
     environment block forever. One that has made itself unreadable seems to be root's.
-
-    Args:
-        path: its directory in /proc.
-        ours: the mount points of this process, which say nothing of it.
-        sessions: of bots of dead arena processes.
     """
     if any(is_member(path.name, session) for session in sessions):
         return True

@@ -57,10 +57,6 @@ def start_warm_bot(outline: LaunchOutline, descriptors: list[int]) -> tuple[int,
     """Start a copy of this process that becomes a bot, and return its pid with what to clean up after it.
 
     A process in between exits at once, so that the bot becomes a child of the arena's process, which adopts orphans.
-
-    Args:
-        outline: what to prepare for it.
-        descriptors: its stdin, stdout and stderr, and a file with its launch spec.
     """
     with cleaned_up_on_failure(RunningBot(outline)) as running:
         prepare(running)
@@ -124,7 +120,6 @@ def _drop_capabilities() -> None:
 
 
 def _run(arguments: list[str], environment: dict[str, str], room: int) -> None:
-    """Run the bot's file as Python would have if it had been started with it."""
     settings = b"\0".join(os.fsencode(f"{name}={value}") for name, value in environment.items())
     room_bytes = len(f"{ROOM_VARIABLE}=") + ROOM_BYTES
     ctypes.memmove(room, settings[:room_bytes].ljust(room_bytes, b"\0"), room_bytes)

@@ -22,11 +22,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class GroupClock:
-    """The CPU time of a control group, including processes that are gone.
-
-    Attributes:
-        is_quick: reading it costs no more than reading the CPU clock of a process.
-    """
+    """The CPU time of a control group, including processes that are gone."""
 
     def __init__(self, file: str, is_quick: bool) -> None:
         self.is_quick = is_quick
@@ -76,16 +72,7 @@ def open_group_clock(groups: Sequence[GroupSpec]) -> GroupClock | None:
 
 
 class ProcessStat(NamedTuple):
-    """What ``/proc/PID/stat`` shows of a process (proc_pid_stat(5)).
-
-    Attributes:
-        started_ticks: when it started; with its number, this identifies it.
-        own_seconds: its CPU time.
-        reaped_seconds: the CPU time of the children it has waited for.
-        own_faults: its page faults.
-        reaped_faults: the page faults of the children it has waited for.
-        threads: the number of its threads.
-    """
+    """What ``/proc/PID/stat`` shows of a process (proc_pid_stat(5)); its number and its start identify it."""
 
     started_ticks: int
     own_seconds: float
@@ -144,12 +131,7 @@ class ProcessTimes:
         self._unclaimed_faults = 0
 
     def add_sample(self, sampled: dict[int, ProcessStat | None], main: int) -> None:
-        """Add a sample.
-
-        Args:
-            sampled: the bot's processes; None for one that was listed and then gone.
-            main: the main one.
-        """
+        """Add a sample."""
         now = time.perf_counter()
         before, self._seen = self._seen, {pid: stat for pid, stat in sampled.items() if stat is not None}
         gone = [stat for pid, stat in before.items() if pid != main and not _is_same(stat, self._seen.get(pid))]

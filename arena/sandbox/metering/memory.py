@@ -59,7 +59,6 @@ class MemoryMonitor:
         """Return what processes hold together, pages that several of them share counted for each.
 
         Args:
-            pids: the processes.
             in_file_systems: bytes stored in their own in-memory file systems.
         """
         return self._sum(map(_at_most, pids), pids, in_file_systems)
@@ -75,7 +74,6 @@ class MemoryMonitor:
 
         Args:
             pids: the processes, which should be stopped: where they run, counting takes many times as long.
-            in_file_systems: bytes stored in their own in-memory file systems.
             is_urgent: whether half of the time may be spent on it, in place of a tenth.
         """
         if not self._exact_pace.is_due(is_urgent):

@@ -51,14 +51,7 @@ _MEMORY_WORDS = (
 
 
 class Usage(NamedTuple):
-    """What a bot's processes use together; figures that have a limit have its name.
-
-    Attributes:
-        children_cpu_seconds: CPU time of all processes but the bot's own.
-        memory_bytes: their memory.
-        processes: processes and threads.
-        open_files: of the process with the most.
-    """
+    """What a bot's processes use together; figures that have a limit have its name."""
 
     children_cpu_seconds: float = 0.0
     memory_bytes: int = 0
@@ -82,8 +75,6 @@ class ResourceMonitor:
             read it.
         exact_clock: the CPU time of the bot and all that it started, if a control group can be read quickly; None until
             another process than the bot's own has used any, since the clock of a single process is quicker still.
-        sampled_at: the time of the last sample, by ``time.perf_counter()``.
-        peak: the most of each that a sample has shown.
         is_bot_reaped: its process number may belong to another process by now.
     """
 
@@ -94,14 +85,7 @@ class ResourceMonitor:
         is_limited: bool,
         stopped: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        """Prepare to sample.
-
-        Args:
-            launched: the bot.
-            limits: what it may use.
-            is_limited: whether it is to keep to them.
-            stopped: returns a context in which the bot is stopped.
-        """
+        """Prepare to sample."""
         self._launched = launched
         self._stopped = stopped
         self._is_slow = False
@@ -211,13 +195,7 @@ class ResourceMonitor:
     def broken_limit_after_exit(
         self, exit_text: str, usage: resource.struct_rusage | None, stderr_tail: bytes
     ) -> str | None:
-        """Return the limit that a bot died of, with the figures; None if it died of something else.
-
-        Args:
-            exit_text: how it exited.
-            usage: what the dead process used.
-            stderr_tail: the last that it wrote there.
-        """
+        """Return the limit that a bot died of, with the figures; None if it died of something else."""
         if not self._is_limited:
             return None
         if control_groups.count_breaches(self._groups)["memory_bytes"]:
@@ -272,7 +250,6 @@ class ResourceMonitor:
         return {pid: read_stat(pid) for pid in members | self._helpers}
 
     def _note_cpu(self, stats: dict[int, ProcessStat | None]) -> None:
-        """Count the CPU time of all processes but the bot's own."""
         if self._group_clock is None:
             self._times.add_sample(stats, self._main)
             self._children_cpu_seconds = self._times.seconds

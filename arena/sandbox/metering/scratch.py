@@ -38,11 +38,8 @@ class Contents:
     """What is in a directory.
 
     Attributes:
-        total_bytes: what its files take up, holes left out.
         largest_bytes: the size of the largest file, holes included, for that is what ``file_bytes`` limits.
-        files: files and directories.
         is_too_deep: whether directories are nested deeper than ``MAX_DEPTH``; the rest was not counted.
-        is_closed: whether a directory could not be read.
         linked: files with several names that have been counted.
     """
 
@@ -105,7 +102,6 @@ def _entries(directory: int) -> list[os.DirEntry[str]]:
 
 
 def _count(entries: Iterator[os.DirEntry[str]], directory: int, device: int, contents: Contents) -> int | None:
-    """Count entries up to the next directory, and open that; None at the end."""
     for entry in entries:
         try:
             found = entry.stat(follow_symlinks=False)
@@ -129,20 +125,11 @@ class ScratchMonitor:
         self._pace = memory.Pace()
 
     def bytes_in_memory(self, main: int) -> int:
-        """Return what the bot's own file systems hold, which is memory.
-
-        Args:
-            main: the bot's process, in whose mount namespace they are.
-        """
+        """Return what the bot's own file systems hold, which is memory."""
         return sum(_used(place)[0] for place in self._own_places(main))
 
     def broken_limit(self, main: int, members: Callable[[], Collection[int]]) -> str | None:
-        """Return which limit is broken, with the figures; None if all are kept.
-
-        Args:
-            main: the bot's process.
-            members: finds all its processes.
-        """
+        """Return which limit is broken, with the figures; None if all are kept."""
         own = self._own_places(main)
         used = [_used(place) for place in own]
         total, files = sum(size for size, _ in used), sum(count for _, count in used)
@@ -153,7 +140,6 @@ class ScratchMonitor:
             return self._walk_through(own, total, members)
 
     def _own_places(self, main: int) -> list[str]:
-        """Return where the bot's own file systems are, as seen by the arena."""
         found = []
         for place in (self._scratch, SHARED_MEMORY):
             seen = f"{procfs.live_directory(main)}/root{place}"
@@ -225,11 +211,6 @@ def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> in
 
     The size of one that is only mapped, or on its way from one process to another, is unknown: it counts as the largest
     possible file. So does one for each process that there was no time to examine.
-
-    Args:
-        pids: whose files.
-        directory: where the files were.
-        file_bytes: the size a file can have.
 
     Raises:
         UncountableError: if a process has more mappings than can be read.

@@ -20,10 +20,7 @@ def withdraw(store: Store, tournament: str, bot: str, *, reason: str) -> Correct
     rival advances.
 
     Args:
-        store: where the tournament is.
-        tournament: its name.
         bot: the entrant, as ``name`` or ``name@version``.
-        reason: for everybody to read.
 
     Raises:
         UsageError: if the entrant can't withdraw, or has done so already.
@@ -59,10 +56,7 @@ def disqualify(
     """Disqualify an entrant: it is not paired any more, and has no line in the table.
 
     Args:
-        store: where the tournament is.
-        tournament: its name.
         bot: the entrant, as ``name`` or ``name@version``.
-        reason: for everybody to read.
         matches: "annul": its matches count for nobody; "keep": they count for its rivals.
 
     Raises:
@@ -94,7 +88,6 @@ class _Departure(NamedTuple):
     """What an entrant that leaves has not played.
 
     Attributes:
-        unplayed: its matches without a record.
         is_waited_for: whether one of them was to be played.
         missed: the rounds so far in which it is absent.
     """

@@ -32,11 +32,7 @@ def replace_bot(store: Store, tournament: str, bot: str, new: Bot, *, reason: st
     The entrant keeps its name, and takes the version of the new bot.
 
     Args:
-        store: where the tournament is.
-        tournament: its name.
         bot: the entrant, as ``name`` or ``name@version``.
-        new: the bot that plays from now on, where it stays.
-        reason: for everybody to read.
 
     Raises:
         BotDefinitionError: if the new bot does not play the games, or does not pass its check.
@@ -81,10 +77,6 @@ def enter_late(store: Store, tournament: str, bot: Bot, *, reason: str, is_chall
     """Let a bot enter a round robin or a gauntlet that has begun: it meets everybody it would have met.
 
     Args:
-        store: where the tournament is.
-        tournament: its name.
-        bot: the late entrant, where it stays.
-        reason: for everybody to read.
         is_challenger: whether it enters a gauntlet as a challenger, and not in the field.
 
     Raises:
@@ -106,7 +98,6 @@ def enter_late(store: Store, tournament: str, bot: Bot, *, reason: str, is_chall
 
 
 def _plan(corrected: CorrectedTournament, bot: Bot, is_challenger: bool) -> Definition:
-    """Return the definition with a late entrant; raise UsageError if it can't enter."""
     name = corrected.stored.name
     corrected.require_closed_entry()
     challengers = corrected.definition.settings.get("challengers")
@@ -150,17 +141,12 @@ def _late_lines(corrected: CorrectedTournament, changed: Definition, number: int
 
 
 def _earlier_settings(corrected: CorrectedTournament, changed: Definition) -> dict[str, object] | None:
-    """Return the settings of the format before a correction; None if it does not change them."""
     before = corrected.definition.settings
     return None if before == changed.settings else dict(before)
 
 
 def check_entrant(bot: Bot, definition: Definition) -> None:
-    """Try a bot in the games of a tournament; a Python function, which no process runs, is not tried.
-
-    Raises:
-        BotDefinitionError: if it does not claim one of the games, or does not pass its check.
-    """
+    """Try a bot in the games of a tournament; a Python function, which no process runs, is not tried."""
     games = tuple(dict.fromkeys(choice.game for choice in definition.games))
     for game in games:
         problem = claims_problem(bot, game)

@@ -24,12 +24,7 @@ from arena.tournament.formats.table import format_class
 
 
 class Replays(NamedTuple):
-    """What becomes of matches that have no record.
-
-    Attributes:
-        skip: those that can't be played, because an entrant is absent.
-        missed: the rounds that these entrants miss.
-    """
+    """What becomes of matches that have no record."""
 
     skip: tuple[int, ...]
     missed: tuple[Absence, ...]
@@ -37,13 +32,7 @@ class Replays(NamedTuple):
 
 @dataclass(frozen=True)
 class CorrectedTournament:
-    """A tournament with its schedule, and the correction that is made of it.
-
-    Attributes:
-        store: where it is.
-        stored: the tournament.
-        reason: why it is corrected.
-    """
+    """A tournament with its schedule, and the correction that is made of it."""
 
     store: Store
     stored: StoredTournament
@@ -97,12 +86,7 @@ class CorrectedTournament:
         return gone(absences([c for c in self.stored.corrections if c.number != correction.number]))
 
     def entrant(self, text: str) -> int:
-        """Return the number of an entrant, given as ``name@version``, or by its name if that is clear.
-
-        Raises:
-            UnknownNameError: if there is no such entrant.
-            UsageError: if several entrants have this name.
-        """
+        """Return the number of an entrant, given as ``name@version``, or by its name if that is clear."""
         bots = self.definition.entrants
         found = [k for k, bot in enumerate(bots) if bot.label == text]
         found = found or [k for k, bot in enumerate(bots) if bot.name == text]
@@ -163,12 +147,7 @@ class CorrectedTournament:
                     )
 
     def replays(self, matches: Iterable[Seating], absent: frozenset[int] | None = None) -> Replays:
-        """Return what becomes of matches that are to be played.
-
-        Args:
-            matches: without a record.
-            absent: the entrants who are not paired any more; by default as it is now.
-        """
+        """Return what becomes of matches that are to be played."""
         absent = self.absent if absent is None else absent
         hindered = [line for line in matches if not absent.isdisjoint(line.seats)]
         missed = {(k, line.round) for line in hindered for k in line.seats if k in absent}
@@ -190,13 +169,7 @@ class CorrectedTournament:
 
 @contextmanager
 def corrected_tournament(store: Store, name: str, reason: str) -> Iterator[CorrectedTournament]:
-    """Hold a tournament as its director, to correct it.
-
-    Raises:
-        UnknownNameError: if there is no such tournament.
-        UsageError: if the reason is not accepted.
-        StoreError: if a director is running it.
-    """
+    """Hold a tournament as its director, to correct it."""
     check_reason(reason)
     store.tournament(name)  # before a lock of this name is made
     with store.lock(name):
@@ -207,14 +180,6 @@ def with_entrants(definition: Definition, entrants: tuple[Bot, ...], *, advice: 
     """Return a definition with other entrants; the first ones stand for the same entrants as before.
 
     A gauntlet names its challengers in its settings, as tables show them: these names follow the entrants.
-
-    Args:
-        definition: before the correction.
-        entrants: afterwards.
-        advice: what to do if two entrants have the same name and version.
-
-    Raises:
-        UsageError: if two entrants have the same name and version.
     """
     labels = [bot.label for bot in entrants]
     twice = next((label for label in labels if labels.count(label) > 1), None)
@@ -236,16 +201,6 @@ def void_matches(store: Store, tournament: str, matches: Iterable[int], *, reaso
     """Void matches: their records are set aside, and the next run plays them again, with the same opening and seats.
 
     A match of an entrant who has withdrawn since can't be played again.
-
-    Args:
-        store: where the tournament is.
-        tournament: its name.
-        matches: their numbers.
-        reason: for everybody to read.
-
-    Raises:
-        UsageError: if a match has no record, or in a knockout later duels follow from it.
-        StoreError: if the tournament is being run.
     """
     numbers = frozenset(matches)
     wanted = tuple(sorted(numbers))

@@ -20,18 +20,7 @@ from arena.tournament.corrections.corrected_tournament import (
 
 
 def undo_correction(store: Store, tournament: str, number: int | None = None, *, reason: str) -> Correction:
-    """Undo a correction.
-
-    Args:
-        store: where the tournament is.
-        tournament: its name.
-        number: of the correction; by default the latest that stands.
-        reason: for everybody to read.
-
-    Raises:
-        UsageError: if there is no such correction, it is undone already, or later ones build on it.
-        StoreError: if the tournament is being run.
-    """
+    """Undo a correction."""
     with corrected_tournament(store, tournament, reason) as corrected:
         undone = _chosen(corrected, number)
         _require_nothing_later(corrected, undone)
@@ -70,13 +59,11 @@ def _details(undone: Correction, replays: Replays | None = None) -> CorrectionDe
 
 
 def _set_aside_by(corrected: CorrectedTournament, c: Correction) -> list[Seating]:
-    """Return the matches whose records a correction has set aside."""
     chosen = set(corrected.store.corrections.set_aside_matches(corrected.stored, c.number))
     return [line for line in corrected.lines if line.match in chosen]
 
 
 def _require_nothing_later(corrected: CorrectedTournament, undone: Correction) -> None:
-    """Raise UsageError if a later correction of the same entrant or the same matches stands."""
     own = _set_aside_by(corrected, undone)
     for later in corrected.in_force:
         if later.number > undone.number and _builds_on(corrected, later, undone, own):
@@ -104,7 +91,6 @@ def _builds_on(corrected: CorrectedTournament, later: Correction, undone: Correc
 
 
 def _require_same_rounds(corrected: CorrectedTournament, undone: Correction) -> None:
-    """Raise UsageError if later duels of a knockout have been paired without an entrant who would come back."""
     is_absence = undone.details.absent_from is not None
     has_stages = corrected.format.has_later_stages
     if is_absence and has_stages and undone.details.last_round < corrected.last_round:
@@ -115,7 +101,6 @@ def _require_same_rounds(corrected: CorrectedTournament, undone: Correction) -> 
 
 
 def _undo_other(corrected: CorrectedTournament, undone: Correction, lines: Sequence[Seating]) -> Correction:
-    """Let records count again, and an entrant come back, who plays whatever it can that has been left out meanwhile."""
     absent = corrected.absent_without(undone)
     entrant = undone.details.entrant
     if entrant is None or entrant in absent:
@@ -129,14 +114,12 @@ def _undo_other(corrected: CorrectedTournament, undone: Correction, lines: Seque
 
 
 def _is_of_undone_entry(corrected: CorrectedTournament, line: Seating) -> bool:
-    """Return whether a match was left out when a late entrant was taken out again."""
     entries = {c.number for c in corrected.stored.corrections if c.kind is CorrectionKind.ENTER}
     undoing = {c.number for c in corrected.stored.corrections if c.details.undoes in entries}
     return not undoing.isdisjoint(corrected.left_out.get(line.match, ()))
 
 
 def _undo_entry(corrected: CorrectedTournament, undone: Correction) -> Correction:
-    """Take a late entrant out again: its matches are set aside, and not played any more."""
     entrant = undone.details.entrant
     every = [line.match for line in corrected.lines if entrant in line.seats]
     recorded = [match for match in every if match in corrected.recorded]
@@ -145,7 +128,6 @@ def _undo_entry(corrected: CorrectedTournament, undone: Correction) -> Correctio
 
 
 def _undo_replacement(corrected: CorrectedTournament, undone: Correction) -> Correction:
-    """Let the replaced bot play again: all matches of the new one are set aside, those of the old one count again."""
     entrant = undone.details.entrant
     if entrant is None:
         raise UsageError(f"correction {undone.number} of tournament {corrected.stored.name!r} names no entrant")

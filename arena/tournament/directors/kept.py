@@ -31,11 +31,7 @@ upgrades or restarts the arena waits for it.
 
 
 class Leaving:
-    """Whether the program is to end.
-
-    Attributes:
-        is_asked: whether it is.
-    """
+    """Whether the program is to end."""
 
     def __init__(self) -> None:
         self.is_asked = False
@@ -97,8 +93,6 @@ class KeptTournament(RunControl):
     Between two runs the program calls ``carry_out_requests`` and looks at ``wish``.
 
     Attributes:
-        tournament: its name.
-        people: where directors write what they want.
         turns: which bots are suspended from rounds.
         remark: a sentence that its status always includes; "" for none.
     """
@@ -112,16 +106,7 @@ class KeptTournament(RunControl):
         leaving: Leaving,
         now: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
-        """Prepare.
-
-        Args:
-            tournament: its name.
-            program: which program keeps it going: "ladder" or "contest".
-            home: where it is.
-            people: where directors write what they want.
-            leaving: whether the program is to end.
-            now: the clock.
-        """
+        """Prepare; ``program`` is "ladder" or "contest"."""
         self.tournament, self._program, self.people = tournament, program, people
         self._home, self._leaving, self._now = home, leaving, now
         self._order, self._asked_at = Order.PLAY, float("-inf")

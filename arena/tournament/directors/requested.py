@@ -60,17 +60,9 @@ KINDS = tuple(_DONE_BY)
 
 
 def carry_out_requests(home: ArenaHome, people: PeopleStore, tournament: str) -> int:
-    """Do what was asked of a tournament that nobody is running now, the oldest first.
+    """Decide the requests for a tournament that nobody is running now, the oldest first; return how many.
 
-    A request that can't be done is refused with the reason, and so is one of an unknown kind.
-
-    Args:
-        home: where the tournament is.
-        people: where the requests are.
-        tournament: its name.
-
-    Returns:
-        How many were decided.
+    A request that can't be done, or is of an unknown kind, is refused with the reason.
 
     Raises:
         DatabaseError: if a database fails; what was begun is found again.

@@ -59,8 +59,6 @@ _dask_workers: dict[str, DaskWorker] = {}
 
 
 class _Plugin(WorkerPlugin):
-    """Prepares every worker, including those that join later."""
-
     def __init__(self, name: str, settings: DaskWorkerSettings) -> None:
         self.name = name
         self._settings = settings
@@ -79,8 +77,6 @@ def _play(name: str, specs: list[MatchSpec]) -> list[JobResult]:
 
 
 class _Task:
-    """Matches in flight, since when, and the futures that will have their results: two after a worker froze."""
-
     def __init__(self, specs: list[MatchSpec]) -> None:
         self.specs = specs
         self.started = time.monotonic()
@@ -99,17 +95,7 @@ class DaskExecutor(Executor):
         processes: int | None = None,
         frozen_seconds: float = FROZEN_SECONDS,
     ) -> None:
-        """Pack the bots for the workers.
-
-        Args:
-            job: what is to be played, with bots that are built; its workers and its log are not used on a cluster.
-            address: of the scheduler, such as ``tcp://host:8786``; None for a cluster on this machine.
-            processes: how many that one has; None for one for each core.
-            frozen_seconds: a worker without a heartbeat for this long counts as frozen.
-
-        Raises:
-            UsageError: if a bot is too large to be sent to other machines.
-        """
+        """Pack the bots for the workers."""
         archives = tuple(pack_bot(bot) for bot in job.bots)
         self._settings = DaskWorkerSettings(archives, job.isolation, job.limits, job.fresh_bots)
         self._address = address
@@ -124,12 +110,7 @@ class DaskExecutor(Executor):
         self._checked_at = 0.0
 
     def __enter__(self) -> Self:
-        """Connect, and prepare the workers.
-
-        Raises:
-            ClusterError: if the cluster can't be reached, has no workers, or they can't be prepared.
-            UsageError: if no process can be started for a cluster on this machine.
-        """
+        """Connect, and prepare the workers."""
         end_if_importing()
         try:
             self._client = self._connect()
@@ -140,7 +121,6 @@ class DaskExecutor(Executor):
         return self
 
     def _connect(self) -> Any:
-        """Return a client of the cluster, which is started first if it is to be on this machine."""
         if self._address is None:
             try_to_start()
             try:
@@ -194,11 +174,7 @@ class DaskExecutor(Executor):
                 self._cluster.close(timeout=10)
 
     def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
-        """Play matches; each core of the cluster has a few tasks, so that it never waits for the next one.
-
-        Raises:
-            ClusterError: if the cluster is lost.
-        """
+        """Play matches; each core of the cluster has a few tasks, so that it never waits for the next one."""
         while not queue.is_finished():
             self._hand_out(queue)
             yield self._collect()
@@ -221,13 +197,11 @@ class DaskExecutor(Executor):
         future.add_done_callback(self._finished.put)
 
     def _workers(self) -> dict[str, int]:
-        """Return how many matches each worker can play at a time."""
         with contextlib.suppress(Exception):
             return {address: int(cores) for address, cores in self._client.ncores().items()}
         return {}
 
     def _collect(self) -> list[JobResult]:
-        """Wait until tasks end, for a moment at most; return their results."""
         results: list[JobResult] = []
         try:
             futures = [self._finished.get(timeout=REFRESH_SECONDS)]
@@ -244,7 +218,6 @@ class DaskExecutor(Executor):
         return results
 
     def _result(self, future: Any, task: _Task) -> list[JobResult]:
-        """Return the results of a task and release its futures; none if it has to be submitted again."""
         if future.status == "cancelled":
             self._wait_for_scheduler()
             if not any(other.key in self._tasks for other in task.futures):
@@ -268,7 +241,6 @@ class DaskExecutor(Executor):
         return results
 
     def _check_heartbeats(self) -> None:
-        """Submit the tasks of frozen workers to others as well; raise ClusterError if the scheduler is lost."""
         now = time.monotonic()
         if now - self._checked_at < HEARTBEAT_CHECK_SECONDS:
             return
@@ -296,7 +268,6 @@ class DaskExecutor(Executor):
                     self._submit(task, workers=healthy)
 
     def _wait_for_scheduler(self) -> None:
-        """Wait while the client reconnects; raise ClusterError if it can't."""
         deadline = time.monotonic() + RECONNECT_SECONDS
         while self._client.status != "running":
             if time.monotonic() > deadline or self._client.status in ("closed", "closing"):
@@ -305,8 +276,6 @@ class DaskExecutor(Executor):
 
 
 def _run_briefly(work: Callable[[], object]) -> None:
-    """Run what waits for every worker, but don't wait for a frozen one."""
-
     def attempt() -> None:
         with contextlib.suppress(Exception):
             work()

@@ -35,23 +35,14 @@ OWN_PYTHON = "\0python"
 
 @dataclass(frozen=True, slots=True)
 class BotArchive:
-    """A bot with its files.
-
-    Attributes:
-        bot: as it was packed; its command names the directory that the bot had there.
-        files: the path below the directory, whether it is executable, and the contents.
-    """
+    """A bot as it was packed, and its files: the path below its directory, whether it is executable, the contents."""
 
     bot: Bot
     files: tuple[tuple[str, bool, bytes], ...]
 
 
 def pack_bot(bot: Bot) -> BotArchive:
-    """Return a bot with its files.
-
-    Raises:
-        UsageError: if they can't be read, or are too large to be sent to other machines.
-    """
+    """Return a bot with its files."""
     root = Path(bot.directory)
     files = [single_file(Path(file), _BOUNDS) for file in bot.own_files] or bot_files(root, bool(bot.build), _BOUNDS)
     if bot.build:
@@ -103,10 +94,6 @@ class DaskWorkerSettings:
     """What every worker of a cluster is prepared with.
 
     Attributes:
-        archives: the bots.
-        isolation: the level asked for; "auto" is the strongest of each machine.
-        limits: what a bot may use.
-        fresh_bots: launch every bot again for every match.
         version: of the director's arena; the worker's must be the same.
     """
 
@@ -121,11 +108,6 @@ class DaskWorker:
     """The bots of a worker, unpacked and ready to play."""
 
     def __init__(self, settings: DaskWorkerSettings) -> None:
-        """Unpack the bots and choose the isolation level.
-
-        Raises:
-            UsageError: if this machine has another version of the arena, or does not support the level.
-        """
         if settings.version != __version__:
             raise UsageError(f"the cluster has arena {__version__}, and {settings.version} is needed")
         isolation = choose_isolation(settings.isolation)

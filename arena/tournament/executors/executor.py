@@ -28,11 +28,6 @@ class WorkQueue:
     """
 
     def __init__(self, specs: Iterable[MatchSpec]) -> None:
-        """Make a queue.
-
-        Args:
-            specs: the matches, each with a number of its own; an iterator is read only as far as it is needed.
-        """
         self._unread: Iterator[MatchSpec] = iter(specs)
         self._waiting: deque[MatchSpec] = deque()
         self._taken: set[int] = set()
@@ -87,10 +82,7 @@ class Job:
     Attributes:
         bots: every bot that may play; where matches are played on other machines, they are sent there.
         isolation: the level asked for, or "auto".
-        limits: what a bot may use.
-        fresh_bots: launch every bot again for every match.
         workers: matches at a time on this machine; None for one for each core.
-        log_path: the log file of the processes on this machine; None for no log.
     """
 
     bots: tuple[Bot, ...] = ()
@@ -116,8 +108,6 @@ class Void(NamedTuple):
     """The match has no result because the arena failed, and may be played again, or because its game is wrong.
 
     Attributes:
-        spec: the match, for its next try.
-        reason: what happened.
         game_error: the mistake of the game; None if the arena failed. The same match would meet it again.
     """
 
@@ -135,12 +125,7 @@ JobResult = Played | Void
 
 
 class Playing(NamedTuple):
-    """A match that is being played now.
-
-    Attributes:
-        match: its number.
-        since: when it began, in seconds of ``time.time``, as far as the director can tell.
-    """
+    """A match that is being played, since when (in seconds of ``time.time``, by the director's clock)."""
 
     match: int
     since: float

@@ -67,7 +67,6 @@ class InProcessExecutor(Executor):
         self._rest.enter_context(self._pool.watched())
 
     def _look(self) -> None:
-        """Call ``meanwhile``; where a quick bot meets a slow one, the position of each is seen."""
         now = time.monotonic()
         if now - self._looks[0] >= 1.0 and self.meanwhile is not None:
             self._looks.append(now)

@@ -58,21 +58,10 @@ class WindDown:
 
 
 class LiveReports:
-    """Sends what a worker says, from its main thread and about watched matches.
-
-    Attributes:
-        is_winding_down: whether no match is to begin any more.
-    """
+    """Sends what a worker reports, from its main thread and about watched matches."""
 
     def __init__(self, pool: BotPool, pipe: Connection[Any, Any], watched: Connection[Any, Any]) -> None:
-        """Prepare to send.
-
-        Args:
-            pool: what the worker plays with.
-            pipe: for what the worker says.
-            watched: where the numbers of watched matches arrive, as a frozen set, whenever they change; or that no
-                match is to begin any more.
-        """
+        """Prepare to send; ``watched`` brings the numbers of watched matches, or that no match is to begin any more."""
         self.is_winding_down = False
         self._pool = pool
         self._pipe = pipe
@@ -86,11 +75,7 @@ class LiveReports:
         threading.Thread(target=self._run, name="live-reports", daemon=True).start()
 
     def send(self, message: object) -> None:
-        """Send a message of the main thread.
-
-        Raises:
-            ConnectionError: if the director has ended.
-        """
+        """Send a message of the main thread."""
         with self._sending:
             self._pipe.send(message)
 
@@ -112,7 +97,6 @@ class LiveReports:
             log.exception("the states of watched matches are no longer sent")
 
     def _report(self, matches: frozenset[int]) -> None:
-        """Send the state of the match that is being played, if it is watched and something has changed."""
         referee = self._pool.referee
         if referee is None or referee.match not in matches:
             return

@@ -40,11 +40,7 @@ class WorkerProcess:
     """A worker process, and the matches it has.
 
     Attributes:
-        process: the process.
-        pipe: to it.
-        is_ready: whether it has said that it is.
         given: the matches that it has been given and that it has not answered; it plays the first.
-        since: when it began to play that, in seconds of ``time.time``.
         wanted: how many it should have.
     """
 
@@ -99,12 +95,7 @@ class WorkerProcess:
         self._watching.close()
 
     def receive(self) -> Iterator[Any]:
-        """Yield what it has sent, at least one message.
-
-        Raises:
-            EOFError: if it has ended.
-            ConnectionError: if it has ended.
-        """
+        """Yield what it has sent, at least one message."""
         yield self.pipe.recv()
         while self._poll.poll(0):
             yield self.pipe.recv()
@@ -186,11 +177,7 @@ class LocalExecutor(Executor):
         self._log.__exit__(kind, error, at)
 
     def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
-        """Play matches; each worker has the match it plays and the next ones.
-
-        Raises:
-            UsageError: if workers can't be started.
-        """
+        """Play matches; each worker has the match it plays and the next ones."""
         results: list[JobResult] = []
         yielded_at = time.monotonic()
         while not queue.is_finished():
@@ -221,7 +208,6 @@ class LocalExecutor(Executor):
         return any(worker.given for worker in self._workers)
 
     def _collect(self, queue: WorkQueue, timeout_seconds: float) -> list[JobResult]:
-        """Wait until workers answer or die, for a moment at most; return the results."""
         by_pipe = {worker.pipe: worker for worker in self._workers}
         results: list[JobResult] = []
         ready = wait(list(by_pipe), timeout=timeout_seconds)
@@ -245,7 +231,6 @@ class LocalExecutor(Executor):
         return results
 
     def _take(self, message: JobResult | LiveMatch | Ready, worker: WorkerProcess, answers: list[JobResult]) -> None:
-        """Deal with a message of a worker; add it to its answers if it is one."""
         if isinstance(message, LiveMatch):
             self._live[message.match] = message
         elif isinstance(message, Ready):
@@ -267,7 +252,6 @@ class LocalExecutor(Executor):
         self._continued_at = time.monotonic()
 
     def _hand_out(self, queue: WorkQueue) -> None:
-        """Take matches from the queue and send them to the workers."""
         self._take_matches(queue)
         for worker in self._workers:
             worker.send()
@@ -290,11 +274,7 @@ class LocalExecutor(Executor):
                 self._workers[number].give(spec)
 
     def _start(self, number: int) -> None:
-        """Start a worker, as a new one or in place of a dead one.
-
-        Raises:
-            UsageError: if the machine has no room for it.
-        """
+        """Start a worker, as a new one or in place of a dead one."""
         for _ in range(MAX_FAILED_STARTS):
             try:
                 self._start_once(number)
@@ -326,11 +306,7 @@ class LocalExecutor(Executor):
             self._workers[number : number + 1] = [WorkerProcess(process, ours, watching)]
 
     def _replace(self, queue: WorkQueue, worker: WorkerProcess) -> list[JobResult]:
-        """Start a new worker in place of a dead one; the match it was playing is void, the next one is requeued.
-
-        Raises:
-            UsageError: if workers can't be started.
-        """
+        """Start a new worker in place of a dead one; the match it was playing is void, the next one is requeued."""
         worker.process.join()
         code = worker.process.exitcode or 0
         worker.close()

@@ -28,7 +28,6 @@ class _SharedFile(logging.FileHandler):
     """A log file that the receiving thread and other threads of this process may write at the same time."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record under the lock."""
         self.acquire()
         try:
             super().emit(record)
@@ -51,11 +50,7 @@ class JoinedLog:
         self.queue: Any = None
 
     def __enter__(self) -> JoinedLog:
-        """Open the file.
-
-        Raises:
-            StoreError: if it can't be written.
-        """
+        """Open the file."""
         if self._path is None:
             return self
         try:

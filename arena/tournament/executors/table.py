@@ -33,7 +33,6 @@ def open_executor(url: str, job: Job) -> Executor:
     Args:
         url: "local", "in-process", "dask://HOST:PORT" (``dask+tls://HOST:PORT`` for another protocol than TCP), or
             "dask://local?processes=N" for a cluster on this machine.
-        job: what is to be played.
 
     Raises:
         UsageError: if the URL is not accepted, or the bots can't be sent to other machines.

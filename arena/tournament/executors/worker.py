@@ -30,15 +30,7 @@ log = logging.getLogger("arena.worker")
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """The settings of a worker process.
-
-    Attributes:
-        isolation: the level of its bots.
-        limits: what a bot may use.
-        fresh_bots: launch every bot again for every match.
-        cores: which it and its bots are pinned to; None to leave them to the scheduler.
-        shares_cores: another arena on this machine plays on the same cores.
-    """
+    """The settings of a worker process; ``shares_cores``: another arena on this machine plays on the same cores."""
 
     isolation: Isolation
     limits: Limits
@@ -135,7 +127,6 @@ def _die_with_director() -> None:
 
 
 def _log_through(log_queue: Any) -> None:
-    """Send this process's log records to the director, which writes them into one file."""
     if log_queue is None:
         return
     root = logging.getLogger("arena")

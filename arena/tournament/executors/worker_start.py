@@ -43,11 +43,7 @@ class StartedWorkers:
         self._failed = self._killed = 0
 
     def note_end(self, exit_code: int) -> None:
-        """Note that a worker ended before it was ready.
-
-        Raises:
-            UsageError: if workers can't be started.
-        """
+        """Note that a worker ended before it was ready."""
         if exit_code == NO_GUARD_STATUS:
             raise no_guard()
         if exit_code < 0:
@@ -75,11 +71,7 @@ def no_guard() -> UsageError:
 
 
 def try_to_start() -> None:
-    """Start a process that does nothing, in the way workers are started.
-
-    Raises:
-        UsageError: if it can't be started.
-    """
+    """Start a process that does nothing, in the way workers are started."""
     starts = StartedWorkers()
     while True:
         process = multiprocessing.get_context("spawn").Process(target=_do_nothing, daemon=True)
@@ -99,6 +91,5 @@ def _do_nothing() -> None:
 
 
 def _main_script() -> str | None:
-    """Return the script that workers import; None without a script."""
     path = getattr(sys.modules["__main__"], "__file__", None)
     return str(path) if path is not None else None

@@ -29,7 +29,6 @@ class Round(NamedTuple):
     """Who meets whom in a round.
 
     Attributes:
-        pairings: in games for two, each entrant is in at most one of them.
         byes: entrants who are still in but meet nobody in this round.
         encounters: how many encounters each pairing plays, if fewer than the format's ``encounters_per_round``.
     """
@@ -40,12 +39,7 @@ class Round(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """The results of a pairing.
-
-    Attributes:
-        pairing: the entrants, in the seats of the first match.
-        results: of all its matches, in the order of the schedule.
-    """
+    """A pairing, in the seats of the first match, with the results of all its matches in the order of the schedule."""
 
     pairing: Pairing
     results: tuple[StoredResult, ...]
@@ -61,13 +55,7 @@ class Meeting(NamedTuple):
 
 
 class Placing(NamedTuple):
-    """A line of the format's own table.
-
-    Attributes:
-        rank: 1 is best; equals share it.
-        entrant: its number.
-        values: the columns of this format, by name.
-    """
+    """A line of the format's own table: 1 is the best rank, and equals share it."""
 
     rank: int
     entrant: int
@@ -106,12 +94,8 @@ class Field(Generic[SettingsT]):
     Attributes:
         bots: the entrants as ``name@version``, in the order of the file.
         names: what tables call them.
-        players: in each match.
-        settings: of the format.
-        rng_seed: the source of all randomness.
         encounters: for each pairing.
         active: the numbers of the entrants who may be paired; None for all.
-        absences: of entrants who have withdrawn or are disqualified.
     """
 
     bots: tuple[str, ...]
@@ -171,11 +155,7 @@ class Format(ABC, Generic[SettingsT]):
     sitting_out: frozenset[int] = frozenset()
 
     def __init__(self, field: Field[SettingsT]) -> None:
-        """Begin.
-
-        Raises:
-            DefinitionError: if the field does not fit the format.
-        """
+        """Raise DefinitionError if the field does not fit the format."""
         self.field = field
         self.check_field()
 

@@ -64,7 +64,6 @@ class Duel:
 
 
 def _sign(difference: float) -> int:
-    """Return which side of a draw a difference of points is on: -1, 0 or 1."""
     return 0 if abs(difference) < 1e-9 else 1 if difference > 0 else -1
 
 
@@ -189,7 +188,6 @@ class Knockout(Format[KnockoutSettings]):
         self._advance()
 
     def _advance(self) -> None:
-        """Decide the duels of absent entrants (4), and begin the next stage when all duels are decided."""
         while True:
             for duel in self._stages[-1]:
                 if duel.other is not None and self._winner(duel) is None:
@@ -200,7 +198,6 @@ class Knockout(Format[KnockoutSettings]):
             self._stages.append(self._duels(winners))
 
     def _walkover(self, better: int, other: int) -> int | None:
-        """Return who advances because the rival is absent from the next round; None if both are present."""
         if self.field.is_absent(other, self._round):
             return better
         return other if self.field.is_absent(better, self._round) else None
@@ -222,7 +219,6 @@ class Knockout(Format[KnockoutSettings]):
         return tuple(stages)
 
     def _seen(self, duel: _Duel, entrants: tuple[int | None, int | None]) -> Duel:
-        """Return a duel with its entrants as they are in the bracket."""
         winner, decided_by = self._decision(duel) or (None, None)
         points = duel.points if entrants[0] == duel.better else [(upper, lower) for lower, upper in duel.points]
         return Duel(entrants=entrants, points=tuple(points), winner=winner, decided_by=decided_by)

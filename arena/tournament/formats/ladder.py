@@ -113,7 +113,6 @@ class Ladder(Format[LadderSettings]):
         return fit_counted(self._counts.items(), draw_probability=self._draw_probability, polished=False).ratings
 
     def _present(self) -> tuple[int, ...]:
-        """Return who may be paired in the next round."""
         return self.field.present(self._round + 1)
 
     def _waited(self, k: int) -> int:
@@ -127,7 +126,6 @@ class Ladder(Format[LadderSettings]):
         return sum(not self.field.is_absent(k, number) for number in rounds)
 
     def _available(self) -> list[int]:
-        """Return who may be paired in the next round and does not sit out."""
         return [k for k in self._present() if k not in self.sitting_out]
 
     def _rating(self, k: int) -> Rating:
@@ -206,7 +204,6 @@ class Ladder(Format[LadderSettings]):
         return settings.margin_95 is not None and self._widest_margin(available) <= settings.margin_95
 
     def _due(self) -> list[int]:
-        """Return who has to play, the most urgent first."""
         waited = {k: self._waited(k) for k in self._available()}
         enough = UNCERTAIN * self._widest(waited)
         due = [k for k in waited if self._rating(k).sigma >= enough or waited[k] >= MAX_ROUNDS_WAITING]

@@ -79,7 +79,6 @@ class Comparison(Format[Hypotheses]):
         self._scores = scores
 
     def _counted(self) -> list[tuple[StoredResult, ...]]:
-        """Return the encounters that count (3)."""
         openings = [tuple(result.opening_hash for result in results) for results in self._played]
         actions = [tuple(result.actions_hash for result in results) for results in self._played]
         counts = counting(openings, actions)
@@ -98,7 +97,6 @@ class Comparison(Format[Hypotheses]):
         return f"LLR {evidence.llr:.2f} ({low:.2f}, {high:.2f}), Elo {evidence.elo[0]:+.0f}, LOS {percent:.1f} %"
 
     def _score(self, results: Sequence[StoredResult]) -> float:
-        """Return the new version's share of the points of an encounter."""
         new = self.field.bots[0]
         total = sum(points_of(result.ranks, result.bots.index(new)) for result in results)
         return round(total / len(results), 9)

@@ -177,11 +177,7 @@ class Swiss(Format[SwissSettings]):
             self._cards[entrant].append(entry)
 
     def next_round(self) -> Round | None:
-        """Pair the next round.
-
-        Raises:
-            DefinitionError: if nobody can be paired without a repeat any more.
-        """
+        """Pair the next round."""
         done = len(self._cards[0])
         if done >= self._rounds:
             return None
@@ -211,17 +207,14 @@ class Swiss(Format[SwissSettings]):
         )
 
     def _byes(self, order: Sequence[int]) -> list[int | None]:
-        """Return who may have the bye, the first choice first."""
         if len(order) % 2 == 0:
             return [None]
         return [k for k in reversed(order) if not self._had_bye(k)] or list(reversed(order))
 
     def _present(self) -> tuple[int, ...]:
-        """Return who may be paired in the next round."""
         return self.field.present(len(self._cards[0]) + 1)
 
     def _had_bye(self, entrant: int) -> bool:
-        """Return whether an entrant has had a point without playing."""
         return any(entry.rival is None and entry.score > 0 for entry in self._cards[entrant])
 
     def _round(self, order: Sequence[int], bye: int | None, attempt: int) -> Round | None:
@@ -238,7 +231,6 @@ class Swiss(Format[SwissSettings]):
         return len(self._present()) < 2 * self._rounds and len(self._present()) <= MAX_LOOKAHEAD_ENTRANTS
 
     def _leaves_enough(self, chosen: Round) -> bool:
-        """Return whether all later rounds can be paired after this one."""
         if not self._is_tight():
             return True
         taken = {frozenset(pair) for pair in [*chosen.pairings, *((bye, BYE_CHAIR) for bye in chosen.byes)]}
@@ -264,7 +256,6 @@ class Swiss(Format[SwissSettings]):
         return [*present, *[BYE_CHAIR] * (len(present) % 2)]
 
     def _free_pairs(self) -> list[tuple[int, int]]:
-        """Return who may still meet whom, the chair of byes included."""
         met = {(k, entry.rival) for k in self._present() for entry in self._cards[k]}
         met |= {(k, BYE_CHAIR) for k in self._present() if self._had_bye(k)}
         return [pair for pair in combinations(self._to_be_paired(), 2) if pair not in met]
@@ -312,7 +303,6 @@ class Swiss(Format[SwissSettings]):
 def _rounds_in(
     free: Sequence[tuple[int, int]], members: Sequence[int], rounds: int
 ) -> list[list[tuple[int, int]]] | None:
-    """Return rounds of free pairs without a common pair, chosen greedily in several orders."""
     for seed in range(TRIES):
         left = dict.fromkeys(free)
         found: list[list[tuple[int, int]]] = []
@@ -332,12 +322,7 @@ def _rounds_in(
 def _lightest_matching(members: Sequence[int], weights: Mapping[tuple[int, int], int]) -> list[tuple[int, int]] | None:
     """Return pairs that hold every member once, with the least sum of weights; None if there are none.
 
-    Args:
-        members: who is to be paired.
-        weights: of the pairs that may be chosen.
-
-    Returns:
-        The pairs, each in the order of ``members``, sorted by their first members.
+    The pairs, each in the order of ``members``, are sorted by their first members.
     """
     number = {member: k for k, member in enumerate(members)}
     import rustworkx  # large, and a tournament file is read without it

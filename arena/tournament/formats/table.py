@@ -16,11 +16,6 @@ class _Formats(Mapping[str, type[Format[Any]]]):
     """Classes of formats by name, each imported when it is looked up: some take long."""
 
     def __init__(self, **class_of: str) -> None:
-        """Make a table.
-
-        Args:
-            class_of: ``module:class`` by the key of the format's table.
-        """
         self._class_of = {key.replace("_", "-"): path.partition(":") for key, path in class_of.items()}
 
     def __getitem__(self, name: str) -> type[Format[Any]]:
@@ -62,26 +57,14 @@ def table_key(name: str) -> str:
 
 
 def format_class(definition: Definition) -> type[Format[Any]]:
-    """Return the class of a definition's format.
-
-    Raises:
-        UnknownNameError: if there is no such format; a newer arena may have stored it.
-    """
+    """Return the class of a definition's format."""
     if definition.format not in ALL_FORMATS:
         raise UnknownNameError("format", definition.format, ALL_FORMATS)
     return ALL_FORMATS[definition.format]
 
 
 def field_of(definition: Definition, game: int = 0) -> Field[Any]:
-    """Return the field of a definition.
-
-    Args:
-        definition: the tournament.
-        game: the number of the game, which says how many players a match has.
-
-    Raises:
-        StoreError: if the settings are not those of the format.
-    """
+    """Return the field of a definition."""
     where = f"tournament {definition.name!r}: its table of format {definition.format!r}"
     shown = definition.shown_names
     return Field(
@@ -97,14 +80,9 @@ def field_of(definition: Definition, game: int = 0) -> Field[Any]:
 
 
 def format_of(definition: Definition, game: int = 0) -> Format[Any]:
-    """Return the format of a tournament at its beginning.
+    """Return the format of a tournament at its beginning; raise DefinitionError if the entrants or games don't fit it.
 
-    Args:
-        definition: the tournament.
-        game: the number of the game; it makes no difference if rounds depend on results, for these have all games.
-
-    Raises:
-        DefinitionError: if the entrants or the games don't fit the format.
+    Which game makes no difference where rounds depend on results, for these have all games.
     """
     kind = format_class(definition)
     players = [choice.players for choice in definition.games]

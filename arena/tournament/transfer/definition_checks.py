@@ -56,7 +56,6 @@ def check_definition(definition: Definition, external_games: Collection[str]) ->
     """Raise UsageError unless a tournament of this definition can be played here.
 
     Args:
-        definition: from elsewhere.
         external_games: the games from outside the package that may be imported.
     """
     for bot in definition.entrants:
@@ -82,11 +81,7 @@ def _check_names(bot: Bot) -> None:
 
 
 def check_time(text: str, what: str) -> str:
-    """Return a time from elsewhere.
-
-    Raises:
-        StoreError: if it is not written as one.
-    """
+    """Return a time from elsewhere; raise StoreError if it is not written as one."""
     try:
         datetime.fromisoformat(text)
     except ValueError:
@@ -112,16 +107,7 @@ def check_corrections(corrections: Sequence[Correction], definition: Definition)
 def checked_lines(
     lines: Iterable[ScheduledMatch], definition: Definition, is_corrected: bool
 ) -> Iterator[ScheduledMatch]:
-    """Yield the lines of a schedule from elsewhere.
-
-    Args:
-        lines: as they are stored there.
-        definition: the tournament's.
-        is_corrected: whether corrections may have added lines.
-
-    Raises:
-        StoreError: if one of them does not follow from the definition, or can't be played.
-    """
+    """Yield the lines of a schedule from elsewhere."""
     if not needs_results(definition) and not is_corrected:
         yield from _as_derived(lines, definition)
         return
@@ -156,8 +142,6 @@ def _check_order(line: ScheduledMatch, last: ScheduledMatch | None) -> None:
 
 
 class _Openings:
-    """The openings of a schedule, each played once."""
-
     def __init__(self, definition: Definition) -> None:
         self._games: list[Game[Any]] = [
             checked_game(make_game(choice.game, **choice.options), choice.game) for choice in definition.games
@@ -166,7 +150,6 @@ class _Openings:
         self._legal: set[tuple[int, tuple[Any, ...]]] = set()
 
     def check(self, line: ScheduledMatch) -> None:
-        """Raise StoreError if the opening of a match is not the one chosen, not legal, or ends it."""
         if not self._chosen.has(line):
             raise StoreError(f"match {line.match} of its schedule: its opening is not the one that was chosen")
         game, key = self._games[line.game], (line.game, line.opening_actions)

@@ -34,13 +34,7 @@ class LineError(StoreError):
 
 
 class ExportLine(NamedTuple):
-    """A line of an export.
-
-    Attributes:
-        number: from 1.
-        data: the line without its line break.
-        value: the JSON object in it.
-    """
+    """A line of an export."""
 
     number: int
     data: bytes
@@ -48,11 +42,7 @@ class ExportLine(NamedTuple):
 
 
 def export_lines(lines: Iterable[bytes] | BinaryIO) -> Iterator[ExportLine]:
-    """Yield the lines that are not blank.
-
-    Raises:
-        LineError: if a line is no JSON object, or too long.
-    """
+    """Yield the lines that are not blank."""
     total = 0
     for number, raw in enumerate(_bounded(lines), 1):
         total += len(raw)
@@ -107,18 +97,13 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class ExportReader:
-    """Takes the lines of an export one by one.
-
-    Attributes:
-        tournaments: those that were read, by name.
-    """
+    """Takes the lines of an export one by one."""
 
     def __init__(self, staging: Store, home: Store, name: str | None) -> None:
         """Begin.
 
         Args:
             staging: an empty database, which gets the tournaments.
-            home: the one that is imported into.
             name: the name under which the export's only tournament is imported; None for its own.
         """
         self.tournaments: dict[str, StagedTournament] = {}
@@ -127,11 +112,7 @@ class ExportReader:
         self._whole: _WholeTournament | None = None  # whose end has not been read
 
     def take(self, line: ExportLine) -> None:
-        """Take a line.
-
-        Raises:
-            LineError: if it is refused.
-        """
+        """Take a line."""
         try:
             self._take(line)
         except LineError:
@@ -140,11 +121,7 @@ class ExportReader:
             raise LineError(line.number, str(error)) from error
 
     def finish(self, last_line: int) -> None:
-        """Take the end of the export.
-
-        Raises:
-            LineError: if it is not complete.
-        """
+        """Take the end of the export."""
         if self._whole is not None:
             raise LineError(last_line, "the export ends here, before its last line; copy it again")
         for tournament in self.tournaments.values():
@@ -196,7 +173,6 @@ class ExportReader:
         return self.tournaments[name]
 
     def _name_for(self, exported: str) -> str:
-        """Return the name under which a tournament is imported."""
         if self._name is None:
             return exported
         if self._exported_name not in (None, exported):
@@ -206,15 +182,12 @@ class ExportReader:
 
 
 class _WholeTournament:
-    """A tournament of a whole export, and the digests of its lines."""
-
     def __init__(self, staged: StagedTournament) -> None:
         self._staged = staged
         self._chain = DigestChain()
         self._unproved: list[tuple[int, str]] = []  # the lines since the last digests, and what they hold
 
     def take(self, line: ExportLine) -> bool:
-        """Take a line, and return whether it is the last one."""
         kind = next(iter(line.value), "")
         if kind == "digests":
             self._prove(line.value[kind])
@@ -247,7 +220,6 @@ class _WholeTournament:
             staged.take_record(value, line.number, len(line.data))
 
     def _prove(self, exported: object) -> None:
-        """Compare the digests of the lines that were read with those that were exported."""
         if not isinstance(exported, list):
             raise StoreError("expected a list of digests")
         is_complete = len(exported) == len(self._unproved)

@@ -22,12 +22,7 @@ LINES_PER_DIGESTS = 500
 
 
 class DigestChain:
-    """The digests of lines, each of which covers all lines before it.
-
-    Attributes:
-        digests: those of the lines since the last line of digests.
-        lines: how many lines there are.
-    """
+    """The digests of lines since the last line of digests, each of which covers all lines before it."""
 
     def __init__(self) -> None:
         self.digests: list[str] = []

@@ -62,27 +62,13 @@ class KnownTournament:
     """A tournament that exists on both sides: what it lacks here is checked, and then taken."""
 
     def __init__(self, store: Store, here: StoredTournament, source: Source, there: StoredTournament) -> None:
-        """Compare the definitions, corrections and schedules.
-
-        Args:
-            store: where records are taken to.
-            here: the tournament in it.
-            source: where records come from.
-            there: the tournament in the source.
-
-        Raises:
-            StoreError: if they contradict each other.
-        """
+        """Compare the definitions, corrections and schedules."""
         self._store, self._here, self._source, self._there = store, here, source, there
         self._definition = _common_definition(here, there)
         self._lines_here, self._lines_there = self._compare_schedules()
 
     def take(self) -> MergedTournament:
-        """Check the missing records, and take them.
-
-        Raises:
-            UsageError: if one is refused; nothing was changed then.
-        """
+        """Check the missing records, and take them."""
         here, definition = self._here, self._definition
         found = self._compare_records()
         if self._lines_taken and found.differing_results:
@@ -119,22 +105,16 @@ class KnownTournament:
 
     @property
     def _lines_taken(self) -> int:
-        """How many matches the schedule has only there."""
         return max(0, self._lines_there - self._lines_here)
 
     @property
     def _stored_finish(self) -> str | None:
-        """When the tournament was finished, on the side with the longer schedule."""
         if self._lines_here == self._lines_there:
             return self._here.finished_at or self._there.finished_at
         return self._there.finished_at if self._lines_taken else self._here.finished_at
 
     def _compare_schedules(self) -> tuple[int, int]:
-        """Return how many matches each schedule has; one of them is the beginning of the other.
-
-        Raises:
-            StoreError: if it is not, or the one there can't be played.
-        """
+        """Return how many matches each schedule has; one of them is the beginning of the other."""
         count_here = count_there = 0
         checked = checked_lines(self._source.lines(self._there), self._definition, is_corrected=True)
         for mine, theirs in zip_longest(self._store.schedule(self._here), checked):
@@ -149,14 +129,12 @@ class KnownTournament:
         return count_here, count_there
 
     def _lines(self) -> Iterator[ScheduledMatch]:
-        """Yield the longer schedule."""
         return self._source.lines(self._there) if self._lines_taken else self._store.schedule(self._here)
 
     def _added_lines(self) -> Iterator[ScheduledMatch]:
         return (line for line in self._lines() if line.match > self._lines_here)
 
     def _compare_records(self) -> _Comparison:
-        """Compare the records of both sides, and replay those that are not here."""
         found = _Comparison()
         mine = TextsByMatch(self._store.record_texts(self._here))
         theirs = TextsByMatch(self._source.record_texts(self._there))
@@ -206,11 +184,7 @@ class KnownTournament:
 
 
 def _common_definition(here: StoredTournament, there: StoredTournament) -> Definition:
-    """Return the definition of a tournament that two sides have; a ladder may have more entrants there.
-
-    Raises:
-        StoreError: if they are two tournaments, or were corrected in two ways.
-    """
+    """Return the definition of a tournament that two sides have; a ladder may have more entrants there."""
     mine, theirs = here.definition, there.definition
     is_open = format_class(mine).open_entry
     has_grown = is_open and len(theirs.entrants) > len(mine.entrants)
@@ -231,7 +205,6 @@ def _common_definition(here: StoredTournament, there: StoredTournament) -> Defin
 
 
 def _content(match: int, text: str) -> Mapping[str, Any]:
-    """Return what a record says, without the name of its tournament, which may have been renamed."""
     where = f"the record of match {match}"
     return {
         name: value for name, value in mapping_of(from_json_text(text, where), where).items() if name != "tournament"
@@ -248,7 +221,6 @@ def _is_shortened(*contents: Mapping[str, Any]) -> bool:
 
 
 def _for_everybody(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a record says without what bots said, as published records are."""
     shown = MatchRecord.from_json({**content, "tournament": ""}).to_json(EVERYBODY)
     del shown["tournament"]
     return mapping_of(json.loads(as_json(shown)), "a record")

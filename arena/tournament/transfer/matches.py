@@ -45,11 +45,7 @@ class TextsByMatch:
 
 
 def checked_voids(source: Source, tournament: StoredTournament) -> Iterator[VoidTry]:
-    """Yield the void tries of a tournament from elsewhere.
-
-    Raises:
-        StoreError: if one is malformed.
-    """
+    """Yield the void tries of a tournament from elsewhere."""
     for void in source.voids(tournament):
         if not 1 <= void.match <= MAX_NUMBER:
             raise StoreError(f"match {void.match} has a void try, but is not in the schedule")
@@ -61,8 +57,6 @@ def finished_at(definition: Definition, left: int, stored: str | None) -> str | 
     """Return when a tournament was finished; None if it is not.
 
     Args:
-        definition: the tournament's.
-        left: matches that are still to be played.
         stored: when it was finished, where its schedule is longest; None if it was not.
     """
     if left > 0:
@@ -85,11 +79,7 @@ MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeE
 
 
 class RefusedRecordError(StoreError):
-    """A record from elsewhere that is refused.
-
-    Attributes:
-        match: its number.
-    """
+    """A record from elsewhere that is refused."""
 
     def __init__(self, match: int, reason: str) -> None:
         super().__init__(f"match {match}: {reason}")
@@ -112,15 +102,9 @@ def checked_row(
     """Return a record in the form it is stored here.
 
     Args:
-        text: the record, as it is stored elsewhere.
-        line: its match in the schedule.
-        definition: the tournament's.
         replays: whether to replay it by the rules.
         has_other_bots: whether the bots may be others than those of the schedule, because one was replaced since.
         audience: for whom it is taken: what the audience may not read is left out.
-
-    Raises:
-        RefusedRecordError: if it is not of this match, or breaks the rules.
     """
     try:
         values = mapping_of(from_json_text(text, "the record"), "the record")
@@ -139,7 +123,6 @@ def checked_row(
 
 
 def _comparisons(record: MatchRecord, line: ScheduledMatch, definition: Definition) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the name, the recorded and the scheduled value of everything that the schedule decides."""
     choice = definition.games[line.game]
     yield "match", record.match, line.match
     yield "game", record.game, choice.game
@@ -171,15 +154,9 @@ class MergedTournament:
     """What was taken of a tournament.
 
     Attributes:
-        name: the tournament.
-        is_new: whether it did not exist here.
-        taken: matches whose records were taken.
-        already_here: matches with the same record on both sides.
         differing: matches that were played on both sides; the records here stay.
         differing_results: how many of these ended otherwise there.
         lines_taken: matches by which the schedule has become longer.
-        left: matches that are still to be played.
-        is_finished: whether the tournament is finished.
         absent_bots: entrants (``name@version``) that have not been submitted here with the same files.
         refusal: why nothing was taken, in a sentence; None if nothing was refused.
     """

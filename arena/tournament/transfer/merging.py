@@ -39,14 +39,8 @@ def combine(
     """Take a tournament from elsewhere, or what the tournament of its name lacks here, in one transaction.
 
     Args:
-        store: where it is taken to.
-        source: where it comes from; nobody else changes it.
-        name: the tournament.
         external_games: the games from outside the package that may be imported for it.
         place_of: where the record of a match is, for messages.
-
-    Returns:
-        What was taken, or the refusal; nothing was changed then.
     """
     try:
         return _combine(store, source, name, external_games)
@@ -90,14 +84,10 @@ def merge_home(
     transaction; one that is refused stays as it is here. The programs of bots are not taken.
 
     Args:
-        home: where they are taken to.
         other: the directory of the other home. It may be in use, of an earlier version, or hostile.
         tournaments: the names of those to take; by default all.
         external_games: the games from outside the package that may be imported to replay the records of tournaments
             that don't exist here.
-
-    Returns:
-        What was taken of each tournament, or why it was refused.
 
     Raises:
         StoreError: if the other home can't be read.
@@ -117,7 +107,6 @@ def merge_home(
 
 
 def _database_of(other: str | os.PathLike[str]) -> Path:
-    """Return the database of a home, which is not looked for on a server."""
     try:
         directory = Path(other).resolve()
         is_directory = directory.is_dir()
@@ -146,14 +135,10 @@ def import_records(
     have been changed. Everything is read before anything is taken.
 
     Args:
-        home: where the records are taken to.
         lines: the export: a binary file, or its lines.
         name: the tournament that takes the records, if it has another name here; None for that in the export.
         external_games: the games from outside the package that may be imported to replay the records of tournaments
             that don't exist here.
-
-    Returns:
-        What was taken of each tournament, or why it was refused.
 
     Raises:
         StoreError: naming the line, if the export is malformed, was cut off or edited; nothing was changed then.

@@ -43,23 +43,13 @@ class NewTournament:
     """A tournament that does not exist here: it is read once to be checked, and again to be taken."""
 
     def __init__(self, source: Source, there: StoredTournament) -> None:
-        """Prepare.
-
-        Args:
-            source: where it comes from.
-            there: the tournament in the source.
-        """
         self._source, self._there = source, there
         self._audience = OPERATOR
         self._definition = without_locations(there.definition)
         self._explaining = explaining(there.corrections)
 
     def take(self, store: Store, external_games: Collection[str]) -> MergedTournament:
-        """Check the tournament and take it.
-
-        Raises:
-            UsageError: if anything in it is refused; nothing was changed then.
-        """
+        """Check the tournament and take it."""
         there, definition = self._there, self._definition
         check_definition(definition, external_games)
         check_corrections(there.corrections, definition)
@@ -85,24 +75,12 @@ class NewTournament:
         )
 
     def copy(self, store: Store, audience: Audience = OPERATOR) -> None:
-        """Take the tournament as it is: the source is ours, and nothing is replayed.
-
-        Args:
-            store: where it is taken to.
-            audience: what of bots' words it may not read is left out.
-
-        Raises:
-            StoreError: if a record is not that of its match.
-        """
+        """Take the tournament as it is: the source is ours, and nothing is replayed."""
         self._audience = audience
         self._add(store, self._there.created_at, self._there.finished_at)
 
     def put_in_place_of(self, here: StoredTournament, store: Store) -> None:
-        """Take the tournament as it is, in one transaction with the removal of what a tournament has here.
-
-        Raises:
-            StoreError: if a record is not that of its match.
-        """
+        """Take the tournament as it is, in one transaction with the removal of what a tournament has here."""
         self._add(store, self._there.created_at, self._there.finished_at, here)
 
     def _add(
@@ -142,7 +120,6 @@ class NewTournament:
         return tries if self._audience.reads_all else (one._replace(reason=ARENA_FAILED) for one in tries)
 
     def _set_aside(self, *, replays: bool) -> Iterator[tuple[int, RecordRow]]:
-        """Yield the records that corrections have set aside, each after the number of its correction."""
         coming = self._source.set_aside(self._there)
         following: SetAside | None = next(coming, None)
         for line in self._source.lines(self._there):
@@ -154,7 +131,6 @@ class NewTournament:
             raise StoreError(f"match {following.match} has a record that was set aside, but is not in its schedule")
 
     def _left_out(self, scheduled: int) -> set[int]:
-        """Return the matches that corrections have taken out of the schedule."""
         found = set()
         for match, correction in self._source.skipped(self._there):
             self._require_correction(correction, match)
@@ -195,16 +171,6 @@ def temporary_home() -> Iterator[ArenaHome]:
 
 
 def copy_tournaments(source: Store, chosen: Sequence[StoredTournament], target: Store, audience: Audience) -> None:
-    """Copy tournaments with all that belongs to them, but not where their bots are on this machine.
-
-    Args:
-        source: where they are.
-        chosen: the tournaments, in the order they get there.
-        target: where none of them is.
-        audience: what of bots' words it may not read is left out.
-
-    Raises:
-        StoreError: if a record is not that of its match.
-    """
+    """Copy tournaments with all that belongs to them, but not where their bots are on this machine."""
     for tournament in chosen:
         NewTournament(source.as_source(), tournament).copy(target, audience)

@@ -27,8 +27,6 @@ BYTES_AT_A_TIME = 16 * 2**20
 
 @dataclass(slots=True)
 class _Waiting:
-    """Rows that are to be written."""
-
     lines: list[ScheduledMatch] = field(default_factory=list)
     records: list[RecordRow] = field(default_factory=list)
     voids: list[VoidTry] = field(default_factory=list)
@@ -43,15 +41,7 @@ class StagedTournament:
     def __init__(
         self, store: Store, definition: Definition, created_at: str, finished_at: str | None, *, matches: int = 0
     ) -> None:
-        """Create the tournament.
-
-        Args:
-            store: the database.
-            definition: the tournament's.
-            created_at: when it began.
-            finished_at: when it was finished; None if it was not.
-            matches: how many matches it has where the export has no schedule.
-        """
+        """Create the tournament."""
         self._store = store
         self._has_schedule = not matches
         self._finished_at = finished_at
@@ -147,7 +137,6 @@ class StagedTournament:
             self.write()
 
     def _key(self, kind: str, match: object, correction: object) -> tuple[int, int]:
-        """Return a match with its correction; those of a kind come in order."""
         key = (self._match(match), _whole("correction", correction))
         if key <= self._last_keys.get(kind, (0, 0)):
             raise StoreError(f"{kind}: match {key[0]} with correction {key[1]} appears twice, or out of order")
@@ -155,7 +144,6 @@ class StagedTournament:
         return key
 
     def _match(self, value: object) -> int:
-        """Return the number of a match of the schedule."""
         last = len(self._line_of) - 1
         if not (isinstance(value, int) and is_whole(value, 1, last)):
             advice = "" if self._has_schedule else "; the export of a longer one is made with arena export --whole"
@@ -170,5 +158,4 @@ def _whole(name: str, value: object) -> int:
 
 
 def _unread(match: int, record: Mapping[str, Any]) -> RecordRow:
-    """Return a row of a record that is read when it is merged."""
     return RecordRow(match, 0, "", "[]", "[]", "", "", "", as_json(record), ())
