@@ -65,7 +65,7 @@ def find_game(name: str) -> type[Game[Any]]:
 
     Raises:
         UnknownNameError: if there is no game of that name.
-        UsageError: if the name is no text, or the dotted path can't be loaded or is not a game.
+        UsageError: if the dotted path can't be loaded or is not a game.
     """
     if not isinstance(name, str):
         raise UsageError(f"game {_shown(name)}: expected a name, such as differences or module:Class")
@@ -151,11 +151,7 @@ def _shown(value: object) -> str:
 
 
 def parse_options(game: str, given: Sequence[str]) -> dict[str, Any]:
-    """Read ``--option name=value``.
-
-    Raises:
-        UsageError: if there is no ``=``.
-    """
+    """Read ``--option name=value``; UsageError without ``=``."""
     table = {option.name: option for option in find_game(game).OPTIONS}
     values: dict[str, Any] = {}
     for text in given:

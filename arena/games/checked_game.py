@@ -36,25 +36,14 @@ MAX_VALUES = 2**20
 
 
 def checked_game(game: Game[Any], path: str) -> Game[Any]:
-    """Return a game with all its methods, each of which raises ``GameError`` where the rules are wrong.
-
-    Args:
-        game: the rules.
-        path: the game's name or dotted path, as messages show it.
-    """
+    """Return a game whose methods raise ``GameError`` where the rules are wrong; messages show ``path`` as its name."""
     return cast("Game[Any]", _CheckedGame(game, path))
 
 
 def mistake_in(error: BaseException, game: Game[Any], path: str, state: Any) -> GameError | None:
-    """Return the mistake of a game that an exception comes from; None if it comes from somewhere else.
+    """Return the mistake of an unchecked game that an exception comes from; None if it comes from somewhere else.
 
-    Where a game is called at every ply, this costs nothing as long as nothing is raised.
-
-    Args:
-        error: what was raised.
-        game: the rules, unchecked.
-        path: the game's name or dotted path.
-        state: the position.
+    A game that is called at every ply costs nothing more in this way as long as nothing is raised.
     """
     if isinstance(error, _NOT_OF_RULES):
         return None
@@ -194,7 +183,6 @@ class _CheckedGame:
         return text
 
     def _numbers(self, method: str, state: Any) -> Sequence[Any]:
-        """Return what a method returns for all seats."""
         values: Sequence[Any] = self._call(method, state)
         if not isinstance(values, list | tuple):
             raise self._wrong(method, "returned no tuple", values)
@@ -214,12 +202,11 @@ class _CheckedGame:
             raise self._raised(name, error) from error
 
     def _check_refusal(self, state: Any, action: Any, refusal: IllegalActionError) -> None:
-        """Raise GameError if a refused action is in the list of legal ones."""
         if _plain(action) in map(_plain, self.legal_actions(state)):
             raise self._wrong("apply", "refuses what legal_actions lists", refusal) from refusal
 
     def _raised(self, method: str, error: BaseException) -> BaseException:
-        """Return what is raised instead of an exception of the rules."""
+        """Return the exception to raise in place of one of the rules."""
         if isinstance(error, _NOT_OF_RULES):
             return error
         if isinstance(error, IllegalActionError) and method in ("apply", "parse_action"):
@@ -233,15 +220,9 @@ class _CheckedGame:
 def check_position(game: Game[Any], state: Any, max_message_bytes: int, max_action_levels: int) -> None:
     """Check what a bot is shown of a position in which a seat is to act, and what it meets when it looks one ply ahead.
 
-    Args:
-        game: the rules, from ``checked_game``.
-        state: the position.
-        max_message_bytes: the largest message to a bot.
-        max_action_levels: how deep lists and maps may be nested in an action of a bot.
-
     Raises:
-        GameError: if the legal actions or the observation are wrong or don't fit into a message, or if one of the
-            legal actions leads to a wrong position.
+        GameError: if the legal actions or the observation are wrong or don't fit into a message, an action is nested
+            too deeply, or a legal action leads to a wrong position.
     """
     path = cast(_CheckedGame, game).path
     legal, observation = game.legal_actions(state), game.observation(state)
@@ -273,7 +254,6 @@ def check_action(game: Game[Any], action: Any) -> None:
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
-    """Return whether lists and maps are nested deeper in a value than ``levels``."""
     level = [value]
     for _ in range(levels + 1):
         level = [part for part in level if isinstance(part, list | tuple | dict)]

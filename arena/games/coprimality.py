@@ -46,8 +46,8 @@ class CoprimalityState(NamedTuple):
         here: the index in ``numbers`` of the last number set.
         turn: k of rule 2.
         seat: the seat to act, or the last one to have acted when the match is over.
-        eliminated: the seats out of the game, the first one out first.
-        grids_used: grids used up by rule 6.
+        eliminated: the seats out of the game, in order.
+        grids_used: by rule 6.
     """
 
     numbers: tuple[int, ...]

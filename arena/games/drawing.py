@@ -40,14 +40,7 @@ _STYLE = re.compile(r"board|label|mark|number|path|text|seat[0-9]{1,3}")
 
 
 class Drawing(NamedTuple):
-    """A state as shapes.
-
-    Attributes:
-        width: of the board.
-        height: of the board.
-        shapes: in the order they are drawn.
-        notes: lines of text beside the board.
-    """
+    """A state as shapes, in the order they are drawn, with lines of text beside the board."""
 
     width: float
     height: float
@@ -108,7 +101,7 @@ def shape_problem(shape: object) -> str | None:
 
 
 def _is_known(shape: object) -> bool:
-    """Return whether a shape can be drawn, if that is known: a match has most of its shapes in all positions."""
+    """Remember whether a shape can be drawn: a match has most of its shapes in all positions."""
     try:
         return type(shape) is tuple and _is_right(*shape)
     except (TypeError, ValueError):
@@ -117,11 +110,7 @@ def _is_known(shape: object) -> bool:
 
 @lru_cache(maxsize=MAX_KNOWN, typed=True)
 def _is_right(*shape: object) -> bool:
-    """Return whether a shape can be drawn; only those that can are remembered, for they are small.
-
-    Raises:
-        ValueError: if it can't.
-    """
+    """Return True if a shape can be drawn, else raise ValueError: only small ones are remembered."""
     if shape_problem(shape):
         raise ValueError
     return True

@@ -127,7 +127,7 @@ class Game(ABC, Generic[StateT]):
         """Return a drawing of the state, without colour, for a terminal."""
 
     def render_after(self, state: StateT, actions: Sequence[tuple[int, Action]]) -> str:
-        """Return the drawing of a state in which the last action is visible, and who made which mark.
+        """Draw a state so that the last action is visible, and who made which mark.
 
         By default, the square of the last action has brackets, if ``render`` draws a board with ``draw_grid``.
 

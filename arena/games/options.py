@@ -11,15 +11,7 @@ from arena.base.errors import OptionError, suggestion
 
 @dataclass(frozen=True)
 class IntOption:
-    """A whole number within bounds.
-
-    Attributes:
-        name: the name in tournament files and on the command line.
-        default: the value if none is given.
-        minimum: the smallest accepted value.
-        maximum: the largest accepted value.
-        meaning: a short description.
-    """
+    """A whole number from ``minimum`` to ``maximum``; ``meaning`` describes it in a few words."""
 
     name: str
     default: int
@@ -51,14 +43,7 @@ class IntOption:
 
 @dataclass(frozen=True)
 class ChoiceOption:
-    """One of a few values.
-
-    Attributes:
-        name: the name in tournament files and on the command line.
-        default: the value if none is given.
-        choices: every accepted value.
-        meaning: a short description.
-    """
+    """One of a few values; ``meaning`` describes it in a few words."""
 
     name: str
     default: int | str
@@ -86,7 +71,7 @@ Option = IntOption | ChoiceOption
 
 
 def checked_options(game: str, table: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of all options in ``table``: the given value or the default.
+    """Return the value of each option in ``table``: the given one or the default.
 
     Raises:
         OptionError: for an unknown name or a value that is not accepted.

@@ -42,12 +42,7 @@ def no_marks(size: int) -> Heights:
 
 
 def place(heights: Heights, action: Any, rule: int) -> Heights:
-    """Put a mark on a square.
-
-    Args:
-        heights: the marks so far.
-        action: a square ``[x, y]``.
-        rule: the number, in the game's rulebook, of the rule that allows one mark for each row and column.
+    """Put a mark on a square ``[x, y]``; ``rule`` is the number of the rule of one mark for each row and column.
 
     Raises:
         IllegalActionError: if the square is off the board, or its row or column has a mark.

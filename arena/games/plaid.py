@@ -198,10 +198,7 @@ class Plaid(Game[PlaidState]):
         return Drawing(scale * self.width, scale * self.height, tuple(shapes))
 
     def render(self, state: PlaidState) -> str:
-        """Draw the sheet with the seat of each rectangle, and the positions of the lines along its edges.
-
-        The drawing is not to scale: a rectangle is at most a dozen characters wide.
-        """
+        """Draw the sheet, not to scale: the seat of each rectangle, and the positions of the lines along the edges."""
         return self._sheet(state, [str(seat) for seat in range(self.players)], {}, None, margin=4)
 
     def render_after(self, state: PlaidState, actions: Sequence[tuple[int, Any]]) -> str:
@@ -215,15 +212,7 @@ class Plaid(Game[PlaidState]):
     def _sheet(
         self, state: PlaidState, seats: Sequence[str], owners: Mapping[Line, str], last: Line | None, margin: int
     ) -> str:
-        """Draw the sheet.
-
-        Args:
-            state: the state.
-            seats: the texts of the seats.
-            owners: of lines, the text of the seat that drew them.
-            last: the line that is drawn double; None for none.
-            margin: the width of the positions beside the sheet.
-        """
+        """Draw the sheet; ``owners`` has texts by line, ``last`` is drawn double, ``margin`` is the width beside it."""
         min_width = 3 if 4 * (len(state.vertical) + 1) <= 72 else len(seats[-1])
         columns = [min(12, max(min_width, round(gap * 48 / self.width))) for gap in _gaps(state.vertical, self.width)]
         if sum(columns) + len(columns) > 72:

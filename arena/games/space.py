@@ -19,8 +19,7 @@ class Space:
     Attributes:
         actions: all actions that can be legal in some state; an action's index is its position.
         max_plies: the largest number of actions in a match.
-        encode: turns a state into numbers from -1 to 1, always the same count. Whose turn it is need not be among
-            them: the adapters add it.
+        encode: turns a state into numbers from -1 to 1, always the same count. The adapters add whose turn it is.
     """
 
     actions: tuple[Any, ...]
@@ -61,9 +60,9 @@ def board_space(
         height: rows of the board.
         players: seats of the game.
         owners: returns the seat of each square that belongs to one. If states with the same owners and the same seat to
-            act can differ, make a ``Space`` with what else there is.
+            act can differ, make a ``Space``.
         other_actions: actions that are not squares, such as "pass".
-        max_plies: the largest number of actions in a match; one for each square, if not given.
+        max_plies: the largest number of actions in a match; by default one for each square.
     """
     squares = all_squares(width, height)
 

@@ -41,11 +41,7 @@ def format_square(square: Square) -> str:
 
 
 def parse_square(text: str) -> Square:
-    """Read the text of a square.
-
-    Raises:
-        IllegalActionError: if ``text`` is not a square.
-    """
+    """Read a square such as ``c4``; IllegalActionError for any other text."""
     match = _SQUARE.fullmatch(text.strip())
     if match is None:
         raise IllegalActionError(text, "a square is written like c4: the column's letters, then the row")
@@ -81,12 +77,7 @@ def seat_letter(seat: int) -> str:
 
 
 def draw_grid(cells: Sequence[Sequence[str]], last: Square | None = None) -> str:
-    """Draw a board of texts with its coordinates; the top row comes first.
-
-    Args:
-        cells: ``cells[y - 1][x - 1]`` is the text of a square.
-        last: the square of the last action, which gets brackets.
-    """
+    """Draw a board of texts ``cells[y - 1][x - 1]`` with its coordinates, top row first; ``last`` gets brackets."""
     height, width = len(cells), len(cells[0])
     columns = [column_letters(x) for x in range(1, width + 1)]
     cell_width = max(1, *(len(cell) for row in cells for cell in row), *(len(name) for name in columns))
@@ -101,7 +92,6 @@ def draw_grid(cells: Sequence[Sequence[str]], last: Square | None = None) -> str
 
 
 def _bracketed(text: str, start: int, end: int) -> str:
-    """Return a text with brackets in the places of the characters around a part."""
     return f"{text[: start - 1]}[{text[start:end]}]{text[end + 1 :]}"
 
 

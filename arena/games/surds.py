@@ -69,8 +69,8 @@ def is_less(left: Surd, right: Surd) -> bool:
 def float_sum_of_roots(numbers: Sequence[int]) -> float:
     """Return the float nearest to the sum of the square roots of positive integers.
 
-    The same as ``nearest_float(sum_of_roots(numbers))``, without the decomposition unless the sum is so close to the
-    middle between two floats that 64 binary places do not decide.
+    It is ``nearest_float(sum_of_roots(numbers))``, without the decomposition unless the sum is so close to the middle
+    between two floats that 64 binary places do not decide.
     """
     low = sum(_scaled_root(number, 64) for number in numbers)
     nearest = low / (1 << 64)  # dividing integers rounds to the nearest float

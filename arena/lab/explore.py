@@ -27,12 +27,7 @@ _QUESTIONS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedMatch:
-    """A match that begins in some way.
-
-    Attributes:
-        actions: from the first one on.
-        ranks: of the seats.
-    """
+    """The actions of a match from the first one on, and the ranks of its seats."""
 
     actions: Sequence[Any]
     ranks: Sequence[int]
@@ -62,12 +57,8 @@ class Results:
 class ExploredLine:
     """A line of play, one for all that are the same by symmetry.
 
-    Attributes:
-        actions: the line.
-        seat: who made the last action.
-        worth: of the state after it; None if that was not found out.
-        is_best: whether the last action keeps the value of the state before; None if that is not known.
-        results: of the matches that began with it.
+    ``seat`` made the last action, ``worth`` is that of the state after it, and ``is_best`` tells whether the last
+    action keeps the value; both are None where unknown. ``results`` are those of the matches that began with the line.
     """
 
     actions: Line
@@ -81,18 +72,7 @@ class Explorer:
     """Explores the first actions of a game for two."""
 
     def __init__(self, game: Game[Any], path: str, matches: Iterable[PlayedMatch], plies: int, within_seconds: float):
-        """Count what was played, and prepare to look further.
-
-        Args:
-            game: the rules; those from outside come from ``checked_game``.
-            path: the game's name or dotted path.
-            matches: played with these options; may be empty.
-            plies: how deep the tree is.
-            within_seconds: how long to look for what lines are worth, all together; 0 for not at all.
-
-        Raises:
-            UsageError: if the game is not for two.
-        """
+        """Prepare the tree of a game for two (UsageError for others); ``within_seconds`` bounds the search."""
         self._game = game
         self._plies = plies
         self._maps = symmetries_of(game, path)
@@ -112,17 +92,13 @@ class Explorer:
         return counted
 
     def _key(self, line: Line) -> str:
-        """Return the same for all lines that are the same by symmetry."""
         return min(map(repr, (line, *(tuple(map(one, line)) for one in self._maps))))
 
     def lines(self) -> list[ExploredLine]:
-        """Return the tree, each line before those that continue it.
+        """Return the tree, each line before those that continue it; UsageError if it is too large.
 
-        If matches were given, it has what was played, and beside it the best actions; else all actions. Among actions
-        of a state, those that were played most come first, then the best ones.
-
-        Raises:
-            UsageError: if the tree is too large.
+        With matches it has what they played and the best actions, else all actions. Of a state, the most played come
+        first, then the best.
         """
         if not self.matches:
             self._tree(lambda _state: {})  # whether it is too large is known before anything is solved
@@ -144,7 +120,6 @@ class Explorer:
         return found
 
     def _after(self, line: Line, state: Any, worths_of: Callable[[Any], Mapping[Any, Worth]]) -> list[ExploredLine]:
-        """Return the lines that continue one by an action."""
         seat = self._game.seat_to_act(state)
         if seat is None:
             return []
@@ -180,7 +155,6 @@ class Explorer:
 
 
 def _best(seat: int, worths: Sequence[Worth]) -> Callable[[Worth], bool] | None:
-    """Return whether a worth is the best of all for a seat; None if not all are known exactly."""
     if not worths or not all(worth.is_exact for worth in worths):
         return None
     sign = 1 if seat == 0 else -1

@@ -32,14 +32,7 @@ _MOST_STATES_BY_RULES = 5_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpeningBalance:
-    """What openings are worth.
-
-    Attributes:
-        openings: how many there are.
-        won: with best play, by seat 0.
-        drawn: with best play.
-        lost: with best play, by seat 0.
-    """
+    """How many openings seat 0 wins, draws and loses with best play."""
 
     openings: int
     won: int
@@ -56,13 +49,7 @@ class OpeningWorth:
     """Says who wins from an opening on, as far as that can be found out by a deadline."""
 
     def __init__(self, game: Game[Any], path: str, deadline: float) -> None:
-        """Prepare it.
-
-        Args:
-            game: a game for two; from outside, from ``checked_game``.
-            path: its name or dotted path.
-            deadline: of ``time.monotonic``, for all openings together.
-        """
+        """Judge openings of a game for two until a deadline of ``time.monotonic``."""
         is_fast = isinstance(game, Game) and has_kernel(game) and is_built(game)
         self._game = game
         self._deadline = deadline
@@ -97,7 +84,7 @@ def opening_balance(game: Game[Any], path: str, openings: Iterable[Sequence[Any]
 
 
 def judged_margins(game: Game[Any], openings: Iterable[Sequence[Any]], deadline: float) -> list[PlayoutMargin]:
-    """Return how far random playouts end apart from each opening, until a deadline of ``time.monotonic``.
+    """Return the margin of random playouts from each opening, until a deadline of ``time.monotonic``.
 
     Without a kernel there is nothing: by the rules in Python it would take minutes.
     """
@@ -128,14 +115,7 @@ def opening_sentence(definition: Definition, game: int, found: OpeningBalance) -
 
 
 def judged_sentence(definition: Definition, game: int, openings: int, margins: Sequence[PlayoutMargin]) -> str:
-    """Return what random playouts say of openings that were chosen by them.
-
-    Args:
-        definition: of the tournament.
-        game: its number.
-        openings: how many there are.
-        margins: of the first of them, for which there was time.
-    """
+    """Describe openings that random playouts have chosen, from the margins that there was time for."""
     where = f" in {definition.games[game].game}" if len(definition.games) > 1 else ""
     chosen = f"openings{where}: chosen by random playouts, as too many states follow them to be solved"
     if not margins:

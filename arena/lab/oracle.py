@@ -42,19 +42,16 @@ class Oracle:
         within_seconds: float | None = None,
         builds_kernel: bool = True,
     ) -> None:
-        """Prepare an oracle.
+        """Answer questions about a game for two; UsageError for others.
 
         Args:
             game: the rules; those from outside come from ``checked_game``.
             path: the game's name or dotted path.
             limits: the deadline of all questions, and the memory for the search.
-            table: values that are known.
-            within_seconds: how long one question may take; by default up to the deadline.
+            table: known values.
+            within_seconds: the time for one question; by default up to the deadline.
             builds_kernel: whether the first question may wait for the kernel to be built, which takes some seconds,
                 once on a machine. If not, or with a deadline of all questions, it is used only if it is there.
-
-        Raises:
-            UsageError: if the game is not for two.
         """
         if game.players != 2:
             raise UsageError(f"players = {game.players}: only a game for two has one value; others have shares")
@@ -94,13 +91,9 @@ class Oracle:
         return worth_between(low, high, known, self._follows)
 
     def actions(self, state: Any, within_seconds: float | None = None) -> list[ActionWorth]:
-        """Return the legal actions, in their order, with what the states after them are worth.
+        """Return the legal actions, in their order, with the worth of the state after each; unknown where time ran out.
 
-        Of actions that were not looked at when the time was up, nothing is known.
-
-        Args:
-            state: any state.
-            within_seconds: how long this question may take; by default as long as any other.
+        ``within_seconds`` replaces the time for one question.
         """
         deadline = self._deadline(self._within_seconds if within_seconds is None else within_seconds)
         known = self._known_actions(state, deadline)
@@ -120,13 +113,9 @@ class Oracle:
         return found
 
     def prepare(self, within_seconds: float, state: Any = None) -> None:
-        """Make what serves all questions, if the game has it: the kernel's table of the first state.
+        """Make the kernel's table of a state (the first one by default), if the game has it.
 
         Without this the first question does it, in the time for one question.
-
-        Args:
-            within_seconds: how long it may take.
-            state: the one that all questions are about, with those that follow from it; by default the first one.
         """
         try:
             kernel = self._found_kernel()
@@ -136,7 +125,6 @@ class Oracle:
             self._asks_kernel = False
 
     def _known_actions(self, state: Any, deadline: float) -> list[ActionWorth] | None:
-        """Return the legal actions by the kernel; None if it does not know them."""
         if self._game.is_over(state):
             return []
         after = self._after_actions(state, deadline) if self._table is None else None
@@ -159,12 +147,10 @@ class Oracle:
             yield ActionWorth(action, worth)
 
     def _deadline(self, within_seconds: float | None) -> float:
-        """Return the deadline of a question that is asked now."""
         deadline = self._limits.deadline
         return deadline if within_seconds is None else min(deadline, time.monotonic() + within_seconds)
 
     def _after_actions(self, state: Any, deadline: float) -> list[int] | None:
-        """Return the values after all actions of a state by its kernel; None if it does not know them."""
         if not self._asks_kernel:
             return None
         try:
@@ -175,21 +161,18 @@ class Oracle:
             return None
 
     def _found_kernel(self) -> KernelValues | None:
-        """Return what answers by the kernel; None if it is not worth asking."""
         if self._kernel is None:
             self._asks_kernel = self._asks_kernel and self._is_worth_asking()
             self._kernel = KernelValues(self._game, self._limits) if self._asks_kernel else None
         return self._kernel
 
     def _is_worth_asking(self) -> bool:
-        """Return whether the kernel is there; or it may be built, and there is reason to."""
         if is_built(self._game):
             return True
         states = count_states(self._game, self._path)
         return self._builds_kernel and (states is None or states > FEW_STATES)
 
     def _searching(self, deadline: float) -> Search:
-        """Return the search, which keeps what it has learned, with the deadline of a question."""
         limits = replace(self._limits, deadline=deadline)
         if self._search is None:
             self._search = Search(self._game, limits)

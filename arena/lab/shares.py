@@ -25,13 +25,7 @@ MAX_LINE = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionShares:
-    """An action, and what each seat gets after it.
-
-    Attributes:
-        action: as bots send it.
-        shares: by seat.
-        paranoid: by seat.
-    """
+    """An action, and what each seat gets after it."""
 
     action: Any
     shares: Shares
@@ -43,12 +37,10 @@ class StateShares:
     """What each seat gets from a state on.
 
     Attributes:
-        shares: by seat.
-        paranoid: by seat.
         actions: the legal ones, in their order; none where the match is over.
         known: by a table, or by a search to the ends of all matches that matter.
-        states: how many were looked at.
-        edges: how many actions were looked at.
+        states: how many were visited.
+        edges: how many actions were visited.
         memory_bytes: about how much memory it took.
     """
 
@@ -68,19 +60,13 @@ class StateShares:
 class ShareOracle:
     """Answers what each seat gets from a state of a game for three and more.
 
-    Attributes:
-        kernel_problem: why there is no kernel where one would have been used; empty if there is.
+    ``kernel_problem`` tells why there is no kernel where one would have been used.
     """
 
     def __init__(self, game: Game[Any], path: str, limits: Limits | None = None, builds_kernel: bool = True) -> None:
-        """Prepare it.
+        """Answer questions about a game; rules from outside come from ``checked_game``.
 
-        Args:
-            game: the rules; those from outside come from ``checked_game``.
-            path: the game's name or dotted path.
-            limits: the time and the memory.
-            builds_kernel: whether the first question may wait for the kernel to be built. If not, or with a deadline,
-                it is used only if it is there.
+        Unless ``builds_kernel``, or with a deadline, a kernel is used only if it is there.
         """
         self.kernel_problem = ""
         self._game = game
@@ -89,11 +75,11 @@ class ShareOracle:
         self._builds_kernel = builds_kernel
 
     def of(self, state: Any, by: By | None = None, deadline: float = float("inf")) -> StateShares:
-        """Return what each seat gets from a state on.
+        """Return what each seat gets from a state on, by the kernel if it knows it, else by a table.
 
         Args:
             state: any state.
-            by: the way; by default the kernel if it knows it, else a table.
+            by: the way, in place of the default.
             deadline: of this question, by the clock of the limits.
 
         Raises:
@@ -140,7 +126,6 @@ class ShareOracle:
             return None
 
     def _kernel_in(self, state: Any, limits: Limits, *, is_asked_for: bool) -> ShareSolver | None:
-        """Return the kernel in a state; None if it is not there, or not worth waiting for."""
         if not is_asked_for and not self._is_worth_asking(limits):
             return None
         try:

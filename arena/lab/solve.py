@@ -31,23 +31,12 @@ _SHARE_OF_KERNEL = 0.8
 class Solver:
     """Solves one game with its options.
 
-    Attributes:
-        table: the values of all states, if it has made or been given them.
-        kernel_problem: why there is no kernel where one would have been used; empty if there is.
+    ``table`` has the values of all states once known; ``kernel_problem`` tells why there is no kernel where one would
+    help.
     """
 
     def __init__(self, game: Game[Any], path: str, limits: Limits, table: Table | None = None) -> None:
-        """Prepare it.
-
-        Args:
-            game: the rules; those from outside come from ``checked_game``.
-            path: the game's name or dotted path.
-            limits: the time and the memory.
-            table: values that are known already.
-
-        Raises:
-            UsageError: if the game is for one.
-        """
+        """Solve a game for two or more; UsageError for one. Rules from outside come from ``checked_game``."""
         if game.players < 2:
             raise UsageError(f"players = {game.players}: expected a game for two or more")
         self.table = table
@@ -65,10 +54,7 @@ class Solver:
         return self._proof.low == self._proof.high
 
     def solve(self, by: By | None = None) -> Solution:
-        """Return what is known of the first state.
-
-        Args:
-            by: the way; by default a proof, else the kernel, else a table if it fits, else a search.
+        """Solve the first state by proof, else by the kernel, a table if it fits, or a search.
 
         Raises:
             GameError: if the rules contradict themselves.
@@ -114,14 +100,12 @@ class Solver:
         return plan_of(self._game, self._path)
 
     def _asks_kernel(self) -> bool:
-        """Return whether the kernel is the first to be asked: it is there, or there is time to build it."""
         states = count_states(self._game, self._path)
         if self.table is not None or not has_solver(self._game) or (states is not None and states <= FEW_STATES):
             return False
         return self._limits.deadline == float("inf") or is_built(self._game)
 
     def _perhaps_by_kernel(self) -> Solution | None:
-        """Return what the kernel says, if it is worth asking; None if the rules in Python are to be used."""
         limits = self._limits
         if not self._asks_kernel():
             return None
@@ -168,7 +152,7 @@ class Solver:
         )
 
     def _by_table(self, is_asked_for: bool) -> Solution:
-        """Return what a table says; where none can be made and none was asked for, what a search says."""
+        """Solve by a table; where none can be made and none was asked for, by a search."""
         if self.table is not None:
             return self._looked_up(self.table)
         try:
@@ -185,7 +169,6 @@ class Solver:
         )
 
     def _explored(self, is_asked_for: bool) -> StateGraph:
-        """Return all states, if there is room and time for them."""
         limits = self._limits
         plan = plan_of(self._game, self._path)
         if plan.memory_bytes is not None:
@@ -234,7 +217,6 @@ class Solver:
 
 
 def _with_hint(error: TimeIsUpError | TooLargeError, is_asked_for: bool) -> Exception:
-    """Return the error with what else can be done."""
     if isinstance(error, TimeIsUpError):
         return TimeIsUpError("the time is up, and there is no table yet; allow more, or a smaller board")
     return TooLargeError(

@@ -47,7 +47,6 @@ def check_legal_actions(position: Position) -> None:
 
 
 def _problem_of(action: Any) -> str | None:
-    """Return why a value can't be an action, in words."""
     if action is None:
         return "legal_actions has None, which in records takes a seat out of the match"
     problem = problem_on_the_wire(action, "a legal action")
@@ -83,7 +82,7 @@ def check_apply(position: Position) -> None:
 
 
 def _raise_for_lists(position: Position, action: Any) -> None:
-    """Raise MistakeError for an action that leads to another state as a list than as a tuple, unless by chance."""
+    """Require that an action leads to the same state as a list and as a tuple, unless by chance."""
     for form in (action, as_lists(action)):
         states = [position.calls("observation", position.state_after(form)) for _ in range(5)]
         if not all(are_same(state, states[0]) for state in states):
@@ -92,12 +91,7 @@ def _raise_for_lists(position: Position, action: Any) -> None:
 
 
 def check_refusal(position: Position, elsewhere: Iterable[Any]) -> None:
-    """Everything that is not legal is refused with IllegalActionError, and with nothing else.
-
-    Args:
-        position: the position.
-        elsewhere: actions that were legal in other positions.
-    """
+    """Whatever is not legal is refused with IllegalActionError and nothing else, such as actions of other positions."""
     legal = {exact(action) for action in position.legal}
     tried: set[str] = set()
     for candidate in _candidates(position, elsewhere):
@@ -126,7 +120,6 @@ def _candidates(position: Position, elsewhere: Iterable[Any]) -> Iterator[Any]:
 
 
 def _variations(action: Any) -> Iterator[Any]:
-    """Yield values that resemble an action."""
     if type(action) is int:
         yield from (action - 1, action + 1, float(action), str(action), -action, action + 10**6)
         if action in (0, 1):

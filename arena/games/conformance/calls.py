@@ -55,12 +55,7 @@ class Calls:
         self._module = type(game).__module__
 
     def __call__(self, method: str, *arguments: Any) -> Any:
-        """Return what a method returns.
-
-        Raises:
-            IllegalActionError: as the method does.
-            MistakeError: if it raised anything else, or did not return in time.
-        """
+        """Return what a method returns, or raise its IllegalActionError; MistakeError for all else or a timeout."""
         return self.run(getattr(self.game, method), *arguments, method=method)
 
     @cached_property
@@ -69,14 +64,7 @@ class Calls:
         return self("space")
 
     def run(self, function: Callable[..., Any], *arguments: Any, method: str, check: str | None = None) -> Any:
-        """Return what a function of the game's author returns, such as the comparison of two states.
-
-        Args:
-            function: called with the arguments.
-            arguments: for the function.
-            method: what a mistake calls it.
-            check: that a mistake belongs to, if not the one of the method.
-        """
+        """Run a function of the game's author, such as the comparison of two states; a mistake calls it ``method``."""
         call = partial(function, *arguments)
         return guarded(call, method, self._module, self.limit_seconds, check or CHECK_OF_METHOD.get(method))
 
@@ -84,14 +72,7 @@ class Calls:
 def guarded(
     call: Callable[[], Any], what: str, module: str, limit_seconds: float = CALL_SECONDS, check: str | None = None
 ) -> Any:
-    """Return what code of a game's author returns.
-
-    Args:
-        call: runs that code.
-        what: what a mistake calls it.
-        module: of the game's class.
-        limit_seconds: how long it may take.
-        check: that a mistake belongs to.
+    """Run code of a game's author, a class of ``module``; a mistake calls it ``what`` and belongs to ``check``.
 
     Raises:
         IllegalActionError: as the code does.
@@ -114,12 +95,7 @@ def guarded(
 
 
 class _Watch:
-    """One for the process, as its signal handler is.
-
-    Attributes:
-        deadline: when the present call has to be back.
-        on_heartbeat: called as long as Python code runs; a call that hangs outside of it stops that.
-    """
+    """One for the process, as its signal handler is: when the present call has to be back, and the heartbeat."""
 
     deadline: float | None = None
     on_heartbeat: Callable[[], None] | None = None
@@ -135,10 +111,9 @@ def _look(_signal: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def time_limits(on_heartbeat: Callable[[], None] | None = None) -> Iterator[None]:
-    """Enforce the limits of calls, by a timer that looks at the clock; only in the main thread, which gets signals.
+    """Enforce the limits of calls, by a timer that reads the clock; only in the main thread, which gets signals.
 
-    Args:
-        on_heartbeat: called several times a second, unless a call of the game is stuck outside of Python code.
+    It calls ``on_heartbeat`` several times a second, unless a call of the game is stuck outside of Python code.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -67,14 +67,12 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 
 
 class Suite(Protocol):
-    """What the positions are examined for.
+    """What the checks of positions share.
 
     Attributes:
-        rng_seed: determines the random matches.
         max_plies: a match that is longer never ends.
         call_seconds: how long a call of a method may take.
         found: the mistakes so far, by the name of the check.
-        count: how often each check was made.
         has_ended: whether nothing else can be concluded about the game.
     """
 
@@ -93,15 +91,7 @@ class Exploration:
     """The positions of one game, with its options, in which checks are made."""
 
     def __init__(self, suite: Suite, game: Game[Any], near: int, matches: int, seconds: float) -> None:
-        """Prepare to explore.
-
-        Args:
-            suite: receives what is found.
-            game: the rules.
-            near: the number of positions near the start.
-            matches: the number of random matches.
-            seconds: after this CPU time, no more positions are examined.
-        """
+        """Explore ``near`` positions near the start and ``matches`` random matches, within ``seconds`` of CPU time."""
         self._suite = suite
         self._game = game
         self._calls = Calls(game, suite.call_seconds)
@@ -139,7 +129,6 @@ class Exploration:
         self._suite.count.update(names)
 
     def _play(self, start: Position, number: int) -> None:
-        """Play a random match, then examine some of its positions, the last ones among them."""
         draw = random.Random(f"{self._suite.rng_seed} {number}")
         self._count("end")
         positions = []
@@ -173,7 +162,6 @@ class Exploration:
         self._report(MistakeError(sentence, check="end"), line)
 
     def _examine(self, position: Position) -> None:
-        """Make every check that can still find something."""
         self._count("seats")
         for action in position.legal[:20] if len(self._seen) < 100 else ():
             with suppress(RecursionError):
@@ -192,7 +180,6 @@ class Exploration:
         action_checks.check_refusal(position, self._seen.values())
 
     def _examine_by(self, name: str, function: Callable[[Position], None], position: Position) -> Shown | None:
-        """Make one check; return the mistake and the line that shows it."""
         try:
             function(position)
         except MistakeError as mistake:
@@ -209,10 +196,7 @@ class Exploration:
     def _report(self, mistake: MistakeError, line: Line, examine_again: Examine | None = None) -> None:
         """Keep a mistake with the shortest line of play that shows it.
 
-        Args:
-            mistake: the mistake.
-            line: a line that shows it.
-            examine_again: makes the check that met it at the end of the line; None if it was met on the way.
+        ``examine_again`` makes the check that met it at the end of the line; None if it was met on the way.
         """
         check = mistake.check
         if check is None or check in self._suite.found:
@@ -227,7 +211,6 @@ class Exploration:
         self._suite.add(check, mistake, self._game.options, line, self._text(line))
 
     def _text(self, line: Line) -> str:
-        """Return a line of play in the game's own text."""
         return ", ".join("(seat taken out)" if action is None else self._text_of(action) for action in line)
 
     def _text_of(self, action: Any) -> str:

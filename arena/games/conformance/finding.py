@@ -21,9 +21,8 @@ class Finding:
 
     Attributes:
         game: the game's name, or its dotted path.
-        check: the check that found it, such as "scores"; ``CHECKS`` has all of them.
+        check: the check that found it, one of ``CHECKS``.
         sentence: what is wrong, and what is expected.
-        options: the options of the game that was played.
         line: the shortest line of play found that shows it, from the start; None takes the seat to act out.
         line_text: the same line in the game's own text, such as "c4, d5".
     """
@@ -44,7 +43,6 @@ class MistakeError(Exception):
     """Raised by a check at the first mistake it meets.
 
     Attributes:
-        sentence: what is wrong, and what is expected.
         check: the check that it belongs to; None for the one that raised it.
         action: the action of the seat to act that shows it; None if the position alone does.
         ends: whether nothing else can be concluded about this game: its states change, its answers differ, it hangs.
@@ -143,11 +141,7 @@ def _problem_of_scalar(value: Any, name: str) -> str | None:
 
 
 def over_the_wire(observation: Mapping[str, Any], legal: list[Any]) -> dict[str, Any]:
-    """Return an observation as a bot receives it.
-
-    Raises:
-        MistakeError: if the message with the legal actions can't be sent.
-    """
+    """Return an observation as a bot receives it; MistakeError if the message with the legal actions can't be sent."""
     try:
         frame = encode_frame({"type": "act", "legal": legal, "observation": observation})
         if len(frame) > MAX_BYTES_TO_BOT:

@@ -28,13 +28,10 @@ OnMistake = Callable[[MistakeError, Line], None]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Position:
-    """A state, and what the game says about it.
+    """A state and what the game reports about it, with the way to it.
 
     Attributes:
-        calls: of the game.
-        state: the state.
         seat: the seat to act; None when the match is over.
-        legal: the legal actions.
         before: the position before the last action; None at the start.
         action: the last action; None if a seat was taken out, and at the start.
         taken_out: the seats that ``withdraw`` has taken out.
@@ -64,11 +61,7 @@ class Position:
         return tuple(action for _, action in self.actions)
 
     def state_after(self, action: Any) -> Any:
-        """Return the state after a legal action, or without the seat to act if it is None.
-
-        Raises:
-            MistakeError: if the action is refused, or the game makes another mistake.
-        """
+        """Return the state after a legal action, or without the seat to act if it is None; MistakeError otherwise."""
         if action is None:
             method, check, state = "withdraw", "elimination", self.calls("withdraw", self.state)
         else:
@@ -88,11 +81,7 @@ class Position:
             raise
 
     def then(self, action: Any) -> Position:
-        """Return the position after a legal action.
-
-        Raises:
-            MistakeError: if the game makes a mistake on the way, or about the new position.
-        """
+        """Return the position after a legal action; MistakeError on the way, or about the new position."""
         state = self.state_after(action)
         taken_out = self.taken_out | {self.seat} if action is None and self.seat is not None else self.taken_out
         seat, legal = _seat_and_legal(self.calls, state)
@@ -115,11 +104,7 @@ def shown_by(action: Any) -> Iterator[None]:
 
 
 def _seat_and_legal(calls: Calls, state: Any) -> tuple[int | None, list[Any]]:
-    """Return the seat to act and the legal actions.
-
-    Raises:
-        MistakeError: if they are not what they must be; ``check`` says which.
-    """
+    """Return the seat to act and the legal actions; MistakeError if they are not what they must be."""
     seat = _seat_of(calls, state)
     legal = _legal_of(calls, state)
     if (seat is None) == bool(legal):
@@ -138,11 +123,7 @@ def first_position(calls: Calls) -> Position:
 
 
 def state_after(calls: Calls, line: Line) -> Any:
-    """Return the state after a line of play from the start.
-
-    Raises:
-        MistakeError: if an action is refused, as it was accepted before.
-    """
+    """Return the state after a line of play from the start; MistakeError if an action is refused this time."""
     state = calls("initial_state")
     for ply, action in enumerate(line):
         try:
@@ -182,12 +163,9 @@ def _legal_of(calls: Calls, state: Any) -> list[Any]:
 
 
 def breadth_first(start: Position, states: int, on_mistake: OnMistake) -> Iterator[Position]:
-    """Yield positions from the start, the shortest lines first, each state once.
+    """Yield up to ``states`` positions from the start on, the shortest lines first, each state once.
 
-    Args:
-        start: the first position, which is yielded too.
-        states: after this number of positions, no more are looked for.
-        on_mistake: called with each mistake on the way to a position, and the line that leads to it.
+    It passes each mistake on the way to a position to ``on_mistake``, with the line that leads to it.
     """
     queue = deque([start])
     seen: set[Any] = set()
@@ -229,14 +207,9 @@ def _is_known(state: Any, seen: set[Any]) -> bool:
 def random_match(
     start: Position, draw: random.Random, plies: int, withdraws: bool, on_mistake: OnMistake
 ) -> Iterator[Position]:
-    """Yield the positions of a match of random actions, up to the end or to a mistake.
+    """Yield the positions of a match of random actions, up to the end, a mistake or ``plies``.
 
-    Args:
-        start: the first position, which is yielded too.
-        draw: the source of the actions.
-        plies: after this number the match is left.
-        withdraws: whether seats are taken out now and then, as after forfeits.
-        on_mistake: called with a mistake on the way to a position, and the line that leads to it.
+    ``withdraws`` takes seats out now and then, as after forfeits. A mistake goes to ``on_mistake`` with its line.
     """
     position = start
     yield position
@@ -254,12 +227,7 @@ def random_match(
 
 
 def shortest_loop(start: Position, seconds: float) -> tuple[Line, Line] | None:
-    """Return a line of play and a longer one that leads to the same state; None if none is found.
-
-    Args:
-        start: the first position.
-        seconds: the CPU time it may take.
-    """
+    """Return a line of play and a longer one to the same state; None if ``seconds`` of CPU time find none."""
     end = time.process_time() + seconds
     for position in breadth_first(start, _LOOP_STATES, lambda mistake, line: None):
         for action in position.legal:

@@ -23,16 +23,10 @@ Examine = Callable[[Position], Shown | None]
 
 
 def shortest(calls: Calls, found: Shown, check: str, examine: Examine) -> Shown:
-    """Return the shortest line found that shows a mistake of a check.
+    """Return the shortest line found that shows a mistake of a check, which ``examine`` makes.
 
-    All positions are tried, the nearest first, as long as the time allows. After that, actions are left out of the line
-    as long as it still shows a mistake of the same check.
-
-    Args:
-        calls: of the game.
-        found: the mistake, and the line that showed it.
-        check: the check's name.
-        examine: runs that check.
+    It tries all positions, the nearest first, while time allows. Then it leaves out actions of the line while that
+    still shows a mistake of the same check.
     """
     if not found[1] or found[0].is_timeout:
         return found

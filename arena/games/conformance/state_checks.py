@@ -44,7 +44,6 @@ def check_states(position: Position) -> None:
 
 
 def _require_immutable(value: Any, name: str, depth: int = 0) -> None:
-    """Raise MistakeError for a part of a state that can be changed."""
     if isinstance(value, list | dict | set | bytearray):
         raise MistakeError(f"{name} is a {type(value).__name__}, which can be changed; expected tuples and frozensets")
     if isinstance(value, tuple | frozenset):
@@ -67,7 +66,6 @@ def _attributes(value: Any) -> list[str]:
 
 
 def _description(calls: Calls, state: Any) -> tuple[Any, ...]:
-    """Return what a game says about a state."""
     return tuple(calls(method, state) for method in ("seat_to_act", "observation", "legal_actions", "scores"))
 
 

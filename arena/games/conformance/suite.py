@@ -30,12 +30,7 @@ _STEPS = 12
 def variants(
     table: Iterable[Option], fitting: Callable[[dict[str, Any]], T | None]
 ) -> Iterator[tuple[dict[str, Any], T]]:
-    """Yield one changed option at a time, with what ``fitting`` has made of it.
-
-    Args:
-        table: the options.
-        fitting: takes the changed option and returns what is made with it; None if it does not fit the others.
-    """
+    """Yield one changed option at a time, with the result of ``fitting`` unless that is None: options may not fit."""
     for option in table:
         tried: set[int | str] = {option.default}
         for values in _extremes(option):
@@ -101,11 +96,9 @@ CHECKS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """What came out of one check.
+    """The result of one check in ``CHECKS``.
 
     Attributes:
-        check: its name in ``CHECKS``.
-        finding: the mistake; None if it found none.
         detail: how much was tried, in words.
         is_tried: False if another mistake made it pointless.
     """
@@ -159,8 +152,6 @@ def run_checks(
 
 
 class _Suite:
-    """Collects what the checks of one game find."""
-
     def __init__(self, rng_seed: int, matches: int, max_plies: int, call_seconds: float) -> None:
         self.rng_seed = rng_seed
         self.matches = matches
@@ -173,7 +164,6 @@ class _Suite:
         self._path = ""
 
     def run(self, game: Game[Any] | type[Game[Any]]) -> None:
-        """Make every check."""
         kind = game if isinstance(game, type) else type(game)
         self._path = f"{kind.__module__}:{kind.__qualname__}"
         self._check("path", lambda: self._find_path(kind))
@@ -234,7 +224,6 @@ class _Suite:
         self.found.setdefault(name, finding)
 
     def result(self, name: str) -> CheckResult:
-        """Return what came out of a check."""
         count = self.count[name]
         details = {
             "options": counted(self._variants, "variant"),

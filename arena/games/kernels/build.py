@@ -32,12 +32,7 @@ _SELF_TEST_SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A C compiler.
-
-    Attributes:
-        command: how to call it.
-        identity: its path, size and time of change, by which another version is recognised, as ccache does.
-    """
+    """How to call a C compiler, and its path, size and time of change, which tell versions apart, as in ccache."""
 
     command: tuple[str, ...]
     identity: str
@@ -71,7 +66,7 @@ def build(name: str, directory: Path) -> Path:
     """Build the kernel of a game in a directory, unless another process has just done so, and return its path.
 
     Raises:
-        KernelError: if there is no compiler, or it fails, or what it makes differs from the rules.
+        KernelError: if there is no compiler, or it fails, or its build differs from the rules.
     """
     compiler = find_compiler()
     if isinstance(compiler, KernelError):
@@ -96,11 +91,7 @@ def build(name: str, directory: Path) -> Path:
 def compile_kernel(
     name: str, library: Path, compiler: Compiler, *, sources: Path = SOURCES, flags: tuple[str, ...] = FLAGS
 ) -> None:
-    """Compile the C file of a game, for this processor if the compiler can.
-
-    Raises:
-        KernelError: with the compiler's first complaint.
-    """
+    """Compile the C file of a game, for this processor if the compiler can; KernelError with its first complaint."""
     for tuning in ((NATIVE,), ()):
         command = [*compiler.command, *flags, *tuning, "-o", str(library), str(sources / f"{name}.c"), "-lm"]
         done = _run(command, _COMPILE_SECONDS, f"the C compiler {compiler.command[0]}")
@@ -112,11 +103,7 @@ def compile_kernel(
 
 
 def self_test(name: str, library: Path) -> None:
-    """Compare a build with the rules, in a process of its own: a wrong one may crash.
-
-    Raises:
-        KernelError: with the first difference.
-    """
+    """Compare a build with the rules, in a process of its own, as a wrong one may crash; KernelError if they differ."""
     command = [sys.executable, "-P", "-m", "arena.games.kernels.self_test", name, str(library)]
     package = str(package_directory().parent)
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]

@@ -23,11 +23,7 @@ _BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def base_directory() -> Path:
-    """Return the directory of all that the arena can compute again.
-
-    Raises:
-        KernelError: if this user has no home.
-    """
+    """Return the directory of all that the arena can compute again; KernelError if this user has no home."""
     directory = cache_directory()
     if directory is None:
         raise KernelError("there is no cache directory: this user has no home directory")
@@ -35,19 +31,14 @@ def base_directory() -> Path:
 
 
 def directory_path() -> Path:
-    """Return where builds are kept.
-
-    Raises:
-        KernelError: if this user has no home.
-    """
+    """Return the directory of builds; KernelError if this user has no home."""
     return base_directory() / KERNELS
 
 
 def checked_directory(*, must_exist: bool = True) -> Path:
-    """Return the directory, made if need be, if nobody else can write to it or put another one in its place.
+    """Return the directory if nobody else can write to it or replace it.
 
-    Args:
-        must_exist: False to return its path even if it does not exist, and make nothing.
+    It is made if need be; unless it ``must_exist``, it is not.
 
     Raises:
         KernelError: naming the directory and what is wrong with it.
@@ -68,11 +59,7 @@ def checked_directory(*, must_exist: bool = True) -> Path:
 
 
 def make_directory(path: Path) -> None:
-    """Make a directory, and those that it is in, so that only this user can write to them.
-
-    Raises:
-        OSError: if it can't be made.
-    """
+    """Make a directory and its parents so that only this user can write to them."""
     for one in (*reversed(path.parents), path):
         if not one.is_dir():
             with contextlib.suppress(FileExistsError):
@@ -82,12 +69,7 @@ def make_directory(path: Path) -> None:
 
 
 def _check_place(path: Path) -> None:
-    """Refuse a directory that others could replace: by way of a directory above it, or of a link.
-
-    Raises:
-        KernelError: naming the directory or link.
-        OSError: if it does not exist.
-    """
+    """Refuse a directory that others could replace: by way of a directory above it, or of a link."""
     trusted = {Path("/").stat().st_uid, *_trusted_owners(os.statvfs(path))}
     resolved = path.resolve()
     for one in dict.fromkeys([path, *path.parents, resolved, *resolved.parents]):
@@ -101,11 +83,8 @@ def _check_place(path: Path) -> None:
 def _trusted_owners(system: os.statvfs_result) -> set[int]:
     """Return the users whose files are trusted: root and this one.
 
-    In the user namespace of a sandbox there is no root: its files have the number of all who have none there. What is
-    bound there read-only is what the arena has given.
-
-    Args:
-        system: the file system that the files are in.
+    In the user namespace of a sandbox there is no root: its files have the number of all who have none there. A
+    read-only file system there is a gift of the arena.
     """
     trusted = {0, os.geteuid()}
     with contextlib.suppress(PermissionError):  # where Landlock hides /proc there is no user namespace of a sandbox
@@ -115,7 +94,7 @@ def _trusted_owners(system: os.statvfs_result) -> set[int]:
 
 
 def _has_root(uid_map: str) -> bool:
-    """Return whether there is a root in a user namespace, given its map of lines "inside outside count"."""
+    """Return whether a user namespace has a root, by its map of lines "inside outside count"."""
     return any(int(inside) == 0 for inside, _, _ in map(str.split, uid_map.splitlines()))
 
 
@@ -148,7 +127,6 @@ def find_whole(directory: Path, pattern: str) -> Path | None:
 
 
 def _read_own(path: Path) -> bytes | None:
-    """Return the bytes of a file of this user or of root that nobody else can write; None for any other."""
     try:
         with open_own(path) as file:
             data = file.read(_MAX_BUILD_BYTES + 1)
@@ -158,11 +136,7 @@ def _read_own(path: Path) -> bytes | None:
 
 
 def open_own(path: Path) -> BinaryIO:
-    """Open a regular file of this user or of root that nobody else can write, and that is no link.
-
-    Raises:
-        OSError: if it does not exist; PermissionError if it is another user's, or others can write it.
-    """
+    """Open a regular file of this user or of root that nobody else can write and that is no link; OSError otherwise."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     file = os.fdopen(descriptor, "rb")
     about = os.fstat(descriptor)
@@ -175,11 +149,7 @@ def open_own(path: Path) -> BinaryIO:
 
 @contextlib.contextmanager
 def one_at_a_time(directory: Path, name: str) -> Iterator[None]:
-    """Hold the lock of a game's builds, which the system releases when the process ends.
-
-    Raises:
-        KernelError: if there can be no lock.
-    """
+    """Hold the lock of a game's builds, which the system releases when the process ends; KernelError without one."""
     path = directory / f".{name}.lock"
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)

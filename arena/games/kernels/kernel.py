@@ -91,13 +91,7 @@ _PLAYOUTS_A_CALL = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """A random playout.
-
-    Attributes:
-        plies: of each ply the seat, the number of legal actions, and the action's index in the game's space.
-        scores: of each seat, at the end.
-        ranks: of each seat.
-    """
+    """A random playout: of each ply seat, number of legal actions, and index of the action in the game's space."""
 
     plies: tuple[tuple[int, int, int], ...]
     scores: tuple[float, ...]
@@ -106,14 +100,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayoutTotals:
-    """What random playouts came to.
-
-    Attributes:
-        played: the number of playouts.
-        plies: of all of them together.
-        ranked: ``ranked[seat][rank - 1]`` is how often a seat had a rank.
-        score_sums: of each seat.
-    """
+    """Sums over random playouts; ``ranked[seat][rank - 1]`` is how often a seat had a rank."""
 
     played: int
     plies: int
@@ -122,17 +109,9 @@ class PlayoutTotals:
 
 
 class Kernel:
-    """The rules of a game in C, and a state, at first the initial one.
+    """The rules of a game in C, and a state, at first the initial one; for one thread at a time.
 
-    A kernel is used by one thread at a time.
-
-    Attributes:
-        game: the game.
-        first_plies: of the buffer of a trace; longer playouts are traced again in a larger one.
-
-    Args:
-        library: the game's library, from ``loading``.
-        game: one of the five games, with its options.
+    ``first_plies`` is the size of the buffer of a trace; longer playouts are traced again in a larger one.
     """
 
     def __init__(self, library: ctypes.CDLL, game: Game[Any]) -> None:

@@ -50,13 +50,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelStatus:
-    """Whether a game has a kernel here.
-
-    Attributes:
-        game: the game's name.
-        path: the build in the cache; None before it is built.
-        problem: why there can be none; empty if there can.
-    """
+    """The build of a game in the cache, None before it is built; and why there can be none."""
 
     game: str
     path: Path | None
@@ -64,11 +58,7 @@ class KernelStatus:
 
 
 def open_library(path: Path) -> ctypes.CDLL:
-    """Load a build that has been checked.
-
-    Raises:
-        KernelError: if the system refuses.
-    """
+    """Load a build that has been checked; KernelError if the system refuses."""
     try:
         library = ctypes.CDLL(str(path))
         for name, (result, arguments) in _FUNCTIONS.items():
@@ -100,20 +90,12 @@ def kernel_of(game: Game[Any]) -> Kernel | KernelError:
 
 
 def solver_of(game: Game[Any]) -> KernelSolver:
-    """Return the kernel of a game with its options, to be asked what the first state is worth.
-
-    Raises:
-        KernelError: with what prevents it.
-    """
+    """Return the kernel that solves the first state of a game; KernelError with what prevents it."""
     return KernelSolver(_needed_library(game), game)
 
 
 def share_solver_of(game: Game[Any]) -> ShareSolver:
-    """Return the kernel of a game for three and more, to be asked what each seat gets.
-
-    Raises:
-        KernelError: with what prevents it.
-    """
+    """Return the kernel that solves a game for three and more; KernelError with what prevents it."""
     return ShareSolver(_needed_library(game), game)
 
 

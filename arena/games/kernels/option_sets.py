@@ -28,7 +28,7 @@ class OptionSets:
         usual: traces and lines are compared.
         refused: numbers of options beyond the bounds, each in one option.
         large: the bounds of sizes and players, where a trace by the rules takes long: a few.
-        solved: for two, besides those of small: what best play is worth is compared.
+        solved: for two, with small: what best play is worth is compared.
         largest: for two, that a solver takes though it may last for hours.
         unsolved: that no solver takes.
     """

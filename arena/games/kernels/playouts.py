@@ -27,12 +27,7 @@ def _mixed(bits: int) -> int:
 
 
 class Generator:
-    """SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014); each playout of a seed has one of its own.
-
-    Args:
-        seed: a number of 64 bits.
-        index: the number of the playout.
-    """
+    """SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014); each playout of a 64-bit seed has one of its own."""
 
     __slots__ = ("_at",)
 
@@ -132,12 +127,7 @@ PLAYOUTS = BATCHES * PLAYOUTS_A_BATCH
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayoutMargin:
-    """What random playouts say of an opening.
-
-    Attributes:
-        mean: of the score of seat 0 minus that of seat 1.
-        error: the standard error of the mean, from the means of batches.
-    """
+    """The mean margin of seat 0 in random playouts, and its standard error from the means of batches."""
 
     mean: float
     error: float
@@ -166,12 +156,7 @@ _SEED = 1
 
 
 def playouts_per_second(kernel: Kernel, seconds: float) -> float:
-    """Return the playouts per second of processor time, from which other processes take nothing.
-
-    Args:
-        kernel: of a game with its options.
-        seconds: how long to measure, of processor time.
-    """
+    """Measure the playouts per second of processor time, from which other processes take nothing."""
     first, count = 0, 1
     started = time.process_time()
     while (elapsed := time.process_time() - started) < seconds:

@@ -39,13 +39,7 @@ _MAX_DEPTH = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """How much is compared.
-
-    Attributes:
-        playouts: traces of a game, over its usual options.
-        large_playouts: traces with each of its large options.
-        lines: counts of legal lines are compared as long as they are below this.
-    """
+    """How much to compare: traces, traces of each large option, and the highest count of lines."""
 
     playouts: int
     large_playouts: int
@@ -58,13 +52,7 @@ USUAL = Effort(playouts=10_000, large_playouts=2, lines=50_000)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """How much was compared, and found to be the same.
-
-    Attributes:
-        states: all that can be reached with small options, each with all its legal actions.
-        playouts: traces, action by action.
-        lines: sequences of legal actions that were counted by both.
-    """
+    """How many states with all their legal actions, traces and lines were compared, and found to be the same."""
 
     states: int
     playouts: int
@@ -72,11 +60,7 @@ class Compared:
 
 
 def compare(name: str, library: ctypes.CDLL, effort: Effort, seed: int = 1) -> Compared:
-    """Compare the kernel of a game with the rules.
-
-    Raises:
-        KernelError: with the first difference.
-    """
+    """Compare the kernel of a game with the rules; KernelError with the first difference."""
     for numbers in refused_options(name):
         if library.kernel_new((ctypes.c_int32 * len(numbers))(*numbers)):
             raise KernelError(f"the kernel of {name} takes the options {numbers}, for which it has no room")
@@ -219,11 +203,7 @@ _STRIDE = 7
 
 
 def compare_slips(name: str, library: ctypes.CDLL) -> int:
-    """Play encounters of small games for two with both, and of large ones near their end; return in how many games.
-
-    Raises:
-        KernelError: with the first difference.
-    """
+    """Play encounters of small games for two with both, and of large ones near their end; return in how many games."""
     small = [game for game in small_games(name) if game.players == 2]
     large = [game for game in large_games(name) if game.players == 2]
     for game in small:
@@ -258,11 +238,7 @@ _PAST = 0.0
 
 
 def check_refusals(name: str, library: ctypes.CDLL) -> None:
-    """Check what is refused, and that all else ends at a deadline.
-
-    Raises:
-        KernelError: with the first thing that is not so.
-    """
+    """Check what the kernel refuses, and that all else ends at a deadline."""
     for game in unsolved_games(name):
         kernel = KernelSolver(library, game)
         if kernel.needs() is not None or kernel.table_plan() is not None or kernel.look_up(None, None) is not None:
@@ -275,7 +251,6 @@ def check_refusals(name: str, library: ctypes.CDLL) -> None:
 
 
 def _check_largest(name: str, library: ctypes.CDLL) -> None:
-    """What lasts for hours needs much memory, too; where there is less, that is all that is found."""
     kernel = KernelSolver(library, largest_game(name))
     has_tables = KernelSolver(library, next(iter(solved_games(name)))).table_plan() is not None
     if kernel.needs() is None or (kernel.table_plan() is not None) != has_tables:

@@ -13,11 +13,7 @@ from arena.games.kernels.solver_sameness import compare_shares, compare_solution
 
 
 def main(arguments: list[str]) -> int:
-    """Return 0 if the build is the same game as the rules.
-
-    Raises:
-        SystemExit: with the first difference, which Python writes to stderr.
-    """
+    """Return 0 if the build is the same game as the rules, else exit with the first difference."""
     name, path = arguments
     try:
         compare_all(name, open_library(Path(path)), SELF_TEST)
@@ -27,11 +23,7 @@ def main(arguments: list[str]) -> int:
 
 
 def compare_all(name: str, library: ctypes.CDLL, effort: Effort) -> Compared:
-    """Compare all that a kernel does with the rules; return how much was compared of the rules themselves.
-
-    Raises:
-        KernelError: with the first difference.
-    """
+    """Compare all that a kernel does with the rules; return how much was compared of the rules themselves."""
     compared = compare(name, library, effort)
     check_refusals(name, library)
     compare_solutions(name, library)

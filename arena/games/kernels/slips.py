@@ -43,7 +43,7 @@ class SlipEncounters:
     Attributes:
         outcome: for seat 0 with best play from the opening on: 1, 0 or -1.
         margin: of seat 0 with best play.
-        states: how many there are after the opening.
+        states: how many follow the opening.
         counts: how many encounters the first bot has ended with 0, 1, 2, 3 and 4 half points.
     """
 
@@ -72,18 +72,10 @@ def slip_encounters(
     slips_permille: tuple[int, int],
     most_states: int = MOST_STATES,
 ) -> SlipEncounters | None:
-    """Play ``count`` encounters of two bots from an opening.
+    """Play ``count`` encounters of two bots from an opening that does not end the match; None above ``most_states``.
 
-    Args:
-        game: a game for two; one of the package is not from ``checked_game``, so that its kernel is found.
-        opening: legal actions that don't end the match.
-        seed: of all that is random, of 64 bits.
-        count: how many.
-        slips_permille: how many of 1,000 actions of each bot are slips.
-        most_states: with more, nothing is played.
-
-    Returns:
-        The encounters; None if there are too many states after the opening.
+    ``slips_permille`` of 1,000 actions of each bot are slips. A game of the package must be unchecked, to find its
+    kernel.
     """
     library = load(game.name) if isinstance(game, Game) and has_kernel(game) else KernelError("no kernel")
     if isinstance(library, KernelError):
@@ -97,11 +89,7 @@ class SlipKernel(Kernel):
     def encounters(
         self, opening: Sequence[Any], seed: int, count: int, slips_permille: tuple[int, int], most_states: int
     ) -> SlipEncounters | None:
-        """Do what ``slip_encounters`` does.
-
-        Raises:
-            KernelError: if there is no memory.
-        """
+        """Do what ``slip_encounters`` does; KernelError if there is no memory."""
         self.start()
         for action in opening:
             self.make(action)
@@ -149,11 +137,10 @@ def _points(parts: int) -> int | float:
 
 
 class _Solved:
-    """What all states below one are worth: values for seat 0, first the outcome and then the margin.
+    """Values of all states below one for seat 0, first the outcome and then the margin.
 
-    Attributes:
-        to_come: of each state, by what decides it, the part of its value that is still to come.
-        is_by_margin: whether values are margins alone, from which outcomes follow.
+    ``to_come`` is the part of a state's value still to come, by what decides it; with ``is_by_margin``, outcomes follow
+    from margins.
     """
 
     def __init__(self, game: Game[Any]) -> None:
@@ -165,7 +152,6 @@ class _Solved:
 
     @classmethod
     def of(cls, game: Game[Any], state: Any, most_states: int) -> _Solved | None:
-        """Return all states from one on, solved; None if there are too many."""
         solved = cls(game)
         waiting = [(state, solved._after(state))]
         actions = len(waiting[0][1])
@@ -191,7 +177,6 @@ class _Solved:
         return self._game.is_over(state) or self._rest(state) in self.to_come
 
     def value(self, state: Any) -> int:
-        """Return what a state is worth that has been solved."""
         game = self._game
         if not game.is_over(state):
             return self._settled(game, state) + self.to_come[self._rest(state)]
@@ -237,14 +222,9 @@ def _so_far(game: Game[Any], state: MultiplicationState) -> int:
 
 
 def least_states(game: Game[Any], plies: int) -> int | None:
-    """Return how many states in which a seat is to act there are from an opening on; of plaid, at least how many.
+    """Return how many states in which a seat is to act follow an opening of ``plies``; of plaid, at least how many.
 
-    Args:
-        game: a game for two.
-        plies: of the opening, which does not end the match.
-
-    Returns:
-        The number; None if it is not known before (coprimality, games from outside).
+    None if that is not known before (coprimality, games from outside).
     """
     size: int = game.options.get("size", 0)
     if isinstance(game, Differences):

@@ -34,12 +34,7 @@ _LOOK_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What solving a game takes.
-
-    Attributes:
-        states: how many states it has; 0 if that is not known before.
-        memory_bytes: how much memory the kernel takes.
-    """
+    """States of a game (0 if not known before), and the memory that its kernel takes."""
 
     states: int
     memory_bytes: int
@@ -47,14 +42,9 @@ class Needs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstState:
-    """What the first state is worth.
+    """What the first state is worth to seat 0, and all best first actions in the order of the rules.
 
-    Attributes:
-        outcome: for seat 0: 1, 0 or -1.
-        margin: the score of seat 0 minus that of seat 1; of plaid, in ``PLAID_PARTS`` of a point, rounded.
-        best: all best first actions, in the order of the rules.
-        states: how many states were looked at.
-        edges: how many actions were looked at.
+    The margin of plaid is in ``PLAID_PARTS`` of a point, rounded.
     """
 
     outcome: int
@@ -66,13 +56,7 @@ class FirstState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablePlan:
-    """What a table of all that can follow from a state takes.
-
-    Attributes:
-        states: those that have a value in it.
-        table_bytes: how many bytes the values are.
-        memory_bytes: how much memory filling it takes, the values included.
-    """
+    """What a table of all states after one takes; ``memory_bytes`` is for filling it, the values included."""
 
     states: int
     table_bytes: int
@@ -90,11 +74,7 @@ class KernelSolver(Kernel):
         return Needs(states=found[0], memory_bytes=found[1])
 
     def solve(self, deadline: float = float("inf")) -> FirstState | None:
-        """Return what the first state is worth; None if that is not known by the deadline of ``time.monotonic``.
-
-        Raises:
-            KernelError: if there is no memory.
-        """
+        """Solve the first state; None at the deadline (``time.monotonic``). KernelError without memory."""
         found = (ctypes.c_int64 * 4)()
         best = ctypes.create_string_buffer(len(self._actions))
         code = self._run(
@@ -114,11 +94,7 @@ class KernelSolver(Kernel):
         return TablePlan(states=found[0], table_bytes=found[1], memory_bytes=found[1] + found[2])
 
     def fill(self, values: Any, deadline: float = float("inf")) -> bool:
-        """Fill a table of all that can follow from the state; return False if it is not full by the deadline.
-
-        Args:
-            values: a buffer that can be written to, of as many bytes as ``table_plan`` says.
-            deadline: of ``time.monotonic``.
+        """Fill a buffer of ``table_plan``'s size with all states after this one; return False at the deadline.
 
         Raises:
             KernelError: if there is no memory.
@@ -132,10 +108,7 @@ class KernelSolver(Kernel):
     ) -> list[tuple[int, int]] | None:
         """Return outcome and margin of the state after each legal action; None if that is not known.
 
-        Args:
-            root: the kernel whose state the table is of; None without a table.
-            address: where its values are.
-            deadline: of ``time.monotonic``.
+        ``root`` is the kernel whose state the table at ``address`` is of.
 
         Raises:
             KernelError: if there is no memory.
@@ -152,11 +125,7 @@ class KernelSolver(Kernel):
         return list(zip(found[::2], found[1::2], strict=True)) if code == SOLVED else None
 
     def _run(self, deadline: float, call: Callable[[Any, Any], int]) -> int:
-        """Make a long call into C in a thread with a deep stack, and stop it at the deadline.
-
-        Raises:
-            KernelError: if there is no memory.
-        """
+        """Make a long call into C in a thread with a deep stack, and stop it at the deadline."""
         stop = ctypes.c_int32(time.monotonic() >= deadline)
         problems: list[Exception] = []
 
@@ -227,8 +196,6 @@ class AfterActions:
         shared: the points of each seat when every seat plays for its own and takes, of equally good actions, the one
             listed first.
         held: those that each seat can hold when all others play together against it.
-        states: how many states were looked at.
-        edges: how many actions were looked at.
     """
 
     shared: tuple[Points, ...]
@@ -248,14 +215,7 @@ class ShareSolver(KernelSolver):
         return Needs(states=found[0], memory_bytes=found[1])
 
     def after_actions(self, deadline: float = float("inf")) -> AfterActions | None:
-        """Return what each seat gets after each legal action; None if that is not known by the deadline.
-
-        Args:
-            deadline: of ``time.monotonic``.
-
-        Raises:
-            KernelError: if there is no memory.
-        """
+        """Return what each seat gets after each legal action; None at the deadline. KernelError without memory."""
         count, players = self._library.kernel_count_actions(self._handle), self.game.players
         looked_at = (ctypes.c_int64 * 2)()
         found = (ctypes.c_uint8 * max(1, 2 * players * count))()

@@ -28,12 +28,9 @@ AnyValue = TypeVar("AnyValue")
 def value_states(
     game: Game[Any], at_end: Callable[[Any], AnyValue], after_best: Callable[[int, list[AnyValue]], AnyValue]
 ) -> dict[Any, AnyValue]:
-    """Return the value of the first state and of all that follow; matches of small games are short.
+    """Return the values of the first state and all that follow; matches of small games are short.
 
-    Args:
-        game: the rules.
-        at_end: returns the value of a state in which the match is over.
-        after_best: returns the value of a state, given the seat to act and the values after its legal actions in turn.
+    ``after_best`` receives the seat to act and the values after its legal actions in turn.
     """
     values: dict[Any, AnyValue] = {}
 
@@ -81,11 +78,7 @@ _ERROR = 0.51e-9
 
 
 def compare_solutions(name: str, library: ctypes.CDLL) -> int:
-    """Solve the small games for two with both; return how many were compared.
-
-    Raises:
-        KernelError: with the first difference.
-    """
+    """Solve the small games for two with both; return how many were compared."""
     games = list(solved_games(name))
     for game in games:
         kernel = KernelSolver(library, game)
@@ -103,7 +96,6 @@ def compare_solutions(name: str, library: ctypes.CDLL) -> int:
 
 
 def _compare_counts(game: Game[Any], needs: Needs, found: FirstState, values: dict[Any, Value]) -> None:
-    """Compare how many states and actions there are, and how many are looked at, where that is known before."""
     actions = {_without_order(state): len(game.legal_actions(state)) for state in values}
     expected = _looked_at(game, actions) if needs.states else (found.states, found.edges)
     if needs.states not in (0, len(actions)) or (found.states, found.edges) != expected or min(expected) <= 0:
@@ -132,7 +124,7 @@ def _without_order(state: Any) -> Any:
 
 
 def _compare(game: Game[Any], found: FirstState | None, parts: int) -> dict[Any, Value]:
-    """Compare what is found of the first state; return the values of all states by the rules."""
+    """Compare the solution of the first state; return the values of all states by the rules."""
     first = game.initial_state()
     values = value_states(game, partial(_at_end, game), lambda seat, after: max(after) if seat == 0 else min(after))
     expected = values[first]
@@ -146,7 +138,7 @@ def _compare(game: Game[Any], found: FirstState | None, parts: int) -> dict[Any,
 
 
 def _compare_states(kernel: KernelSolver, library: ctypes.CDLL, values: dict[Any, Value]) -> None:
-    """Compare what tables say of each state: that of the first state, and of some states one of their own."""
+    """Compare the tables for each state: that of the first state, and of some states one of their own."""
     game = kernel.game
     in_turn = [state for state in values if not game.is_over(state)]  # each before those that it can follow from
     tables = {root: _table(game, library, root) for root in {_root_of(game, state) for state in values}}
@@ -168,11 +160,7 @@ def _compare_states(kernel: KernelSolver, library: ctypes.CDLL, values: dict[Any
 
 
 def _compare_long_lists(library: ctypes.CDLL) -> None:
-    """Compare what pairs of lists of plusminus are worth with the best mark in a table of what follows from them.
-
-    Raises:
-        KernelError: with the first difference.
-    """
+    """Compare the worth of pairs of lists of plusminus with the best mark in a table of what follows from them."""
     for size in _LONG_LISTS:
         game = Plusminus(size=size, grid_first=2)
         table = _table(game, library, game.initial_state())
@@ -187,7 +175,6 @@ def _compare_long_lists(library: ctypes.CDLL) -> None:
 
 
 def _best_mark(library: ctypes.CDLL, game: Plusminus, state: Any) -> Value:
-    """Return what the best first mark is worth, by a table of what follows from a pair of lists."""
     kernel = KernelSolver(library, game)
     kernel.set_state(state)
     choose = max if game.seat_to_act(state) == 0 else min
@@ -216,7 +203,7 @@ def _compare_long_numbering(library: ctypes.CDLL) -> None:
 
 
 def _compare_foreign(kernel: KernelSolver, root: Any, table: _Table, states: Iterable[Any]) -> None:
-    """Check that nothing is found in the table of a state about those that can't follow from it."""
+    """Check that the table of a state knows nothing about states that can't follow from it."""
     for state in states:
         kernel.set_state(state)
         if kernel.look_up(None, None) is None and _looked_up(kernel, table) is not None:
@@ -240,7 +227,6 @@ def _looked_up(kernel: KernelSolver, table: _Table | None) -> list[tuple[int, in
 
 
 def _root_of(game: Game[Any], state: Any) -> Any:
-    """Return the widest root whose table has a state."""
     first = game.initial_state()
     is_marking = isinstance(game, Plusminus) and not game.is_predicting(state)
     return state._replace(heights=first.heights) if is_marking else first
@@ -301,20 +287,12 @@ Both = tuple[Points, Points]
 
 
 def compare_shares(name: str, library: ctypes.CDLL) -> int:
-    """Ask a kernel about all states of the small games for three and more; return in how many it knew the shares.
-
-    Raises:
-        KernelError: with the first difference.
-    """
+    """Ask a kernel about all states of the small games for three and more; return in how many it knew the shares."""
     return sum(compare_game(ShareSolver(library, game)) for game in small_games(name) if game.players > 2)
 
 
 def compare_game(kernel: ShareSolver) -> int:
-    """Ask a kernel about all states of its game; return in how many it knew the shares.
-
-    Raises:
-        KernelError: with the first difference.
-    """
+    """Ask a kernel about all states of its game; return in how many it knew the shares."""
     game = kernel.game
     values = value_states(game, partial(_shares_at_end, game), partial(_after_best, game.players))
     known = 0

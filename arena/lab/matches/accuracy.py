@@ -1,12 +1,10 @@
-"""How well bots play by what is known: the share of value that they keep, their marks, lucky and earned points.
+"""How well bots play by known values: the share of value that they keep, their marks, luck-adjusted points.
 
-A *decision* is an action of a bot in a position where the values of all legal actions are known exactly and are not all
-the same. What it keeps is its value between that of the worst action, which keeps nothing, and that of the best, which
-keeps all; so perfect play keeps 100 % by construction, and nobody gains by positions without a choice.
+A *decision* is an action of a bot in a position where the values of all legal actions are known exactly and differ. It
+keeps the share that its value is between that of the worst action and that of the best, so perfect play keeps 100 %.
 
-The *earned* points of a seat are the fewest that any position of the match, from the end of the opening on, was worth
-to it with best play of both: these it held all the way by its own play. Its other points are *lucky*: at some position
-best play would have taken them from it, and it got them only through an action of the other seat that is marked ``??``.
+The *earned* points of a seat are the fewest that any position from the end of the opening on was worth to it with best
+play of both. Its other points are *lucky*: it has them only through an action of the other seat that is marked ``??``.
 """
 
 from __future__ import annotations
@@ -37,17 +35,10 @@ MIN_ENCOUNTERS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatAccuracy:
-    """How well a seat played in a match.
+    """How well a seat played in a match, after the opening.
 
-    Attributes:
-        actions: its actions after the opening.
-        decisions: those of them that are decisions.
-        kept: the sum over its decisions of the share of value that each has kept.
-        mistakes: its actions that are marked ``?``.
-        blunders: its actions that are marked ``??``.
-        earned: points of the match that it has earned; None where not all outcomes are known, or the rules have not
-            ended the match.
-        lucky: its other points.
+    ``kept`` is a sum over decisions; ``earned`` and ``lucky`` are None where an outcome is unknown or the rules did not
+    end the match.
     """
 
     actions: int = 0
@@ -88,11 +79,9 @@ def _seat_accuracy(annotated: Annotated, seat: int) -> SeatAccuracy:
 
 
 def kept_share(action: AnnotatedAction, ranks_follow_scores: bool = True) -> float | None:
-    """Return the share of value that an action keeps, from 0 to 1; None if it is no decision.
+    """Return the share of value that an action keeps, 0 to 1; None if it is no decision.
 
-    Args:
-        action: the action.
-        ranks_follow_scores: whether margins order the outcomes; if not, outcomes are compared alone.
+    Unless ``ranks_follow_scores``, margins don't order outcomes, and outcomes alone are compared.
     """
     values = [_value(action.seat, worth, ranks_follow_scores) for worth in action.choices]
     if not values or min(values) == max(values):
@@ -108,7 +97,6 @@ def _value(seat: int, worth: Worth, ranks_follow_scores: bool) -> float:
 
 
 def _earned(annotated: Annotated, seat: int) -> float | None:
-    """Return the fewest points that a position after the opening was worth to a seat."""
     annotation = annotated.annotation
     outcomes = [worth.outcome for worth in annotation.worths[annotation.opening_plies :]]
     known = [outcome for outcome in outcomes if outcome is not None]
@@ -118,11 +106,7 @@ def _earned(annotated: Annotated, seat: int) -> float | None:
 
 
 def seats_from_text(text: str) -> tuple[SeatAccuracy, ...]:
-    """Return how well the seats of a match played, from its stored text.
-
-    Raises:
-        StoreError: if it is malformed.
-    """
+    """Read the stored accuracy of a match; StoreError if it is malformed."""
     where = "the accuracy of a match"
     seats = tuple(from_stored(SeatAccuracy, value, where) for value in list_of(from_json_text(text, where), where)[:3])
     if len(seats) != 2 or not all(map(_is_possible, seats)):
@@ -149,13 +133,7 @@ def _is_possible(seat: SeatAccuracy) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedSeat:
-    """How well a bot played in a match.
-
-    Attributes:
-        encounter: the encounter the match belongs to; numbers of several tournaments differ.
-        bot: ``name@version``.
-        accuracy: how well it played.
-    """
+    """How well ``name@version`` played in a match; encounters are (tournament, encounter)."""
 
     encounter: tuple[int, int]
     bot: str
@@ -164,20 +142,10 @@ class PlayedSeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotAccuracy:
-    """How well a bot played in annotated matches.
+    """How well ``name@version`` played in annotated matches.
 
-    Attributes:
-        bot: ``name@version``.
-        matches: annotated matches it played in.
-        encounters: that they belong to.
-        actions: its actions after openings.
-        decisions: those of them that are decisions.
-        kept: the share of value kept in a decision, on average, with its 95 % interval; None without a decision.
-        mistakes: its actions that are marked ``?``.
-        blunders: its actions that are marked ``??``.
-        points_known: matches whose points are divided into earned and lucky ones.
-        earned: points that it earned in them.
-        lucky: its other points in them.
+    ``kept`` is the mean share kept in a decision, None without one; ``points_known`` counts the matches whose points
+    are divided into earned and lucky ones.
     """
 
     bot: str
@@ -226,11 +194,9 @@ def _bot_accuracy(bot: str, played: Sequence[PlayedSeat]) -> BotAccuracy:
 def kept_interval(sums: Sequence[tuple[int, float]]) -> Share | None:
     """Return the mean share kept in a decision, with its 95 % interval; of one encounter the mean alone.
 
-    The interval is that of a ratio of two means over encounters (Cochran, Sampling Techniques, section 6.3), with
-    Student's t: actions of one encounter depend on each other, so encounters are the unit.
-
-    Args:
-        sums: of each encounter: its decisions, and the sum of the shares that they have kept.
+    ``sums`` has decisions and kept shares of each encounter. The interval is that of a ratio of two means over
+    encounters (Cochran, Sampling Techniques, section 6.3), with Student's t: actions of one encounter depend on each
+    other.
     """
     count, decisions, kept = len(sums), sum(one for one, _ in sums), sum(one for _, one in sums)
     if not decisions:
@@ -245,12 +211,7 @@ def kept_interval(sums: Sequence[tuple[int, float]]) -> Share | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentAccuracy:
-    """How well the bots of a tournament play.
-
-    Attributes:
-        bots: those that keep most first.
-        left_out: of each bot whose accuracy is not known, the first match where what is stored of it is malformed.
-    """
+    """The bots, best first, and the first malformed match of each bot that is left out because of it."""
 
     bots: tuple[BotAccuracy, ...]
     left_out: Mapping[str, int]
@@ -270,7 +231,6 @@ def accuracy_of_tournament(store: Store, tournament: StoredTournament, game: str
 
 
 def _played_seats(tournament: int, stored: StoredAccuracy) -> list[PlayedSeat]:
-    """Return how well each seat of a match played; StoreError if what is stored is malformed."""
     seats = seats_from_text(stored.accuracy)
     if len(stored.bots) != len(seats):
         raise StoreError("the accuracy of a match is malformed: it is of another number of seats")

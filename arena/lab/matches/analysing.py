@@ -18,14 +18,7 @@ MAX_LINE = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysedAction:
-    """A legal action.
-
-    Attributes:
-        action: as bots send it.
-        text: of the action.
-        worth: of the state after it, to seat 0.
-        mark: that it would have in a match.
-    """
+    """A legal action, the worth to seat 0 of the state after it, and the mark that it would have in a match."""
 
     action: Any
     text: str
@@ -35,14 +28,7 @@ class AnalysedAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """What is known of a position.
-
-    Attributes:
-        seat: that is to act.
-        worth: of the position, to seat 0.
-        actions: the legal ones, in their order.
-        best_line: actions of best play of both from here on, to the end of the match or to where values are not exact.
-    """
+    """The worth of a position to seat 0, its legal actions in order, and the exact line of best play from here on."""
 
     seat: int
     worth: Worth
@@ -51,11 +37,7 @@ class Analysis:
 
 
 def analyse(game: Game[Any], oracle: Oracle, state: Any) -> Analysis:
-    """Analyse a position.
-
-    Raises:
-        UsageError: if the match is over there.
-    """
+    """Analyse a position; UsageError if the match is over there."""
     seat = game.seat_to_act(state)
     if seat is None:
         raise UsageError("the match is over in this position: there is nothing to choose")

@@ -42,18 +42,9 @@ class Annotator:
         match_seconds: float = MATCH_SECONDS,
         clock: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
-        """Prepare to annotate.
+        """Annotate matches of a game for two (UsageError for others) until the deadline of ``limits``.
 
-        Args:
-            game: the game's name or dotted path.
-            options: the values of its options.
-            limits: the deadline of all matches, and the memory for tables and searches.
-            match_seconds: how long one question may take, and how long may be spent in a match on questions that are
-                not answered exactly.
-            clock: returns the seconds since any instant.
-
-        Raises:
-            UsageError: if the game is not for two.
+        ``match_seconds`` bounds one question, and in each match the questions without an exact answer together.
         """
         self._game = rules_of(game, options)
         if self._game.players != 2:
@@ -66,13 +57,10 @@ class Annotator:
         self._oracle.prepare(PREPARE_SECONDS)
 
     def annotate(self, record: MatchRecord) -> Annotated:
-        """Annotate a match.
+        """Annotate a match; ReplayError if the record contradicts the rules.
 
-        It goes from the end of the match to its beginning: the last positions are the easiest, and what is learned
-        there helps with the others.
-
-        Raises:
-            ReplayError: if the record contradicts the rules.
+        It goes from the end to the beginning: the last positions are the easiest, and what they teach helps with the
+        others.
         """
         states = [state for _, state in states_of(record)]
         actions = [self._action(record, states, index) for index in range(len(record.actions))]
@@ -101,7 +89,7 @@ class Annotator:
             raise ReplayError(f"ply {index}: the action is not among those that the rules list as legal") from None
 
     def _choices(self, state: Any) -> tuple[Worth, ...]:
-        """Return what the states after the legal actions are worth, if that is known exactly and not too much."""
+        """Return the worths after the legal actions if they are known exactly and are few enough."""
         if len(self._game.legal_actions(state)) > MAX_CHOICES:
             return ()
         return tuple(one.worth for one in self._oracle.exact_actions(state) or ())
@@ -112,7 +100,6 @@ class Annotator:
 
 
 def _best(seat: int, worths: Sequence[Worth]) -> Worth:
-    """Return the best of exact worths for a seat."""
     return max(worths, key=lambda worth: (points_for(seat, worth.least), _margin(seat, worth)))
 
 
@@ -129,12 +116,7 @@ BATCH_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAnnotated:
-    """A match that could not be annotated.
-
-    Attributes:
-        match: its number.
-        reason: as a sentence.
-    """
+    """The number of a match without an annotation, and a sentence why."""
 
     match: int
     reason: str
@@ -151,15 +133,6 @@ class TournamentAnnotator:
         match_seconds: float = MATCH_SECONDS,
         clock: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
-        """Prepare to annotate.
-
-        Args:
-            store: where the records are, and the annotations go.
-            tournament: the tournament.
-            limits: the deadline of all matches, and the memory for a search.
-            match_seconds: how long a search may take for one match.
-            clock: returns the seconds since any instant.
-        """
         self._store = store
         self._tournament = tournament
         self._limits = limits
@@ -170,14 +143,9 @@ class TournamentAnnotator:
     def annotate(
         self, game: str | None = None, match: int | None = None, again: bool = False
     ) -> Iterator[Annotated | NotAnnotated]:
-        """Yield the matches that have no annotation, annotated, or why one can't be.
+        """Annotate the matches of a game, or one, that have no annotation yet (``again``: or have one).
 
-        They are written in batches: an interruption loses nothing that was yielded before it.
-
-        Args:
-            game: only of this game; None for all.
-            match: only this one; None for all.
-            again: also those that have one.
+        It writes in batches: an interruption loses nothing that was yielded before it.
 
         Raises:
             StoreError: if a record is malformed, or the store can't be written.

@@ -36,13 +36,7 @@ def points_for(seat: int, outcome: Outcome) -> float:
 
 
 def mark_of(seat: int, before: Worth, after: Worth) -> Mark:
-    """Return the mark of an action.
-
-    Args:
-        seat: that acted.
-        before: what the state before the action is worth to seat 0.
-        after: what the state after it is worth to seat 0.
-    """
+    """Return the mark of a seat's action from the worths to seat 0 before and after it."""
     held, left = _least_points(seat, before), _most_points(seat, after)
     if left < held:
         return Mark.BLUNDER
@@ -51,7 +45,7 @@ def mark_of(seat: int, before: Worth, after: Worth) -> Mark:
 
 
 def _least_points(seat: int, worth: Worth) -> float:
-    """Return the points that a seat has for certain with best play."""
+    """Return the points that best play guarantees a seat."""
     return points_for(seat, worth.least if seat == 0 else worth.most)
 
 
@@ -86,13 +80,7 @@ _WHERE = "an annotation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatedAction:
-    """An action of a match.
-
-    Attributes:
-        seat: that acted.
-        chosen: its place among the legal actions, in their order.
-        choices: what the states after the legal actions are worth; empty unless all are known exactly.
-    """
+    """An action: its place among the legal ones, and the worths after each of these, unless some are not exact."""
 
     seat: int
     chosen: int
@@ -101,13 +89,7 @@ class AnnotatedAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """What is known of a match. A worth is always that to seat 0.
-
-    Attributes:
-        opening_plies: how many actions no bot has chosen.
-        worths: of the states before the first action and after each one.
-        actions: the actions.
-    """
+    """The worths to seat 0 before the first action and after each one."""
 
     opening_plies: int
     worths: tuple[Worth, ...]
@@ -142,11 +124,7 @@ class Annotation:
 
     @classmethod
     def from_text(cls, text: str) -> Annotation:
-        """Return an annotation from its stored text.
-
-        Raises:
-            StoreError: if it is malformed.
-        """
+        """Read a stored annotation; StoreError if it is malformed."""
         if len(text) > MAX_CHARACTERS:
             raise StoreError(f"{_WHERE} is malformed: it has more than {MAX_CHARACTERS} characters")
         stored = from_json_text(text, _WHERE)
@@ -205,13 +183,7 @@ def _is_margin(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotated:
-    """A match with its annotation.
-
-    Attributes:
-        record: the match.
-        annotation: what is known of it.
-        ranks_follow_scores: whether a better outcome of this game always has a larger margin.
-    """
+    """A match with its annotation; ``ranks_follow_scores`` if better outcomes always have larger margins."""
 
     record: MatchRecord
     annotation: Annotation

@@ -20,13 +20,7 @@ from arena.store.results.values import StoredTournament
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A legal action of a puzzle.
-
-    Attributes:
-        text: the action, as people write it.
-        outcome: for seat 0, with best play after it.
-        margin: that it leads to, for seat 0; None if only the outcome is known.
-    """
+    """A legal action of a puzzle with outcome and margin for seat 0; no margin if only the outcome is known."""
 
     text: str
     outcome: Outcome
@@ -35,14 +29,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Miss:
-    """A bot that has missed the solution.
-
-    Attributes:
-        bot: its ``name@version``.
-        match: the number of the match.
-        ply: how many actions led to the position.
-        text: what it played; in a position that is the same up to symmetry, perhaps.
-    """
+    """What ``name@version`` played instead of the solution; the position may be the same only up to symmetry."""
 
     bot: str
     match: int
@@ -55,15 +42,10 @@ class Puzzle:
     """A position in which exactly one action keeps the outcome.
 
     Attributes:
-        game: the game's name or dotted path.
-        options: the game's options.
         actions: ``[seat, action]`` each, from the beginning of the match to the position.
-        seat: to act.
         goal: the outcome for seat 0 that the solution keeps.
-        choices: all legal actions, in the order of the rules.
         solution: the number of the choice that keeps the outcome.
-        misses: some that have missed it; the first is of the match that ``actions`` are from.
-        missed: how often it was missed.
+        misses: some of all; the first is of the match that ``actions`` are from.
         met: how often bots had to act in this position, up to symmetry.
         lines_log2: the logarithm to base 2 of about how many lines of play there are from here: the difficulty.
         tempting: how many other choices leave the seat at least as far ahead at once.
@@ -129,13 +111,7 @@ LAYOUT = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptPuzzles:
-    """The file.
-
-    Attributes:
-        layout: of the file.
-        created_at: when the tournament was created.
-        puzzles: the easiest first.
-    """
+    """The file; puzzles from easy to hard."""
 
     layout: int
     created_at: str
@@ -143,16 +119,7 @@ class KeptPuzzles:
 
 
 def keep_puzzles(directory: Path, tournament: StoredTournament, puzzles: Sequence[Puzzle]) -> Path:
-    """Write the puzzles of a tournament in place of earlier ones, and return the file, which is there as a whole.
-
-    Args:
-        directory: of the home.
-        tournament: the tournament.
-        puzzles: its puzzles.
-
-    Raises:
-        UsageError: if they can't be written.
-    """
+    """Replace the puzzles of a tournament in the home, atomically; UsageError if the file can't be written."""
     kept = KeptPuzzles(layout=LAYOUT, created_at=tournament.created_at, puzzles=tuple(puzzles))
     text = json.dumps(asdict(kept), separators=(",", ":"))
     path = directory / PUZZLES / _file_name(tournament)
@@ -169,15 +136,7 @@ def keep_puzzles(directory: Path, tournament: StoredTournament, puzzles: Sequenc
 
 
 def kept_puzzles(directory: Path, tournament: StoredTournament) -> tuple[Puzzle, ...]:
-    """Return the puzzles of a tournament that were kept; none if there are none.
-
-    Args:
-        directory: of the home.
-        tournament: the tournament.
-
-    Raises:
-        StoreError: if the file is malformed, or a newer arena has written it.
-    """
+    """Read the puzzles of a tournament, if any; StoreError if the file is malformed or from a newer arena."""
     where = f"{PUZZLES}/{_file_name(tournament)}"
     try:
         with Folder(directory / PUZZLES) as folder, folder.open(_file_name(tournament)) as file:
@@ -196,12 +155,7 @@ def kept_puzzles(directory: Path, tournament: StoredTournament) -> tuple[Puzzle,
 
 
 def may_have_puzzles(directory: Path, tournament: StoredTournament) -> bool:
-    """Return whether puzzles of a tournament were looked for, without reading them: none may have been found.
-
-    Args:
-        directory: of the home.
-        tournament: the tournament.
-    """
+    """Return whether a search for puzzles has taken place, which may have found none."""
     return (directory / PUZZLES / _file_name(tournament)).is_file()
 
 

@@ -29,15 +29,7 @@ MAX_POSITIONS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a bot did in a position.
-
-    Attributes:
-        game: the rules.
-        record: the match.
-        ply: how many actions led to the position.
-        state: the position.
-        after: the state after the bot's action.
-    """
+    """What a bot did in a position after ``ply`` actions, and the state after it."""
 
     game: Game[Any]
     record: MatchRecord
@@ -47,7 +39,7 @@ class Decision:
 
 
 def decisions_by_position(records: Iterable[MatchRecord]) -> dict[Hashable, list[Decision]]:
-    """Return all decisions of bots, by what positions have in common that are the same up to symmetry.
+    """Return all decisions of bots by position, equal up to symmetry.
 
     Raises:
         UsageError: if a match is not for two, or there are too many positions.
@@ -81,7 +73,7 @@ def decisions_by_position(records: Iterable[MatchRecord]) -> dict[Hashable, list
 
 
 def _up_to_symmetry(game: Game[Any], record: MatchRecord, states: Sequence[Any]) -> Iterator[Hashable]:
-    """Yield each state of a match together with its images, which are the images of the line of play that led to it."""
+    """Yield a key for each state that its images share."""
     maps = symmetries_of(game, record.game)
     images = [states[0]] * len(maps)
     yield frozenset((states[0],))
@@ -106,15 +98,7 @@ _SIGNS = {Outcome.WIN: 1, Outcome.DRAW: 0, Outcome.LOSS: -1}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPuzzles:
-    """What was found.
-
-    Attributes:
-        puzzles: the easiest first.
-        found: how many puzzles there are; more than were wanted, perhaps.
-        positions: how many positions there are in which a bot had to choose, up to symmetry.
-        looked_at: how many of them were looked at before the time was up.
-        unknown: in how many of these it is not known whether an outcome was given away.
-    """
+    """Puzzles from easy to hard, of ``found`` in all; positions are counted up to symmetry."""
 
     puzzles: tuple[Puzzle, ...]
     found: int
@@ -130,14 +114,9 @@ def find_puzzles(
     within_seconds: float | None = None,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> FoundPuzzles:
-    """Return puzzles from matches of games for two, from the easiest to the hardest.
+    """Return at most ``count`` puzzles from matches of games for two, from easy to hard, spread over all difficulties.
 
-    Args:
-        records: the matches.
-        count: how many puzzles are wanted; of more, those are left out that leave all difficulties even.
-        limits: the deadline, and the memory of searches.
-        within_seconds: how long a search for one question may take; by default up to the deadline.
-        on_progress: is called with the number of positions that were looked at, and of all.
+    One question takes at most ``within_seconds``; ``on_progress`` receives the positions searched and all.
 
     Raises:
         UsageError: if a match is not for two, or there are too many positions.
@@ -170,16 +149,11 @@ def find_puzzles(
 
 
 def _from_the_end(decisions: Sequence[Decision]) -> tuple[int, int]:
-    """Return what orders positions match by match, for which oracles keep tables, and each match from its end.
-
-    A position before one that is not known is harder still, and need not be asked for.
-    """
+    """Order positions by match, since oracles keep tables, and from its end: before an unknown one all are harder."""
     return decisions[0].record.match, -decisions[0].ply
 
 
 class _Judge:
-    """Asks the oracles of games, each state once."""
-
     def __init__(self, limits: Limits, within_seconds: float | None) -> None:
         self._limits = limits
         self._within_seconds = within_seconds
@@ -187,7 +161,6 @@ class _Judge:
         self._signs: dict[Hashable, int | None] = {}
 
     def gives_away(self, decision: Decision) -> bool | None:
-        """Return whether a decision has worsened the outcome for its seat; None if that is not known."""
         before, after = (self._sign(decision, state) for state in (decision.state, decision.after))
         own = 1 if decision.game.seat_to_act(decision.state) == 0 else -1
         if before == -own or after == own:
@@ -195,13 +168,9 @@ class _Judge:
         return None if before is None or after is None else after != before
 
     def puzzle(self, missed: Sequence[Decision], met: int) -> Puzzle | None:
-        """Return the puzzle of a position; None if nothing was missed, or several actions keep the outcome.
+        """Return the puzzle of a position; None if nobody missed it, or several actions keep the outcome.
 
         It is shown as in the first match in which it was missed: in others it may be reflected.
-
-        Args:
-            missed: the decisions that have given the outcome away.
-            met: how many decisions there were.
         """
         if not missed:
             return None
@@ -231,7 +200,6 @@ class _Judge:
         )
 
     def _choices(self, decision: Decision) -> list[Choice]:
-        """Return all actions with their outcomes; none if one of these is not known."""
         choices = list[Choice]()
         for one in self._oracle(decision).actions(decision.state):
             if one.worth.outcome is None:
@@ -241,7 +209,6 @@ class _Judge:
         return choices
 
     def _sign(self, decision: Decision, state: Any) -> int | None:
-        """Return 1, 0 or -1 where seat 0 wins, draws or loses; None if that is not known."""
         key = (id(decision.game), state)  # states of two games may be equal
         if key not in self._signs:
             outcome = self._oracle(decision).worth(state).outcome
@@ -271,11 +238,10 @@ def _miss(decision: Decision) -> Miss:
 
 
 def lines_log2(game: Game[Any], state: Any, rng_seed: int) -> float:
-    """Return the logarithm to base 2 of about how many lines of play there are from a state.
+    """Estimate the logarithm to base 2 of the number of lines of play from a state on.
 
     The product of the numbers of legal actions along a random line estimates the number of all lines (Knuth,
-    "Estimating the efficiency of backtrack programs", 1975); this is the mean of the logarithms of some, which varies
-    less.
+    "Estimating the efficiency of backtrack programs", 1975); this is the mean of several logarithms, which varies less.
     """
     rng = random.Random(rng_seed)
     total = 0.0

@@ -20,14 +20,7 @@ SHARE, POWER, LEVEL = 0.6, 0.8, 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A number of two variations.
-
-    Attributes:
-        key: of the measure.
-        row: the number of the first one.
-        other: that of the second one.
-        change: how much larger the second one is; None if one is known by bounds alone.
-    """
+    """How much larger a number of the second variation is; no change where one has bounds alone."""
 
     key: str
     row: Row
@@ -47,7 +40,7 @@ class Difference:
 
 
 def needed_votes() -> int:
-    """Return how many votes a test of one half needs to notice a share with the wanted power.
+    """Return how many votes a test of one half needs for the power it should have.
 
     >>> needed_votes()
     194
@@ -59,13 +52,7 @@ def needed_votes() -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two variations of a game.
-
-    Attributes:
-        option: whose values they are.
-        values: of the option.
-        reports: of both.
-    """
+    """Two values of an option, and the report of each."""
 
     option: str
     values: tuple[Any, Any]
@@ -157,12 +144,7 @@ _ERROR = 1e-9
 
 
 class Answer(NamedTuple):
-    """A question and what is known of it.
-
-    Attributes:
-        question: what is asked.
-        paragraphs: what is known; of two sets of options one for each, where they differ.
-    """
+    """A question and what is known of it; of two sets of options a paragraph each, where they differ."""
 
     question: str
     paragraphs: tuple[str, ...]
@@ -209,10 +191,7 @@ def variation_sentences(comparison: Comparison) -> tuple[str, str]:
 
 
 def _meaning(differences: Sequence[Difference]) -> str:
-    """Return what the differences of one number mean, and at which strengths if not at all.
-
-    A number that is larger at one strength and smaller at another means nothing that holds for all players.
-    """
+    """Return what the differences of one number mean: nothing for all players if they contradict each other."""
     clear = [one for one in differences if one.meaning()]
     if len({one.meaning() for one in clear}) != 1:
         return ""
@@ -221,7 +200,6 @@ def _meaning(differences: Sequence[Difference]) -> str:
 
 
 def _value_sentence(report: QualityReport) -> str:
-    """Return what the board is worth."""
     board = _board(report)
     if board is None:
         return ""
@@ -241,7 +219,6 @@ def _value_sentence(report: QualityReport) -> str:
 
 
 def _scores_say_only_who_wins(report: QualityReport) -> bool:
-    """Return whether each match that was played was drawn or won by one, as where scores count rivals that are out."""
     rows = report.measure("draws_and_margins").rows
     values = {(row.name, row.at): row.estimate.value for row in rows}
     drawn = {at: value for (name, at), value in values.items() if name == "draws" and value is not None}
@@ -251,20 +228,18 @@ def _scores_say_only_who_wins(report: QualityReport) -> bool:
 
 
 def _board(report: QualityReport) -> Row | None:
-    """Return what the board that was asked for is worth, if that is known."""
     margins = [row for row in report.measure("value").rows if row.name == "margin of seat 0"]
     return margins[-1] if margins and _is_whole_board(report, margins[-1]) else None
 
 
 def _is_whole_board(report: QualityReport, row: Row) -> bool:
-    """Return whether a row is about the board that was asked for, and not about a smaller one."""
     words = row.at.replace(",", "").split()
     options = dict(zip(words[::2], words[1::2], strict=False))
     return all(str(report.options.get(name, value)) == value for name, value in options.items())
 
 
 def _seat_sentence(report: QualityReport) -> str:
-    """Return what the seats take between equals of the strongest search; what best play gives them, the value says."""
+    """Return what the seats take between equals of the strongest search; the value tells what best play gives them."""
     rows = report.measure("first_seat").rows
     searches = [row for row in rows if row.at.startswith("search")]
     if not searches:
@@ -285,7 +260,6 @@ def _verdict(rows: Sequence[Row]) -> str:
 
 
 def _size_sentence(report: QualityReport) -> str:
-    """Return on which boards best play is even, and who wins on the others."""
     if any(row.name == "share of seat 2" for row in report.measure("value").rows):
         return "For three and more no size has a single value: what each seat gets is said under the first measure."
     rows = [row for row in report.measure("value").rows if row.name == "margin of seat 0"]
@@ -306,7 +280,7 @@ def _size_sentence(report: QualityReport) -> str:
 
 
 def boards_text(boards: Sequence[tuple[str, str]]) -> str:
-    """Return boards as a list, each with what is said of it.
+    """Return boards, each with a remark, as a list.
 
     >>> boards_text([("size 7", " (by 12)"), ("size 9", "")]), boards_text([("width 4, height 4", "")])
     ('sizes 7 (by 12) and 9', 'width 4, height 4')

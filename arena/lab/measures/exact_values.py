@@ -35,12 +35,7 @@ class NoValuesError(ArenaError):
 
 
 class Value(NamedTuple):
-    """What a state is worth to seat 0 with best play; the larger, the better for it.
-
-    Attributes:
-        outcome: 1 for a win, 0 for a draw, -1 for a loss.
-        margin: its score minus the other one's.
-    """
+    """Outcome (1, 0, -1) and margin of seat 0 with best play; ordered."""
 
     outcome: int
     margin: float
@@ -56,24 +51,13 @@ class ExactValues:
     def __init__(
         self, game: Game[Any], worth: Callable[[Any], Worth], worths_after: Callable[[Any], Iterable[Worth]]
     ) -> None:
-        """Prepare it.
-
-        Args:
-            game: the rules.
-            worth: what a state is worth.
-            worths_after: what the states after each of its actions are worth.
-        """
         self._game = game
         self._worth = worth
         self._worths_after = worths_after
         self._kept: dict[Any, tuple[Value, ...]] = {}
 
     def of(self, state: Any) -> Value:
-        """Return the value of a state.
-
-        Raises:
-            NoValuesError: if it is known by bounds alone.
-        """
+        """Return the value of a state; NoValuesError if only bounds are known."""
         return _value(self._worth(state))
 
     def after(self, state: Any) -> tuple[Value, ...]:
@@ -87,13 +71,9 @@ class BestPlay:
     """Takes any action that keeps the value: in all of a match, or in its last actions and any action before."""
 
     def __init__(self, game: Game[Any], values: ExactValues, last: int | None = None) -> None:
-        """Prepare it.
+        """Play so in the ``last`` actions of a match, or in all.
 
-        Args:
-            game: the rules.
-            values: of all states.
-            last: in how many of the last actions of a match it plays so; None for all. How many are left is counted
-                along the first legal actions, so it is for games whose matches are of equal length.
+        It counts what is left along the first legal actions, so it is for games whose matches have equal lengths.
         """
         self._game = game
         self._values = values
@@ -120,16 +100,7 @@ class BestPlay:
 
 
 def exact_values(game: Game[Any], path: str, limits: Limits) -> ExactValues:
-    """Return exact values of all states.
-
-    Args:
-        game: the rules; those from outside come from ``checked_game``.
-        path: the game's name or dotted path.
-        limits: the time and the memory.
-
-    Raises:
-        NoValuesError: with the reason why there are none.
-    """
+    """Return exact values of all states; NoValuesError with the reason if there are none."""
     if game.players != 2:
         raise NoValuesError(f"a game for {game.players} has no value: what a seat gets depends on whom others help")
     states = count_states(game, path)
@@ -158,7 +129,6 @@ def _by_table(game: Game[Any], path: str, limits: Limits) -> ExactValues:
 
 
 def _by_oracle(game: Game[Any], path: str, limits: Limits, states: int | None) -> ExactValues:
-    """Return the oracle's values, if its kernel knows all states and there is time to make its tables."""
     count = states_text(states) if states is not None else "a number of states that is not known before"
     if not has_all_values(game, limits):
         raise NoValuesError(f"there is no table of {count}, which would be too large or needs a kernel")
@@ -172,7 +142,6 @@ def _by_oracle(game: Game[Any], path: str, limits: Limits, states: int | None) -
 
 
 def _tried(game: Game[Any], plies: int) -> Any:
-    """Return a state after random actions."""
     state, rng = game.initial_state(), Random(plies)
     for _ in range(plies):
         actions = game.legal_actions(state)
@@ -199,15 +168,7 @@ _OUTCOMES = {1: "won by seat 0", 0: "drawn", -1: "lost by seat 0"}
 def opening_balance(
     game: Game[Any], values: ExactValues, plies: int, seeds: Sequence[int], check_time: Callable[[], None]
 ) -> tuple[Row, ...]:
-    """Return the shares of openings that are won, drawn and lost; exact where all of them are looked at.
-
-    Args:
-        game: the rules.
-        values: of all states.
-        plies: of how many random actions an opening consists.
-        seeds: a number for each opening that is drawn, where there are too many for all.
-        check_time: called before each.
-    """
+    """Return the shares of openings that are won, drawn and lost; exact where there are few enough to see all."""
     chances = _all_openings(game, plies)
     if chances is None:
         outcomes = []

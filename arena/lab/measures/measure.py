@@ -36,13 +36,11 @@ class Estimate:
     """A number and how well it is known.
 
     Attributes:
-        value: the number; None if only bounds are known.
-        low: the lower end of its 95 % interval, or a bound that is certain; None without a bound.
-        high: the upper end.
-        n: how many observations it rests on, of those that are independent.
-        kind: whether it is exact, sampled, or known by bounds.
+        value: None if only bounds are known.
+        low: the lower end of its 95 % interval, or a certain bound; None without one.
+        n: how many independent observations it rests on.
         differing: of a mean whose observations were all equal, the largest share of others that may differ from
-            them, at 95 % confidence; how far they differ is not known. None for all else.
+            them, at 95 % confidence; by how much is not known. None for all else.
     """
 
     value: float | None
@@ -62,12 +60,7 @@ class Estimate:
 
 
 class Cluster(NamedTuple):
-    """Observations that are not independent of each other.
-
-    Attributes:
-        total: their sum.
-        size: how many there are.
-    """
+    """The sum of observations that depend on each other, and their number."""
 
     total: float
     size: int = 1
@@ -164,12 +157,7 @@ class Unit(StrEnum):
 class Row:
     """A number of a measure.
 
-    Attributes:
-        name: what it is.
-        at: of which it is: a strength, a ply, a size; empty for the whole game.
-        unit: what it counts.
-        estimate: the number with its interval.
-        known: of the value of a board, how it is known; empty for others.
+    ``at`` is its strength, ply or size, or empty for the whole game; ``known`` tells how the value of a board is known.
     """
 
     name: str
@@ -181,15 +169,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """One of the eleven.
-
-    Attributes:
-        key: its name for programs.
-        title: its name for people.
-        about: what its numbers are, in a sentence.
-        rows: the numbers; empty if there are none.
-        note: why there are none, or fewer than there could be; empty if there is nothing to say.
-    """
+    """One of the eleven: what its numbers are, the numbers, and a note if some are missing."""
 
     key: str
     title: str
@@ -239,10 +219,7 @@ def estimate_text(estimate: Estimate, unit: Unit) -> str:
 
 
 def ends_text(estimate: Estimate, unit: Unit) -> str:
-    """Return an interval, in the unit of its number; ``ALL_EQUAL`` where all observations were.
-
-    Ends that differ have as many decimals as show it.
-    """
+    """Return an interval in the unit of its number, with as many decimals as tell its ends apart."""
     if estimate.differing is not None:
         return f"({ALL_EQUAL})"
     for more_decimals in range(_MOST_DECIMALS if estimate.low != estimate.high else 1):

@@ -69,11 +69,9 @@ DEPTH_SHARE = 0.55
 
 
 def depth(steps: Mapping[str, Sequence[float]], counted: Sequence[str]) -> tuple[Row, ...]:
-    """Return what each strength takes from the one below, and how many of the doublings are steps.
+    """Return what each strength takes from the one below, and how many of the doublings (``counted``) are steps.
 
-    Args:
-        steps: by what meets what, the points of the stronger in each encounter.
-        counted: which of them are doublings of the same search.
+    ``steps`` has, by pair, the points of the stronger in each encounter.
     """
     rows: list[Row] = []
     found: dict[str, Estimate] = {}
@@ -94,11 +92,7 @@ def depth(steps: Mapping[str, Sequence[float]], counted: Sequence[str]) -> tuple
 
 
 def simple_results(points: Mapping[str, Mapping[str, Sequence[float]]]) -> tuple[Row, ...]:
-    """Return what strategies of one sentence take from opponents.
-
-    Args:
-        points: by opponent and strategy, the points of the strategy in each encounter.
-    """
+    """Return what strategies of one sentence take, from their points by opponent, strategy and encounter."""
     rows: list[Row] = []
     for opponent, by_strategy in points.items():
         for strategy, taken in by_strategy.items():
@@ -108,11 +102,7 @@ def simple_results(points: Mapping[str, Mapping[str, Sequence[float]]]) -> tuple
 
 
 def first_action_variety(played: Mapping[str, Sequence[Any]]) -> tuple[Row, ...]:
-    """Return how often two matches begin differently.
-
-    Args:
-        played: by strength, the first action of each match, up to symmetry.
-    """
+    """Return how often two matches of a strength begin differently, up to symmetry."""
     rows: list[Row] = []
     for strength, actions in played.items():
         pairs = zip(actions[::2], actions[1::2], strict=False)
@@ -135,11 +125,7 @@ def length_and_branching(played: Mapping[str, Matches]) -> tuple[Row, ...]:
 
 
 def kingmaking(decisive: Mapping[str, Sequence[bool]]) -> tuple[Row, ...]:
-    """Return how often the last choice of a match decided among the others, and not for the seat that had it.
-
-    Args:
-        decisive: by strength, whether it did in each match that ended with a choice.
-    """
+    """Return how often the last choice of a match decided among the others, and not for the seat that had it."""
     rows: list[Row] = []
     for strength, made in decisive.items():
         share = share_of([Cluster(float(one)) for one in made])

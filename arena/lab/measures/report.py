@@ -31,14 +31,7 @@ PARTS_OF = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityReport:
-    """The eleven measures of a game with its options.
-
-    Attributes:
-        game: the game's name or dotted path.
-        options: the values of all options.
-        plan: how much was measured.
-        measures: in their order.
-    """
+    """The eleven measures of a game with its options, and how much was measured."""
 
     game: str
     options: Mapping[str, Any]
@@ -64,18 +57,7 @@ class QualityReport:
 def survey_quality(
     game: Game[Any], path: str, plan: Plan, limits: Limits, say: Callable[[str], None] = lambda _: None
 ) -> QualityReport:
-    """Return the eleven measures of a game.
-
-    Args:
-        game: the rules; those from outside come from ``checked_game``.
-        path: the game's name or dotted path.
-        plan: how much is measured.
-        limits: the memory, and the clock.
-        say: called with what is done next.
-
-    Raises:
-        GameError: if the rules contradict themselves.
-    """
+    """Measure a game; ``say`` receives what is next. GameError if the rules contradict themselves."""
     found = Survey(game, path, plan, limits).findings(say)
     return QualityReport(game=path, options=game.options, plan=plan, measures=measures_of(found))
 

@@ -23,26 +23,14 @@ class Strategy(Protocol):
     """What chooses actions in a simulated match."""
 
     def choose(self, state: Any, answered: Any, rng: Random) -> Any:
-        """Return a legal action.
-
-        Args:
-            state: a state that is not the end.
-            answered: the action before, if it was that of another seat; None if not.
-            rng: the random numbers of the match.
-        """
+        """Return a legal action; ``answered`` is the action before, if it was another seat's."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedMatch:
     """A match that was played to its end.
 
-    Attributes:
-        states: all states, from the first to the last.
-        actions: what led from each to the next.
-        seats: who acted.
-        choices: how many legal actions there were.
-        scores: at the end.
-        ranks: at the end.
+    It has one state more than actions; ``choices`` counts the legal actions before each.
     """
 
     states: tuple[Any, ...]
@@ -61,17 +49,7 @@ def pick(values: Sequence[T], rng: Random) -> T:
 def simulate(
     game: Game[Any], strategies: Sequence[Strategy], rng: Random, check_time: Callable[[], None]
 ) -> SimulatedMatch:
-    """Play a match.
-
-    Args:
-        game: the rules.
-        strategies: of each seat.
-        rng: all randomness of the match.
-        check_time: called before each action; it may raise what ends the match.
-
-    Raises:
-        GameError: if it does not end.
-    """
+    """Play a match; GameError if it does not end. ``check_time`` may raise before each action."""
     state, answered = game.initial_state(), None
     states, actions = [state], list[Any]()
     seats, choices = list[int](), list[int]()
@@ -102,12 +80,7 @@ def simulate(
 def decides_among_others(game: Game[Any], match: SimulatedMatch) -> bool | None:
     """Return whether the seat with the last choice could change the results of others and not its own.
 
-    Args:
-        game: the rules.
-        match: a match of three or more.
-
-    Returns:
-        None if there was no choice at all, or another one would have followed it.
+    None if there was no choice at all, or another one would have followed it.
     """
     last = max((ply for ply, count in enumerate(match.choices) if count > 1), default=None)
     if last is None:
@@ -143,8 +116,6 @@ EXPLORATION = 0.7
 
 
 class _Node:
-    """A state of the tree, and what its playouts gave each seat."""
-
     __slots__ = ("actions", "children", "points", "seat", "state", "visits")
 
     def __init__(self, game: Game[Any], state: Any) -> None:
@@ -160,13 +131,6 @@ class TreeSearch:
     """Chooses the action that most playouts have gone to."""
 
     def __init__(self, game: Game[Any], playouts: int, check_time: Callable[[], None]) -> None:
-        """Prepare a search.
-
-        Args:
-            game: the rules.
-            playouts: how many matches it plays to their ends before it acts.
-            check_time: called before each of them.
-        """
         self._game = game
         self._playouts = playouts
         self._check_time = check_time
@@ -185,7 +149,6 @@ class TreeSearch:
         return next(action for action, child in root.children if (child.visits, child.points[seat]) == best)
 
     def _play(self, root: _Node, rng: Random) -> None:
-        """Play one playout: down the tree, one new state, then at random to the end."""
         path, node = [root], root
         while not node.actions and node.children:
             node = self._followed(node)

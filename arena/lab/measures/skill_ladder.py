@@ -181,13 +181,7 @@ LAST_PLIES = (2, 4, 6)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strength:
-    """A way to play, and what tables call it.
-
-    Attributes:
-        name: what tables call it.
-        strategy: what chooses.
-        playouts: of a search, how many for each action.
-    """
+    """A way to play, what tables call it, and the playouts for each action of a search."""
 
     name: str
     strategy: Strategy
@@ -213,13 +207,7 @@ class Step:
 
 
 def strengths_of(game: Game[Any], doublings: int, check_time: Callable[[], None]) -> list[Strength]:
-    """Return the strengths that every game has, from weak to strong.
-
-    Args:
-        game: the rules.
-        doublings: how often the playouts of the search are doubled.
-        check_time: called often; it may raise what ends the match.
-    """
+    """Return the strengths that every game has, from weak to strong."""
     budgets = [FIRST_PLAYOUTS << doubled for doubled in range(doublings + 1)]
     return [
         Strength(name="random", strategy=RandomStrategy(game)),
@@ -232,13 +220,7 @@ def strengths_of(game: Game[Any], doublings: int, check_time: Callable[[], None]
 
 
 def best_play_strengths(game: Game[Any], values: ExactValues, has_equal_lengths: bool) -> list[Strength]:
-    """Return the strengths of a game whose values are known: best play in the last actions, from weak to strong.
-
-    Args:
-        game: the rules.
-        values: of all states.
-        has_equal_lengths: whether all its matches have the same number of actions.
-    """
+    """Return the strengths of a game with known values, from weak to strong: best play in the last actions."""
     handicapped = [
         Strength(name=f"best play in the last {counted(last, 'action')}", strategy=BestPlay(game, values, last))
         for last in (LAST_PLIES if has_equal_lengths else ())
@@ -254,27 +236,13 @@ def neighbours(strengths: Sequence[Strength]) -> list[Step]:
 def self_play(
     game: Game[Any], strength: Strength, seed: tuple[object, ...], check_time: Callable[[], None]
 ) -> SimulatedMatch:
-    """Play a match in which all seats have the same strength.
-
-    Args:
-        game: the rules.
-        strength: of all seats.
-        seed: what determines its randomness, beside the strength.
-        check_time: called before each action.
-    """
+    """Play a match in which all seats have the same strength; ``seed`` and strength determine it."""
     rng = _rng("self-play", strength.name, *seed)
     return simulate(game, [strength.strategy] * game.players, rng, check_time)
 
 
 def encounter(game: Game[Any], step: Step, seed: tuple[object, ...], check_time: Callable[[], None]) -> float:
-    """Play a match with the stronger one in each seat and the weaker in all others; return its mean points.
-
-    Args:
-        game: the rules.
-        step: who meets.
-        seed: what determines its randomness, beside who meets.
-        check_time: called before each action.
-    """
+    """Play a match with the stronger one in each seat and the weaker in all others; return its mean points."""
     points = []
     for seat in range(game.players):
         strategies = [step.weaker.strategy] * game.players

@@ -43,13 +43,7 @@ MOST_STATES = 100_000
 
 
 def solved_boards(game: Game[Any], path: str, limits: Limits) -> Iterator[tuple[str, Solution | None]]:
-    """Yield each board with what is known of it: after one that is too large, only by proofs.
-
-    Args:
-        game: the rules, with the options of the board that was asked for.
-        path: the game's name or dotted path.
-        limits: of each board.
-    """
+    """Yield each board with its solution: after the first that is too large, only by proofs."""
     is_easy = True
     for board, rules in boards_of(game, path):
         solution = _proved(rules, path, limits)
@@ -60,10 +54,7 @@ def solved_boards(game: Game[Any], path: str, limits: Limits) -> Iterator[tuple[
 
 
 def _computed(game: Game[Any], path: str, limits: Limits) -> Solution | None:
-    """Return what a board is worth by the kernel, or by a table by the rules if it has few states.
-
-    A search is not asked: how far it came would depend on the machine.
-    """
+    """Return the worth of a board by kernel or table; a search would come as far as the machine is fast."""
     unhurried = replace(limits, deadline=float("inf"))  # a solver in a hurry does not build the kernel it needs
     plan = Solver(game, path, unhurried).plan()
     if plan.by is By.TABLE:
@@ -76,7 +67,6 @@ def _computed(game: Game[Any], path: str, limits: Limits) -> Solution | None:
 
 
 def _proved(game: Game[Any], path: str, limits: Limits) -> Solution | None:
-    """Return what strategies prove of a board; None without any."""
     try:
         return Solver(game, path, limits).solve(By.PROOF)
     except UsageError:
@@ -89,12 +79,7 @@ def is_exact(solution: Solution | None) -> bool:
 
 
 def boards_of(game: Game[Any], path: str) -> list[tuple[str, Game[Any]]]:
-    """Return smaller boards of a game and the board itself, each with what is said of it.
-
-    Args:
-        game: the rules.
-        path: the game's name or dotted path; one from outside has no other boards that the arena knows of.
-    """
+    """Return smaller boards of a game and the board itself, each with its name; of a game from outside only itself."""
     options = game.options
     if path in GAMES and "size" in options:
         sets = [{"size": size} for size in range(2, options["size"] + 1)]
@@ -128,13 +113,10 @@ SHARES = {"value": 0.15, "values": 0.3, "played": 0.55, "steps": 0.8, "simple": 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How much is measured.
+    """How much to measure.
 
-    Attributes:
-        encounters: how many observations each sampled number rests on, if there is time.
-        doublings: how often the playouts of the search are doubled.
-        rng_seed: determines all randomness.
-        within_seconds: how long it may take; without a limit, what is found does not depend on the machine.
+    ``encounters`` counts the observations behind each sampled number, if there is time; ``doublings`` those of the
+    search's playouts. Without a time limit, results don't depend on the machine.
     """
 
     encounters: int = 200
@@ -148,21 +130,16 @@ class Findings:
     """What was played and solved.
 
     Attributes:
-        game: the rules.
-        strongest_search: the name of the search with most playouts.
-        solutions: of boards, by what is said of them.
-        why_no_values: why there are no exact values of the board; empty if there are.
+        solutions: by the name of the board.
         played: by strength, matches of this strength against itself.
-        steps: by what meets what, the points of the stronger in each encounter.
+        steps: by pair, the points of the stronger in each encounter.
         doublings: which steps are doublings of the search.
         simple: by opponent and strategy, the points of the strategy in each encounter.
-        openings: the rows about openings.
-        valued: matches of the strongest search with their values.
+        valued: matches of the strongest search.
         first_values: of the first actions up to symmetry, to the seat that acts.
-        first_actions: by strength, the first action of each match, as one of those that are the same by symmetry.
+        first_actions: by strength, the first action of each match, up to symmetry.
         kingmaking: by strength, whether the last choice of each match decided only among the others.
-        are_all_solved: whether what all boards are worth is known.
-        ended_early: the parts whose time was up before all was done.
+        ended_early: the parts whose time was up.
     """
 
     game: Game[Any]
@@ -186,14 +163,6 @@ class Survey:
     """Measures one game with its options."""
 
     def __init__(self, game: Game[Any], path: str, plan: Plan, limits: Limits) -> None:
-        """Prepare it.
-
-        Args:
-            game: the rules; those from outside come from ``checked_game``.
-            path: the game's name or dotted path.
-            plan: how much is measured.
-            limits: the memory, and the clock.
-        """
         self._game = game
         self._path = path
         self._plan = plan
@@ -204,14 +173,7 @@ class Survey:
         self._found = Findings(game=game, strongest_search=self._strengths[-1].name)
 
     def findings(self, say: Callable[[str], None] = lambda _: None) -> Findings:
-        """Return what was found.
-
-        Args:
-            say: called with what is done next.
-
-        Raises:
-            GameError: if the rules contradict themselves.
-        """
+        """Measure everything; ``say`` receives what is next. GameError if the rules contradict themselves."""
         parts = (
             ("value", "what boards are worth", self._solve_boards),
             ("values", "exact values of all states", self._find_values),
@@ -235,7 +197,7 @@ class Survey:
 
     @contextmanager
     def _until(self, part: str) -> Iterator[None]:
-        """Let a part run until its time is up, which is noted."""
+        """Let a part run until its time is up, and note that."""
         deadline = self._begun + SHARES[part] * self._plan.within_seconds
         self._limits = replace(self._limits, deadline=deadline)
         try:
@@ -247,7 +209,7 @@ class Survey:
         self._limits.check_time()
 
     def _seed(self, number: int) -> tuple[object, ...]:
-        """Return what randomness depends on: with other options it is other, so that differences are independent."""
+        """Return a seed that differs with the options, so that differences between variations are independent."""
         return self._plan.rng_seed, repr(self._game.options), number
 
     def _solve_boards(self) -> None:
@@ -271,7 +233,6 @@ class Survey:
                 self._found.played[strength.name].append(match)
 
     def _best_play(self) -> list[Strength]:
-        """Return the strengths of best play, the weakest first; none without exact values."""
         if self._values is None:
             return []
         lengths = {len(match.actions) for match in self._found.played.get("random", ())}

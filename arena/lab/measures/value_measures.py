@@ -13,13 +13,7 @@ from arena.lab.solving.solution import Solution
 
 @dataclass(frozen=True, slots=True)
 class ValuedMatch:
-    """A match with the exact values of its states.
-
-    Attributes:
-        match: the match.
-        values: of each state, to seat 0.
-        choices: of each state but the last, the values after each legal action, to the seat that acts.
-    """
+    """A match with the exact values of its states to seat 0, and of each choice to the seat that acts."""
 
     match: SimulatedMatch
     values: tuple[Value, ...]
@@ -36,11 +30,7 @@ def valued(match: SimulatedMatch, values: ExactValues) -> ValuedMatch:
 
 
 def value_by_size(solutions: Mapping[str, Solution]) -> tuple[Row, ...]:
-    """Return what boards are worth: the margin is the komi that would make best play a draw.
-
-    Args:
-        solutions: by what is said of the board.
-    """
+    """Return what boards are worth, by name: the margin is the komi that would make best play a draw."""
     rows: list[Row] = []
     for board, solution in solutions.items():
         worth = solution.worth
@@ -131,11 +121,7 @@ def comebacks(matches: Sequence[ValuedMatch]) -> tuple[Row, ...]:
 
 
 def first_action_values(values: Sequence[Value]) -> tuple[Row, ...]:
-    """Return how many of the first actions are good.
-
-    Args:
-        values: of each first action up to symmetry, to the seat that acts.
-    """
+    """Return how many of the first actions are good, from their values to the seat that acts."""
     best, n = max(values), len(values)
     keeping = sum(value.outcome == best.outcome for value in values)
     return (

@@ -32,12 +32,7 @@ _SUFFIX = "values"
 
 
 class KernelTable:
-    """The values of all states that can follow from a root.
-
-    Attributes:
-        root: the kernel, in the state of the root.
-        bytes: how many bytes the values are.
-    """
+    """The values of all states that can follow from a root."""
 
     def __init__(self, root: KernelSolver, values: mmap.mmap, begin: int = 0) -> None:
         """Take the values, which begin at a byte of a map that can be written to."""
@@ -53,11 +48,7 @@ class KernelTable:
 
 @dataclass(frozen=True, kw_only=True)
 class KernelHeader(Header):
-    """What a table in a file is of.
-
-    Attributes:
-        sources: the digest of the C files that say how values lie in it.
-    """
+    """The header of a kernel's table, with a digest of the C files that define its layout."""
 
     sources: str
 
@@ -66,11 +57,7 @@ class KernelTableFile(MappedTable[KernelHeader]):
     """A table of the first state in a file."""
 
     def __init__(self, game: Game[Any], file: Path) -> None:
-        """Open a table and check all of it.
-
-        Args:
-            game: one of the five games, for two.
-            file: the table.
+        """Open a table of one of the five games for two, and check all of it.
 
         Raises:
             FileNotFoundError: if there is no such file.
@@ -125,11 +112,7 @@ def kernel_table_plan(game: Game[Any]) -> TablePlan | None:
 
 
 def fill_table(root: KernelSolver, plan: TablePlan, deadline: float) -> mmap.mmap | None:
-    """Return the values of all states that can follow from a root; None if they are not known by the deadline.
-
-    Raises:
-        KernelError: if there is no memory.
-    """
+    """Return the values of all states that can follow from a root; None at the deadline. KernelError without memory."""
     values = mmap.mmap(-1, plan.table_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     return values if root.fill(values, deadline) else None
 
@@ -194,12 +177,7 @@ _SHARE_OF_TIME = 0.8
 
 
 def has_all_values(game: Game[Any], limits: Limits) -> bool:
-    """Return whether the kernel of a game knows the values of all states, by a table that fits or without one.
-
-    Args:
-        game: the rules.
-        limits: the memory for the table.
-    """
+    """Return whether the kernel of a game knows the values of all states, by a table that fits or without one."""
     try:
         kernel = solver_of(game)
     except KernelError:
@@ -217,15 +195,7 @@ class KernelValues:
     """Answers what actions are worth, and keeps the tables that it makes for this."""
 
     def __init__(self, game: Game[Any], limits: Limits) -> None:
-        """Prepare it.
-
-        Args:
-            game: one of the five games, for two.
-            limits: the memory for tables.
-
-        Raises:
-            KernelError: with why there is no kernel.
-        """
+        """Ask the kernel of one of the five games for two; KernelError without one."""
         self._game = game
         self._limits = limits
         self._kernel = solver_of(game)
@@ -234,12 +204,7 @@ class KernelValues:
         self._too_slow: set[Any] = set()
 
     def prepare(self, deadline: float, state: Any = None) -> None:
-        """Make the table of a state, if it is one that can be made and there is time for it.
-
-        Args:
-            deadline: of ``time.monotonic``.
-            state: the state; by default the first one.
-        """
+        """Make the table of a state (the first one by default), if there is one and time for it."""
         first = self._game.initial_state()
         root = first if state is None else state
         if self._first is not None or root in self._too_slow:
@@ -251,11 +216,7 @@ class KernelValues:
             self._keep(table)
 
     def after_actions(self, state: Any, deadline: float = float("inf")) -> list[int] | None:
-        """Return the value after each legal action of a state, in the order of the rules; None if it is not known.
-
-        Args:
-            state: a state in which a seat is to act.
-            deadline: of ``time.monotonic``, for a table that is not there yet.
+        """Return the values after the legal actions of a state, in order; None if unknown.
 
         Raises:
             KernelError: if there is no memory.
@@ -274,7 +235,6 @@ class KernelValues:
         return values_of(self._game, found) if found is not None else None
 
     def _saved(self) -> KernelTable | None:
-        """Return the table that was saved, if it is one that may be used."""
         try:
             return KernelTableFile(self._game, kernel_table_path(self._game)).table
         except (FileNotFoundError, TableError):
@@ -286,7 +246,6 @@ class KernelValues:
         yield from self._others
 
     def _new_table(self, state: Any, deadline: float) -> KernelTable | None:
-        """Return a table that has a state; None if there is no time or no memory for one, or the game has none."""
         first = self._game.initial_state()
         now = time.monotonic()
         stop_at = now + _SHARE_OF_TIME * (deadline - now)

@@ -57,7 +57,7 @@ class Limits:
 
 
 def memory_text(size_bytes: int) -> str:
-    """Return about how much memory something takes, in a few words whatever the number.
+    """Return about how much memory something takes, in a few words.
 
     >>> memory_text(3 * 2**30), memory_text(10**400)
     ('about 3.0 GiB', 'more than a million GiB')
@@ -66,7 +66,7 @@ def memory_text(size_bytes: int) -> str:
 
 
 def states_text(count: int) -> str:
-    """Return a number of states in a few words, whatever it is.
+    """Return a number of states in a few words.
 
     >>> states_text(1), states_text(1_441_729), states_text(10**300)
     ('1 state', '1,441,729 states', 'about 10^300 states')
@@ -105,12 +105,7 @@ def partial_permutations(size: int) -> int:
 
 
 def count_states(game: Game[Any], path: str) -> int | None:
-    """Return the number of states that can be reached in a game; None if that is not known before.
-
-    Args:
-        game: the rules.
-        path: the game's name or dotted path.
-    """
+    """Return the number of reachable states; None if that is not known before."""
     size: int = game.options.get("size", 0)
     if path == "differences":
         return partial_permutations(size)
@@ -126,7 +121,7 @@ def count_states(game: Game[Any], path: str) -> int | None:
 
 
 def _sets_of_lines(game: Game[Any]) -> int:
-    """Return the number of sheets that can be reached: those before the end, and those one line further."""
+    """Return the number of reachable sheets: those before the end, and those one line further."""
     width, height, lines = (game.options[name] for name in ("width", "height", "lines"))
     of_height = [comb(height - 1, level) for level in range(height)]
     total = 0
@@ -157,7 +152,6 @@ def bytes_per_state(game: Game[Any]) -> int:
 
 
 def _size_bytes(value: Any, depth: int) -> int:
-    """Return the size of a value and what is in it; small integers and single letters are shared."""
     if isinstance(value, int | None) or (isinstance(value, str) and len(value) < 2) or depth == 0:
         return 0
     parts = value if isinstance(value, tuple | list | frozenset | set) else ()

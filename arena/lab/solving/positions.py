@@ -25,14 +25,7 @@ _EXPECTED = 'expected an object such as {"options": {"size": 8}, "actions": ["c4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A position.
-
-    Attributes:
-        game: the rules.
-        path: the game's name or dotted path.
-        state: the position.
-        ply: how many actions led to it.
-    """
+    """A position after ``ply`` actions."""
 
     game: Game[Any]
     path: str
@@ -47,12 +40,7 @@ def rules_of(path: str, options: dict[str, Any]) -> Game[Any]:
 
 
 def read_position(path: str, file: Path, given: dict[str, Any]) -> Position:
-    """Return the position in a file.
-
-    Args:
-        path: the game's name or dotted path.
-        file: with an object of JSON: ``options``, ``actions`` and, if it likes, ``game``.
-        given: options that the file need not name.
+    """Read a position from JSON: ``options`` (those in ``given`` may be missing), ``actions`` and perhaps ``game``.
 
     Raises:
         UsageError: if the file can't be read, or is no position of this game.
@@ -104,16 +92,11 @@ ActionMap = Callable[[Any], Any]
 
 
 def symmetries_of(game: Game[Any], path: str) -> tuple[ActionMap, ...]:
-    """Return the symmetries of a game's first state, as maps of actions, without the one that changes nothing.
+    """Return the symmetries of a game's first state, as maps of actions, without the identity.
 
     In differences, both reflections keep the lengths of all steps. In multiplication only the one that keeps the
     leftmost mark where it is: number 1. In coprimality the reflection at the diagonal through the 1. Plusminus has
-    none, as its lists grow in one direction, and plaid none, as half a turn gives rectangles to other seats. A game
-    from outside has none that the arena knows.
-
-    Args:
-        game: the rules.
-        path: the game's name or dotted path.
+    none, as its lists grow in one direction, and plaid none, as half a turn gives rectangles to other seats.
     """
     beyond = game.options.get("size", 0) + 1
     if path == "differences":

@@ -50,11 +50,9 @@ class Strategy:
     """A way to play by which a seat draws at least.
 
     Attributes:
-        name: what it is called.
-        game: the game that it is for.
         seats: returns the seats that can follow it under a game's options.
         reply: returns the action in a state in which such a seat is to act; None if it has none.
-        holds: the invariant: whether it holds in a state, when the other seat is to act or the match is over.
+        holds: the invariant, in states in which the other seat is to act or the match is over.
     """
 
     name: str
@@ -85,7 +83,6 @@ def _plusminus_reply(game: Any, state: Any) -> Any:
 
 
 def _is_upright(game: Any) -> bool:
-    """Return whether the sheet is reflected from left to right, not upside down."""
     return bool(game.width % 2 == 0)
 
 
@@ -152,12 +149,7 @@ STRATEGIES = (
 
 
 def strategies_for(game: Game[Any], path: str) -> list[tuple[Strategy, int]]:
-    """Return the strategies that a game has under its options, each with its seat.
-
-    Args:
-        game: the rules.
-        path: the game's name or dotted path.
-    """
+    """Return the strategies that a game has under its options, each with its seat."""
     return [(one, seat) for one in STRATEGIES if one.game == path for seat in one.seats(game)]
 
 
@@ -167,11 +159,7 @@ _SHARE_OF_HOSTILE = 0.5
 
 
 class BrokenStrategyError(ArenaError):
-    """A strategy does not do what it promises.
-
-    Attributes:
-        line: the actions that lead to where it breaks.
-    """
+    """A strategy breaks its promise after ``line``."""
 
     def __init__(self, strategy: Strategy, problem: str, line: tuple[Any, ...]) -> None:
         super().__init__(f"the strategy {strategy.name!r} for {strategy.game} {problem} after {list(line)}")
@@ -180,14 +168,7 @@ class BrokenStrategyError(ArenaError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """What the strategies prove of a state.
-
-    Attributes:
-        low: its value is at least this.
-        high: its value is at most this.
-        names: the strategies that say so; empty without one.
-        actions: those after which the seat to act holds what it is proved to hold.
-    """
+    """Bounds of a state's value, the strategies that prove them, and the actions that hold them."""
 
     low: int = LOWEST
     high: int = HIGHEST
@@ -196,13 +177,7 @@ class Proof:
 
 
 def proof_of(game: Game[Any], path: str, state: Any) -> Proof:
-    """Return what is proved of a state, which may be nothing.
-
-    Args:
-        game: the rules.
-        path: the game's name or dotted path.
-        state: a state in which a seat is to act.
-    """
+    """Return what is proved of a state in which a seat is to act, perhaps nothing."""
     proof = Proof()
     for strategy, seat in strategies_for(game, path):
         if game.seat_to_act(state) == seat:
@@ -221,11 +196,7 @@ def proof_of(game: Game[Any], path: str, state: Any) -> Proof:
 def check_exhaustively(game: Game[Any], strategy: Strategy, seat: int, limits: Limits | None = None) -> int:
     """Try every action of the other seats against a strategy, and return how many states it met.
 
-    Args:
-        game: the rules.
-        strategy: what ``seat`` plays.
-        seat: a seat, which may also be one that the strategy is not for.
-        limits: the time.
+    ``seat`` may also be one that the strategy is not for.
 
     Raises:
         BrokenStrategyError: with the first line on which it breaks.
@@ -250,13 +221,10 @@ def check_exhaustively(game: Game[Any], strategy: Strategy, seat: int, limits: L
 
 
 def check_by_random_play(game: Game[Any], strategy: Strategy, seat: int, matches: int, rng_seed: int) -> int:
-    """Play a strategy against hostile random actions, checking its invariant at every action; return how many it met.
+    """Play a strategy against hostile random actions; return how many it met. BrokenStrategyError if it breaks.
 
     Half of the time the other seat takes an action that its counterpart can't answer, where there is one: an action
     after which the invariant still holds.
-
-    Raises:
-        BrokenStrategyError: with the line on which it breaks.
     """
     rng = random.Random(rng_seed)
     met = 0
@@ -288,7 +256,6 @@ def _unanswerable(game: Game[Any], strategy: Strategy, state: Any, actions: list
 def _after_reply(
     game: Game[Any], strategy: Strategy, seat: int, state: Any, line: tuple[Any, ...]
 ) -> tuple[Any, tuple[Any, ...]]:
-    """Return the state, and the line to it, in which the other seat is to act or the match is over."""
     while game.seat_to_act(state) == seat:
         action = strategy.reply(game, state)
         if action is None:
@@ -302,7 +269,6 @@ def _after_reply(
 
 
 def _check(game: Game[Any], strategy: Strategy, seat: int, state: Any, line: tuple[Any, ...]) -> None:
-    """Check the promise at the end of a match, and before that the invariant."""
     if game.is_over(state):
         ranks = game.ranks(state)
         if ranks[seat] > min(ranks):

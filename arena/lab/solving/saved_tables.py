@@ -18,11 +18,7 @@ FEW_STATES = 20_000
 
 
 def saved_table(game: Game[Any], path: str) -> Table | None:
-    """Return the table that was saved, if there is one.
-
-    Raises:
-        TableError: if one is refused.
-    """
+    """Return the table that was saved, if any; TableError if it is invalid."""
     try:
         if has_solver(game) and kernel_table_path(game).exists():
             return KernelTableFile(game, kernel_table_path(game))
@@ -47,7 +43,7 @@ def plan_of_kernel_table(game: Game[Any], path: str) -> TablePlan | None:
 
 
 def make_kernel_table(game: Game[Any], limits: Limits) -> tuple[Path, Table]:
-    """Save the table that a game's kernel makes; return its file, and the table in it.
+    """Save the table of a game's kernel; return its file, and the table in it.
 
     Raises:
         KernelError: if there is no memory or no lock.

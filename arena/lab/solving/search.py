@@ -33,10 +33,7 @@ Range = tuple[int, int]
 
 
 def range_of(game: Game[Any]) -> Callable[[Any], Range]:
-    """Return a function from a state, in which a seat is to act, to the range of its value.
-
-    A game from outside has no bounds: it may do anything.
-    """
+    """Return a function from a state in which a seat is to act to its range of values; foreign games have no bounds."""
     if isinstance(game, Differences):
         return lambda state: _differences(game, state)
     if isinstance(game, Plusminus):
@@ -47,7 +44,7 @@ def range_of(game: Game[Any]) -> Callable[[Any], Range]:
 
 
 def _between(low: tuple[int, int], high: tuple[int, int]) -> Range:
-    """Return the range of values, where each seat's final score lies between two numbers."""
+    """Return the range of values where each seat's final score lies between two numbers."""
     return value_of_margin(low[0] - high[1]), value_of_margin(high[0] - low[1])
 
 
@@ -105,15 +102,7 @@ _BYTES_OF_BOUNDS = 320
 
 
 class Entry(NamedTuple):
-    """What is known of a state.
-
-    Attributes:
-        low: its value is at least this.
-        high: its value is at most this.
-        depth: how deep it was searched.
-        alpha: searched for values above this ...
-        beta: ... and below this.
-    """
+    """What is known of a state: bounds, from a search of this depth for values between ``alpha`` and ``beta``."""
 
     low: int
     high: int
@@ -130,14 +119,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a search has found.
-
-    Attributes:
-        low: the value is at least this.
-        high: the value is at most this.
-        depth: how many actions were looked ahead completely.
-        states: how many states were looked at, repetitions included.
-    """
+    """Bounds of a value, how deep the search was complete, and how many states it visited, repetitions included."""
 
     low: int
     high: int
@@ -148,18 +130,13 @@ class Found:
 class Search:
     """Searches one game for two; what it learns about a state stays for the next question.
 
-    Attributes:
-        limits: the time, and the memory for the table.
-        states: how many states were looked at, repetitions included.
+    ``states`` counts visits, repetitions included.
     """
 
     def __init__(self, game: Game[Any], limits: Limits, range_from: Callable[[Any], Range] | None = None) -> None:
-        """Prepare a search.
+        """Search within ``limits``; when the table is full, new states are not kept.
 
-        Args:
-            game: the rules; one from outside comes from ``checked_game``.
-            limits: the time, and the memory for the table; when it is full, new states are not kept.
-            range_from: the range of a state's value by the rules alone; by default that of ``score_range``.
+        ``range_from`` replaces the ranges of the rules (``range_of``).
         """
         self._game = game
         self.limits = limits
@@ -175,12 +152,9 @@ class Search:
         return len(self._table) * self._bytes_each
 
     def bounds(self, state: Any, alpha: int = LOWEST, beta: int = HIGHEST) -> Found:
-        """Return bounds of a state's value: exact ones, or what was found when the time was up.
+        """Return bounds of a state's value: exact ones, or those found when the time was up.
 
-        Args:
-            state: the state.
-            alpha: it is enough to know that the value is at most this, ...
-            beta: ... or at least this.
+        It is enough to know that the value is at most ``alpha`` or at least ``beta``.
         """
         low, high, done = LOWEST, HIGHEST, 0
         try:
@@ -232,9 +206,9 @@ class Search:
         return low, high
 
     def _best(self, states: Sequence[Any], depth: int, alpha: int, beta: int, sign: int = 1) -> Range:
-        """Return the bounds of the best of several states, by what they are worth to seat 0 times ``sign``.
+        """Return the bounds of the best of several states, by their worth to seat 0 times ``sign``.
 
-        Between ``alpha`` and ``beta`` as far as the depth allows; outside of them only on which side.
+        Exact between ``alpha`` and ``beta`` if the depth allows; outside only on which side.
         """
         best_low = best_high = LOWEST
         for number, state in enumerate(states):
@@ -256,7 +230,6 @@ class Search:
         return -high, -low
 
     def _ordered(self, state: Any, seat: int) -> list[Any]:
-        """Return the states after each action, what is known to be good for the seat first."""
         game = self._game
         states = []
         for number, action in enumerate(game.legal_actions(state)):
@@ -286,14 +259,7 @@ _OUTCOME_WINDOW = -OUTCOME_UNIT // 2, OUTCOME_UNIT // 2
 
 
 def search_solution(game: Game[Any], limits: Limits, proof: Proof, bare: Solution) -> Solution:
-    """Return what a search of the first state finds until the deadline, and what is proved.
-
-    Args:
-        game: the rules of a game for two.
-        limits: the time and the memory.
-        proof: what strategies prove of the first state.
-        bare: a solution that says of which game it is, and nothing else.
-    """
+    """Complete a bare solution by what a search of the first state finds until the deadline, and by a proof."""
     start = game.initial_state()
     search = Search(game, limits)
     low, high = proof.low, proof.high
@@ -317,7 +283,7 @@ def search_solution(game: Game[Any], limits: Limits, proof: Proof, bare: Solutio
 
 
 def _best_actions(game: Game[Any], path: str, search: Search, value: int) -> tuple[tuple[Any, ...], bool]:
-    """Return the first actions that are shown to keep the value, and whether the others are shown not to."""
+    """Return the first actions that keep the value, and whether the others are shown not to."""
     start = game.initial_state()
     best, has_all = [], True
     is_first = game.seat_to_act(start) == 0

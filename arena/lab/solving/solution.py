@@ -37,19 +37,13 @@ class Solution:
     """What is known of the first state of a game with its options.
 
     Attributes:
-        game: the game's name or dotted path.
-        options: the values of all options.
         worth: of a game for two.
         shares: of a game for more: each seat's share of rivals beaten, when every seat plays for its own.
         paranoid: of a game for more: the share that each seat can hold against all others together.
-        shares_known: how the shares are known.
-        best: the first actions that keep what is known, up to symmetry; all of them if ``has_all_best``.
-        has_all_best: whether no other first action keeps it.
-        states: how many states were looked at.
-        edges: how many actions were looked at; 0 where they were not counted.
-        seconds: how long it took.
+        best: the first actions that keep the value, up to symmetry; all of them if ``has_all_best``.
+        edges: how many actions were visited; 0 where they were not counted.
         memory_bytes: about how much memory it took.
-        depth: of a search, how many actions were looked ahead completely.
+        depth: how many actions a search looked ahead completely.
         proofs: the strategies that prove it, or its bounds.
     """
 
@@ -103,13 +97,7 @@ class Solution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What solving would take, before it begins.
-
-    Attributes:
-        states: how many states there are; None if that is not known before.
-        memory_bytes: about how much memory it takes; None if that is not known before.
-        by: a table by the rules in Python, or the kernel.
-    """
+    """What solving would take, where that is known before, and by which way."""
 
     states: int | None
     memory_bytes: int | None
@@ -140,12 +128,6 @@ def why_beyond_reach(game: Game[Any], path: str, plies: int, memory_bytes: int) 
     """Return why nothing can be solved from ``plies`` actions on; empty if something may be.
 
     The kernel of a game with more than a few states is built if something may be: what solves the lines uses it.
-
-    Args:
-        game: the rules, of a game for two; those from outside come from ``checked_game``.
-        path: the game's name or dotted path.
-        plies: how many actions there have been.
-        memory_bytes: how much a table may fill.
     """
     states = count_states(game, path) if has_solver(game) else None
     if states is None or states <= FEW_STATES:
@@ -173,7 +155,6 @@ def why_beyond_reach(game: Game[Any], path: str, plies: int, memory_bytes: int) 
 
 
 def _table_bytes(game: Game[Any], state: Any) -> int:
-    """Return how much memory the kernel's table from a state on takes; 0 without one."""
     try:
         kernel = solver_of(game)
     except KernelError:

@@ -105,7 +105,6 @@ class StateGraph:
     """States by number, 0 being the first, and what follows each, in the order of its legal actions.
 
     Attributes:
-        numbers: the number of each state.
         seats: by number, the seat to act; ``IS_OVER`` where the match has ended.
         ends: by number, how a match ends there.
         order: all numbers, each after those that follow it.
@@ -139,13 +138,7 @@ class StateGraph:
 
 
 def explore(game: Game[Any], path: str, limits: Limits, start: Any = None) -> StateGraph:
-    """Return all states that can be reached.
-
-    Args:
-        game: the rules; one from outside comes from ``checked_game``.
-        path: its name or dotted path.
-        limits: the time and the memory.
-        start: from where; by default the initial state.
+    """Return all states that can be reached from a state, by default the initial one.
 
     Raises:
         GameError: if the rules contradict themselves.
@@ -198,7 +191,6 @@ class _Explorer:
         self._graph.add(seat, following)
 
     def _number(self, state: Any) -> int:
-        """Return the number of a state, which is the next one for a state that is new."""
         known = len(self._states)
         try:
             number = self._graph.numbers.setdefault(state, known)
@@ -211,10 +203,9 @@ class _Explorer:
         return number
 
     def _sorted(self) -> Sequence[int]:
-        """Return all numbers, each after those that follow it, where states are reached by matches of unequal length.
+        """Order numbers, each after those that follow it; GameError if a state follows itself.
 
-        Raises:
-            GameError: if a state follows itself.
+        States here are reached by matches of unequal length.
         """
         order = array("q")
         unseen, open_, done = 0, 1, 2
@@ -236,7 +227,6 @@ class _Explorer:
         return order
 
     def _cycle(self, path: list[int], again: int) -> GameError:
-        """Return the mistake of a state that follows itself; ``path`` ends with the state before it."""
         loop = path[path.index(again) :]
         texts = []
         for number, after in zip(loop, [*loop[1:], again], strict=True):
@@ -260,12 +250,7 @@ Shares = tuple[float, ...]
 
 
 class Retrograde:
-    """The value of every state of a game for two.
-
-    Attributes:
-        graph: the states.
-        values: of each, by number.
-    """
+    """The value of every state of a game for two, by number."""
 
     def __init__(self, graph: StateGraph) -> None:
         self.graph = graph

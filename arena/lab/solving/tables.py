@@ -46,9 +46,7 @@ class Header:
     """What a table is of.
 
     Attributes:
-        game: the game's name or dotted path.
-        options: the values of all its options.
-        rules: the version of its rules: a digest of their source.
+        rules: a digest of the source of the rules.
         states: how many have a value.
         parts: a margin is a number of these parts of a point, 1 or ``PARTS``.
         checksum: the SHA-256 of all values.
@@ -75,11 +73,7 @@ def rules_version(game: Game[Any]) -> str:
 
 
 def table_directory() -> Path:
-    """Return where tables are kept: in the user's cache directory.
-
-    Raises:
-        TableError: if this user has none.
-    """
+    """Return where tables are kept, in the user's cache; TableError if this user has none."""
     try:
         return base_directory() / TABLES
     except KernelError as error:
@@ -94,11 +88,7 @@ def table_path(game: Game[Any], path: str, directory: Path | None = None, suffix
 
 
 def write_table(file: Path, kind: bytes, header: Header, values: bytes | bytearray | mmap.mmap) -> None:
-    """Write a file, which is there whole or not at all.
-
-    Raises:
-        TableError: if it can't be written.
-    """
+    """Write a file atomically; TableError if that fails."""
     head = kind + json.dumps(asdict(header), sort_keys=True).encode()
     head += b" " * (-(len(head) + 1) % _ALIGNED_BYTES) + b"\n"
     try:
@@ -122,21 +112,10 @@ HeaderT = TypeVar("HeaderT", bound=Header)
 
 
 class MappedTable(Generic[HeaderT]):
-    """A file of values that is mapped into memory. A context manager, or closed with ``close``.
-
-    Attributes:
-        header: what it is of.
-    """
+    """A file of values that is mapped into memory. A context manager, or closed with ``close``."""
 
     def __init__(self, game: Game[Any], path: str, file: Path, kind: bytes, header_type: type[HeaderT]) -> None:
-        """Open a file and check all of it but the number of its values.
-
-        Args:
-            game: the rules.
-            path: the game's name or dotted path.
-            file: the file.
-            kind: its first line.
-            header_type: the type of its header.
+        """Open a file that begins with ``kind``, and check all of it but the number of its values.
 
         Raises:
             TableError: if it is torn, damaged, or one of other rules or options.
@@ -174,7 +153,6 @@ class MappedTable(Generic[HeaderT]):
         return ""
 
     def _values_bytes(self) -> int:
-        """Return how many bytes the values are, by the header."""
         raise NotImplementedError
 
     def _read_header(self, file: Path, kind: bytes, header_type: type[HeaderT]) -> None:
@@ -225,13 +203,7 @@ class Table(Protocol):
 
 
 def save_table(game: Game[Any], path: str, values: Iterable[tuple[Any, int]], file: Path) -> None:
-    """Write the values of states to a file, which is there whole or not at all.
-
-    Args:
-        game: the rules.
-        path: the game's name or dotted path.
-        values: states with their values.
-        file: where to.
+    """Write the values of states to a file, atomically.
 
     Raises:
         TableError: if margins are too large for a table, or two states have the same observation.
@@ -265,11 +237,6 @@ class TableFile(MappedTable[Header]):
 
     def __init__(self, game: Game[Any], path: str, file: Path) -> None:
         """Open a table and check all of it.
-
-        Args:
-            game: the rules.
-            path: the game's name or dotted path.
-            file: the table.
 
         Raises:
             TableError: if it is torn, damaged, or one of other rules or options.

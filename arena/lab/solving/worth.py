@@ -50,8 +50,7 @@ class Worth:
 
     Attributes:
         margin: its score minus the other one's; None if only bounds are known.
-        outcome: how the match ends; None if the bounds leave more than one.
-        known: how that is known.
+        outcome: None if the bounds leave more than one.
         low: the margin is at least this; None without a bound.
         high: the margin is at most this; None without a bound.
         least: the worst outcome for seat 0 that the bounds leave.
@@ -73,11 +72,7 @@ class Worth:
 
 
 def value_of(scores: Sequence[int | float], ranks: Sequence[int]) -> int:
-    """Return the value of a match that has ended.
-
-    Raises:
-        UsageError: if the scores are too far apart.
-    """
+    """Return the value of a match that has ended; UsageError if the scores are too far apart."""
     margin = scores[0] - scores[1]
     if abs(margin) > MAX_MARGIN:
         raise UsageError(f"scores {scores[0]!r} and {scores[1]!r}: expected a margin of at most 2**64")
@@ -93,12 +88,7 @@ def value_of_margin(margin: int) -> int:
 def worth_between(low: int, high: int, known: Known, ranks_follow_scores: bool = True) -> Worth:
     """Return the worth of a state whose value lies between two bounds.
 
-    Args:
-        low: the lower bound.
-        high: the upper bound.
-        known: where they come from.
-        ranks_follow_scores: whether a better outcome always has a larger margin; if not, bounds of values are no
-            bounds of margins.
+    Unless ``ranks_follow_scores``, bounds of values are no bounds of margins.
     """
     outcomes = {1: Outcome.WIN, 0: Outcome.DRAW, -1: Outcome.LOSS}
     least, most = outcomes[_outcome_of(low)], outcomes[_outcome_of(high)]
@@ -128,7 +118,7 @@ def _margin_of(value: int) -> int | float:
 
 
 def _bound(value: int) -> int | float | None:
-    """Return a bound as a margin; None where it says nothing, or only who wins."""
+    """Return a bound as a margin; None where it tells nothing, or only who wins."""
     parts = value - _outcome_of(value) * OUTCOME_UNIT
     return None if abs(parts) > MAX_MARGIN * PARTS else _margin_of(value)
 
@@ -176,12 +166,7 @@ def outcome_text(worth: Worth, names: Sequence[str] = SEATS) -> str:
 
 
 def worth_text(worth: Worth, names: Sequence[str] = SEATS) -> str:
-    """Return what a state is worth, in a few words.
-
-    Args:
-        worth: of a state of a game for two.
-        names: of the seats.
-    """
+    """Return what a state is worth, in a few words, with these names for the seats."""
     outcome, margin = outcome_text(worth, names), margin_text(worth)
     if worth.outcome is Outcome.DRAW and worth.margin == 0:
         return outcome
