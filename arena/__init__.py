@@ -143,11 +143,11 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.results.values import StoredBot as StoredBot
     from arena.store.results.values import StoredFault as StoredFault
     from arena.store.results.values import StoredTournament as StoredTournament
-    from arena.tournament.corrections.absence import disqualify as disqualify
-    from arena.tournament.corrections.absence import withdraw as withdraw
-    from arena.tournament.corrections.bots import enter_late as enter_late
-    from arena.tournament.corrections.bots import replace_bot as replace_bot
     from arena.tournament.corrections.corrected_tournament import void_matches as void_matches
+    from arena.tournament.corrections.entrants import disqualify as disqualify
+    from arena.tournament.corrections.entrants import enter_late as enter_late
+    from arena.tournament.corrections.entrants import replace_bot as replace_bot
+    from arena.tournament.corrections.entrants import withdraw as withdraw
     from arena.tournament.corrections.undoing import undo_correction as undo_correction
     from arena.tournament.definition import KnownBots as KnownBots
     from arena.tournament.definition import load_definition as load_definition
@@ -164,8 +164,8 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.tournament.progress import Progress as Progress
     from arena.tournament.run import Order as Order
     from arena.tournament.run import RunControl as RunControl
-    from arena.tournament.transfer.export_writer import whole_export as whole_export
-    from arena.tournament.transfer.matches import MergedTournament as MergedTournament
+    from arena.tournament.transfer.checks import MergedTournament as MergedTournament
+    from arena.tournament.transfer.export import whole_export as whole_export
     from arena.tournament.transfer.merging import import_records as import_records
     from arena.tournament.transfer.merging import merge_home as merge_home
     from arena.tournament.turns import SitsOut as SitsOut
@@ -183,8 +183,7 @@ _MODULE_OF = {
         "arena.store.bot_registry": "BotRegistry RecordedBot",
         "arena.base.bot_text": "Audience BotText",
         "arena.community.submissions.submission": "Submission submit",
-        "arena.tournament.corrections.absence": "disqualify withdraw",
-        "arena.tournament.corrections.bots": "enter_late replace_bot",
+        "arena.tournament.corrections.entrants": "disqualify enter_late replace_bot withdraw",
         "arena.tournament.corrections.undoing": "undo_correction",
         "arena.tournament.corrections.corrected_tournament": "void_matches",
         "arena.base.definition": "Absence Definition GameChoice GameOpenings",
@@ -231,8 +230,8 @@ _MODULE_OF = {
         "arena.tournament.formats.format": "StopLimits",
         "arena.tournament.progress": "Progress",
         "arena.tournament.turns": "SitsOut Turns",
-        "arena.tournament.transfer.matches": "MergedTournament",
-        "arena.tournament.transfer.export_writer": "whole_export",
+        "arena.tournament.transfer.checks": "MergedTournament",
+        "arena.tournament.transfer.export": "whole_export",
     }.items()
     for name in names.split()
 }

@@ -15,9 +15,9 @@ from arena.match.players.manifest import load_bot
 from arena.ratings.sequential import Hypotheses
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.home import ArenaHome
-from arena.tournament.comparison import comparison_result
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
+from arena.tournament.experiments import comparison_result
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from arena.cli.group import run
-from arena.tournament.corrections.absence import disqualify
+from arena.tournament.corrections.entrants import disqualify
 from tests.cli.calls import calling, refusal
 from tests.tournament.transfer.played import begin, definition_of, play
 

@@ -81,7 +81,7 @@ def test_a_bot_that_has_changed_is_refused_in_a_short_sentence(tune, tmp_path):
 
 
 def test_it_asks_whether_the_bot_takes_its_arguments_if_nothing_has_an_effect(tune, monkeypatch):
-    monkeypatch.setattr("arena.tournament.tuning_rounds.scores_of", lambda _, variants: [[0.5] * 4 for _ in variants])
+    monkeypatch.setattr("arena.tournament.experiments.scores_of", lambda _, variants: [[0.5] * 4 for _ in variants])
     _, out, _ = tune(MCTS, *QUICK, "--test-encounters", "8", "-q")
     assert "does the bot take these arguments?" in " ".join(out.split())
     monkeypatch.undo()

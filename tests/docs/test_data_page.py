@@ -18,7 +18,7 @@ from arena.store.home import ArenaHome
 from arena.store.people.secret import new_token
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.transfer.export_writer import whole_export
+from arena.tournament.transfer.export import whole_export
 from benchmarks import zoo_bots as zoo
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from arena.site.matches.match_model import MatchPage, MatchParameters
 from arena.site.matches.viewed_match import viewed_match
 from arena.store.home import ArenaHome
 from arena.store.results.live_state import PlayedNow, RunProgress
-from arena.tournament.corrections.absence import disqualify
+from arena.tournament.corrections.entrants import disqualify
 from tests.analysis.text.tournaments import play
 from tests.site.matches import FULL, fault, record
 from tests.site.parsed import rendered, text_in, tree

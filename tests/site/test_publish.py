@@ -119,7 +119,7 @@ WORDS = ("seats", "left_out_digest", "left_out_bytes", "digests")
 
 
 def test_the_records_are_those_of_a_whole_export(home, folder):
-    from arena.tournament.transfer.export_writer import whole_export
+    from arena.tournament.transfer.export import whole_export
 
     def lines(text):
         return [{k: v for k, v in json.loads(line).items() if k not in WORDS} for line in text.splitlines()]

@@ -12,7 +12,7 @@ import pytest
 from arena.site.publish.verification import verify_folder
 from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
-from arena.tournament.transfer.export_writer import DigestChain
+from arena.tournament.transfer.export import DigestChain
 from tests.analysis.text.tournaments import play
 from tests.cli.calls import calling
 from tests.community.contests.samples import contest_of

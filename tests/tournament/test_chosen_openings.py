@@ -26,7 +26,7 @@ from arena.tournament.opening_information import (
 from arena.tournament.openings import ListedOpenings, book_text, openings, read_book, read_lines
 from arena.tournament.resumption import create_or_resume
 from arena.tournament.schedule import schedule
-from arena.tournament.transfer.definition_checks import checked_lines
+from arena.tournament.transfer.checks import checked_lines
 from tests.tournament.transfer.played import play
 
 FOUR = GameChoice(game="differences", options=dict(make_game("differences", size=4).options), players=2)

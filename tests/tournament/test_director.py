@@ -20,9 +20,9 @@ from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.executors.cores import cores_for_workers
 from arena.tournament.executors.executor import Executor, Job, Played, Void, WorkQueue, void_after
 from arena.tournament.executors.local import LocalExecutor
+from arena.tournament.executors.worker_start import cores_for_workers
 from arena.tournament.schedule import schedule, spec_of
 from benchmarks.zoo_bots import bad_bot
 from tests.stepped_run import stepped_run, wait_until_stopped

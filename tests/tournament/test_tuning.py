@@ -17,6 +17,7 @@ from arena.base.records import Bot, Fault
 from arena.ratings.local_optimum import LocalOptimum, Sample
 from arena.store.home import ArenaHome
 from arena.tournament.director import run_tournament
+from arena.tournament.experiments import base_definition, check_start, named_variant, scores_of, trials_definition
 from arena.tournament.schedule import schedule
 from arena.tournament.tuning import (
     TuningPlan,
@@ -28,7 +29,6 @@ from arena.tournament.tuning import (
     parse_parameter,
     tune,
 )
-from arena.tournament.tuning_rounds import base_definition, check_start, named_variant, scores_of, trials_definition
 from tests.analysis.text.tournaments import ScriptedExecutor
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from arena.base.definition import Definition
     from arena.base.records import TimeControl
     from arena.store.home import ArenaHome
-    from arena.tournament.comparison import ComparisonResult
+    from arena.tournament.experiments import ComparisonResult
     from arena.tournament.progress import Progress
 
 
@@ -186,7 +186,7 @@ def compare_command(
     Exit codes: 0 NEW is accepted, 1 it is rejected, 3 undecided after --max-encounters; 2 wrong use, 130 interrupted.
     """
     from arena.ratings.sequential import Hypotheses
-    from arena.tournament.comparison import comparison_definition, comparison_result
+    from arena.tournament.experiments import comparison_definition, comparison_result
 
     hypotheses = Hypotheses(elo0, elo1, alpha, beta)
     check_programs((new, old), "a comparison")

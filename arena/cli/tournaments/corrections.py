@@ -107,7 +107,7 @@ def withdraw_command(tournament: str, bot: str, reason: str, as_json: bool) -> N
 
     In a Swiss its rivals get the point of a bye; in a knockout its rival advances.
     """
-    from arena.tournament.corrections.absence import withdraw
+    from arena.tournament.corrections.entrants import withdraw
 
     with open_home(must_exist=True) as arena_home:
         made = withdraw(arena_home.store, tournament, bot, reason=reason)
@@ -128,7 +128,7 @@ def withdraw_command(tournament: str, bot: str, reason: str, as_json: bool) -> N
 @json_option
 def disqualify_command(tournament: str, bot: str, rule: str, reason: str, as_json: bool) -> None:
     """Take BOT out of TOURNAMENT: it is not paired any more, and has no line in the table."""
-    from arena.tournament.corrections.absence import disqualify
+    from arena.tournament.corrections.entrants import disqualify
 
     with open_home(must_exist=True) as arena_home:
         made = disqualify(arena_home.store, tournament, bot, reason=reason, matches=DisqualifiedMatches(rule))
@@ -148,7 +148,7 @@ def replace_command(tournament: str, bot: str, new: str, args: str, reason: str,
     NEW has to pass its check. The records of BOT's matches are set aside, and the next arena run plays these again;
     all other results stay. The tournament file may stay as it is.
     """
-    from arena.tournament.corrections.bots import replace_bot
+    from arena.tournament.corrections.entrants import replace_bot
 
     with open_home(must_exist=True) as arena_home:
         made = replace_bot(arena_home.store, tournament, bot, bot_to_enter(arena_home, new, args), reason=reason)
@@ -188,7 +188,7 @@ def enter_command(
     BOT has to pass its check. The next arena run plays its matches, from the same openings as everybody's. The
     tournament file may stay as it is.
     """
-    from arena.tournament.corrections.bots import enter_late
+    from arena.tournament.corrections.entrants import enter_late
 
     with open_home(must_exist=True) as arena_home:
         entrant = bot_to_enter(arena_home, bot, args, name)

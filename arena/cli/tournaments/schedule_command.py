@@ -75,7 +75,7 @@ def schedule_command(
     from arena.analysis.measures.schedule import recorded_times, schedule_balance, seatings_of
     from arena.analysis.text.statistics_tables import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
-    from arena.tournament.executors.cores import available_cores
+    from arena.tournament.executors.worker_start import available_cores
     from arena.tournament.opening_information import with_openings
     from arena.tournament.resumption import with_stored_openings
     from arena.tournament.rounds import needs_results

@@ -18,7 +18,7 @@ from arena.cli.terminal.options import json_option, name_option
 from arena.cli.terminal.streams import OK, WRONG_USE
 
 if TYPE_CHECKING:
-    from arena.tournament.transfer.matches import MergedTournament
+    from arena.tournament.transfer.checks import MergedTournament
 
 
 @click.command("export")
@@ -37,7 +37,7 @@ def export_command(tournament: str | None, whole: bool, set_aside: bool) -> None
     if whole and set_aside:
         raise UsageError("--whole and --set-aside: expected one of them; a whole export has what was set aside as well")
     from arena.store.results.scope import ALL_TOURNAMENTS, Scope
-    from arena.tournament.transfer.export_writer import whole_export
+    from arena.tournament.transfer.export import whole_export
 
     with open_home(must_exist=True) as arena_home:
         within = arena_home.store.tournament(tournament) if tournament is not None else ALL_TOURNAMENTS
@@ -128,7 +128,7 @@ def import_command(file: BinaryIO, name: str | None, external_games: tuple[str, 
     home lacks. Every record is compared with the schedule and replayed by the rules first; where a match has a record
     here, that stays. A file that was cut off or edited changes nothing. It does no harm to import again.
     """
-    from arena.tournament.transfer.export_reader import LineError
+    from arena.tournament.transfer.export import LineError
     from arena.tournament.transfer.merging import import_records
 
     with open_home() as arena_home:

@@ -244,7 +244,7 @@ class _Rounds:
 
     def base(self, experiment: Experiment) -> Definition:
         """Return what the tournaments of all rounds have in common, checked."""
-        from arena.tournament.tuning_rounds import base_definition
+        from arena.tournament.experiments import base_definition
 
         return base_definition(
             self.variant(self.plan.start),
@@ -260,7 +260,7 @@ class _Rounds:
 
     def player(self, arena_home: ArenaHome, base: Definition) -> Play:
         """Return what plays a round, or finds it in the home."""
-        from arena.tournament.tuning_rounds import START, check_start, named_variant, scores_of, trials_definition
+        from arena.tournament.experiments import START, check_start, named_variant, scores_of, trials_definition
 
         def play(upcoming: TuningRound) -> list[list[float]]:
             start = named_variant(self.variant(self.plan.start), (START,))

@@ -17,7 +17,7 @@ from arena.store.people.directing import DirectorState, Wish
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.director import run_tournament
 from arena.tournament.directors.kept import KeptTournament, Leaving
-from arena.tournament.executors.cores import available_cores
+from arena.tournament.executors.worker_start import available_cores
 from arena.tournament.run import Order, Refresh, RunControl
 
 # When a run of a contest's tournament ends before everything is played.

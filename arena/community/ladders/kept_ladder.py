@@ -16,7 +16,7 @@ from arena.store.results.commit_signal import Commits
 from arena.store.results.values import StoredTournament
 from arena.tournament.director import run_tournament
 from arena.tournament.directors.kept import KeptTournament, Leaving
-from arena.tournament.executors.cores import available_cores
+from arena.tournament.executors.worker_start import available_cores
 from arena.tournament.progress import Progress
 
 ASK_SECONDS = 0.5

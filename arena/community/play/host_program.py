@@ -17,7 +17,7 @@ from arena.community.play.host import Host, MenuMaker
 from arena.community.uploads.containment import can_contain_uploads
 from arena.store.home import ArenaHome, open_people
 from arena.store.results.commit_signal import Commits
-from arena.tournament.executors.cores import available_cores
+from arena.tournament.executors.worker_start import available_cores
 
 PAUSE_SECONDS = 0.05
 UNUSED_PAUSE_SECONDS = 0.5

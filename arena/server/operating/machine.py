@@ -20,7 +20,7 @@ from arena.server.operating.parts import WEB
 from arena.store.home import DATABASE_FILE, PEOPLE_FILE, ArenaHome, has_people, open_people
 from arena.store.people.values import Role
 from arena.store.results.lock import is_file_locked
-from arena.tournament.executors.cores import available_cores
+from arena.tournament.executors.worker_start import available_cores
 
 NEEDED = ("starlette", "uvicorn", "httptools", "argon2", "python_multipart", "cryptography")
 

@@ -24,7 +24,7 @@ from arena.site.publish.signature import SigningKey
 from arena.site.render import Setting, asset, asset_digests, render
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredTournament
-from arena.tournament.transfer.export_writer import whole_export
+from arena.tournament.transfer.export import whole_export
 from arena.tournament.transfer.new_tournament import copy_tournaments, temporary_home
 
 # The pages of a folder, one after the other: what is written, and what a folder is compared with to verify it.

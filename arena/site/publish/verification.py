@@ -21,7 +21,7 @@ from arena.site.publish.folder_files import MANIFEST, FolderReader, Manifest, Si
 from arena.site.publish.publishing import BuiltPage, Folder
 from arena.site.publish.signature import PUBLIC_KEY, SIGNATURE, SIGNATURE_FILES, PublicKey, can_sign, pem_key
 from arena.store.home import ArenaHome
-from arena.tournament.transfer.matches import MergedTournament
+from arena.tournament.transfer.checks import MergedTournament
 from arena.tournament.transfer.merging import import_records
 from arena.tournament.transfer.new_tournament import temporary_home
 

@@ -12,9 +12,8 @@ from arena.store.home import ArenaHome
 from arena.store.people.directing import RequestState, TournamentRequest
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.values import Correction, StoredTournament
-from arena.tournament.corrections.absence import disqualify, withdraw
-from arena.tournament.corrections.bots import replace_bot
 from arena.tournament.corrections.corrected_tournament import void_matches
+from arena.tournament.corrections.entrants import disqualify, replace_bot, withdraw
 from arena.tournament.corrections.undoing import undo_correction
 
 _log = logging.getLogger("arena.director")

@@ -23,10 +23,9 @@ from uuid import uuid4
 
 from arena.base.errors import ClusterError
 from arena.base.records import MatchSpec
-from arena.tournament.executors.cores import available_cores
 from arena.tournament.executors.dask_worker import DaskWorker, DaskWorkerSettings, pack_bot
 from arena.tournament.executors.executor import Executor, Job, JobResult, Void, WorkQueue
-from arena.tournament.executors.worker_start import end_if_importing, try_to_start
+from arena.tournament.executors.worker_start import available_cores, end_if_importing, try_to_start
 
 try:
     import distributed as _distributed

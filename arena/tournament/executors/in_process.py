@@ -15,9 +15,8 @@ from arena.base.live_match import LiveMatch
 from arena.match.bot_pool import BotPool
 from arena.match.players.function_bot import isolation_for
 from arena.tournament.executors.executor import Executor, Job, JobResult, Playing, WorkQueue
-from arena.tournament.executors.live_reports import LiveWeight
 from arena.tournament.executors.log_file import JoinedLog
-from arena.tournament.executors.worker import play_spec
+from arena.tournament.executors.worker import LiveWeight, play_spec
 
 LOOKS_A_SECOND = 4
 """How often ``meanwhile`` is called, at most."""

@@ -23,12 +23,16 @@ from arena.base.programs.service_program import starting_process
 from arena.base.records import MatchSpec
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.reaper import end_tracers
-from arena.tournament.executors.cores import CoreLocks, available_cores
 from arena.tournament.executors.executor import Executor, Job, JobResult, Playing, Void, WorkQueue
-from arena.tournament.executors.live_reports import WindDown
 from arena.tournament.executors.log_file import JoinedLog
-from arena.tournament.executors.worker import NotBegun, Ready, WorkerSettings, run_worker
-from arena.tournament.executors.worker_start import MAX_FAILED_STARTS, StartedWorkers, end_if_importing
+from arena.tournament.executors.worker import NotBegun, Ready, WindDown, WorkerSettings, run_worker
+from arena.tournament.executors.worker_start import (
+    MAX_FAILED_STARTS,
+    CoreLocks,
+    StartedWorkers,
+    available_cores,
+    end_if_importing,
+)
 
 # A worker process as the director sees it: its pipes, and the matches that it has been given.
 

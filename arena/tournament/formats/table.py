@@ -34,7 +34,7 @@ class _Formats(Mapping[str, type[Format[Any]]]):
 
 _FILE_FORMATS = {
     "round_robin": "round_robin:RoundRobin",
-    "gauntlet": "gauntlet:Gauntlet",
+    "gauntlet": "round_robin:Gauntlet",
     "swiss": "swiss:Swiss",
     "knockout": "knockout:Knockout",
     "ladder": "ladder:Ladder",
@@ -46,7 +46,7 @@ FORMATS: Mapping[str, type[Format[Any]]] = _Formats(**_FILE_FORMATS)
 DEFAULT_FORMAT = next(iter(FORMATS))
 
 ALL_FORMATS: Mapping[str, type[Format[Any]]] = _Formats(
-    **_FILE_FORMATS, comparison="sprt:Comparison", trials="trials:Trials"
+    **_FILE_FORMATS, comparison="compare_and_tune:Comparison", trials="compare_and_tune:Trials"
 )
 """The formats of tournament files, of ``arena compare`` and of ``arena tune``."""
 

@@ -22,20 +22,18 @@ from arena.store.results.values import StoredTournament
 from arena.tournament.formats.table import format_class
 from arena.tournament.resumption import differences
 from arena.tournament.rounds import needs_results
-from arena.tournament.transfer.definition_checks import (
-    check_definition,
-    checked_lines,
-    corrections_without_locations,
-    without_locations,
-)
-from arena.tournament.transfer.matches import (
+from arena.tournament.transfer.checks import (
     MergedTournament,
     RefusedRecordError,
     TextsByMatch,
     absent_bots,
+    check_definition,
+    checked_lines,
     checked_row,
     checked_voids,
+    corrections_without_locations,
     finished_at,
+    without_locations,
 )
 
 RENAME = "`arena rename` gives one of them another name"

@@ -16,9 +16,9 @@ from arena.store.home import ArenaHome
 from arena.store.results.addition import Source
 from arena.store.results.foreign import open_foreign
 from arena.store.results.store import Store
-from arena.tournament.transfer.export_reader import ExportReader, export_lines
+from arena.tournament.transfer.checks import MALFORMED, MergedTournament, RefusedRecordError
+from arena.tournament.transfer.export import ExportReader, export_lines
 from arena.tournament.transfer.known_tournament import KnownTournament
-from arena.tournament.transfer.matches import MALFORMED, MergedTournament, RefusedRecordError
 from arena.tournament.transfer.new_tournament import NewTournament
 
 # Taking a tournament from elsewhere, whether or not it exists here.

@@ -16,22 +16,20 @@ from arena.store.results.correction_log import SetAside
 from arena.store.results.rows import RecordRow
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament, explaining
-from arena.tournament.transfer.definition_checks import (
-    check_corrections,
-    check_definition,
-    check_time,
-    checked_lines,
-    corrections_without_locations,
-    without_locations,
-)
-from arena.tournament.transfer.matches import (
+from arena.tournament.transfer.checks import (
     MergedTournament,
     RefusedRecordError,
     TextsByMatch,
     absent_bots,
+    check_corrections,
+    check_definition,
+    check_time,
+    checked_lines,
     checked_row,
     checked_voids,
+    corrections_without_locations,
     finished_at,
+    without_locations,
 )
 
 # Taking a tournament from elsewhere that does not exist here.

@@ -5,7 +5,7 @@ import pytest
 from arena.analysis.measures.rounds_played import rounds_played
 from arena.base.enums import DisqualifiedMatches
 from arena.store.home import ArenaHome
-from arena.tournament.corrections.absence import disqualify, withdraw
+from arena.tournament.corrections.entrants import disqualify, withdraw
 from arena.tournament.rounds import ranking_of
 from tests.tournament.corrections.contest import contest, play, write_bots
 

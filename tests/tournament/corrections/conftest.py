@@ -14,4 +14,4 @@ def home(tmp_path):
 @pytest.fixture
 def no_check(monkeypatch):
     """Let bots enter that are no programs."""
-    monkeypatch.setattr("arena.tournament.corrections.bots.check_entrant", lambda bot, definition: None)
+    monkeypatch.setattr("arena.tournament.corrections.entrants.check_entrant", lambda bot, definition: None)

@@ -18,16 +18,15 @@ from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.errors import DefinitionError, StoreError, UsageError
 from arena.match.players.manifest import load_bot
 from arena.ratings.sequential import Hypotheses
-from arena.tournament.comparison import comparison_definition
-from arena.tournament.corrections.absence import disqualify, withdraw
-from arena.tournament.corrections.bots import enter_late, replace_bot
 from arena.tournament.corrections.corrected_tournament import void_matches
+from arena.tournament.corrections.entrants import disqualify, enter_late, replace_bot, withdraw
 from arena.tournament.corrections.undoing import undo_correction
 from arena.tournament.director import run_tournament
+from arena.tournament.experiments import comparison_definition
 from arena.tournament.formats.swiss import CardLine, Swiss
 from arena.tournament.resumption import with_corrections
 from arena.tournament.rounds import played_format, ranking_of
-from arena.tournament.transfer.definition_checks import without_locations
+from arena.tournament.transfer.checks import without_locations
 from tests.databases import change
 from tests.tournament.corrections.contest import Scripts, contest, play, reckoned, records, tabled, write_bots
 

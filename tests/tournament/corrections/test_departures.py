@@ -5,9 +5,8 @@ import pytest
 from arena.analysis.measures.verification import verify
 from arena.base.enums import DisqualifiedMatches
 from arena.base.errors import UsageError
-from arena.tournament.corrections.absence import disqualify, withdraw
-from arena.tournament.corrections.bots import enter_late, replace_bot
 from arena.tournament.corrections.corrected_tournament import void_matches
+from arena.tournament.corrections.entrants import disqualify, enter_late, replace_bot, withdraw
 from arena.tournament.corrections.undoing import undo_correction
 from arena.tournament.formats.swiss import CardLine
 from arena.tournament.rounds import played_format, ranking_of

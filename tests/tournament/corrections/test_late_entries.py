@@ -7,9 +7,8 @@ import pytest
 
 from arena.analysis.measures.verification import verify
 from arena.base.errors import UsageError
-from arena.tournament.corrections.absence import disqualify, withdraw
-from arena.tournament.corrections.bots import enter_late, replace_bot
 from arena.tournament.corrections.corrected_tournament import void_matches
+from arena.tournament.corrections.entrants import disqualify, enter_late, replace_bot, withdraw
 from arena.tournament.corrections.undoing import undo_correction
 from tests.tournament.corrections.contest import contest, play, reckoned, records, tabled, write_bots
 

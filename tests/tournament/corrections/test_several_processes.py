@@ -9,14 +9,14 @@ import pytest
 
 from arena.analysis.measures.verification import verify
 from arena.store.home import ArenaHome
-from arena.tournament.corrections.absence import disqualify
+from arena.tournament.corrections.entrants import disqualify
 from tests.tournament.corrections.contest import contest, play, records, tabled, write_bots
 
 pytestmark = pytest.mark.slow
 
 KILLED = """
 import os, signal, sys
-from arena.tournament.corrections.absence import disqualify
+from arena.tournament.corrections.entrants import disqualify
 from arena.store.home import ArenaHome
 from arena.store.results import correction_log
 

@@ -13,8 +13,8 @@ from arena.analysis.text.verdict import cycle_text, standings_footer
 from arena.base.enums import DisqualifiedMatches
 from arena.cli.group import run
 from arena.store.results.store import Store
-from arena.tournament.corrections.absence import disqualify, withdraw
 from arena.tournament.corrections.corrected_tournament import void_matches
+from arena.tournament.corrections.entrants import disqualify, withdraw
 from tests.tournament.corrections.contest import contest, play, write_bots
 
 FOUR = ("ann", "bob", "cid", "dan")

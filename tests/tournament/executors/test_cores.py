@@ -10,10 +10,10 @@ from arena.base.records import MatchRecord, TimeControl
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.tournament.executors import cores
-from arena.tournament.executors.cores import CoreLocks
+from arena.tournament.executors import worker_start as cores
 from arena.tournament.executors.executor import Job
 from arena.tournament.executors.local import LocalExecutor
+from arena.tournament.executors.worker_start import CoreLocks
 from benchmarks import zoo_bots as zoo
 from tests.matches import small_match
 

@@ -11,10 +11,11 @@ from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.protocol.messages import Wants
 from arena.sandbox.isolation.sandbox_policy import Isolation
-from arena.tournament.executors import in_process, live_reports
+from arena.tournament.executors import in_process
+from arena.tournament.executors import worker as live_reports
 from arena.tournament.executors.executor import Job
 from arena.tournament.executors.in_process import InProcessExecutor
-from arena.tournament.executors.live_reports import LiveReports
+from arena.tournament.executors.worker import LiveReports
 from tests.matches import small_match
 
 LEGAL = Wants(legal=True, observation=False)

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from arena.tournament.executors import live_reports as live_weight
-from arena.tournament.executors.live_reports import LiveWeight
+from arena.tournament.executors import worker as live_weight
+from arena.tournament.executors.worker import LiveWeight
 from tests.tournament.test_live_writer import live
 
 

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-import arena.tournament.corrections.bots
+import arena.tournament.corrections.entrants
 from arena.analysis.measures.verification import verify
 from arena.base.errors import StoreError
 from arena.store.home import ArenaHome
-from arena.tournament.corrections.absence import disqualify, withdraw
-from arena.tournament.corrections.bots import replace_bot
 from arena.tournament.corrections.corrected_tournament import void_matches
+from arena.tournament.corrections.entrants import disqualify, replace_bot, withdraw
 from arena.tournament.corrections.undoing import undo_correction
-from arena.tournament.transfer.export_writer import DigestChain, whole_export
+from arena.tournament.transfer.export import DigestChain, whole_export
 from arena.tournament.transfer.merging import import_records, merge_home
 from tests.tournament.transfer.played import begin, bot, definition_of, exported, play, play_rounds
 
@@ -28,7 +27,7 @@ SWISS = definition_of("swiss", "abcd", format="swiss", settings={"rounds": 3})
 @pytest.fixture
 def unchecked_bots(monkeypatch):
     """Let programs that don't exist take part."""
-    monkeypatch.setattr(arena.tournament.corrections.bots, "check_entrant", lambda bot, definition: None)
+    monkeypatch.setattr(arena.tournament.corrections.entrants, "check_entrant", lambda bot, definition: None)
 
 
 def plain(home, name="cup"):

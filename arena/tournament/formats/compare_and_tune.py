@@ -1,13 +1,9 @@
-"""Comparison: one bot against another until a sequential test has decided; see ``arena/ratings/sequential.py``.
-
-1. Entrant 0 is the new version, entrant 1 the old one. With more than two players, the old one sits in all other seats.
-2. A round is a batch of encounters. They count in the order of the schedule, up to the one that decides.
-3. If the two bots always play the same matches from an opening, a duplicate encounter does not count.
-"""
+"""The formats of ``arena compare`` and ``arena tune``: a bot against another, variants against their start."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
@@ -16,7 +12,13 @@ from arena.base.errors import DefinitionError
 from arena.base.results import StoredResult, points_of
 from arena.ratings.result_arrays import counting
 from arena.ratings.sequential import Hypotheses, SequentialTest, Verdict
-from arena.tournament.formats.format import Field, Format, Meeting, Round
+from arena.tournament.formats.format import Field, FixedFormat, Format, Meeting, Round
+
+# Comparison: one bot against another until a sequential test has decided; see ``arena/ratings/sequential.py``.
+#
+# 1. Entrant 0 is the new version, entrant 1 the old one, which sits in all other seats of games for more.
+# 2. A round is a batch of encounters. They count in the order of the schedule, up to the one that decides.
+# 3. If the two bots always play the same matches from an opening, a duplicate encounter does not count.
 
 BATCH = 16
 """Encounters in a round: enough to keep many workers busy, few enough that little is played in vain."""
@@ -100,3 +102,49 @@ class Comparison(Format[Hypotheses]):
         new = self.field.bots[0]
         total = sum(points_of(result.ranks, result.bots.index(new)) for result in results)
         return round(total / len(results), 9)
+
+
+# Trials: variants of a bot, each against the one it began with; see ``arena/tournament/tuning.py``.
+#
+# 1. Entrant 0 is the start, which each other entrant meets; it sits in all other seats of games for more.
+# 2. A variant that was drawn several times has as many rounds.
+# 3. Each encounter has an opening of its own: a model of the results takes them as independent.
+
+MAX_DRAWN = 10_000
+"""Rounds of a pass."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialsSettings:
+    """What was drawn.
+
+    Attributes:
+        drawn: how often each variant was; empty if each was drawn once.
+    """
+
+    drawn: Sequence[int] = ()
+
+
+class Trials(FixedFormat[TrialsSettings]):
+    """Every variant meets the start."""
+
+    Settings = TrialsSettings
+    has_fixed_field = True
+    has_own_openings = True
+
+    def check_field(self) -> None:
+        """Raise DefinitionError unless there are a start and a variant, and each variant was drawn."""
+        if self.field.entrants < 2:
+            raise DefinitionError(f"entrants: expected at least 2 in trials, got {self.field.entrants}")
+        drawn = self.field.settings.drawn
+        if drawn and (len(drawn) != self.field.entrants - 1 or min(drawn) < 1 or sum(drawn) > MAX_DRAWN):
+            raise DefinitionError(
+                f"trials.drawn: expected a number from 1 for each variant, together at most {MAX_DRAWN:,}"
+            )
+
+    def rounds(self) -> Iterator[Round]:
+        """Yield a round for each time that a variant was drawn."""
+        drawn = self.field.settings.drawn or [1] * (self.field.entrants - 1)
+        for entrant, times in enumerate(drawn, 1):
+            for _ in range(times):
+                yield Round(((entrant, *[0] * (self.field.players - 1)),))
