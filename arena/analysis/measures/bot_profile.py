@@ -37,16 +37,9 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Meeting(NamedTuple):
-    """A bot and a rival in a match.
+    """A bot and a rival in a match. ``share`` is 1 if the bot came out ahead, 1/2 in a tie, else 0.
 
     Attributes:
-        tournament: the tournament's number in the store.
-        encounter: from 1.
-        game: the game's name.
-        bot: ``name@version``.
-        rival: the same.
-        seat: the bot's.
-        share: 1 if it came out ahead, 1/2 if the two tied, else 0.
         counts: whether it counts for the score.
     """
 
@@ -65,9 +58,7 @@ class HeadToHead:
     """How a bot did against rivals.
 
     Attributes:
-        wins: matches in which it came out ahead.
-        draws: matches in which they tied.
-        losses: matches in which the rival came out ahead.
+        wins: matches in which it came out ahead of the rival.
         duplicates: how many of these matches do not count for the score.
         encounters: how many count for the score.
         score: the mean over encounters of the share of points, from 0 to 1; None without one.
@@ -104,13 +95,7 @@ class HeadToHead:
 def meetings(
     results: Iterable[StoredResult], bots: Collection[str], rivals: Collection[str] | None = None
 ) -> list[Meeting]:
-    """Return every meeting of bots with rivals.
-
-    Args:
-        results: in the order of the schedule, tournament by tournament.
-        bots: ``name@version`` each.
-        rivals: the same; None for all other bots.
-    """
+    """Return every meeting of bots with rivals (None: all others); results come in schedule order, by tournament."""
     listed = list(results)
     openings = [f"{one.opening_hash} {one.bots}" for one in listed]
     found = []
@@ -156,7 +141,6 @@ def head_to_head(met: Iterable[Meeting]) -> HeadToHead:
 
 
 def _pair_score(shares: Sequence[float]) -> PairScore:
-    """Return the score of encounters with these shares of points."""
     mean = fmean(shares)
     variance = sum((share - mean) ** 2 for share in shares) / max(1, len(shares) - 1)
     return PairScore(score=mean, variance=variance, encounters=len(shares))
@@ -177,15 +161,7 @@ MAX_FAULTS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingPoint:
-    """A bot's standing on the leaderboard of a game after a tournament.
-
-    Attributes:
-        game: the game's name.
-        tournament: the tournament's name.
-        at: when it began (UTC, ISO 8601).
-        bots: the number of bots on the leaderboard.
-        standing: the bot's line.
-    """
+    """A bot's standing on the leaderboard of a game after the tournament that began ``at``; ``bots`` is its size."""
 
     game: str
     tournament: str
@@ -199,10 +175,8 @@ class Rival:
     """How a bot did against another, over all tournaments that count.
 
     Attributes:
-        rival: ``name@version``.
         score: the share of points, from 0 to 1, by encounters.
         margin: half the width of its 95 % interval.
-        encounters: their number.
         total: the same, with wins, draws and losses.
     """
 
@@ -218,7 +192,6 @@ class BotProfile:
     """What the store has about a bot.
 
     Attributes:
-        label: ``name@version``.
         history: its rating after each tournament, game by game.
         rivals: the one with the best score first.
         faults: the latest, the last first.
@@ -245,11 +218,7 @@ def known_bots(tournaments: Sequence[StoredTournament]) -> list[str]:
 
 
 def find_labels(text: str, known: Sequence[str]) -> list[str]:
-    """Return the bots that ``name`` (all versions) or ``name@version`` means.
-
-    Raises:
-        UnknownNameError: if there is no such bot.
-    """
+    """Return the bots that ``name`` (all versions) or ``name@version`` means; UnknownNameError if there is none."""
     labels = [label for label in known if text in (label, label.rpartition("@")[0])]
     if not labels:
         raise UnknownNameError("bot", text, known)
@@ -264,14 +233,9 @@ def bot_profile(
     cache_directory: Path | None = None,
     max_matches: int | None = None,
 ) -> BotProfile:
-    """Return the profile of a bot.
+    """Return the profile of a bot: ratings and rivals within the scope, faults in all tournaments.
 
     Args:
-        store: where tournaments are.
-        label: its ``name@version``.
-        scope: the tournaments that count for its ratings and rivals, by default all but comparisons. Its faults are
-            those in all tournaments.
-        cache_directory: where leaderboards are cached; None for no cache.
         max_matches: see ``history_over_tournaments``.
 
     Raises:

@@ -18,12 +18,7 @@ from arena.store.results.store import Store
 
 
 class Score(NamedTuple):
-    """What a bot scored against a rival.
-
-    Attributes:
-        points: a win is a point, a tie half.
-        matches: the number of matches in which they met.
-    """
+    """What a bot scored against a rival: a win is a point, a tie half."""
 
     points: float
     matches: int
@@ -49,11 +44,9 @@ def crosstable_of(
     *,
     cache_directory: Path | None = None,
 ) -> Crosstable:
-    """Return the crosstable of a tournament, or of several.
+    """Return the crosstable of a tournament (its name), or of all tournaments of a scope.
 
     Args:
-        store: where the records are.
-        which: the name of a tournament; or a scope, for all of its tournaments, by default of all but comparisons.
         game: only matches of this game; None for all.
         cache_directory: where standings of finished tournaments are cached; None for no cache.
 
@@ -80,12 +73,7 @@ def crosstable(encounters: Iterable[CountedEncounter]) -> dict[tuple[str, str], 
 
 
 def pair_scores(results: ResultTable, labels: Sequence[str]) -> dict[tuple[str, str], Score]:
-    """Return the score by (bot, rival) of some bots, as ``crosstable`` does of all: from arrays, of a million matches.
-
-    Args:
-        results: of matches.
-        labels: of the bots.
-    """
+    """Return the score by (bot, rival) of some bots, quickly even for a million matches."""
     size = len(labels)
     number = {label: place for place, label in enumerate(labels)}
     place = np.array([*(number.get(label, -1) for label in results.labels), -1], dtype=np.int64)[results.bots]

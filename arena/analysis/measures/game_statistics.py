@@ -25,11 +25,9 @@ STEPS = 50
 
 @dataclass(slots=True)
 class BotTimes:
-    """The times of one bot, all its matches together.
+    """The times of one bot over all its matches.
 
     Attributes:
-        bot: name@version.
-        matches: the number of its matches.
         actions: the number of its own actions, without those of openings.
         wall_seconds: wall time on its clock.
         cpu_seconds: CPU time on turn, children included.
@@ -111,13 +109,7 @@ RESAMPLES = 2000
 
 @dataclass(frozen=True)
 class Share:
-    """A share of matches or points with its 95 % interval, by a bootstrap over encounters.
-
-    Attributes:
-        value: from 0 to 1.
-        low: the lower end.
-        high: the upper end.
-    """
+    """A share (0 to 1) of matches or points with its 95 % interval, by a bootstrap over encounters."""
 
     value: float
     low: float
@@ -129,7 +121,6 @@ class GameStatistics:
     """One game of a tournament.
 
     Attributes:
-        game: its name.
         matches: the number of recorded matches.
         encounters: the number of recorded encounters.
         duplicates: duplicate matches, which their bots always play the same from that opening.
@@ -177,12 +168,7 @@ def _statistics(game: str, kinds: Sequence[CountedEncounter]) -> GameStatistics:
 
 
 def statistics_of_results(game: str, results: ResultTable) -> GameStatistics:
-    """Return the statistics of a game from its results as arrays, of a million matches.
-
-    Args:
-        game: its name.
-        results: one or more.
-    """
+    """Return the statistics of a game, quickly even for a million matches."""
     occurrences, seats = results.match_occurrences, results.bots.shape[1]
     players = (results.bots >= 0).sum(axis=1)
     ranks = np.where(results.bots >= 0, results.ranks, seats + 1)

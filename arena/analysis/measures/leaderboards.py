@@ -38,12 +38,7 @@ _PLACE = "a file of the leaderboard cache"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaderboard:
-    """What a leaderboard shows.
-
-    Attributes:
-        matches: the number of its matches.
-        lines: the best bot first.
-    """
+    """A leaderboard, the best bot first, and the number of its matches."""
 
     matches: int
     lines: tuple[Standing, ...]
@@ -56,14 +51,7 @@ class _NotThereError(Exception):
 def leaderboard(
     store: Store, tournaments: Sequence[StoredTournament], game: str | None, cache_directory: Path | None
 ) -> Leaderboard:
-    """Return the leaderboard of some tournaments.
-
-    Args:
-        store: where they are.
-        tournaments: those that count, the oldest first.
-        game: only matches of this game; None for all.
-        cache_directory: where leaderboards are cached; None for no cache.
-    """
+    """Return the leaderboard of some tournaments, the oldest first, of one game or of all."""
     counting = [tournament for tournament in tournaments if game is None or game in tournament.games]
     if not counting:
         return Leaderboard(matches=0, lines=())
@@ -74,7 +62,7 @@ def leaderboard(
 def _found(
     store: Store, counting: Sequence[StoredTournament], game: str | None, cache_directory: Path | None
 ) -> Leaderboard:
-    """Return the leaderboard without authors, which no file has: who leaves is to be found nowhere."""
+    """Return the leaderboard without authors, which no file may hold: people who leave are deleted everywhere."""
     if cache_directory is None:
         return _compute(store, counting, game)
     path, key = _place_of(cache_directory, store, counting, game)
@@ -99,15 +87,7 @@ def _computed(
 def keep_leaderboard(
     store: Store, tournaments: Sequence[StoredTournament], game: str, cache_directory: Path, table: Standings
 ) -> None:
-    """Keep the leaderboard of some tournaments whose standings were computed for another reason.
-
-    Args:
-        store: where they are.
-        tournaments: those that count, the oldest first.
-        game: only matches of this game count.
-        cache_directory: where leaderboards are cached.
-        table: the standings.
-    """
+    """Cache the leaderboard of some tournaments, the oldest first, whose standings were computed for another reason."""
     if tournaments:
         path, key = _place_of(cache_directory, store, tournaments, game)
         lines = tuple(replace(line, author="", is_author_claimed=False, is_function=False) for line in table.lines)
@@ -143,11 +123,6 @@ def _hash(value: object) -> str:
 
 @lru_cache(maxsize=MAX_KEPT)
 def _read(path: Path, key: str) -> Leaderboard:
-    """Return the leaderboard in a file.
-
-    Raises:
-        _NotThereError: if there are none, or the file has another key.
-    """
     try:
         with open_plain(path) as file:
             content = file.read(MAX_FILE_BYTES)
@@ -171,13 +146,12 @@ POINTS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingSnapshot:
-    """Ratings at some time.
+    """Ratings at some time, the best bot first.
 
     Attributes:
         title: the name of the tournament that had ended, or the number of matches.
-        at: when that tournament began (UTC, ISO 8601), or the number of matches as text.
+        at: when that tournament began, or the number of matches as text.
         matches: the number of matches until then.
-        lines: of the standings, the best bot first.
     """
 
     title: str
@@ -206,10 +180,7 @@ def mu_histories(
 ) -> dict[str, list[tuple[float, float]]]:
     """Return pairs of matches and mu for each bot of a tournament, by the name that tables show.
 
-    Args:
-        store: where the records are.
-        tournament: the tournament.
-        shown_names: by ``name@version``, in the order of the standings, which is kept.
+    ``shown_names`` gives these by ``name@version``; the result keeps its order.
     """
     histories: dict[str, list[tuple[float, float]]] = {shown: [] for shown in shown_names.values()}
     for snapshot in history_of_tournament(store, tournament):
@@ -230,14 +201,10 @@ def history_over_tournaments(
 ) -> list[RatingSnapshot]:
     """Return the leaderboard as it was after each tournament, of one game or of all.
 
-    Each of them rates all matches up to then, so that of a large store all take long.
+    Each of them rates all matches up to then, so that all of a large store take long.
 
     Args:
-        store: where tournaments are.
-        game: only this game; None for all.
-        scope: the tournaments that count, by default all but comparisons.
         after: only as it was after these; by default after each.
-        cache_directory: where the lines of leaderboards are cached; None for no cache.
         max_matches: how many may be rated for all of them together; the earliest are left out first. None for any
             number.
 
@@ -255,7 +222,6 @@ def history_over_tournaments(
 
 
 def _affordable(counting: Sequence[StoredTournament], ends: Sequence[int], max_matches: int | None) -> list[int]:
-    """Return the last of some ends: as many as may be rated."""
     totals = list(accumulate(tournament.recorded for tournament in counting))
     spent = accumulate(totals[end - 1] for end in reversed(ends))
     count = sum(max_matches is None or total <= max_matches for total in spent)

@@ -19,11 +19,6 @@ def leaders_of(store: Store, tournament: StoredTournament, cache_directory: Path
 
     Points decide where all play the same rivals, because they are quick to count; else the format's own ranking, or the
     ratings.
-
-    Args:
-        store: where the tournament is.
-        tournament: the tournament.
-        cache_directory: where standings are cached; None for no cache.
     """
     if tournament.format in EVERYONE_MEETS or not tournament.recorded:
         return first_by_points(store, tournament)
@@ -45,12 +40,7 @@ LATEST = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatestResult:
-    """A tournament with a result, at least of a part of its matches.
-
-    Attributes:
-        listed: the tournament.
-        leaders: who is first.
-    """
+    """A tournament with a result, at least of a part of its matches."""
 
     listed: ListedTournament
     leaders: Leaders
@@ -64,8 +54,6 @@ class Overview:
         place: its directory, or its database if that is on a server.
         tournaments: the number of tournaments, without deleted ones.
         matches: the number of their recorded matches.
-        submitted_bots: the number of submitted bots.
-        running: what is being played.
         latest: the latest results, comparisons included, the last to begin first.
     """
 

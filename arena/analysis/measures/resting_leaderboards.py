@@ -1,7 +1,7 @@
 """Leaderboards that rest: a process that builds many pages shows one again for a while, whatever is recorded meanwhile.
 
-While a ladder is played, every result changes its game's leaderboard, of which the profile of each bot of that game
-shows a line. Where that takes long, computing it for every profile would keep a core busy.
+Each result of a ladder changes the leaderboard of its game, of which every profile shows a line: computing it anew for
+each would keep a core busy.
 """
 
 from __future__ import annotations
@@ -31,12 +31,6 @@ class RestingLeaderboards:
         now: Callable[[], float] = lambda: time.monotonic(),
         worked: Callable[[], float] = lambda: time.process_time(),
     ) -> None:
-        """Begin with none.
-
-        Args:
-            now: the clock.
-            worked: for how long a processor has worked for this process.
-        """
         self._now, self._worked = now, worked
         self._kept: dict[Hashable, _Kept] = {}
 
@@ -64,11 +58,7 @@ _of_this_process: RestingLeaderboards | None = None
 
 
 def let_leaderboards_rest(boards: RestingLeaderboards | None) -> None:
-    """Let leaderboards rest in this process, which builds pages; elsewhere each is that of all records.
-
-    Args:
-        boards: those that rest; None for none, as at first.
-    """
+    """Let leaderboards rest in this process, which builds pages; elsewhere each is that of all records."""
     global _of_this_process
     _of_this_process = boards
 

@@ -35,10 +35,8 @@ class Piece(NamedTuple):
     """Results of some matches of a tournament as arrays.
 
     Attributes:
-        games: the number of each match's game.
         bots: the number of the bot in each seat, -1 in seats that a game doesn't have, shape (matches, seats).
         ranks: of the same, 0 in seats that a game doesn't have, shape (matches, seats).
-        encounters: the number of the encounter.
         openings: the hash of each opening, shape (matches, words).
         actions: the hash of all actions of each match, shape (matches, words).
     """
@@ -52,13 +50,7 @@ class Piece(NamedTuple):
 
     @classmethod
     def of(cls, columns: ResultColumns, labels: dict[str, int], games: dict[str, int]) -> Piece:
-        """Return results as arrays.
-
-        Args:
-            columns: the results.
-            labels: the numbers of the bots; new ones are added.
-            games: the same of the games.
-        """
+        """Return results as arrays; adds new bots and games to their numbers."""
         flat = list(chain.from_iterable(columns.bots))
         for label in set(flat) - labels.keys():
             labels[label] = len(labels)
@@ -115,10 +107,9 @@ class Piece(NamedTuple):
 
 
 class TournamentResults(NamedTuple):
-    """The results of a tournament, in the order of the schedule.
+    """The results of a tournament (its number in the store), in the order of the schedule.
 
     Attributes:
-        tournament: its number in the store.
         labels: the bots (``name@version``) by their numbers.
         games: the games by their numbers.
         pieces: one or more, unless there are no results.
@@ -146,10 +137,9 @@ class TournamentResults(NamedTuple):
 
 
 class _Kept(OrderedDict[tuple[object, ...], TournamentResults]):
-    """The results of finished tournaments of a store, the latest asked for last."""
+    """The results of finished tournaments of a store, the most recently used last."""
 
     def keep(self, key: tuple[object, ...], results: TournamentResults) -> None:
-        """Keep results; those that were not asked for longest make room."""
         self[key] = results
         while sum(sum(len(piece.bots) for piece in one.pieces) for one in self.values()) > MAX_KEPT_MATCHES:
             self.popitem(last=False)
@@ -193,7 +183,7 @@ def widened(columns: NDArray[Any], seats: int, filling: int) -> NDArray[Any]:
 
 
 def _hash_words(texts: Sequence[str]) -> NDArray[np.uint32]:
-    """Return hashes in hexadecimal as numbers, shape (texts, words); other texts are hashed themselves."""
+    """Return hashes in hexadecimal as numbers, shape (texts, words); hashes other texts first."""
     data = b""
     if set(map(len, texts)) == {2 * HASH_BYTES}:
         with suppress(ValueError):
@@ -217,15 +207,7 @@ LATEST_MATCHES = 200
 
 
 class _ReadSoFar(NamedTuple):
-    """What was read of a tournament.
-
-    Attributes:
-        corrections: those there were.
-        last_match: up to which it was read.
-        labels: the numbers of its bots.
-        games: the numbers of its games.
-        piece: the results.
-    """
+    """What was read of a tournament, up to ``last_match``."""
 
     corrections: tuple[Correction, ...]
     last_match: int
@@ -238,11 +220,7 @@ _READ_SO_FAR: WeakKeyDictionary[RecordReader, OrderedDict[tuple[int, str], _Read
 
 
 def results_so_far(store: RecordReader, tournament: StoredTournament) -> TournamentResults:
-    """Return the results of a tournament that is being played.
-
-    Raises:
-        StoreError: if a result is malformed.
-    """
+    """Return the results of a tournament that is being played; StoreError if one is malformed."""
     kept = _READ_SO_FAR.setdefault(store, OrderedDict())
     key = (tournament.number, tournament.created_at)
     earlier = kept.pop(key, None)

@@ -37,13 +37,7 @@ from arena.store.results.values import StoredTournament
 
 
 class CountedMatch(NamedTuple):
-    """One match as tables count it.
-
-    Attributes:
-        bots: ``name@version`` per seat.
-        ranks: per seat.
-        rated: whether it counts for ratings.
-    """
+    """One match as tables count it: bots (``name@version``) and ranks per seat, and whether it counts for ratings."""
 
     bots: tuple[str, ...]
     ranks: tuple[int, ...]
@@ -51,13 +45,7 @@ class CountedMatch(NamedTuple):
 
 
 class CountedEncounter(NamedTuple):
-    """Encounters with equal results, and their number.
-
-    Attributes:
-        game: the game's name.
-        matches: its matches, in the order of the schedule.
-        occurrences: how many encounters had these results.
-    """
+    """Encounters with equal results, their matches in schedule order, and their number."""
 
     game: str
     matches: tuple[CountedMatch, ...]
@@ -65,11 +53,7 @@ class CountedEncounter(NamedTuple):
 
 
 def count_encounters(results: Iterable[StoredResult]) -> list[CountedEncounter]:
-    """Count encounters with equal results.
-
-    Args:
-        results: in the order of the schedule, tournament by tournament.
-    """
+    """Count encounters with equal results; these come in schedule order, tournament by tournament."""
     keys: list[int] = []  # numbers and texts instead of tuples: a million of those keep the garbage collector busy
     openings: list[str] = []
     actions: list[str] = []
@@ -227,7 +211,7 @@ def _numbered(results: TournamentResults, names: Sequence[str], games: Sequence[
 
 
 def _table(pieces: list[tuple[int, Piece]], names: tuple[str, ...], games: tuple[str, ...]) -> ResultTable:
-    """Return the table of pieces, each with the number of its tournament; the list is emptied."""
+    """Return the table of pieces, each with the number of its tournament; empties the list to save memory."""
     seats = max(piece.bots.shape[1] for _, piece in pieces)
     tournament = np.concatenate([np.full(len(piece.bots), number) for number, piece in pieces])
     encounter = np.concatenate([piece.encounters for _, piece in pieces])

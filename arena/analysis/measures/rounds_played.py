@@ -25,15 +25,15 @@ from arena.tournament.rounds import played_format
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BracketDuel:
-    """A duel of a bracket.
+    """A duel of a bracket, its upper and its lower entrant.
 
     Attributes:
-        bots: the upper and the lower entrant; None for the empty place beside a bye, or while the duel before is open.
-        seeds: of both, from 1; None where there is no entrant.
+        bots: None for the empty place of a bye, or while the duel before is open.
+        seeds: from 1; None where there is no entrant.
         score: the encounters that each has won, a drawn one counting half.
         points: of each, in the matches of all encounters.
         winner: who advances; None while that is open.
-        decided_by: what decided it; None while it is open.
+        decided_by: None while it is open.
     """
 
     bots: tuple[str | None, str | None]
@@ -66,7 +66,7 @@ class CardRound:
     """A round of one entrant of a Swiss.
 
     Attributes:
-        rival: whom it met; None without a rival, as in a bye.
+        rival: None without one, as in a bye.
         rival_number: the rival's line in the table, from 1.
         score: what the round counts.
         points: of the entrant and the rival in the matches of their meeting; None without a rival.
@@ -86,10 +86,6 @@ class RoundCard:
 
     Attributes:
         number: its line in the table, from 1, by which other cards name it.
-        rank: in the table.
-        bot: its name.
-        rounds: in order.
-        total: its score.
     """
 
     number: int
@@ -157,10 +153,9 @@ _DEPARTURES = {CorrectionKind.WITHDRAW: "withdrawn", CorrectionKind.DISQUALIFY: 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedMeeting:
-    """The entrants of a pairing in one round.
+    """The entrants of a pairing in one round, in the seats of the first match.
 
     Attributes:
-        bots: their names, in the seats of the first match.
         points: of each, in all matches recorded so far.
         recorded: matches with a result.
         scheduled: matches of the meeting; 0 if a correction has taken all of them out of the schedule.
@@ -177,9 +172,6 @@ class PlayedRound:
     """A round.
 
     Attributes:
-        number: from 1.
-        games: what is played in it.
-        meetings: in the order of the schedule.
         byes: the names of entrants who have a bye.
         absent: the names of entrants who have withdrawn or are disqualified.
     """
@@ -223,8 +215,6 @@ def rounds_played(store: Store, tournament: StoredTournament, first: int = 1, la
     """Return the rounds of a tournament, with the bracket or the cards that its format has.
 
     Args:
-        store: where its schedule and results are.
-        tournament: the tournament.
         first: the first round to return; 0 for the current one, -1 for the one before it, and so on.
         last: the last round to return; by default the last one in the schedule, or the current one if ``first`` is
             counted from it.
@@ -259,7 +249,6 @@ def _departed(tournament: StoredTournament) -> dict[str, str]:
 def _status(
     tournament: StoredTournament, planned: Format[Any] | None, last: int, current: int, departed: Mapping[str, str]
 ) -> str:
-    """Return the state of a tournament in a few words."""
     if isinstance(planned, Knockout) and (winner := planned.winner()) is not None:
         name = planned.field.names[winner]
         return f"winner: {name} ({departed[name]})" if name in departed else f"winner: {name}"
@@ -281,8 +270,6 @@ def _format_with_tables(store: Store, tournament: StoredTournament) -> Format[An
 
 @dataclass
 class _Meeting:
-    """A meeting while its matches are counted."""
-
     seats: tuple[int, ...]
     games: set[int] = field(default_factory=set)
     recorded: int = 0

@@ -27,10 +27,7 @@ class BalanceLine:
     """One kind of balance.
 
     Attributes:
-        game: the game's name.
         kind: what is counted.
-        least: the smallest count.
-        most: the largest count.
         imbalance: the distance of the worst count from a fair one, in matches.
         worst: the entrants with the worst count, as text.
     """
@@ -44,8 +41,6 @@ class BalanceLine:
 
 
 class _Counts:
-    """The counts of one game."""
-
     def __init__(self) -> None:
         self.players = 2
         self.matches: Counter[int] = Counter()
@@ -71,11 +66,6 @@ def seatings_of(lines: Iterable[ScheduledMatch]) -> Seatings:
 
 def schedule_balance(seatings: Seatings, games: Sequence[str], names: Sequence[str]) -> list[BalanceLine]:
     """Count the matches of each entrant: in total, in each seat, against each rival, and acting right after each rival.
-
-    Args:
-        seatings: the schedule.
-        games: the names of the games.
-        names: of the entrants.
 
     Returns:
         For each game that is played, a line for each kind of balance. Fair is: for matches and meetings the mean, for
@@ -156,14 +146,7 @@ MATCH_OVERHEAD_SECONDS = 0.0003
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameTimes:
-    """How long matches of one game of a tournament have taken.
-
-    Attributes:
-        game: the game's name.
-        players: of the game.
-        seconds: of each match.
-        actions: how many actions the bots chose, of each match.
-    """
+    """How long matches of one game have taken, and how many actions their bots chose, match by match."""
 
     game: str
     players: int
@@ -178,12 +161,7 @@ class GameTimes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """An estimate of the time for matches played one after another.
-
-    Attributes:
-        seconds: the estimate.
-        interval: of 95 %; None if a game has a single match.
-    """
+    """An estimate of the time for matches played one after another; no 95 % interval if a game has one match."""
 
     seconds: float
     interval: tuple[float, float] | None
@@ -210,14 +188,7 @@ def _latest(store: Store, game: str) -> Iterable[MatchRecord]:
 
 
 def times_of(records: Iterable[MatchRecord], game: str, players: int, start_seconds: float = 0.0) -> GameTimes:
-    """Return how long matches of a game have taken.
-
-    Args:
-        records: of the matches.
-        game: the game's name.
-        players: of the game.
-        start_seconds: what starting bots adds to each match.
-    """
+    """Return how long matches of a game have taken; ``start_seconds`` is what starting bots adds to each."""
     actions = [[seconds for seconds in record.wall_seconds if seconds is not None] for record in records]
     return GameTimes(
         game=game,
@@ -228,12 +199,7 @@ def times_of(records: Iterable[MatchRecord], game: str, players: int, start_seco
 
 
 def estimate(times: Sequence[GameTimes], matches: Sequence[float]) -> Estimate:
-    """Estimate how long matches take, one after another.
-
-    Args:
-        times: of each game, with at least one match.
-        matches: how many are to be played of each game.
-    """
+    """Estimate how long that many matches of each game take, one after another. Each game has at least one time."""
     mean = sum(count * own.mean_seconds for own, count in zip(times, matches, strict=True))
     fewest = min(len(own.seconds) for own in times)
     if fewest < 2:
@@ -249,7 +215,7 @@ def estimate(times: Sequence[GameTimes], matches: Sequence[float]) -> Estimate:
 def bound_seconds(times: Sequence[GameTimes], matches: Sequence[float], control: TimeControl) -> float | None:
     """Return how long matches take, one after another, if bots use all their time; None if it is not limited.
 
-    A match is taken to have as many actions as the longest that has been played.
+    It assumes that every match has as many actions as the longest that has been played.
     """
     total = 0.0
     for own, count in zip(times, matches, strict=True):

@@ -36,14 +36,12 @@ class Standing:
     Attributes:
         label: ``name@version``.
         bot: the name that tables show.
-        rating: TrueSkill.
         rank: by exposure; bots with equal exposure share it.
         margin: half the width of the 95 % interval of mu relative to the field, by a bootstrap over encounters; None
             before the first rated match.
         rank_interval: the 95 % interval of its rank by mu; None before the first rated match.
         los: the likelihood of superiority over the next bot, from 0 to 1; None for the last.
-        group: bots with the same letter can't be told apart from the first of them.
-        matches: the number of its matches.
+        group: bots with the same letter are tied with the first of them.
         finish_counts: how many matches it finished 1st, 2nd, …; ties count at their shared rank.
         wins: matches in which it alone was first.
         draws: matches in which it shared the first rank.
@@ -51,8 +49,8 @@ class Standing:
         seat_matches: its matches by seat.
         seat_points: its points by seat.
         faults: the number of its forfeits by kind.
-        author: whose it is; without an owner, who wrote it by its bot.toml; empty when unknown.
-        is_author_claimed: whether the author is known by the words of the bot alone.
+        author: its owner; without one, the author that its bot.toml names; empty when unknown.
+        is_author_claimed: whether only the bot itself names the author.
         is_function: whether it is a Python function, which plays without isolation.
     """
 
@@ -105,17 +103,16 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standings(Tabular):
-    """A whole table.
+    """A whole table, the best bot first.
 
     Attributes:
-        lines: the best bot first.
         players: the most players in a match; 2 before the first match.
         matches: the number of recorded matches.
         rated: how many of these count for the ratings.
         fitted: the ratings with their errors.
         consistency: whether a single rating for each bot fits the results.
         first_seat_share: points per match of seat 0, over all bots; None before the first match.
-        scheduled: the number of matches in the schedule as far as it is known; None for a leaderboard.
+        scheduled: the number of matches in the schedule so far; None for a leaderboard.
         is_finished: whether no round follows.
         corrections: the tournament's log of corrections; empty for a leaderboard.
         adjudicated: how many of the matches ended at the limit of plies; 0 for a leaderboard.
@@ -145,8 +142,6 @@ class Standings(Tabular):
 
 
 class _Tally(NamedTuple):
-    """The counts of one bot; see ``Standing``."""
-
     matches: int = 0
     finish_counts: tuple[int, ...] = ()
     wins: int = 0
@@ -190,11 +185,9 @@ def standings(
 
 
 def without(table: Standings, left_out: Collection[str]) -> Standings:
-    """Return a table without the lines of some bots; the ranks of the others close up.
+    """Return a table without the lines of some bots (``name@version``); the ranks of the others close up.
 
-    Args:
-        table: whose ratings stay as they are: the results against these bots count.
-        left_out: ``name@version`` each.
+    All ratings stay as they are: the results against these bots count.
     """
     lines = [line for line in table.lines if line.label not in left_out]
     if len(lines) == len(table.lines):
@@ -224,7 +217,6 @@ def rated_encounters(encounters: Iterable[CountedEncounter]) -> Counter[Encounte
 
 
 def _tallies(results: ResultTable) -> dict[str, _Tally]:
-    """Return the counts of every bot."""
     bots, seats = len(results.labels), results.bots.shape[1]
     occurrences = results.match_occurrences
     players = (results.bots >= 0).sum(axis=1)
@@ -269,7 +261,6 @@ def _lines(
     faults: Mapping[str, Mapping[str, int]],
     shown_names: Mapping[str, str],
 ) -> tuple[Standing, ...]:
-    """Return the lines of the table, the best bot first."""
     ratings = dict(zip(fitted.names, fitted.ratings, strict=True))
     margins = dict(zip(fitted.names, fitted.margins().tolist(), strict=True))
     rank_intervals = dict(zip(fitted.names, fitted.rank_intervals(), strict=True))
@@ -310,7 +301,7 @@ def _los_function(fitted: FittedEncounters) -> Callable[[str, str], float]:
 
 
 def _groups(labels: Sequence[str], los: Callable[[str, str], float]) -> list[str]:
-    """Return the letter of each bot's group: from its first bot down to the last that can't be told apart from it."""
+    """Return the letter of each bot's group: from its first bot down to the last that is tied with it."""
     first, number, groups = 0, 0, []
     for position, label in enumerate(labels):
         if position and los(labels[first], label) >= SURE:

@@ -1,7 +1,7 @@
-"""The standings of a store, with a cache for finished tournaments, whose records don't change any more.
+"""The standings of a store, with a cache for finished tournaments that take long to rate.
 
-Only standings that took long to compute are cached. The key of a file says from which records and by which code they
-were computed; where the file can't be read, or has another key, they are computed again.
+The key of a cached file names the records and the code that it was computed from; a file that is unreadable or has
+another key is computed again.
 """
 
 from __future__ import annotations
@@ -32,12 +32,9 @@ def standings_of(
     *,
     cache_directory: Path | None = None,
 ) -> Standings:
-    """Return the standings of a tournament, or the leaderboard of several.
+    """Return the standings of a tournament (its name), or the leaderboard of all tournaments of a scope.
 
     Args:
-        store: where the records are.
-        which: the name of a tournament; or a scope, for the leaderboard of its tournaments, by default of all but
-            comparisons.
         game: only matches of this game; None for all.
         cache_directory: where standings of finished tournaments are cached; None for no cache.
 
@@ -61,15 +58,7 @@ def tournament_standings(
     game: str | None = None,
     cache_directory: Path | None = None,
 ) -> Standings:
-    """Return the standings of a tournament.
-
-    Args:
-        store: where the records are.
-        stored: the tournament.
-        results: returns its results, if they are needed.
-        game: only matches of this game; None for all.
-        cache_directory: where standings of finished tournaments are cached; None for no cache.
-    """
+    """Return the standings of a tournament, of one game or of all; calls ``results`` only if they are not cached."""
     if game is not None or cache_directory is None:
         table = _compute(store, stored, game, results)
     else:
@@ -87,12 +76,7 @@ def tournament_standings(
 
 
 def unlisted(tournaments: Collection[StoredTournament], game: str | None = None) -> frozenset[str]:
-    """Return the bots without a line in a leaderboard: those that have none in the table of any of its tournaments.
-
-    Args:
-        tournaments: those that count.
-        game: only those with this game; None for all.
-    """
+    """Return the bots without a line in a leaderboard: those that have none in the table of any of its tournaments."""
     counting = [tournament for tournament in tournaments if game is None or game in tournament.games]
     listed = frozenset(label for tournament in counting for label in tournament.listed_names)
     return frozenset(label for tournament in counting for label in tournament.left_out) - listed
@@ -101,7 +85,7 @@ def unlisted(tournaments: Collection[StoredTournament], game: str | None = None)
 def _adjudicated(store: Store, tournament: StoredTournament) -> int:
     """Return how many matches of a tournament ended at the limit of plies.
 
-    Of a large one every record is looked at, so the games are asked first whether they can be that long.
+    Counting reads every record, so first ask the games whether their matches can be that long.
     """
     definition = tournament.definition
     if tournament.recorded > MANY_RECORDS and all(
@@ -112,7 +96,7 @@ def _adjudicated(store: Store, tournament: StoredTournament) -> int:
 
 
 def _longest_match(choice: GameChoice) -> int | None:
-    """Return the most plies of a match of a game that comes with the arena; None for other games."""
+    """Return the most plies of a match of a built-in game; None for other games."""
     from arena.games import GAMES, make_game  # not needed for other standings
 
     space = make_game(choice.game, **choice.options).space() if choice.game in GAMES else None
@@ -143,13 +127,7 @@ def _compute(
 
 
 def cached_standings(directory: Path, tournament: StoredTournament, compute: Callable[[], Standings]) -> Standings:
-    """Return the standings of a tournament from the cache, or compute them.
-
-    Args:
-        directory: where the cache is.
-        tournament: the tournament.
-        compute: computes its standings.
-    """
+    """Return the standings of a tournament from the cache, or compute them."""
     if tournament.finished_at is None:
         return compute()
     times = (tournament.created_at, tournament.finished_at)

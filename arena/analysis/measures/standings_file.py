@@ -1,8 +1,7 @@
 """The file of the standings cache: one line of JSON, the draws of the bootstrap as plain numbers, and a digest.
 
-A home may belong to another user, so nothing in the file is trusted: it must be a plain file of a bounded size, every
-value must have its type, and the parts must fit together. Any other file is ignored, and the standings are computed.
-The digest tells a file that a disk has damaged.
+Another user may own the home, so the file is untrusted: it must be a plain file of a bounded size, every value must
+have its type, and the parts must fit together. Any other file is ignored. The digest detects damage on disk.
 """
 
 from __future__ import annotations
@@ -41,8 +40,6 @@ Key = tuple[str, int, str, str, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
-    """The line of JSON."""
-
     layout: int
     key: Sequence[Any]
     lines: Sequence[Any]
@@ -59,12 +56,7 @@ class _Line:
 
 
 def read_standings(path: Path, key: Key) -> Standings | None:
-    """Return the standings in a file; None if there are none, or their key differs.
-
-    Args:
-        path: the file.
-        key: the key that they must have.
-    """
+    """Return the standings in a file; None if there are none, or their key differs."""
     try:
         parts = _read_parts(path, key)
         return None if parts is None else _standings(*parts)
@@ -73,11 +65,6 @@ def read_standings(path: Path, key: Key) -> Standings | None:
 
 
 def _standings(line: _Line, data: bytes) -> Standings:
-    """Return the standings of a file.
-
-    Raises:
-        StoreError: if a value is malformed, or the parts do not fit together.
-    """
     draws = np.frombuffer(data, dtype="<f8")
     fitted = FittedEncounters(
         names=line.names,
@@ -134,12 +121,7 @@ def _consistency(stored: Mapping[str, Any]) -> Consistency:
 
 
 def _read_parts(path: Path, key: Key) -> tuple[_Line, bytes] | None:
-    """Return the line and the bytes behind it; None unless it is a plain file of exactly these, and has the key.
-
-    Raises:
-        OSError: if the file can't be read.
-        StoreError: if the line is malformed.
-    """
+    """Return the line and the bytes behind it; None unless it is a plain file of exactly these, and has the key."""
     with open_plain(path) as file:
         size_bytes = os.fstat(file.fileno()).st_size
         text = file.readline(MAX_LINE_BYTES)
@@ -153,11 +135,7 @@ def _read_parts(path: Path, key: Key) -> tuple[_Line, bytes] | None:
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a plain file to read: no link, pipe or directory.
-
-    Raises:
-        OSError: if it can't be opened, or is something else.
-    """
+    """Open a plain file to read; OSError for a link, pipe or directory."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return os.fdopen(descriptor, "rb")
@@ -171,11 +149,6 @@ def digest_of(content: bytes) -> bytes:
 
 
 def _json(text: bytes) -> Any:
-    """Return the value of a line.
-
-    Raises:
-        StoreError: if it is not JSON.
-    """
     try:
         return from_json_text(text.decode(), _PLACE)
     except UnicodeDecodeError as error:

@@ -58,7 +58,7 @@ def _log_problems(log: tuple[Correction, ...]) -> Iterator[str]:
 
 
 def _line_problems(store: Store, tournament: StoredTournament, skipped: set[int], aside: set[int]) -> Iterator[str]:
-    """Yield what is wrong with matches: one is missing, is of a bot out of the table, or is not in the schedule."""
+    """Yield matches that are missing, have a bot outside the table, or are not in the schedule."""
     recorded = store.recorded_matches(tournament)
     annulled = {
         c.details.entrant: c.number
@@ -88,12 +88,7 @@ RATING_TOLERANCE = 0.02
 
 
 class Verification(NamedTuple):
-    """The result of verifying a tournament.
-
-    Attributes:
-        checked: the number of records that were checked.
-        problems: a sentence for each problem.
-    """
+    """The number of records that were checked, and a sentence for each problem."""
 
     checked: int
     problems: list[str]
@@ -105,7 +100,6 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
     If something is recorded or corrected meanwhile (``is_settled``), the ratings are not compared.
 
     Args:
-        home: where it is.
         tournament: the tournament, or its name.
 
     Raises:
@@ -155,7 +149,7 @@ def is_settled(home: ArenaHome, tournament: StoredTournament) -> bool:
 def _seat_problems(
     home: ArenaHome, tournament: StoredTournament, bots_of: Mapping[int, Sequence[str]]
 ) -> Iterator[str]:
-    """Yield the matches that others have played than the schedule says."""
+    """Yield the matches that other bots have played than the schedule has."""
     entrants = tournament.definition.entrants
     for line in home.store.schedule(tournament):
         wanted = [entrants[k].label for k in line.seats]

@@ -5,7 +5,7 @@
    and Influence in Regression", 1982, chapter 3). The fit gives each result a Gaussian likelihood term, so taking terms
    away is a linear system and no new fit.
 2. How surprising an encounter is, is the probability that the ratings give to points at least as far from what they
-   expect. Of two bots that is a closed form; of more it is counted in drawn performances.
+   expect: a closed form for two bots, counted in drawn performances for more.
 """
 
 from __future__ import annotations
@@ -33,14 +33,7 @@ DRAWS = 4000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedMatch:
-    """A match of the bot that counts for ratings.
-
-    Attributes:
-        match: its number.
-        encounter: the number of its encounter.
-        bots: ``name@version`` per seat.
-        ranks: per seat.
-    """
+    """A match of the bot that counts for ratings: ``name@version`` and rank per seat."""
 
     match: int
     encounter: int
@@ -50,11 +43,9 @@ class RatedMatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgainstRival:
-    """A bot's matches with a rival.
+    """A bot's matches with a rival, those that count for ratings.
 
     Attributes:
-        rival: ``name@version``.
-        matches: those that count for ratings.
         points: scored in them against this rival.
         expected_points: what the ratings expect of them.
         influence: how much higher the bot's rating is because of them; None if that is not known.
@@ -89,13 +80,7 @@ class Surprise:
 
 
 def rated_matches_of(store: Store, tournament: StoredTournament, bot: str) -> list[RatedMatch]:
-    """Return the matches of a bot that count for ratings, in order.
-
-    Args:
-        store: where they are.
-        tournament: the tournament.
-        bot: ``name@version``.
-    """
+    """Return the matches of a bot (``name@version``) that count for ratings, in order."""
     own = list(store.matches_of([bot], within=tournament).numbered_results())
     openings = [f"{result.opening_hash} {result.bots}" for _, result in own]
     is_rated = counting(openings, [result.actions_hash for _, result in own])
@@ -109,14 +94,7 @@ def rated_matches_of(store: Store, tournament: StoredTournament, bot: str) -> li
 def against_rivals(
     bot: str, matches: Sequence[RatedMatch], fitted: FittedEncounters, results: ResultTable
 ) -> list[AgainstRival]:
-    """Return what a bot's matches with each rival were, those with the largest influence first.
-
-    Args:
-        bot: ``name@version``.
-        matches: of the bot.
-        fitted: the ratings.
-        results: of all bots, from which they were made.
-    """
+    """Return a bot's matches with each rival, those with the largest influence first; ``results`` are of all bots."""
     number = {label: place for place, label in enumerate(fitted.names)}
     points: dict[str, float] = {}
     counts: dict[str, int] = {}
@@ -181,7 +159,6 @@ class _Group:
     terms: list[tuple[list[int], Floats, Floats]]
 
     def add(self, members: Sequence[int], precision: Floats, pull: Floats) -> None:
-        """Add a result."""
         places = [self.place.setdefault(member, len(self.place)) for member in members]
         self.terms.append((places, precision, pull))
 
@@ -201,14 +178,7 @@ class _Group:
 
 
 def surprises(bot: str, matches: Sequence[RatedMatch], fitted: FittedEncounters, count: int) -> list[Surprise]:
-    """Return the most surprising encounters of a bot, the most surprising first.
-
-    Args:
-        bot: ``name@version``.
-        matches: of the bot, in order.
-        fitted: the ratings.
-        count: how many to return.
-    """
+    """Return at most ``count`` encounters of a bot, the most surprising first."""
     chances = _Chances(bot, fitted)
     kinds: dict[tuple[tuple[str, ...], int, int], list[tuple[RatedMatch, ...]]] = {}
     for _, group in groupby(matches, lambda match: match.encounter):
@@ -246,7 +216,6 @@ class _Chances:
         self._known: dict[tuple[str, ...], Floats] = {}
 
     def steps(self, match: RatedMatch) -> int:
-        """Return the points of the bot in a match, in steps."""
         mine = match.ranks[match.bots.index(self._bot)]
         return sum(2 * (rank > mine) + (rank == mine) for rank in match.ranks) - 1
 

@@ -1,4 +1,4 @@
-"""Boards as SVG without a style sheet, so that they can stand anywhere: in a notebook, or in a file of their own.
+"""Boards as SVG without a style sheet, for notebooks and files of their own.
 
 Lines and text have the colour of the text around the board, and seats have colours that are as visible on white as on
 black. Marks of different seats differ in shape as well.
@@ -65,7 +65,6 @@ def _rect(canvas: Canvas, x: float, y: float, width: float, height: float, style
 
 
 def _area(style: str) -> str:
-    """Return how an area of a style is filled and bordered."""
     colour = _seat_colour(style)
     if colour:
         return f'fill="{colour}" fill-opacity=".5" stroke="currentColor" stroke-width=".04"'
@@ -144,13 +143,7 @@ def _seat_colour(style: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A state of a game, drawn; notebooks show it.
-
-    Attributes:
-        game: the rules.
-        state: one of its states.
-        width_pixels: the longer side of the picture.
-    """
+    """A state of a game, drawn; notebooks show it. ``width_pixels`` is the longer side."""
 
     game: Game[Any]
     state: Any

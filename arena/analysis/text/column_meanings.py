@@ -68,11 +68,7 @@ _OF_OTHER_TABLES: Mapping[str, str] = {
 
 
 def meaning_of(key: str) -> str:
-    """Return what a column means; empty if the heading says it all.
-
-    Args:
-        key: of the column.
-    """
+    """Return what a column means, by its key; empty if the heading explains it."""
     return _MEANINGS.get(key) or _MEANINGS.get(re.sub(r"_\d+(?=_|$)", "_n", key), "")
 
 

@@ -26,12 +26,7 @@ COLUMNS = (
 
 
 def corrections_table(corrections: Sequence[Correction], set_aside: Counter[int]) -> tuple[Sequence[Column], list[Row]]:
-    """Return the log as a table.
-
-    Args:
-        corrections: the oldest first.
-        set_aside: how many records each of them has set aside, by its number; 0 for one that is missing.
-    """
+    """Return the log as a table, the oldest first; ``set_aside`` counts the records set aside by correction number."""
     undone = undone_by(corrections)
     rows: list[Row] = [
         {

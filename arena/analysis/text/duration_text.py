@@ -22,13 +22,7 @@ MEASURED_COLUMNS = [
 
 
 def measured_rows(times: Sequence[GameTimes], matches: Sequence[float] | None, workers: int) -> list[Row]:
-    """Return a row for each game.
-
-    Args:
-        times: of each game.
-        matches: how many are to be played of each; None for a tournament without end.
-        workers: matches at a time.
-    """
+    """Return a row for each game; ``matches`` are to be played of each, None for a tournament without end."""
     rows: list[Row] = []
     for number, own in enumerate(times):
         count = None if matches is None else matches[number]
@@ -56,8 +50,6 @@ def time_sentences(
     Args:
         times: of each game, with at least one match.
         matches: how many are to be played of each game; None for a tournament without end.
-        workers: matches at a time.
-        control: the time rules.
         played: where the matches come from, as in "32 recorded matches".
     """
     each = ", ".join(f"{own.game} {1000 * own.mean_seconds:.1f} ms" for own in times)

@@ -70,11 +70,7 @@ def drawing_or_reason(game: Game[Any], state: Any) -> Drawing:
 
 
 def checked_drawing(game: Game[Any], state: Any) -> Drawing:
-    """Return the drawing of a state.
-
-    Raises:
-        GameError: if the game has drawn what viewers can't draw.
-    """
+    """Return the drawing of a state; GameError if viewers can't draw it."""
     drawing = game.drawing(state)
     problem = drawing_problem(drawing)
     if problem:
@@ -85,13 +81,10 @@ def checked_drawing(game: Game[Any], state: Any) -> Drawing:
 def owned_shapes(drawings: Sequence[Sequence[Shape]], seats: Sequence[int]) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the shapes of each drawing; a mark is ``("mark", x, y, radius, seat, text)``.
 
-    The text of a mark is the number that the game gives it; in a drawing without such numbers, its place in the order
-    of the marks. A label that appears beside the board after an action, such as the place of a line, gets a mark of its
-    own, and both move away from the board until they are clear of earlier ones.
-
-    Args:
-        drawings: of the states before the first action and after each one.
-        seats: that acted, one fewer than drawings.
+    The drawings are of the states before the first action and after each; ``seats`` are those that acted. The text of a
+    mark is the number that the game gives it, or else its place in the order of the marks. A label that appears outside
+    the board after an action, such as the place of a line, gets a mark of its own, and both move outwards until they
+    are clear of earlier ones.
     """
     owners: dict[_Place, tuple[int | None, int]] = {}
     first_labels = {shape for shape in drawings[0] if shape[-1] == _LABEL}
@@ -109,7 +102,7 @@ def owned_shapes(drawings: Sequence[Sequence[Shape]], seats: Sequence[int]) -> I
 
 
 def _free_lane(place: _Place, lanes: Mapping[_Place, int]) -> int:
-    """Return the nearest lane beside the board in which a label does not cover another."""
+    """Return the nearest lane along the board in which a label does not cover another."""
     along, across = (0, 1) if place[1] < 0 else (1, 0)
     beside = (other for other in lanes if other[across] == place[across])
     taken = {lanes[other] for other in beside if abs(other[along] - place[along]) < _LABEL_ROOM}
@@ -141,7 +134,6 @@ def _place(shape: Sequence[Any]) -> _Place:
 
 
 def _beyond(place: _Place, distance: float) -> _Place:
-    """Return a place farther away from the board."""
     x, y = place
     return (x, round(y - distance, 3)) if y < 0 else (round(x - distance, 3), y)
 
@@ -186,13 +178,7 @@ def _corners(shape: Sequence[Any]) -> Sequence[Any]:
 
 
 def outline_of(action: Any, new: Sequence[Any], shapes: Sequence[Any]) -> Sequence[Any] | None:
-    """Return the shape that shows where the last action was; None if the drawing does not show it.
-
-    Args:
-        action: the last action.
-        new: the shapes that appeared after it.
-        shapes: all shapes of the match.
-    """
+    """Return the shape that shows where the last action was, of those that appeared after it; None without one."""
     square = as_square(action)
     boards = (shape for shape in shapes if shape[0] == "rect" and shape[-1] == _BOARD)
     if square is not None and any(0 < square[0] - x <= w and 0 < square[1] - y <= h for _, x, y, w, h, _ in boards):
@@ -238,11 +224,7 @@ class MatchChoice:
         return [candidate.match for candidate in sorted(self._seen, key=key)]
 
     def first_to_open(self, best: Iterable[str]) -> int | None:
-        """Return the last match of the two best bots, or the last of all; None without a match.
-
-        Args:
-            best: ``name@version``, the best first.
-        """
+        """Return the last match of the two best bots, or the last of all; None without a match."""
         top = set(list(best)[:2])
         return next(
             (candidate.match for candidate in reversed(self._seen) if top <= candidate.pairing),

@@ -30,14 +30,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HtmlCell:
-    """A cell of a table.
-
-    Attributes:
-        html: its contents.
-        is_number: whether it is right-aligned.
-        style: more declarations.
-        title: what a pointer shows, as text.
-    """
+    """A cell of a table; a pointer shows its title, and ``style`` adds declarations."""
 
     html: str
     is_number: bool = False
@@ -46,13 +39,7 @@ class HtmlCell:
 
 
 def table(headings: Sequence[HtmlCell], rows: Sequence[Sequence[HtmlCell]], label: str) -> str:
-    """Return a table that scrolls by itself.
-
-    Args:
-        headings: of the columns.
-        rows: the cells of each; a row with fewer cells than columns is one cell that spans all.
-        label: what the table is, for screen readers.
-    """
+    """Return a table that scrolls by itself; one cell spans a row with fewer cells. Screen readers read the label."""
     head = "".join(_element("th", cell, f"{SOFT};font-weight:400;vertical-align:bottom") for cell in headings)
     body = "\n".join(_row(cells, len(headings)) for cells in rows)
     return (
@@ -105,11 +92,6 @@ class IntervalScale:
     """Draws the intervals of all lines of a table on one scale."""
 
     def __init__(self, lines: Sequence[Standing]) -> None:
-        """Choose the scale.
-
-        Args:
-            lines: all that are to be drawn.
-        """
         ends = [line.rating.mu + side * (line.margin or 0.0) for line in lines for side in (-1, 1)]
         self._low = min(ends, default=0.0)
         self._span = max(max(ends, default=1.0) - self._low, 1e-9)
@@ -206,7 +188,6 @@ def _seats_table(record: MatchRecord) -> str:
 
 
 def _key(seat: int) -> str:
-    """Return the mark of a seat, as on the board."""
     return f'<svg width="14" height="14" viewBox="-1.2 -1.2 2.4 2.4" aria-hidden="true">{mark(0, 0, 1, seat)}</svg>'
 
 

@@ -1,8 +1,8 @@
 """Plots, with matplotlib, from plain values. Needs the extra ``plots``; imported only where a plot is made.
 
-Up to eight lines have a colour, a dash pattern and a marker each, and their names at their ends; the colours can be
-told apart with all common kinds of colour vision (Okabe and Ito, 2008). No palette tells more apart, so more lines
-become small multiples: each in a plot of its own, with all others in grey behind it.
+Up to eight lines have a colour, a dash pattern and a marker each, and their names at their ends; the colours are
+distinct for all common kinds of colour vision (Okabe and Ito, 2008). No palette has more, so more lines become small
+multiples: each in a plot of its own, with all others in grey behind it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _STYLE: Any = {
 
 
 def _styled(draw: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
-    """Return a function that draws in our style; texts take part of it when they are made."""
+    """Return a function that draws in our style; matplotlib styles texts when it makes them."""
 
     @wraps(draw)
     def draw_in_style(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> Any:
@@ -106,7 +106,6 @@ def history_plot(
     """Return a line for each name: in one plot if there are few, else in small multiples.
 
     Args:
-        title: of the whole.
         histories: pairs of x and y by name; in a list of more than ``MAX_MULTIPLES`` the last ones are left out.
         x_label: what x is, with its unit.
         y_label: what y is, with its unit.
@@ -249,7 +248,6 @@ class ParameterPanel(NamedTuple):
     """What a plot shows of a parameter.
 
     Attributes:
-        name: the parameter's.
         means: value, mean score, and half of its 95 % interval, of the trials near this value.
         model: value and score by the model, the other parameters being those of the result.
         start: the value before.
@@ -294,7 +292,6 @@ def _figure(title: str, width: float = 8.0, height: float = 4.0) -> tuple[Any, A
 
 
 def _legend(axes: Any) -> None:
-    """Put the legend between the title and the plot."""
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         axes.legend(handles, labels, loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=8, handletextpad=0.2)
@@ -316,12 +313,7 @@ def _short(bot: str) -> str:
 
 
 def rendered(figure: Any, image_format: str) -> bytes:
-    """Return a figure as the bytes of a file, and close it.
-
-    Args:
-        figure: from one of the functions above.
-        image_format: "svg" or "png".
-    """
+    """Return a figure as the bytes of an "svg" or "png" file, and close it."""
     out = io.BytesIO()
     metadata = {"Date": None} if image_format == "svg" else None
     with pyplot.rc_context(_STYLE), warnings.catch_warnings():

@@ -26,12 +26,7 @@ FRACTIONS = {0.25: "¼", 0.5: "½", 0.75: "¾"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """What a text is drawn with.
-
-    Attributes:
-        width: the maximum cells of a line; None for as many as it needs.
-        is_ascii: whether the output has no other characters than ASCII.
-    """
+    """The maximum cells of a line (None: no limit), and whether the output takes only ASCII."""
 
     width: int | None = None
     is_ascii: bool = False
@@ -75,12 +70,8 @@ def round_cards_text(
 ) -> str:
     """Return the cards of a Swiss as a crosstable by rounds, in several blocks if it is too wide.
 
-    A cell is the rival's number and the score against it; the score after the round is below it.
-
-    Args:
-        cards: in the order of the table.
-        style: what it is drawn with.
-        departed: a word for how entrants have left, by name; it is below the name.
+    A cell is the rival's number and the score against it; the score after the round is below it. ``departed`` gives a
+    word by name for how entrants have left, which is below the name.
     """
     cells = [[(_card_cell(line, style), style.number(line.total)) for line in card.rounds] for card in cards]
     rounds = len(cells[0]) if cells else 0
@@ -113,13 +104,7 @@ def _card_cell(line: CardRound, style: Style) -> str:
 
 
 def rounds_text(rounds: Sequence[PlayedRound], style: Style, has_several_games: bool = False) -> str:
-    """Return rounds with the points of each meeting.
-
-    Args:
-        rounds: in order.
-        style: what it is drawn with.
-        has_several_games: whether the tournament has; then rounds of one game name it.
-    """
+    """Return rounds with the points of each meeting; of several games, rounds of one game name it."""
     pairs = [meeting for played in rounds for meeting in played.meetings if len(meeting.bots) == 2]
     points_width = max((len(points) for meeting in pairs for points in _points(meeting, style)), default=0)
     used = len("      ") + len(f" {style.dash} ") + 2 * points_width
@@ -202,8 +187,6 @@ def bracket_text(bracket: Bracket, style: Style) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """An entrant's place in a drawn bracket."""
-
     row: int
     seed: str
     name: str
@@ -314,7 +297,6 @@ def _duel(duel: BracketDuel, style: Style, room: int) -> str:
 
 
 def _duel_list(bracket: Bracket, style: Style) -> str:
-    """Return a bracket as a list of its duels, stage by stage."""
     lines = []
     for number, stage in enumerate(bracket.stages):
         lines += ["", stage_name(len(bracket.stages) - number)]

@@ -27,7 +27,6 @@ class StatColumn:
 
     Attributes:
         key: its name in JSON and CSV, in snake_case.
-        title: its heading.
         meaning: what README.md says about it.
         value: what it shows of a bot, as JSON has it.
         formatted: the value as people read it; by default the value.
@@ -243,24 +242,14 @@ _AFTER_FINISH_COUNTS = (
 
 
 def standings_columns(players: int) -> list[StatColumn]:
-    """Return the columns of standings.
-
-    Args:
-        players: the most players in a match; for two there are columns W D L, for more 1st 2nd ….
-    """
+    """Return the columns of standings: W D L where a match has two players at most, else 1st 2nd …."""
     return [*_BEFORE_FINISH_COUNTS, *_finish_columns(players), *_AFTER_FINISH_COUNTS]
 
 
 def flat_table(
     players: int, lines: Sequence[Line], value_of: Callable[[StatColumn, Line], Any]
 ) -> tuple[list[Column], list[Row]]:
-    """Return standings for CSV: in every cell a number, a text, true or false.
-
-    Args:
-        players: the most players in a match.
-        lines: the best bot first.
-        value_of: the value of a line in a column, as JSON has it.
-    """
+    """Return standings for CSV: every cell is a number, a text, true or false; ``value_of`` returns values for JSON."""
     columns: list[Column] = []
     rows: list[Row] = [{} for _ in lines]
     for column in standings_columns(players):

@@ -25,12 +25,7 @@ from arena.tournament.formats.format import Placing
 
 
 def standings_table(table: Standings, formatted: bool = True) -> tuple[list[Column], list[Row]]:
-    """Return standings as columns, and a row for each bot.
-
-    Args:
-        table: the standings.
-        formatted: values as people read them; otherwise as JSON types.
-    """
+    """Return standings as columns, and a row for each bot; values as people read them, otherwise as JSON types."""
     columns = [column for column in standings_columns(table.players) if column.is_shown or not formatted]
     rows: list[Row] = [
         {column.key: column.formatted(column.value(line)) if formatted else column.value(line) for column in columns}
@@ -50,7 +45,6 @@ def crosstable_table(
     """Return the crosstable: each bot's points against each rival.
 
     Args:
-        scores: by (bot, rival).
         names: the name to show of each bot, in the order of the standings.
         formatted: cells as ``points/matches``; otherwise as JSON types.
         points_only: formatted cells are only points, with ½.
@@ -81,11 +75,7 @@ def _halves_text(points: float) -> str:
 
 
 def ranking_table(ranking: Sequence[tuple[str, Placing]]) -> tuple[list[Column], list[Row]]:
-    """Return the table of a format that ranks by itself, such as a Swiss.
-
-    Args:
-        ranking: the name to show of each entrant, and its placing.
-    """
+    """Return the table of a format that ranks by itself, such as a Swiss, from names and placings."""
     keys = list(ranking[0][1].values) if ranking else []
     columns = [Column("place", "place"), Column("bot", "bot", is_number=False)]
     columns += [
@@ -203,7 +193,6 @@ def _wanted(known: Types, columns: Sequence[str] | None) -> Types:
 
 
 def _data(value: Any, wanted: Types) -> dict[str, list[Any]]:
-    """Return the cells of each column."""
     data: dict[str, list[Any]] = {key: [] for key in wanted}
     for row in rows_of(value):
         for key, cells in data.items():

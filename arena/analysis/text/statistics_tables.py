@@ -53,15 +53,7 @@ def stats_tables(
     times: Sequence[BotTimes],
     formatted: bool = True,
 ) -> dict[str, _Table]:
-    """Return all tables by name, in the order they are shown.
-
-    Args:
-        table: the standings.
-        games: the statistics of each game.
-        check: the independent view.
-        times: of each bot; may be empty.
-        formatted: intervals as text; otherwise as JSON types.
-    """
+    """Return all tables by name, in the order they are shown; intervals as text, otherwise as JSON types."""
     return {
         "games": _games(games, formatted),
         "seats": _seats(table),

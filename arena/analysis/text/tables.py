@@ -52,7 +52,6 @@ class Column(NamedTuple):
 
     Attributes:
         key: its name in JSON and CSV, in snake_case.
-        title: its heading.
         decimals: how many to show; None for a text or a whole number.
         is_number: whether it is right-aligned.
         drop_order: in a terminal that is too narrow, columns with the largest number are left out first; those with 0
@@ -75,13 +74,7 @@ Row = dict[str, Any]
 
 
 def render_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str = "text") -> str:
-    """Return a table as text.
-
-    Args:
-        columns: in order.
-        rows: a value for each column's key; None is shown as ``-``, and is null in JSON.
-        table_format: one of ``FORMATS``.
-    """
+    """Return a table as text in one of ``FORMATS``; None is shown as ``-``, and is null in JSON."""
     if table_format == "json":
         return json.dumps([{column.key: row[column.key] for column in columns} for row in rows], indent=2)
     if table_format == "csv":
@@ -106,13 +99,7 @@ def render_table(columns: Sequence[Column], rows: Sequence[Row], table_format: s
 
 
 def fitted_table(columns: Sequence[Column], rows: Sequence[Row], width: int | None = None) -> tuple[str, list[str]]:
-    """Return a table as text, and the titles of the columns that are left out.
-
-    Args:
-        columns: in order.
-        rows: a value for each column's key; None is shown as ``-``.
-        width: how wide the text may be, in the cells of a terminal; None for any width.
-    """
+    """Return a table as text of at most ``width`` terminal cells, and the titles of the columns that are left out."""
     texts = [
         TextColumn(
             title=printable(column.title),
@@ -213,9 +200,6 @@ def lines_of_text(value: str) -> str:
 
 
 def name(shown: object) -> str:
-    """Return a name; letters that run from right to left do not reorder what is beside them.
-
-    A long one breaks after an underscore or a hyphen, before it breaks anywhere else.
-    """
+    """Return a name as HTML that can break after ``_`` and ``-``; right-to-left letters reorder no neighbours."""
     escaped = text(shown)
     return f"<bdi>{_JOINTS.sub('<wbr>', escaped) if len(escaped) > MAX_UNBROKEN_CHARACTERS else escaped}</bdi>"

@@ -1,4 +1,4 @@
-"""A table as text within a width: less important columns are left out, texts wrapped, and at last names shortened.
+"""A table as text within a width: it drops less important columns, wraps texts, and at last shortens names.
 
 Widths are counted in the cells of a terminal, of which a Chinese character takes two. No word is broken.
 """
@@ -40,16 +40,7 @@ _SPACE = re.compile(r" +(?!%)")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TextColumn:
-    """A column of printable text.
-
-    Attributes:
-        title: its heading.
-        cells: one for each row.
-        is_number: whether it is right-aligned.
-        drop_order: columns with the largest number are left out first; 0 for columns that always stay.
-        wraps: whether its texts may be broken between words.
-        is_parted: whether it belongs to the columns of which, in too wide a table, each part has some.
-    """
+    """A column of printable text; see ``tables.Column``."""
 
     title: str
     cells: Sequence[str]
@@ -81,12 +72,7 @@ class TextColumn:
 
 
 def lay_out(columns: Sequence[TextColumn], width: int | None = None) -> tuple[str, list[str]]:
-    """Return a table as text, in parts if it has parted columns and is too wide, and the titles of columns left out.
-
-    Args:
-        columns: in order, with equally many cells.
-        width: how wide it may be; None for any width.
-    """
+    """Return a table as text, in parts if it has parted columns and is too wide, and the titles of columns left out."""
     if width is None:
         return _drawn(columns, [column.full_cells for column in columns]), []
     kept = _kept(columns, width)
@@ -196,7 +182,6 @@ def _drawn(columns: Sequence[TextColumn], widths: Sequence[int]) -> str:
 
 
 def _cells_of(column: TextColumn, width: int) -> list[list[str]]:
-    """Return each cell as its lines."""
     if column.wraps:
         return [wrapped(text, width) for text in column.cells]
     return [[text] for text in shortened(column.cells, width)]

@@ -26,15 +26,7 @@ from arena.tournament.tuning import Trial, TuningResult
 def tournament_plot(
     home: ArenaHome, tournament: StoredTournament, table: Standings, kind: str, game: str | None = None
 ) -> Any:
-    """Return a plot of a tournament.
-
-    Args:
-        home: where it is.
-        tournament: the tournament.
-        table: its standings.
-        kind: one of ``PLOTS``.
-        game: only of this game.
-    """
+    """Return a plot of a tournament, of one of the kinds in ``PLOTS``."""
     of = tournament.name if game is None else f"{tournament.name}, {game}"
     return PLOTS[kind](home, tournament, table, game, of)
 

@@ -46,13 +46,7 @@ def hex_dump(data: bytes) -> list[str]:
 
 
 def exchange_lines(before: Sequence[TranscriptFrame], sent: bytes, received: bytes) -> list[str]:
-    """Return the end of a conversation: a few messages as text, and the last exchange in hexadecimal too.
-
-    Args:
-        before: the messages before the last exchange.
-        sent: the last question.
-        received: the bytes that came back.
-    """
+    """Return the end of a conversation: a few messages as text, and the last exchange in hexadecimal too."""
     lines = [
         f"{'sent:     ' if frame.is_sent else 'came back:'} {show_message(frame.data)}"
         for frame in before[-SHOWN_MESSAGES:]

@@ -96,12 +96,7 @@ def untested_text(table: Standings) -> str:
 
 
 def cycle_text(cycle: Sequence[str], names: Mapping[str, str]) -> str:
-    """Return a cycle as ``a > b > c > a``.
-
-    Args:
-        cycle: bots as ``name@version``, each of which beats the next.
-        names: the name to show of each bot; one that is disqualified has none, and is shown as it is.
-    """
+    """Return a cycle of bots (``name@version``) as ``a > b > c > a``; a disqualified bot has no name in ``names``."""
     return " > ".join(names.get(label, label) for label in (*cycle, cycle[0]))
 
 
@@ -122,10 +117,9 @@ MAX_GROUPS = 2
 
 
 def verdict(table: Standings, introduction: str = "") -> str:
-    """Return what standings say, as plain text; names in it are as the bots have them.
+    """Return what standings mean, as plain text with names as the bots have them.
 
     Args:
-        table: the standings.
         introduction: the sentence's first words; by default whether there is more to come.
     """
     if not table.matches:
@@ -152,12 +146,7 @@ def verdict(table: Standings, introduction: str = "") -> str:
 
 
 def ranking_verdict(ranking: Sequence[tuple[str, Placing]], is_finished: bool) -> str:
-    """Return what the ranking of a Swiss or a knockout says, as plain text.
-
-    Args:
-        ranking: the names shown, with their placings, the best first.
-        is_finished: whether no round follows.
-    """
+    """Return what the ranking of a Swiss or a knockout means, as plain text; names and placings, the best first."""
     first = [name for name, placing in ranking if placing.rank == 1]
     if not is_finished:
         return f"So far, {_listed(first)} {'leads' if len(first) == 1 else 'share the first rank'}."
@@ -189,7 +178,6 @@ class _Field:
     """Rated bots in the order of the table.
 
     Attributes:
-        names: of the bots.
         beats: whether the bot of the row is better than the bot of the column, for sure.
     """
 
@@ -197,21 +185,20 @@ class _Field:
     beats: NDArray[np.bool_]
 
     def is_alike(self, bots: Sequence[int]) -> bool:
-        """Return whether no two of the bots can be told apart."""
+        """Return whether all of the bots are tied."""
         return not self.beats[np.ix_(bots, bots)].any()
 
     def alike_first(self) -> list[int]:
-        """Return the first bot, and those that can't be told apart from it."""
+        """Return the first bot, and those tied with it."""
         return np.flatnonzero(~(self.beats[0] | self.beats[:, 0])).tolist()
 
     def leaders(self) -> list[int]:
-        """Return the first bots if they are alike and each is better than every other; else the first bot alone."""
+        """Return the first bots if they are tied and each is better than every other; else the first bot alone."""
         first = self.alike_first()
         others = [bot for bot in range(len(self.names)) if bot not in first]
         return first if self.is_alike(first) and self.beats[np.ix_(first, others)].all() else [0]
 
     def top(self) -> str:
-        """Return who is best."""
         first, leaders, rivals = self.names[0], self.leaders(), self.alike_first()[1:]
         better = np.flatnonzero(self.beats[:, 0]).tolist()
         if better:
@@ -227,7 +214,7 @@ class _Field:
         return f"{first} leads, but can't be told apart from {_listed(self._names(rivals), 'other bot')}"
 
     def below(self) -> list[str]:
-        """Return which of the bots below the leaders can't be told apart."""
+        """Return which of the bots below the leaders are tied."""
         rest = [bot for bot in range(len(self.names)) if bot not in self.leaders()]
         groups = [group for group in self._connected(rest) if len(group) > 1]
         if len(groups) > MAX_GROUPS or any(not self._can_be_named(group) for group in groups):
@@ -256,7 +243,7 @@ class _Field:
         return [self.names[bot] for bot in bots]
 
     def _connected(self, bots: Sequence[int]) -> list[list[int]]:
-        """Return groups of bots such that those of different groups can be told apart, in the order of the table."""
+        """Return groups of bots in the order of the table; bots of different groups are not tied."""
         beats = self.beats[np.ix_(bots, bots)]
         labels = connected_components(len(bots), *np.nonzero(~(beats | beats.T)))
         return [[bots[k] for k in np.flatnonzero(labels == first).tolist()] for first in sorted(set(labels.tolist()))]
