@@ -25,11 +25,10 @@ from arena.store.results.values import StoredBot, StoredTournament
 
 
 class RecordedBot(NamedTuple):
-    """A bot that played a recorded match.
+    """A bot that played a recorded match, as it can be launched now.
 
     Attributes:
-        bot: the bot as it can be launched now.
-        limits: what it could use in its tournament.
+        limits: those of its tournament.
         has_changed: whether its files have changed since.
     """
 
@@ -47,7 +46,7 @@ class BotRegistry:
         Args:
             directory: where copies of submitted bots are kept, each under the digest of its files.
             store: the database that lists them.
-            others: yields further databases with tournaments in which they play, each open until the next is asked for.
+            others: yields other databases whose tournaments need them, each open until the next is asked for.
         """
         self._directory = directory
         self._store, self._others = store, others
@@ -62,11 +61,7 @@ class BotRegistry:
         )
 
     def find(self, text: str, args: Sequence[str] = ()) -> Bot:
-        """Return a submitted bot by ``name`` (its latest version) or ``name@version``.
-
-        Raises:
-            UnknownNameError: if there is no such bot.
-        """
+        """Return a submitted bot by ``name`` (its latest version) or ``name@version``, or raise UnknownNameError."""
         bots = self._store.submitted_bots()
         found = [bot for bot in bots if text in (bot.name, bot.label)]
         if not found:
@@ -82,8 +77,7 @@ class BotRegistry:
         """Return whether this bot has been submitted, with the same files.
 
         Raises:
-            BotDefinitionError: if its name and version have been submitted with other files, or its name with a
-                version that looks like this one.
+            BotDefinitionError: if its version was submitted with other files, or a version that looks like it.
         """
         submitted = {stored.label: stored for stored in self._store.submitted_bots()}
         if (same := submitted.get(bot.label)) is not None:
@@ -102,10 +96,10 @@ class BotRegistry:
         return False
 
     def copy_in(self, path: str | os.PathLike[str]) -> Bot:
-        """Copy a bot's files into the home, by the digest of its files, and return it as it runs from there.
+        """Copy a bot's files into the home, by their digest, and return the bot as it runs from there.
 
         Raises:
-            BotDefinitionError: if the bot is too large, has too many files, has one that can't be copied, or starts a
+            BotDefinitionError: if the bot is too large, has too many files or one that can't be copied, or starts a
                 program that submitted bots may not start.
         """
         bot = load_bot(path, bounds=SUBMITTED)
@@ -129,7 +123,7 @@ class BotRegistry:
         return replace(copy, submitted=True)
 
     def _submitted_before(self, bot: Bot) -> Bot | None:
-        """Return the copy of a bot that was submitted with files that are left out now; None without one."""
+        """Return the copy of a bot that was submitted with files that are left out now."""
         stored = next((one for one in self._store.submitted_bots() if one.label == bot.label), None)
         is_same = stored is not None and bot.digest != stored.digest == known_by(bot, stored.digest).digest
         return self.find(bot.label) if is_same else None
@@ -152,15 +146,11 @@ class BotRegistry:
         forget_build(self._directory / digest)
 
     def removable(self, label: str) -> StoredBot:
-        """Return a submitted bot that may be removed.
-
-        Args:
-            label: its ``name@version``.
+        """Return a submitted bot (``name@version``) that may be removed.
 
         Raises:
             UnknownNameError: if no such bot has been submitted.
             UsageError: if a tournament needs its files.
-            StoreError: if its line in the list is malformed.
         """
         submitted = self._store.submitted_bots()
         found = next((bot for bot in submitted if bot.label == label), None)
@@ -173,17 +163,13 @@ class BotRegistry:
         return found
 
     def remove(self, label: str) -> None:
-        """Remove a submitted bot, and its files unless another submitted bot has the same ones.
+        """Remove a submitted bot (``name@version``), and its files unless another submitted bot has the same ones.
 
-        The matches it has played stay, and can still be verified: a record needs no bot.
-
-        Args:
-            label: its ``name@version``.
+        Its matches stay and can be verified: a record needs no bot.
 
         Raises:
             UnknownNameError: if no such bot has been submitted.
             UsageError: if a tournament needs its files.
-            StoreError: if its line in the list is malformed.
         """
         found = self.removable(label)
         is_last = self._is_last(found)
@@ -197,11 +183,9 @@ class BotRegistry:
             self._remove_files(found.digest)
 
     def _is_last(self, bot: StoredBot) -> bool:
-        """Return whether no other submitted bot has the same files."""
         return all(other == bot or other.digest != bot.digest for other in self._store.submitted_bots())
 
     def _require_unneeded(self, bot: StoredBot) -> None:
-        """Raise UsageError if a tournament that can be resumed may still launch this bot from here."""
         files = self._directory / bot.digest
         for store in chain([self._store], self._others()):
             for tournament in [*store.tournaments(), *store.deleted_tournaments()]:
@@ -213,16 +197,11 @@ class BotRegistry:
                     )
 
     def recorded(self, tournament: StoredTournament, label: str, place: Path | None) -> RecordedBot:
-        """Return a bot of a recorded match.
-
-        Args:
-            tournament: where it played.
-            label: its name@version.
-            place: where it is now; by default where it was.
+        """Return a bot (``name@version``) of a recorded match, at its recorded path or at ``place``.
 
         Raises:
-            UsageError: if it is not there any more, or the recorded place can't be trusted, for example because the
-                home comes from another machine.
+            UsageError: if it is not there any more, or the recorded path can't be trusted, for example because the home
+                comes from another machine.
             StoreError: if the tournament has no such entrant.
         """
         definition = tournament.definition
@@ -252,7 +231,7 @@ class BotRegistry:
 def _needs(store: Store, tournament: StoredTournament, files: Path) -> bool:
     """Return whether a tournament may still pair an entrant with these files, or has matches of it to play.
 
-    An entrant that is not paired any more may have some, and so may a ladder that was finished and continues.
+    An absent entrant may have some, and so may a ladder that was finished and continues.
     """
     definition = tournament.definition
     own = {k for k, entrant in enumerate(definition.entrants) if Path(entrant.directory) == files}
@@ -264,7 +243,7 @@ def _needs(store: Store, tournament: StoredTournament, files: Path) -> bool:
 
 
 def _check_place(bot: Bot) -> None:
-    """Raise UsageError unless a recorded place is that of a bot: the recorded command can read what is in it."""
+    """Raise UsageError unless a recorded path is that of a bot: the recorded command can read what is in it."""
     root = Path(bot.directory).resolve()
     if not all(Path(file).resolve().is_relative_to(root) for file in bot.own_files):
         raise UsageError(f"bot {bot.label!r}: the record names files outside of {bot.directory}; use --bot-path PATH")
@@ -275,7 +254,7 @@ def _check_place(bot: Bot) -> None:
 
 
 def _copy(files: Sequence[BotFile], target: Path) -> None:
-    """Copy files into a new directory, which appears only when all of them are there."""
+    """Copy files into a new directory, which appears only when it is complete."""
     target.parent.mkdir(parents=True, exist_ok=True)
     remove_stale_directories(str(target.parent), CLEANUP_SECONDS)
     prefix = f"{COPY_PREFIX}{process_tag()}-"

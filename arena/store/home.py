@@ -48,28 +48,17 @@ def home_path(directory: str | os.PathLike[str] | None = None) -> Path:
 
 
 def store_url() -> str | None:
-    """Return the URL of the database of results: $ARENA_STORE, or a credential; None for a file in the home.
-
-    Raises:
-        UsageError: if the credential can't be read.
-    """
+    """Return the URL of the database of results from $ARENA_STORE or a credential; None for a file in the home."""
     return os.environ.get(STORE_VARIABLE) or credential(STORE_CREDENTIAL) or None
 
 
 def people_url() -> str | None:
-    """Return the URL of the database of people: $ARENA_PEOPLE, or a credential; None for a file in the home.
-
-    Raises:
-        UsageError: if the credential can't be read.
-    """
+    """Return the URL of the database of people from $ARENA_PEOPLE or a credential; None for a file in the home."""
     return os.environ.get(PEOPLE_VARIABLE) or credential(PEOPLE_CREDENTIAL) or None
 
 
 def open_people(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
-    """Open the database of people: a PostgreSQL database if ``people_url`` has its URL, or a file in a home.
-
-    Args:
-        directory: of the home.
+    """Open a home's database of people, on a server if ``people_url`` names one.
 
     Raises:
         StoreError: if it can't be opened, or there is no such file and the people were on a server.
@@ -89,15 +78,10 @@ def open_people(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
 def own_databases(
     directory: str | os.PathLike[str] | None = None, store: str | Path | None = None, is_adopted: bool = False
 ) -> list[str]:
-    """Let the site of a home work on its databases that are on servers; return which these are.
-
-    Args:
-        directory: of the home.
-        store: of its results, as ``ArenaHome`` takes it.
-        is_adopted: they may have belonged to another home until now.
+    """Let the site of a home work on its databases on servers, and return which these are.
 
     Raises:
-        StoreError: if one of them can't be opened, or belongs to another home.
+        StoreError: if one can't be opened, or belongs to another home and ``is_adopted`` does not say to take it over.
     """
     from arena.store.results.whole_copy import Owner
 
@@ -136,7 +120,7 @@ class ArenaHome:
     Attributes:
         directory: where it is.
         store: its database.
-        other_server: where its results have been as well, if they are read from its file; "" if nowhere else.
+        other_server: the server that had its results too, if they are read from its file; "" without one.
     """
 
     def __init__(
@@ -202,7 +186,7 @@ class ArenaHome:
         return BotRegistry(self.directory / "bots", self.store, self._hidden_stores)
 
     def _hidden_stores(self) -> Iterator[Store]:
-        """Yield the databases of what contests play in secret, with the bots that are here."""
+        """Yield the databases of embargoed contests, with the bots that are here."""
         from arena.store.results.store import Store
 
         for path in sorted(self.directory.glob(f"{CONTESTS_DIRECTORY}/*/{DATABASE_FILE}")):
@@ -238,11 +222,7 @@ class ArenaHome:
         return self.directory / "cache"
 
     def keep_input(self, name: str, data: bytes) -> Path:
-        """Write what a bot was sent to a file, and return its path.
-
-        Raises:
-            UsageError: if it can't be written there.
-        """
+        """Write what a bot was sent to a file, and return its path; UsageError if it can't be written."""
         path = self.directory / "repro" / f"{name}.stdin"
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from arena.store.results.values import StoredTournament
 
 
 def rename_tournament(home: ArenaHome, name: str, new_name: str) -> StoredTournament:
-    """Give a tournament another name, and its log too; its records keep the name they were recorded under.
+    """Rename a tournament and its log; its records keep the name they were recorded under.
 
     Raises:
         UnknownNameError: if there is no such tournament.
@@ -36,7 +36,7 @@ def rename_tournament(home: ArenaHome, name: str, new_name: str) -> StoredTourna
 
 
 def delete_tournament(home: ArenaHome, name: str) -> StoredTournament:
-    """Put a tournament into the bin, from which ``restore_tournament`` brings it back.
+    """Move a tournament into the trash, from which ``restore_tournament`` brings it back.
 
     It counts nowhere any more, and another tournament may have its name.
 
@@ -55,17 +55,17 @@ def delete_tournament(home: ArenaHome, name: str) -> StoredTournament:
 
 
 def restore_tournament(home: ArenaHome, name: str, new_name: str | None = None) -> StoredTournament:
-    """Take a tournament out of the bin, with all its matches; it is in the seasons it was in.
+    """Take a tournament out of the trash, with all its matches, into the seasons it was in.
 
     Args:
         home: where it is.
-        name: the name it had, or the one it has in the bin.
-        new_name: the name to give it; by default the one it had.
+        name: its old name, or the one it has in the trash.
+        new_name: by default the old one.
 
     Raises:
-        UnknownNameError: if the bin has no such tournament.
+        UnknownNameError: if the trash has no such tournament.
         DefinitionError: if a tournament may not have the new name.
-        StoreError: if the name is used already, or several in the bin had it.
+        StoreError: if the name is used already, or several in the trash had it.
         UsageError: if its log can't be moved.
     """
     deleted = home.store.deleted_tournament(name)
@@ -79,15 +79,11 @@ def restore_tournament(home: ArenaHome, name: str, new_name: str | None = None) 
 
 
 def erase_tournament(home: ArenaHome, name: str) -> None:
-    """Remove a tournament in the bin forever: its schedule, records, corrections and log.
-
-    Args:
-        home: where it is.
-        name: the name it had, or the one it has in the bin.
+    """Remove a tournament in the trash forever, by its old name or its name there, with its records and its log.
 
     Raises:
-        UnknownNameError: if the bin has no such tournament.
-        StoreError: if several in the bin had this name.
+        UnknownNameError: if the trash has no such tournament.
+        StoreError: if several in the trash had this name.
         UsageError: if its log can't be removed.
     """
     deleted = home.store.deleted_tournament(name)

@@ -34,13 +34,7 @@ MAX_DEPTH = 80
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A directory of a home that is kept with all its files.
-
-    Attributes:
-        directory_mode: the permissions of directories that are restored.
-        file_mode: those of files.
-        program_mode: those of files that may be executed.
-    """
+    """A directory of a home that is kept with all its files, and the permissions with which they are restored."""
 
     directory_mode: int
     file_mode: int
@@ -74,7 +68,7 @@ def is_beside_database(path: str) -> bool:
 def tree_files(home: Path, tree: str) -> Iterator[str]:
     """Yield the paths of a tree's files from the home, in no order.
 
-    Left out are links, what is unfinished, and what builds have made, which is built again wherever it is needed.
+    Links, unfinished files and what builds have made are left out: each machine builds again.
 
     Raises:
         UsageError: if a directory can't be read, or a name is not UTF-8.

@@ -1,7 +1,6 @@
 """The manifest of a backup: a line for each file with its size and digest, between a first and a last line.
 
-It is written and read line by line, for a home may have millions of files. The last line has the digest of all before,
-and is written last: without it, a backup is not whole.
+It is written and read line by line, for a home may have millions of files. Without its last line a backup is not whole.
 """
 
 from __future__ import annotations
@@ -31,13 +30,7 @@ class _Line(BaseModel):
 
 
 class Head(_Line):
-    """The first line.
-
-    Attributes:
-        arena_backup: the version of the form.
-        arena: the version of the arena that made it.
-        made_at: when it was begun.
-    """
+    """The first line; ``arena_backup`` is the version of the form."""
 
     arena_backup: int
     arena: Annotated[str, Field(max_length=40)]
@@ -45,14 +38,7 @@ class Head(_Line):
 
 
 class KeptFile(_Line):
-    """A file of a backup.
-
-    Attributes:
-        path: from the folder, with "/".
-        bytes: its size.
-        sha256: its digest.
-        is_program: whether it may be executed.
-    """
+    """A file of a backup; its path is from the folder, with "/"."""
 
     path: Annotated[str, Field(min_length=1, max_length=4096)]
     bytes: Annotated[int, Ge(0), Le(MAX_FILE_BYTES)]
@@ -61,13 +47,7 @@ class KeptFile(_Line):
 
 
 class End(_Line):
-    """The last line.
-
-    Attributes:
-        files: how many there are.
-        sha256: the digest of all lines before.
-        is_whole: always true.
-    """
+    """The last line: the number of files, and the digest of all lines before."""
 
     files: Annotated[int, Ge(0), Le(MAX_FILES)]
     sha256: Digest
@@ -78,12 +58,7 @@ OneLine = TypeVar("OneLine", bound=_Line)
 
 
 class ManifestWriter:
-    """Writes a manifest.
-
-    Attributes:
-        files: how many are in it.
-        size_bytes: of all of them.
-    """
+    """Writes a manifest, and counts the files in it and their bytes."""
 
     def __init__(self, file: IO[bytes], made_at: str) -> None:
         self.files = self.size_bytes = 0
@@ -109,23 +84,9 @@ class ManifestWriter:
 
 
 class ManifestReader:
-    """Reads a manifest that may have been made to do harm.
-
-    Attributes:
-        head: its first line.
-        digest: that of its last line; "" until all lines were read.
-    """
+    """Reads an untrusted manifest; ``digest``, that of its last line, is "" until all lines were read."""
 
     def __init__(self, file: IO[bytes], where: str) -> None:
-        """Read the first line.
-
-        Args:
-            file: the manifest.
-            where: the file, for messages.
-
-        Raises:
-            UsageError: if it is no manifest of a backup.
-        """
         self._file, self._where, self._digest = file, where, sha256()
         self._line_number = 0
         self.digest = ""
@@ -137,11 +98,7 @@ class ManifestReader:
             )
 
     def files(self) -> Iterator[KeptFile]:
-        """Yield the files; when all have been yielded, the manifest was whole.
-
-        Raises:
-            UsageError: if it is malformed, or its end is missing.
-        """
+        """Yield the files, or raise UsageError at a malformed line; after the last one the manifest was whole."""
         before = self._digest.hexdigest()
         line, count = self._next(), 0
         while not line.startswith(b'{"files"'):

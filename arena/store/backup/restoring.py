@@ -45,11 +45,6 @@ class BackupReader:
     """A backup. A context manager."""
 
     def __init__(self, directory: Path) -> None:
-        """Open a backup.
-
-        Raises:
-            UsageError: if it is not one.
-        """
         self._folder = Folder(directory)
         try:
             self._where = f"{self._folder.shown}/{MANIFEST}"
@@ -87,11 +82,7 @@ class BackupReader:
         return self._manifest.digest
 
     def files(self) -> Iterator[KeptFile]:
-        """Yield the files that the manifest names; when all have been yielded, it was whole.
-
-        Raises:
-            UsageError: if the manifest is malformed, or names what no backup has.
-        """
+        """Yield the files of the manifest; UsageError if it is malformed, not whole, or names what no backup has."""
         has_results = False
         for kept in self._manifest.files():
             problem = _problem_of(kept.path)
@@ -103,11 +94,7 @@ class BackupReader:
             raise UsageError(f"{self._where}: it names no {RESULTS}; expected the backup of a home")
 
     def copy(self, kept: KeptFile, write: Write = lambda _: None) -> None:
-        """Read a file, and no more of it than the manifest says.
-
-        Args:
-            kept: which.
-            write: takes its content, piece by piece.
+        """Write a file piece by piece, and no more of it than the manifest says.
 
         Raises:
             UsageError: if it is missing, no ordinary file, or not what the manifest says.
@@ -137,7 +124,6 @@ def _read(read: Callable[[int], bytes], size_bytes: int, where: str) -> bytes:
 
 
 def _problem_of(path: str) -> str | None:
-    """Return why a home can't have a file at a path; None if it can."""
     if path in DATABASES:
         return None
     names = path.split("/")
@@ -181,13 +167,7 @@ _PRIVATE_MODE = 0o600
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a home is restored.
-
-    Attributes:
-        directory: of the home; nothing is there, or an empty directory.
-        store: the URL of an empty PostgreSQL database for the results; None for a file in the home.
-        people: the same for people.
-    """
+    """Where a home is restored: a new or empty directory, and empty databases on servers, None for files."""
 
     directory: Path
     store: str | None = None
@@ -196,14 +176,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A home that was restored.
-
-    Attributes:
-        files: how many came from the backup.
-        made_at: when the backup was made.
-        has_people: whether it has a database of people.
-        digest: of the backup's manifest.
-    """
+    """A restored home; ``digest`` is that of the backup's manifest."""
 
     files: int
     made_at: str
@@ -217,7 +190,7 @@ def restore_backup(backup: Path, target: Target, expected_digest: str | None = N
     Args:
         backup: the folder.
         target: where.
-        expected_digest: of its manifest, as it was said when the backup was made; None to take any.
+        expected_digest: of the manifest, as ``arena backup`` printed it; None to take any.
 
     Raises:
         UsageError: if a home or something else is there, the backup is not whole, or not the expected one.
@@ -296,7 +269,6 @@ def _mode_of(kept: KeptFile, tree: Tree | None) -> int:
 
 
 def _take_databases(staging: Path, backup: Path, target: Target) -> bool:
-    """Check the databases, and bring them up to date; load into servers what belongs there."""
     has_people = (staging / PEOPLE).exists()
     for name in (*DATABASES, *hidden_databases(staging)):
         if (staging / name).exists():

@@ -33,14 +33,7 @@ from arena.store.results.whole_copy import copy_file
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A backup that was made.
-
-    Attributes:
-        files: how many it has.
-        size_bytes: of all of them.
-        digest: of its manifest, which has the digests of all files.
-        left_out: entries of the home that no part of the arena has put there.
-    """
+    """A backup that was made; ``left_out`` are the home's entries that no part of the arena has put there."""
 
     files: int
     size_bytes: int
@@ -49,12 +42,7 @@ class Backup:
 
 
 def make_backup(home: ArenaHome, out: Path, *, with_logs: bool = False) -> Backup:
-    """Write a home into a new folder, which only its owner can read.
-
-    Args:
-        home: which; directors, authors and visitors may use it meanwhile.
-        out: the folder; nothing may be there.
-        with_logs: whether the logs of runs are in it.
+    """Write a home into a new folder that only its owner can read, while directors, authors and visitors use the home.
 
     Raises:
         UsageError: if something is there, or can't be read or written; then nothing is there afterwards.
@@ -93,7 +81,6 @@ def _write(home: ArenaHome, folder: Path, with_logs: bool) -> Backup:
 
 
 def _copy_databases(home: ArenaHome, folder: Path) -> list[str]:
-    """Copy the databases, and return their paths in the folder."""
     copied = []
     if has_people(home.directory):
         _require_space_for(home.directory / PEOPLE, folder)
@@ -121,7 +108,6 @@ def _new_file(path: Path) -> Path:
 
 
 def _created(path: Path) -> int:
-    """Open a new file that only its owner can read."""
     return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
 
 
@@ -150,14 +136,13 @@ def _copy_tree(home: Path, paths: Iterable[str], folder: Path, manifest: Manifes
 
 
 def _make_directories(folder: Path, directory: Path) -> None:
-    """Make a directory and those above it, for their owner alone."""
     for part in reversed([directory, *directory.parents]):
         if part.is_relative_to(folder):
             part.mkdir(mode=0o700, exist_ok=True)
 
 
 def _copied(source: Folder, path: str, target: Path) -> KeptFile:
-    """Copy a file, as long as it is now: a log may grow meanwhile."""
+    """Copy a file up to its present length: a log may grow meanwhile."""
     digest = sha256()
     with source.open(path) as file:
         status = os.fstat(file.fileno())

@@ -44,11 +44,7 @@ class Accounts:
         return sorted(map(person_of, rows), key=lambda person: person.name)  # servers have orders of their own
 
     def get(self, name: str) -> Person:
-        """Return a person by name; upper and lower case don't matter.
-
-        Raises:
-            UnknownNameError: if nobody has it.
-        """
+        """Return a person by name in upper or lower case, or raise UnknownNameError."""
         return self._database.read(lambda connection: find_person(connection, name))
 
     def with_password(self, name: str) -> tuple[Person | None, str | None]:
@@ -73,10 +69,10 @@ class Accounts:
         self._database.write(change)
 
     def set_role(self, name: str, role: Role, by: str, reason: str) -> Person:
-        """Change what a person is; it holds from the next request on.
+        """Change a person's role from the next request on.
 
-        Invitations that the person has made end, and links to choose a password for this account: who made them might
-        not be allowed to make them now.
+        The person's invitations and the links to choose a password for this account end: their maker might not be
+        allowed to make them now.
 
         Raises:
             UnknownNameError: if there is no such person.
@@ -97,7 +93,7 @@ class Accounts:
         return self._database.write(change)
 
     def close(self, name: str, by: str, reason: str) -> Person:
-        """Close an account: nobody can sign in with it, and everything that proves who it is ends.
+        """Close an account: nobody can sign in with it, and all its sessions, tokens and invitations end.
 
         Raises:
             UnknownNameError: if there is no such person.
@@ -115,12 +111,7 @@ class Accounts:
         return self._database.write(close)
 
     def reopen(self, name: str, by: str, reason: str) -> Person:
-        """Open a closed account again.
-
-        Raises:
-            UnknownNameError: if there is no such person.
-            UsageError: if the account is open, or the reason is too long.
-        """
+        """Open a closed account again; UsageError if it is open, or the reason is too long."""
 
         def reopen(connection: Connection) -> Person:
             person = find_person(connection, name)
@@ -133,11 +124,10 @@ class Accounts:
         return self._database.write(reopen)
 
     def erase(self, person: Person) -> list[str]:
-        """Erase a person who wants to leave: name, password, sessions, tokens, unrated matches, and notes
-        and reports of what they handed in. The name stays taken, as a digest, and results stay.
+        """Erase a person who leaves, and return the files of their submissions, which nobody needs any more.
 
-        Returns:
-            The files of what the person has handed in, which nobody needs any more.
+        Everything that is theirs goes, notes and reports of submissions too. The name stays taken, as a digest, and
+        results stay.
 
         Raises:
             UsageError: if nobody would be left who can manage people.
@@ -172,11 +162,7 @@ class Accounts:
 
 
 def insert_person(connection: Connection, name: str, role: Role, at: str, password_hash: str | None = None) -> Person:
-    """Insert a person.
-
-    Raises:
-        UsageError: if nobody may have this name, or somebody has one that looks like it.
-    """
+    """Insert a person; UsageError if nobody may have this name, or somebody has one that looks like it."""
     if not is_person_name(name):
         raise UsageError(f"name {name!r:.80}: {ACCEPTED}")
     _check_role(role)
@@ -199,11 +185,7 @@ def _check_role(role: Role) -> None:
 
 
 def find_person(connection: Connection, name: str) -> Person:
-    """Return a person by name; upper and lower case don't matter.
-
-    Raises:
-        UnknownNameError: if nobody has it.
-    """
+    """Return a person by name in upper or lower case, or raise UnknownNameError."""
     row = connection.execute(select(people).where(func.lower(people.c.name) == name.lower())).one_or_none()
     if row is None:
         names = connection.execute(select(people.c.name).order_by(people.c.name)).scalars()
@@ -244,9 +226,7 @@ def _keep_an_operator(connection: Connection, person: Person) -> None:
 
 
 def _end_everything(connection: Connection, person: Person, now: str) -> None:
-    """Delete what proves that somebody is this person, and the invitations that the person has made; withdraw what the
-    person has handed in and nobody has decided.
-    """
+    """Delete what proves that somebody is this person, and their invitations; withdraw their undecided submissions."""
     undecided = (submissions.c.person_id == person.number) & submissions.c.state.not_in(FINAL)
     withdrawn = {"state": SubmissionState.WITHDRAWN, "claim": None, "finished_at": now}
     connection.execute(submissions.update().where(undecided).values(withdrawn))

@@ -62,17 +62,7 @@ class ContestPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRules:
-    """How the qualification or the final is played.
-
-    Attributes:
-        format: the name of the format.
-        places: how many bots go on to the final; None in the final itself.
-        encounters: for each pairing.
-        opening_plies: actions before the bots take over.
-        opening_choice: how they are chosen; None if at random.
-        ply_limit: a match ends after this many actions, the opening included.
-        settings: of the format.
-    """
+    """The rules of the qualification or the final; ``places``, how many bots go on, is None in the final."""
 
     format: str
     places: int | None = None
@@ -89,24 +79,11 @@ class Contest:
 
     Attributes:
         name: of the contest, and of the tournament of its final.
-        title: its heading.
-        description: plain text.
-        game: the name of the game.
-        options: all its options.
-        players: of a match.
-        opens_at: when it begins.
-        deadline_at: what is handed in up to the end of this second counts.
-        time_zone: in which people are shown the times.
-        entrants: whose bots enter.
-        invited: the names of those who are invited.
-        bots_per_author: how many bots of an author enter.
+        deadline_at: submissions count up to the end of this second.
         house_bots: example bots that play along, as ``arena:NAME``.
-        results: when results can be seen.
         frozen_hours: before the deadline, for frozen results.
         reveal_at: when results are revealed by themselves; None if a director does it.
-        ladders: whether bots that may be in it play in public while its results are hidden.
-        time_control: the time rules.
-        limits: what a bot may use.
+        ladders: whether bots that may be in it play in public while its results are embargoed.
         stages: the qualification, if there is one, and the final.
     """
 
@@ -165,24 +142,16 @@ class Contest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredContest:
-    """A contest, and what has become of it.
+    """A contest and its state.
 
     Attributes:
-        number: in the database.
-        contest: what its director has written.
         rng_seed: the source of all randomness of its tournaments; nobody is shown it before they are played.
-        created_by: who made it.
-        created_at: when.
-        freeze_at: from when on results are hidden; None unless they are frozen before the deadline. A later deadline
-            does not change it once it has come.
-        closed_at: when no submission could come any more that counts; None before.
+        freeze_at: when its results freeze; None unless they do so before the deadline. A later deadline does not change
+            it once it has come.
+        closed_at: when the last submission that counts could come; None before.
         stage: what is being played.
         stage_note: why it does not go on, in a sentence; "" while it does.
-        played_at: when the last match was played; None before.
-        reveal_asked_at: when a director asked to reveal the results; None before.
-        revealed_at: when they were; None before.
-        cancelled_at: when the contest was cancelled; None if it was not.
-        cancel_reason: why.
+        played_at: when the last match was played.
     """
 
     number: int
@@ -212,15 +181,7 @@ class StoredContest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestEntry:
-    """A bot that enters a contest.
-
-    Attributes:
-        author: whose it is.
-        person: the number of the author.
-        bot: its name@version.
-        submission: the number of the submission.
-        handed_in_at: when it came.
-    """
+    """A bot that enters a contest."""
 
     author: str
     person: int
@@ -235,12 +196,7 @@ def utc_text(at: datetime) -> str:
 
 
 def phase_of(stored: StoredContest, now: str) -> ContestPhase:
-    """Return how far a contest is.
-
-    Args:
-        stored: the contest.
-        now: the time, as it is stored.
-    """
+    """Return the phase of a contest at a time, as it is stored."""
     contest = stored.contest
     if stored.cancelled_at is not None:
         return ContestPhase.CANCELLED
@@ -259,14 +215,13 @@ def phase_of(stored: StoredContest, now: str) -> ContestPhase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestReading:
-    """A contest as far as it could be read, so that all that is wrong with it can be said at once.
+    """A contest with everything that is wrong in it, so that one message can name all of it.
 
     Attributes:
         contest: what was written, with other values in place of those that are wrong.
-        where: it comes from; begins messages.
+        where: its source, which begins messages.
         mistakes: all that is wrong with it by itself.
-        wrong: the names of attributes of the contest that have other values than were written; nothing is to be said
-            about them.
+        wrong: the attributes of the contest whose values were replaced; no message mentions them.
     """
 
     contest: Contest
@@ -279,14 +234,7 @@ class ContestReading:
         return not any(one in self.wrong for one in attributes)
 
     def check(self, *others: Mistake) -> Contest:
-        """Return the contest, if nothing is wrong with it.
-
-        Args:
-            others: what else is wrong with it.
-
-        Raises:
-            ContestError: with every mistake.
-        """
+        """Return the contest, or raise ContestError with every mistake, ``others`` included."""
         if self.mistakes or others:
             raise ContestError(self.where, (*self.mistakes, *others))
         return self.contest

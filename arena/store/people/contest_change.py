@@ -38,7 +38,6 @@ def change_mistakes(stored: StoredContest, new: ContestReading, now: str) -> Ite
 
 
 def _refused(stored: StoredContest, new: ContestReading, phase: ContestPhase) -> Iterator[Mistake]:
-    """Yield what is changed that can't be any more, and what could be."""
     changed = {name for name in _ATTRIBUTES if getattr(stored.contest, name) != getattr(new.contest, name)}
     refused = {name for name in changed - _changeable(stored, phase) if new.has_right(name)}
     keys = {key for name in refused for key in _keys_of(name, stored.contest, new.contest)}
@@ -57,7 +56,7 @@ def _refused(stored: StoredContest, new: ContestReading, phase: ContestPhase) ->
 
 
 def _keys_of(attribute: str, old: Contest, new: Contest) -> Iterator[str]:
-    """Yield the keys of the text that an attribute comes from, as far as it is changed."""
+    """Yield the changed keys of the text that an attribute comes from."""
     if attribute == "players":
         yield "options"
     elif attribute == "stages":
@@ -69,8 +68,7 @@ def _keys_of(attribute: str, old: Contest, new: Contest) -> Iterator[str]:
 def differences(old: Contest, new: Contest) -> tuple[str, ...]:
     """Return what is different in a contest, for everybody to read: each key with its old value and the new one.
 
-    Nothing is said of who is invited but how many they are, and nothing of the words of a description but that they are
-    others.
+    It tells how many are invited, not who, and that the description has changed, not how.
     """
     before, after = dict(_shown_values(old)), dict(_shown_values(new))
     shown = [

@@ -61,14 +61,9 @@ class Contests:
     def add(self, by: str, written: Contest | ContestReading, faults: Sequence[Mistake] = ()) -> StoredContest:
         """Announce a contest.
 
-        Args:
-            by: who announces it.
-            written: what was written.
-            faults: what else is wrong with it; it is refused with these, too.
-
         Raises:
-            ContestError: with everything that is wrong: in what was written, and another contest has one of its
-                tournaments, its deadline has passed, or who is invited has no account.
+            ContestError: with everything that is wrong, ``faults`` included: another contest has one of its
+                tournaments, its deadline has passed, or somebody who is invited has no account.
         """
         now = self._clock.text()
         new = read_of(written)
@@ -101,11 +96,7 @@ class Contests:
         return contest_of(row) if row is not None else None
 
     def get(self, name: str) -> StoredContest:
-        """Return a contest.
-
-        Raises:
-            UnknownNameError: if there is no such contest.
-        """
+        """Return a contest, or raise UnknownNameError."""
         return self._database.read(lambda connection: find_contest(connection, name))
 
     def all(self) -> list[StoredContest]:
@@ -119,19 +110,12 @@ class Contests:
     def change(
         self, by: str, name: str, written: Contest | ContestReading, reason: str, faults: Sequence[Mistake] = ()
     ) -> StoredContest:
-        """Change what can still be changed of a contest. If nothing is different, nothing is done.
-
-        Args:
-            by: who changes it.
-            name: of the contest.
-            written: what it becomes.
-            reason: why.
-            faults: what else is wrong with it; it is refused with these, too.
+        """Change a contest, if anything differs.
 
         Raises:
             UsageError: if there is no such contest.
-            ContestError: with everything that is wrong: something else would be changed, the reason is missing or too
-                long, or ``add`` would refuse it.
+            ContestError: with everything that is wrong, ``faults`` included: something that can't be changed any more,
+                a missing or too long reason, or what ``add`` would reject.
         """
         new = read_of(written)
         contest = new.contest
@@ -183,16 +167,10 @@ class Contests:
         return self._database.write(cancel)
 
     def ask_to_reveal(self, by: str, name: str, reason: str = "", *, before_played: bool = False) -> StoredContest:
-        """Ask for the results to be shown to everybody; the contest's director does it.
-
-        Args:
-            by: who asks.
-            name: of the contest.
-            reason: why.
-            before_played: also if not everything is played yet.
+        """Ask the contest's director to show the results to everybody, ``before_played`` also before all is played.
 
         Raises:
-            UsageError: if there is no such contest, nothing of it is hidden, or not everything is played.
+            UsageError: if there is no such contest, nothing of it is embargoed, or not everything is played.
         """
         check_reason(reason or "-")
 
@@ -249,7 +227,7 @@ class Contests:
     # entries
 
     def candidates(self, stored: StoredContest) -> list[ContestEntry]:
-        """Return every accepted bot that may enter, handed in up to the deadline, the latest submission first.
+        """Return every accepted bot that may enter, submitted up to the deadline, the latest submission first.
 
         Which of them enter depends on the games that they play.
         """
@@ -300,7 +278,7 @@ class Contests:
 
 
 def _counts(contest: Contest) -> ColumnElement[bool]:
-    """Return the condition for submissions that were handed in in time, by somebody who may enter."""
+    """Return the condition for submissions in time of somebody who may enter."""
     counts = (submissions.c.created_at <= contest.deadline_at) & people.c.closed_at.is_(None)
     if contest.entrants is ContestEntrants.INVITED:
         counts &= func.lower(people.c.name).in_([name.lower() for name in contest.invited])

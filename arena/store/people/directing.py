@@ -61,14 +61,7 @@ class DirectorState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WishedState:
-    """What is wanted of a tournament.
-
-    Attributes:
-        wish: what.
-        since: since when.
-        by: who wants it.
-        reason: why.
-    """
+    """The desired state of a tournament."""
 
     wish: Wish
     since: str
@@ -78,20 +71,12 @@ class WishedState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentRequest:
-    """Something that the program which keeps a tournament going is to do, between matches and under its lock.
+    """Something that the program of a supervised run is to do, between matches and under its lock.
 
     Attributes:
-        number: in the database.
-        tournament: its name.
         kind: what is to be done, such as "disqualify".
-        arguments: of that kind.
-        reason: why.
-        by: who asks.
-        made_at: when.
-        state: what has become of it.
         corrections_before: the number of the tournament's last correction before it was begun; None while it waits.
-        finished_at: when it was done or refused; None before.
-        outcome: what was done, or why it was refused, in a sentence.
+        outcome: what was done, or why it was rejected, in a sentence.
     """
 
     number: int
@@ -109,13 +94,7 @@ class TournamentRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SittingOut:
-    """An entrant who is not paired for a while.
-
-    Attributes:
-        bot: ``name@version``.
-        reason: in a few words.
-        seconds: about how long; None if that is not known.
-    """
+    """An entrant (``name@version``) that is suspended, and for about how many seconds; None if that is not known."""
 
     bot: str
     reason: str
@@ -124,18 +103,15 @@ class SittingOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFigures:
-    """How far a kept tournament is.
+    """The progress of a supervised run.
 
     Attributes:
-        recorded: matches with a record.
-        scheduled: matches in the schedule so far.
         playing: matches that are being played, or have been given out to be.
         status: the state of the format in a few words.
         margin_95: the widest ± 95 % interval; None if it is not known.
         wanted_margin_95: at which it stops; None if that does not end it.
-        seconds_left: until it stops, about; None if that is not known.
-        void_in_row: matches that were void one after the other, none recorded between them.
-        sitting_out: entrants who are not paired for a while.
+        void_in_row: void matches since the last one that was recorded.
+        sitting_out: suspended entrants.
     """
 
     recorded: int = 0
@@ -151,16 +127,13 @@ class RunFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectorReport:
-    """What a program that keeps a tournament going says of itself.
+    """The status of the program of a supervised run.
 
     Attributes:
-        tournament: its name.
-        program: which program: "ladder" or "contest".
-        state: what it is doing.
-        since: since when.
-        seen_at: when it last said anything.
+        program: "ladder" or "contest".
+        since: since when it is in this state.
+        seen_at: the time of its last report.
         sentence: what it is doing or waiting for, in a sentence; may be empty.
-        figures: how far it is.
     """
 
     tournament: str

@@ -62,11 +62,11 @@ class Requests:
             kind: what is to be done, such as "disqualify"; the log says "asked to" and this.
             arguments: of that kind, as JSON can have them.
             subject: whom or what it is about, for the log.
-            reason: why, for everybody to read.
+            reason: for everybody to read.
             by: who asks.
 
         Raises:
-            UsageError: if no program keeps this tournament going, the reason is not accepted, or too many wait.
+            UsageError: if it is no supervised run, the reason is not accepted, or too many requests wait.
         """
         check_reason(reason)
         body = as_json(dict(arguments))
@@ -109,12 +109,7 @@ class Requests:
         return [_request_of(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
 
     def begin(self, number: int, corrections_before: int) -> None:
-        """Say that a request is being done.
-
-        Args:
-            number: of the request.
-            corrections_before: the number of the tournament's last correction, 0 without one.
-        """
+        """Note that a request is being done, and the number of the tournament's last correction, 0 without one."""
         self._change(number, {"state": RequestState.BEGUN, "corrections_before": corrections_before})
 
     def finish(self, number: int, outcome: str, *, is_done: bool) -> None:
@@ -145,11 +140,7 @@ def _changed(number: int, values: dict[str, Any]) -> Update:
 
 
 def lock_kept(connection: Connection, tournament: str) -> None:
-    """Let one transaction at a time change what is asked of a tournament; in any database.
-
-    Raises:
-        UsageError: if no program keeps this tournament going.
-    """
+    """Let one transaction at a time change the desired state of a tournament; UsageError if it is no supervised run."""
     own = reports.c.tournament == tournament
     lock = reports.update().where(own).values(tournament=tournament).returning(reports.c.tournament)
     if connection.execute(lock).one_or_none() is None:
@@ -193,10 +184,10 @@ class Directors:
         self._database, self._clock = database, clock
 
     def want(self, tournament: str, wish: Wish, *, reason: str, by: str) -> None:
-        """Say what is wanted; the public log has it at once.
+        """Set the desired state; the public log has it at once.
 
         Raises:
-            UsageError: if no program keeps this tournament going, it is wanted already, or the reason is not accepted.
+            UsageError: if it is no supervised run, has this desired state already, or the reason is not accepted.
         """
         check_reason(reason)
         own = wishes.c.tournament == tournament
@@ -224,15 +215,7 @@ class Directors:
     def say(
         self, tournament: str, program: str, state: DirectorState, sentence: str = "", figures: RunFigures = NO_FIGURES
     ) -> None:
-        """Write what a program says of itself, in the place of what it said before.
-
-        Args:
-            tournament: that it keeps going.
-            program: which program: "ladder" or "contest".
-            state: what it is doing.
-            sentence: what it is doing or waiting for; may be empty.
-            figures: how far the tournament is.
-        """
+        """Replace the status of a program ("ladder" or "contest") of a supervised run; the sentence may be empty."""
         now = self._clock.text()
         row = {
             "tournament": tournament,

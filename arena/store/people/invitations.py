@@ -26,11 +26,7 @@ class Invitations:
         self._database, self._clock = database, clock
 
     def invite(self, role: Role, by: str, days: int) -> str:
-        """Make an invitation for whoever gets it, who chooses a name; return its secret.
-
-        Raises:
-            UsageError: if the days are not accepted.
-        """
+        """Make an invitation for whoever gets it, who chooses a name; return its secret."""
 
         def invite(connection: Connection) -> str:
             add_line(connection, self._clock.text(), by, "made an invitation for", f"a new {role}", "")
@@ -39,9 +35,7 @@ class Invitations:
         return self._database.write(invite)
 
     def invite_person(self, name: str, by: str, days: int) -> str:
-        """Make an invitation by which a person chooses a password, the first or another; return its secret.
-
-        Earlier ones for this person can't be used any more.
+        """Make an invitation by which a person chooses a first or new password; return its secret. Earlier ones end.
 
         Raises:
             UnknownNameError: if there is no such person.
@@ -90,24 +84,17 @@ class Invitations:
         self._database.write(end)
 
     def find(self, secret: str) -> Invitation:
-        """Return an invitation that can be used.
-
-        Raises:
-            InvitationError: if it can't; for every reason the same.
-        """
+        """Return an invitation that can be used, or raise InvitationError, for every reason the same."""
         return _invitation_of(self._database.read(lambda connection: self._open(connection, secret)))
 
     def accept(self, secret: str, name: str, password_hash: str) -> Person:
         """Use an invitation, and return the person who can now sign in.
 
-        Args:
-            secret: of the invitation.
-            name: which was chosen; without meaning if the invitation is for somebody who has one.
-            password_hash: of the password that was chosen.
+        The name has no meaning if the invitation is for somebody who has one.
 
         Raises:
             InvitationError: if the invitation can't be used, also because somebody has just used it.
-            UsageError: if the name is refused; the invitation can still be used.
+            UsageError: if the name is rejected; the invitation can still be used.
         """
         now = self._clock.text()
 
@@ -126,7 +113,6 @@ class Invitations:
         return self._database.write(accept)
 
     def _open(self, connection: Connection, secret: str) -> Row[Any]:
-        """Return an invitation that can be used."""
         query = self._usable().where(invitations.c.digest == digest_of(secret))
         row = connection.execute(query).one_or_none()
         if row is None:
@@ -134,7 +120,6 @@ class Invitations:
         return row
 
     def _usable(self) -> Select[Any]:
-        """Return the query for invitations that can be used, each with the name of its person."""
         return (
             select(invitations, type_coerce(people.c.name, OptionalString).label("name"))
             .outerjoin(people)

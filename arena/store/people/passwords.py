@@ -21,11 +21,7 @@ ACCEPTED = (
 
 
 def check_password(password: str, name: str) -> None:
-    """Refuse a password that is guessed easily.
-
-    Raises:
-        UsageError: which never repeats the password.
-    """
+    """Raise a UsageError, which never repeats the password, if it is guessed easily."""
     is_short = not MIN_CHARACTERS <= len(password) <= MAX_CHARACTERS
     without_name = password.lower().replace(name.lower(), "")
     if is_short or len(set(password)) < MIN_DIFFERENT or len(without_name) < MIN_CHARACTERS // 2:
@@ -40,7 +36,7 @@ def hash_password(password: str) -> str:
 def is_right(password: str, stored: str | None) -> bool:
     """Return whether a password is the one whose hash is stored.
 
-    It takes as long without one, so that the time does not show which names exist.
+    It takes as long without a hash, so that the time does not show which names exist.
     """
     from argon2.exceptions import InvalidHashError, VerificationError
 

@@ -33,30 +33,17 @@ class PeopleStore(Copyable, Owned):
 
     Attributes:
         server: the URL of its server, without the password; None for a file.
-        accounts: who there is.
-        sessions: browsers in which somebody is signed in.
         tokens: what programs sign in with.
-        invitations: links by which people get accounts.
-        submissions: what authors handed in.
-        unrated_matches: what people play in the browser.
-        directors: the programs that keep tournaments going.
+        directors: the programs of supervised runs.
         requests: what they are to do.
-        contests: what directors announced, and what became of it.
-        contest_rows: all of that at once.
-        log: what was done about people and tournaments.
         rates: how often something was done.
-        record_quota: how much the bots of each author have said today.
+        record_quota: how much the bots of each author wrote into records today.
     """
 
     _metadata, _meta = metadata, meta
 
     def __init__(self, place: Path | str, now: Now = lambda: time.time()) -> None:
-        """Open the database, creating its tables where there are none.
-
-        Args:
-            place: the path of an SQLite file, or the URL of a PostgreSQL database. A new file can be read by its owner
-                alone.
-            now: the clock.
+        """Open the database at a path (a new file is its owner's alone) or a PostgreSQL URL, creating missing tables.
 
         Raises:
             StoreError: if it can't be opened, was made by a newer arena, or is a database of results.

@@ -42,11 +42,7 @@ class PlaySlots:
         return int(row.held_seconds + min(max(since, 0.0), IDLE_SECONDS))
 
     def take(self, connection: Connection, person: int | None, network: str, own: Row[Any] | None = None) -> None:
-        """Make sure that there is a slot, for a new match or one that may have lost its own.
-
-        Raises:
-            UsageError: if all are taken.
-        """
+        """Get a slot for a new match, or one that may have lost its own; UsageError if all are taken."""
         one_at_a_time(connection)
         number = own.id if own is not None else 0
         menu = select(play_menu.c.slots).where(play_menu.c.at > self._clock.text(-MENU_SECONDS))
@@ -138,12 +134,9 @@ class MatchClaim:
         return one if one is not None and one.has_slot else None
 
     def write(self, position: Position, bot_digest: str, is_resumed: bool = False) -> bool:
-        """Write how far the match has got; return whether the claim held.
+        """Write the position of the match; return whether the claim held.
 
-        Args:
-            position: how far.
-            bot_digest: of the bot's files.
-            is_resumed: it has got no further than before, so what the person wishes is still to be done.
+        ``is_resumed``: it has got no further than before, so what the person asked for is still to be done.
         """
         tries = case((matches.c.plies < position.plies, 0), else_=matches.c.tries)
         values = values_of(position) | {"bot_digest": bot_digest, "tries": tries}

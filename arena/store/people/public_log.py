@@ -25,7 +25,7 @@ def add_line(
 ) -> None:
     """Write a line, in a transaction that makes the change.
 
-    One about a tournament is kept back while its results are hidden, unless it was there before.
+    A new line about a tournament is held back while its results are embargoed.
     """
     connection.execute(meta.update().where(meta.c.key == "log").values(value="1"))  # one writer at a time
     last = connection.execute(select(func.coalesce(func.max(log.c.number), 0))).scalar_one()
@@ -42,12 +42,9 @@ class PublicLog:
     def lines(
         self, *, hidden: Collection[HiddenTournament], before: int | None = None, most: int = PAGE_LENGTH
     ) -> list[LogEntry]:
-        """Return lines, the latest first. Their numbers are without gaps, which would tell that something is kept back.
+        """Return the latest lines, the latest first, without the new ones about hidden tournaments.
 
-        Args:
-            hidden: the tournaments about which whoever reads may not know what was said since then.
-            before: only those with a smaller number.
-            most: how many.
+        The numbers have no gaps, which would tell that something is held back.
         """
         kept_back = ((log.c.tournament == one.name) & (log.c.at >= one.since) for one in hidden)
         seen = log.c.tournament.is_(None) | not_(or_(false(), *kept_back))

@@ -23,12 +23,7 @@ PRUNE_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How often.
-
-    Attributes:
-        times: at once, if nothing was done for a whole period.
-        per_seconds: the period.
-    """
+    """How often: ``times`` at once if nothing was done for a whole period of ``per_seconds``."""
 
     times: int
     per_seconds: float
@@ -102,11 +97,7 @@ class RecordQuota:
         self._database, self._clock = database, clock
 
     def add(self, said: Mapping[str, int]) -> None:
-        """Count what bots (``name@version``) have said; those that nobody handed in have no quota.
-
-        Args:
-            said: bytes by bot.
-        """
+        """Count bytes by bot (``name@version``); bots that nobody submitted have no quota."""
         authors = self._authors(said)
         used: dict[int, int] = {}
         for bot, person in authors.items():
@@ -142,7 +133,6 @@ class RecordQuota:
         }
 
     def _authors(self, bots: Collection[str]) -> dict[str, int]:
-        """Return the number of the author of each bot that was handed in."""
         accepted = (submissions.c.state == SubmissionState.ACCEPTED, submissions.c.bot.in_(list(bots)))
         query = select(submissions.c.bot, submissions.c.person_id).where(*accepted)
         found = self._database.read(lambda connection: connection.execute(query).all())

@@ -23,7 +23,6 @@ class Rest:
     """The rest of the bots of a contest.
 
     Attributes:
-        contest: the contest.
         since: the first second in which they rest.
         names: of every bot that its author could enter, whatever games it plays. All versions of a bot rest, since an
             earlier one tells as much.
@@ -34,13 +33,7 @@ class Rest:
     names: frozenset[str]
 
     def holds(self, name: str, games: Collection[str], now: str) -> bool:
-        """Return whether a bot rests.
-
-        Args:
-            name: of the bot, without its version.
-            games: that it plays; none for all.
-            now: the time, as it is stored.
-        """
+        """Return whether a bot of this name, which plays these games (none for all), rests at a stored time."""
         plays = not games or self.contest.contest.game in games
         return self.since <= now and plays and name in self.names
 
@@ -48,7 +41,7 @@ class Rest:
 def rest_begins_at(stored: StoredContest) -> str | None:
     """Return from when on the bots of a contest rest; None if they never do, or not any more.
 
-    A contest that was cancelled will have no result to give away: its bots play again.
+    A cancelled contest has no result to give away: its bots play again.
     """
     contest = stored.contest
     if contest.ladders or stored.revealed_at is not None or stored.cancelled_at is not None:
@@ -57,13 +50,9 @@ def rest_begins_at(stored: StoredContest) -> str | None:
 
 
 def rest_of(rests: Iterable[Rest], label: str, games: Collection[str], now: str) -> Rest | None:
-    """Return the rest of a bot that ends last, as far as that is known; None if it plays.
+    """Return the rest that ends last of a bot (``name@version``, or its name); None if it plays.
 
-    Args:
-        rests: of all contests.
-        label: ``name@version``, or the name alone.
-        games: that it plays; none for all.
-        now: the time, as it is stored.
+    It plays ``games``, none for all; ``now`` is a stored time.
     """
     name = label.rpartition("@")[0] or label
     found = [one for one in rests if one.holds(name, games, now)]
@@ -71,12 +60,7 @@ def rest_of(rests: Iterable[Rest], label: str, games: Collection[str], now: str)
 
 
 def rest_sentence(rest: Rest, now: str) -> str:
-    """Return until when a bot rests, to follow its name in a sentence.
-
-    Args:
-        rest: of the bot.
-        now: the time, as it is stored.
-    """
+    """Return until when a bot rests, to follow its name in a sentence."""
     stored = rest.contest
     contest = stored.contest
     if contest.reveal_at is None:

@@ -56,12 +56,7 @@ MAX_ADDRESS_CHARACTERS = 64
 
 
 class SignedIn(NamedTuple):
-    """Somebody who is signed in.
-
-    Attributes:
-        person: who.
-        session: in which browser.
-    """
+    """Somebody who is signed in, and the browser."""
 
     person: Person
     session: Session
@@ -74,13 +69,7 @@ class Sessions:
         self._database, self._clock = database, clock
 
     def begin(self, person: Person, device: str, address: str) -> str:
-        """Sign a person in, and return the secret for the browser.
-
-        Args:
-            person: whose password was right.
-            device: what the browser says it is.
-            address: from where it asks.
-        """
+        """Sign a person in whose password was right, and return the secret for the browser."""
         secret = new_secret()
         row = {
             "digest": digest_of(secret),
@@ -172,12 +161,7 @@ MAX_NAME_CHARACTERS = 64
 
 
 class TokenOwner(NamedTuple):
-    """Whose token it is.
-
-    Attributes:
-        person: who.
-        token: what it is good for.
-    """
+    """The owner of a token."""
 
     person: Person
     token: Token
@@ -191,12 +175,6 @@ class Tokens:
 
     def make(self, person: Person, name: str, scopes: Iterable[Scope], days: int) -> str:
         """Make a token, and return it; it can't be shown again.
-
-        Args:
-            person: whose.
-            name: what its owner calls it.
-            scopes: what it is good for.
-            days: until it expires.
 
         Raises:
             UsageError: if the name, the scopes or the days are not accepted, or the person has too many.
@@ -242,11 +220,7 @@ class Tokens:
 def insert_token(
     connection: Connection, clock: Clock, person: Person, name: str, scopes: frozenset[Scope], days: int
 ) -> str:
-    """Insert a token and return it.
-
-    Raises:
-        UsageError: if the name, the scopes or the days are not accepted, or the person has too many.
-    """
+    """Insert a token and return it; raises as ``Tokens.make`` does."""
     if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not is_visible_text(name):
         raise UsageError(f"name {name!r:.80}: expected 1 to {MAX_NAME_CHARACTERS} visible characters")
     if not scopes:

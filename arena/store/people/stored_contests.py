@@ -54,21 +54,13 @@ contest_entries = Table(
 
 
 def locked_contest(connection: Connection, name: str) -> StoredContest:
-    """Return a contest that nobody else changes before this transaction ends.
-
-    Raises:
-        UnknownNameError: if no contest has that name.
-    """
+    """Return a contest that nobody else changes before this transaction ends, or raise UnknownNameError."""
     connection.execute(contests.update().where(contests.c.name == name).values(name=name))
     return find_contest(connection, name)
 
 
 def find_contest(connection: Connection, name: str) -> StoredContest:
-    """Return a contest.
-
-    Raises:
-        UnknownNameError: if no contest has that name.
-    """
+    """Return a contest, or raise UnknownNameError."""
     row = connection.execute(select(contests).where(contests.c.name == name)).one_or_none()
     if row is None:
         known = connection.execute(select(contests.c.name).order_by(contests.c.name)).scalars()
@@ -119,13 +111,7 @@ def entry_of(row: Row[Any]) -> ContestEntry:
 
 @dataclass(frozen=True, slots=True)
 class ContestRows:
-    """Contests as they are stored.
-
-    Attributes:
-        contests: all of them, the latest first.
-        entries: the bots of each, by its number.
-        unfinished: the numbers of the submissions that are still being checked.
-    """
+    """All contests, the latest first, the bots of each by its number, and the submissions in check."""
 
     contests: tuple[StoredContest, ...]
     entries: dict[int, tuple[str, ...]]
@@ -143,11 +129,7 @@ class ContestReader:
         return CommitSignal(self._database)
 
     def read(self) -> ContestRows:
-        """Return everything as it is now.
-
-        Raises:
-            StoreError: if it can't be read.
-        """
+        """Return everything as it is now, or raise StoreError."""
         return self._database.read(_rows)
 
 
@@ -167,12 +149,7 @@ MAX_LISTED = 20
 
 
 def tournament_mistakes(new: ContestReading, others: Iterable[StoredContest]) -> Iterator[Mistake]:
-    """Yield which tournaments of a contest another one has.
-
-    Args:
-        new: what was written.
-        others: all contests but the one that becomes this.
-    """
+    """Yield the tournaments of a contest that another one has; ``others`` are all contests but this one."""
     if not new.has_right("name"):
         return
     for other in others:
@@ -184,13 +161,7 @@ def tournament_mistakes(new: ContestReading, others: Iterable[StoredContest]) ->
 def invitation_mistakes(
     connection: Connection, new: ContestReading, invited_before: Collection[str] = ()
 ) -> Iterator[Mistake]:
-    """Yield who is invited without an account.
-
-    Args:
-        connection: to the database.
-        new: what was written.
-        invited_before: who stays invited without an account: it was erased.
-    """
+    """Yield who is invited without an account; those ``invited_before``, whose account was erased, stay invited."""
     names = {name.lower() for name in connection.execute(select(people.c.name)).scalars()}
     names |= {name.lower() for name in invited_before}
     invited = new.contest.invited if new.has_right("invited") else ()

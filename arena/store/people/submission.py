@@ -30,14 +30,9 @@ FINAL = (SubmissionState.ACCEPTED, SubmissionState.REFUSED, SubmissionState.WITH
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedSubmission:
-    """What lists show of a submission. Times are UTC, as ISO 8601 to the second.
+    """What lists show of a submission.
 
     Attributes:
-        number: in the order in which they came.
-        author: whose it is.
-        state: how far it is.
-        created_at: when it came.
-        finished_at: when it was known what becomes of it; None before.
         bot: its name@version; None before its manifest was read. For the author alone unless it was accepted.
     """
 
@@ -51,15 +46,12 @@ class ListedSubmission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission(ListedSubmission):
-    """What an author handed in, with what is for the author alone.
+    """A submission, with what is for its author alone.
 
     Attributes:
         upload: the name of the file with the bytes that came.
         digest: SHA-256 of them.
-        size_bytes: how many there were.
-        file_name: what the author's file was called.
-        note: of the author.
-        reason: why it was refused or failed, in a sentence; "" otherwise.
+        reason: why it was rejected or failed, in a sentence; "" otherwise.
         report: what was tried, line by line.
     """
 
@@ -82,13 +74,8 @@ class ClaimedSubmission:
     """A submission that a checker has taken.
 
     Attributes:
-        number: of the submission.
-        person: the number of its author.
-        author: the name of its author.
         upload: the name of the file with the bytes that came.
-        file_name: what the author's file was called.
-        bot: its name@version, as far as an earlier try has found that out.
-        created_at: when it came.
+        bot: its name@version, if an earlier try has found that out.
         tries: how often it was taken, with this time.
     """
 

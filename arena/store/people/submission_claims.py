@@ -23,7 +23,7 @@ def last_turn() -> ColumnElement[int]:
 
 
 def checking_order() -> Subquery:
-    """Return the numbers of what is not decided with their positions, from 1: what is being checked, then in turns.
+    """Return the numbers of undecided submissions with their positions, from 1: what is being checked, then in turns.
 
     The first of each author come before the second ones; among these, who has had a turn longest ago is first, and of
     those who never had one, who came first.
@@ -75,14 +75,9 @@ class Claim:
         bot: str | None = None,
         copy_bytes: int | None = None,
     ) -> bool:
-        """Decide what becomes of it; return whether the claim held until now.
+        """Decide a submission; return whether the claim held until now.
 
-        Args:
-            state: what becomes of it.
-            report: what was tried.
-            reason: why not, in a sentence.
-            bot: its name@version, if it is known.
-            copy_bytes: how much of the disk the arena's copy takes, if this has made one.
+        ``reason`` says in a sentence why it is not accepted; ``copy_bytes`` is the size of the copy, if this made one.
         """
         assert state in FINAL
         values: dict[str, Any] = {
@@ -114,9 +109,7 @@ class Claim:
 def is_claimable(clock: Clock, is_alone: bool = False) -> ColumnElement[bool]:
     """Return the condition of submissions that wait, or whose checker has gone.
 
-    Args:
-        clock: says what has run out.
-        is_alone: no other checker is at work, so that nobody keeps up a claim.
+    ``is_alone``: no other checker is at work, so no claim is kept up.
     """
     is_over = submissions.c.claimed_until <= clock.text()
     if is_alone:
@@ -126,15 +119,7 @@ def is_claimable(clock: Clock, is_alone: bool = False) -> ColumnElement[bool]:
 
 
 def claim_next(database: Database, clock: Clock, is_alone: bool = False) -> Claim | None:
-    """Take the submission whose turn it is; None if nothing waits.
-
-    Authors take turns: it is the oldest of the one whose last turn is longest ago.
-
-    Args:
-        database: has the submissions.
-        clock: says what has run out.
-        is_alone: no other checker is at work, so that nobody keeps up a claim.
-    """
+    """Take the oldest submission of the author whose last turn is longest ago; None if nothing waits."""
     secret = new_secret()
     now, until = clock.text(), clock.text(CLAIM_SECONDS)
     oldest = select(submissions).where(is_claimable(clock, is_alone)).order_by(last_turn(), submissions.c.id).limit(1)

@@ -90,11 +90,7 @@ class BotNames:
         return row.person_id if row is not None else None
 
     def own_bot_name(self, person: int, name: str) -> bool:
-        """Give a bot's name to the first who hands in a bot of that name, or one that looks like it.
-
-        Args:
-            person: who hands in.
-            name: of the bot.
+        """Give a bot's name to the first who submits a bot of that name, or one that looks like it.
 
         Returns:
             Whether the name belongs to that person.
@@ -109,12 +105,7 @@ class BotNames:
         return self._database.write(own)
 
     def release_bot_name(self, person: int, name: str) -> None:
-        """Let others have a bot's name of which nothing was accepted; nothing else is done.
-
-        Args:
-            person: who has handed in a bot of that name, which was not accepted.
-            name: of the bot.
-        """
+        """Release a bot's name if nothing of that name was accepted."""
         key = look_alike_key(name)
         theirs = submissions.c.person_id == person
         decided = select(submissions.c.bot).where(theirs, submissions.c.state == SubmissionState.ACCEPTED)

@@ -42,12 +42,7 @@ _AGAIN = (SubmissionState.FAILED, SubmissionState.WITHDRAWN)
 
 
 class Queue(NamedTuple):
-    """The submissions as numbers.
-
-    Attributes:
-        counts: how many there are in each state.
-        oldest_seconds: how long the oldest has waited that is not decided.
-    """
+    """How many submissions there are in each state, and how long the oldest undecided one has waited."""
 
     counts: Mapping[SubmissionState, int]
     oldest_seconds: float
@@ -57,7 +52,7 @@ class FailedChecks(NamedTuple):
     """The submissions that the arena could not check, by number.
 
     Attributes:
-        failed: they failed lately, or since the last one that was decided.
+        failed: lately, or since the last one that was decided.
         unfinished: a check of them ended without a result, and they are checked again.
     """
 
@@ -73,16 +68,10 @@ class Submissions(BotNames):
         self._clock = clock
 
     def add(self, person: Person, upload: str, digest: str, size_bytes: int, file_name: str, note: str) -> Submission:
-        """Hand something in; the same bytes again are the submission that they were before, unless it failed
-        or was withdrawn.
+        """Add a submission; the same bytes again are the earlier submission, unless it failed or was withdrawn.
 
-        Args:
-            person: the author.
-            upload: the name of the file with the bytes.
-            digest: SHA-256 of the bytes.
-            size_bytes: how many there are.
-            file_name: what the author's file is called.
-            note: for the author alone.
+        ``upload`` is the name of the stored file, ``digest`` the SHA-256 of its bytes, and ``note`` is for the author
+        alone.
 
         Raises:
             UsageError: if the note is too long, too many wait, or it was done too often.
@@ -171,12 +160,7 @@ class Submissions(BotNames):
         return beyond
 
     def of(self, person: Person, before: int | None = None) -> list[Submission]:
-        """Return the latest submissions of a person, the latest first.
-
-        Args:
-            person: whose.
-            before: only those with a smaller number; None for all.
-        """
+        """Return the latest submissions of a person, the latest first, before a number if there is one."""
         mine = submissions.c.person_id == person.number
         which = mine if before is None else mine & (submissions.c.id < before)
         query = all_submissions().where(which).order_by(submissions.c.id.desc()).limit(LISTED)
@@ -198,9 +182,7 @@ class Submissions(BotNames):
         return [listed_submission_of(row) for row in rows]
 
     def unfinished(self) -> list[ListedSubmission]:
-        """Return what is being checked and then what waits, in the order in which it will be checked; not all, if
-        there is much.
-        """
+        """Return what is being checked and the beginning of the queue, in the order of the checks."""
         order = checking_order()
         query = listed_submissions().join(order, submissions.c.id == order.c.id)
         query = query.order_by(order.c.position).limit(LISTED)
@@ -244,11 +226,7 @@ class Submissions(BotNames):
         return self._database.read(read)
 
     def seconds_since(self, at: str) -> float:
-        """Return how many seconds ago something was.
-
-        Args:
-            at: when, as it is stored.
-        """
+        """Return how many seconds ago a stored time was."""
         return self._clock.between(at, self._clock.text())
 
     def seconds_to_check(self) -> list[float]:
@@ -269,11 +247,7 @@ class Submissions(BotNames):
         return int(self._database.read(lambda connection: connection.execute(query).scalar_one()))
 
     def withdraw(self, person: Person, number: int) -> Submission:
-        """Withdraw a submission of a person before it is decided.
-
-        Raises:
-            UsageError: if the person has no such submission, or it is decided.
-        """
+        """Withdraw a person's submission; UsageError if there is none of this number, or it is decided."""
         mine = (submissions.c.id == number) & (submissions.c.person_id == person.number)
 
         def withdraw(connection: Connection) -> Submission:
@@ -291,11 +265,7 @@ class Submissions(BotNames):
         return list(self._database.read(lambda connection: connection.execute(query).scalars().all()))
 
     def claim(self, is_alone: bool = False) -> Claim | None:
-        """Take the submission whose turn it is, to check it; None if nothing waits.
-
-        Args:
-            is_alone: no other checker is at work, so that nobody keeps up a claim.
-        """
+        """Take the next submission to check it; None if nothing waits. See ``claim_next``."""
         return claim_next(self._database, self._clock, is_alone)
 
 

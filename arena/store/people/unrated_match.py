@@ -47,11 +47,9 @@ class Choices:
     """What is chosen before a match.
 
     Attributes:
-        game: its name or dotted path.
         options: of the game, as JSON.
-        seat: of the person.
         bot: ``arena:NAME`` or ``name@version``.
-        per_action_milliseconds: what the bot may compute for each action.
+        per_action_milliseconds: of the bot.
     """
 
     game: str
@@ -63,12 +61,10 @@ class Choices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A match as far as it has got.
+    """The position of a match.
 
     Attributes:
-        state: who is to act.
         actions: ``[seat, action, seconds, note]`` for each, as JSON; seconds and note of a bot's action, or null.
-        plies: how many there are.
         view: what its page shows, as JSON; "" before the rules were asked.
         reason: why it is over, or could not go on; "" otherwise.
     """
@@ -82,19 +78,15 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnratedMatch:
-    """An unrated match, as it is stored. Times are UTC, as ISO 8601 to the second.
+    """An unrated match, as it is stored.
 
     Attributes:
-        number: in the database.
         secret: its address.
-        person: the number of whose it is; None for a visitor.
-        choices: what was chosen.
-        position: how far it is.
+        person: the number of its owner; None for a visitor.
         bot_digest: of the bot's files when it began; "" before.
         wish: what the person wants to do; None if they are not waiting.
         wished_action: as text, where the wish is to act.
-        answer: what came of the last wish: a hint, or why it was refused; "" for nothing to say.
-        begun_at: since when.
+        answer: to the last wish: a hint, or why it was rejected; "" for nothing.
         acted_at: when the person last did something.
         has_slot: whether it has a slot at the play host.
     """

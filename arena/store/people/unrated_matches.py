@@ -1,9 +1,8 @@
 """Matches that people play in the browser, and the slots at the play host.
 
-Whatever is known of a match is in its row, so that neither a web process nor a play host that is killed loses one. A
-person says what they want to do next, a wish; a program of the play host claims the match, does it, and writes what
-came of it. Only who holds the claim can write. A match has a slot while somebody plays it: from its beginning until
-its end, or until the person has done nothing for a while; coming back takes a slot again.
+The row has everything about a match, so that no killed process loses one. A person writes what they want to do next, a
+wish; a program of the play host claims the match, does it, and writes the answer. Only the holder of the claim writes.
+A match has a slot until its end, or until the person has been idle for a while; coming back takes a slot again.
 """
 
 from __future__ import annotations
@@ -74,11 +73,7 @@ class UnratedMatches:
     # by people
 
     def begin(self, choices: Choices, person: int | None, network: str) -> UnratedMatch:
-        """Begin a match.
-
-        Raises:
-            UsageError: if all slots are taken.
-        """
+        """Begin a match; UsageError if all slots are taken."""
         secret, now = new_secret(), self._clock.text()
         row = {
             "secret": secret,
@@ -125,13 +120,7 @@ class UnratedMatches:
         return {number: Shown(*values) for number, *values in rows}
 
     def wish(self, number: int, wish: Wish, plies: int, action: str = "") -> None:
-        """Say what the person wants to do next.
-
-        Args:
-            number: of the match.
-            wish: what.
-            plies: how many actions the person has seen.
-            action: as text, where the wish is to act.
+        """Note what the person, who has seen this many plies, wants to do next; ``action`` is the text of an action.
 
         Raises:
             UsageError: if the match has got further, is over or waits for the bot, or all slots are taken.
@@ -147,11 +136,7 @@ class UnratedMatches:
         self._database.write(write)
 
     def end(self, number: int, reason: str) -> None:
-        """End a match, whatever is going on in it.
-
-        Raises:
-            UsageError: if it is over already.
-        """
+        """End a match at any time; UsageError if it is over already."""
         values = {
             "state": MatchState.OVER,
             "reason": reason,
@@ -163,11 +148,7 @@ class UnratedMatches:
             raise UsageError("the match is over already")
 
     def retry(self, number: int) -> None:
-        """Continue a match that the arena could not continue.
-
-        Raises:
-            UsageError: if it has not failed, or all slots are taken.
-        """
+        """Continue a match that the arena could not continue; UsageError if it has not failed, or no slot is free."""
 
         def write(connection: Connection) -> None:
             row = _locked(connection, number)
@@ -219,11 +200,7 @@ class UnratedMatches:
         return self._database.write(claim)
 
     def release_left(self, number: int | None = None) -> None:
-        """Release the claims that programs have left which were killed.
-
-        Args:
-            number: of the match whose program was; None for every match, where none is played.
-        """
+        """Release the claim that a killed program has left on a match; None for all matches, where none is played."""
         is_meant = matches.c.id == number if number is not None else true()
         change = matches.update().where(matches.c.claim.is_not(None), is_meant).values(claim=None, claimed_until=None)
         self._database.write(lambda connection: connection.execute(change))
@@ -240,7 +217,7 @@ class UnratedMatches:
 
 
 def _check_turn(row: Row[Any], plies: int) -> None:
-    """Raise UsageError unless the person may say what to do next, and has seen the match as it is."""
+    """Raise UsageError unless it is the person's turn, and they have seen the match as it is."""
     if row.state in ENDED:
         raise UsageError("the match is over")
     if row.plies != plies:
@@ -254,6 +231,6 @@ def _check_turn(row: Row[Any], plies: int) -> None:
 
 
 def _locked(connection: Connection, number: int) -> Row[Any]:
-    """Return a match that nobody else changes meanwhile; slots first, as everywhere, so that no two wait in a ring."""
+    """Lock a match; slots first, as everywhere, so that no two wait in a ring."""
     one_at_a_time(connection)
     return connection.execute(select(matches).where(matches.c.id == number).with_for_update()).one()

@@ -118,16 +118,7 @@ def permissions_of_token(role: Role, scopes: frozenset[Scope]) -> frozenset[Perm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Somebody with an account.
-
-    Attributes:
-        number: in the database.
-        name: by which others know them.
-        role: what they are.
-        created_at: since when.
-        closed_at: when the account was closed; None if it is open.
-        has_password: whether they can sign in.
-    """
+    """Somebody with an account; without a password they can't sign in."""
 
     number: int
     name: str
@@ -142,11 +133,9 @@ class Session:
     """A browser in which somebody is signed in.
 
     Attributes:
-        number: in the database.
-        began_at: since when.
-        seen_at: when it last asked for something, to the minute.
-        expires_at: when it ends if it asks for nothing.
-        device: what the browser says it is.
+        seen_at: its last request, to the minute.
+        expires_at: when it ends without requests.
+        device: its description of itself.
         address: from where it signed in.
     """
 
@@ -160,16 +149,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """A key for programs.
-
-    Attributes:
-        number: in the database.
-        name: what its owner calls it.
-        scopes: what it is good for.
-        created_at: since when.
-        expires_at: until when.
-        seen_at: when it was last used, to the minute; None if never.
-    """
+    """A key for programs; ``seen_at``, its last use, is to the minute."""
 
     number: int
     name: str
@@ -184,11 +164,7 @@ class Invitation:
     """A link by which somebody gets an account, once.
 
     Attributes:
-        number: in the database.
-        role: what they will be.
         person: whose account it opens; None if whoever comes chooses a name.
-        made_by: who made it.
-        expires_at: until when it can be used.
     """
 
     number: int
@@ -200,12 +176,7 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class HiddenTournament:
-    """A tournament of which somebody may not see all results, nor what was said about it since.
-
-    Attributes:
-        name: of the tournament.
-        since: the first second that is hidden.
-    """
+    """A tournament of which somebody sees neither results nor log lines from the second ``since`` on."""
 
     name: str
     since: str
@@ -217,13 +188,10 @@ class LogEntry:
 
     Attributes:
         number: from 1, without gaps.
-        at: when.
         by: who; "the command line" for somebody at the machine itself.
-        action: what, such as "closed the account of".
-        subject: to whom or what.
-        reason: why.
-        details: what has become different, or why it was refused; "" where the action says it all.
-        tournament: what it is about, if results may follow from it; None otherwise.
+        action: such as "closed the account of".
+        details: what has changed, or why it was rejected; "" where the action tells it.
+        tournament: what it is about, if results may follow from it.
     """
 
     number: int

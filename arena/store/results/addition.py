@@ -100,11 +100,9 @@ class Addition:
         tournament: the number of the tournament that it is added to; None for a new one.
         definition: the tournament's, afterwards.
         created_at: of a new tournament: UTC, ISO 8601.
-        finished_at: when the tournament was finished; None if it is not.
-        lines: of the schedule.
-        records: of its matches.
+        finished_at: None if it is not finished.
         voids: tries without a result.
-        corrections: of a new tournament: its log.
+        corrections: the log of a new tournament.
         set_aside: of a new tournament: the records that don't count, each with the number of its correction.
         skipped: of a new tournament: the matches that are not played.
         replaces: the whole tournament that it is added to, which keeps its number; as if it were a new one.
@@ -145,7 +143,6 @@ def insert_addition(connection: Connection, addition: Addition) -> None:
 
 
 def _tournament(connection: Connection, addition: Addition) -> int:
-    """Write a new tournament, or the changed one; return its number."""
     definition = addition.definition
     values: dict[str, Any] = {"definition": as_json(definition.to_json()), "finished_at": addition.finished_at}
     if addition.tournament is None:
@@ -160,13 +157,7 @@ def _tournament(connection: Connection, addition: Addition) -> int:
 
 
 def remove_contents(connection: Connection, tournament: int, but: Collection[Table] = ()) -> None:
-    """Remove what belongs to a tournament: its schedule, records, corrections and all else but its own row.
-
-    Args:
-        connection: in a transaction.
-        tournament: its number.
-        but: tables that keep what they have of it.
-    """
+    """Remove what belongs to a tournament except its own row and the rows in tables ``but``, in a transaction."""
     for table in metadata.sorted_tables:
         if "tournament_id" in table.c and table not in but:
             connection.execute(table.delete().where(table.c.tournament_id == tournament))

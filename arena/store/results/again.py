@@ -14,13 +14,10 @@ Value = TypeVar("Value")
 
 
 def read_whole(read: Callable[[], Value]) -> Value:
-    """Return what is read, from another reading if a tournament was changed during the one before.
-
-    Args:
-        read: reads tournaments, from their definitions on.
+    """Return what ``read`` reads of tournaments, again if one was changed meanwhile.
 
     Raises:
-        ChangedMeanwhileError: if they were changed during each.
+        ChangedMeanwhileError: if that happened each time.
     """
     for _ in range(MAX_READINGS - 1):
         try:

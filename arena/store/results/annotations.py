@@ -23,7 +23,6 @@ class AnnotationRow(NamedTuple):
     """An annotation in the form it is stored.
 
     Attributes:
-        match: the match's number.
         actions_hash: of its record, as ``RecordRow`` has it.
         accuracy: how well its seats played, as JSON.
         body: the annotation, as JSON.
@@ -36,15 +35,7 @@ class AnnotationRow(NamedTuple):
 
 
 class StoredAccuracy(NamedTuple):
-    """How well the seats of an annotated match played.
-
-    Attributes:
-        match: its number.
-        encounter: the encounter it belongs to.
-        game: the game's name.
-        bots: ``name@version`` per seat.
-        accuracy: per seat, as JSON.
-    """
+    """How well the seats of an annotated match played: ``accuracy``, per seat, is JSON; bots are ``name@version``."""
 
     match: int
     encounter: int
@@ -87,13 +78,7 @@ class Annotations:
     def to_annotate(
         self, tournament: StoredTournament, *, game: str | None = None, match: int | None = None, again: bool = False
     ) -> Iterator[tuple[str, MatchRecord]]:
-        """Yield the records of a tournament that have no annotation, each with the hash of its actions.
-
-        Args:
-            tournament: the tournament.
-            game: only of this game; None for all.
-            match: only this one; None for all.
-            again: also those that have one.
+        """Yield the records that have no annotation, ``again`` also those with one, each with the hash of its actions.
 
         Raises:
             StoreError: if a newer arena has stored a record, or it is malformed.
@@ -106,15 +91,7 @@ class Annotations:
             yield actions_hash, record_from(number, text)
 
     def accuracy(self, tournament: StoredTournament, game: str | None = None) -> Iterator[StoredAccuracy]:
-        """Yield how well the seats of each annotated match played, by match.
-
-        Args:
-            tournament: the tournament.
-            game: only of this one; None for all.
-
-        Raises:
-            StoreError: if a record's bots are malformed.
-        """
+        """Yield how well the seats of each annotated match played, by match; StoreError if bots are malformed."""
         columns = (records.c.match, records.c.encounter, records.c.game, records.c.bots, records.c.ranks)
         query = select(*columns, match_annotations.c.accuracy).join(match_annotations, _is_of_record())
         rows = rows_by_match(self._database, query, [tournament.number], game, CHUNK_ROWS)

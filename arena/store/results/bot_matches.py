@@ -1,7 +1,4 @@
-"""The recorded matches of some bots: against anybody, or against some rivals.
-
-They are found in ``seats``, so that what others have played is not read.
-"""
+"""The recorded matches of some bots, against anybody or against some rivals, found in ``seats``."""
 
 from __future__ import annotations
 
@@ -27,17 +24,7 @@ _HASHES = (records.c.opening_hash, records.c.actions_hash)
 
 
 class MeetingCount(NamedTuple):
-    """How often some bots came out ahead of their rivals.
-
-    Attributes:
-        tournament: the tournament's number in the store.
-        game: the game's name.
-        bot: ``name@version``.
-        seat: the bot's.
-        wins: meetings in which it came out ahead.
-        draws: meetings in which the two tied.
-        losses: meetings in which the rival came out ahead.
-    """
+    """How often a bot (``name@version``) in one seat came out ahead of its rivals, tied, or came out behind."""
 
     tournament: int
     game: str
@@ -54,33 +41,18 @@ class BotMatches:
     def __init__(
         self, database: Database, tournaments: Sequence[int], bots: Collection[str], rivals: Collection[str] | None
     ) -> None:
-        """Choose matches.
-
-        Args:
-            database: where they are.
-            tournaments: the numbers of those that count, in order.
-            bots: ``name@version`` each.
-            rivals: the same; None for all.
-        """
+        """Choose the matches of bots against rivals (``name@version`` each; None for all) in tournaments."""
         self._database = database
         self._tournaments = frozenset(tournaments)
         self._bots = sorted(set(bots))
         self._rivals = None if rivals is None else sorted(set(rivals))
 
     def results(self) -> Iterator[StoredResult]:
-        """Yield their results in the order of the schedule, tournament by tournament, reading piece by piece.
-
-        Raises:
-            StoreError: if a result is malformed.
-        """
+        """Yield their results in the order of the schedule, tournament by tournament, reading piece by piece."""
         return (result for _, result in self.numbered_results())
 
     def numbered_results(self) -> Iterator[tuple[int, StoredResult]]:
-        """Yield the number of each match and its result, as ``results`` does.
-
-        Raises:
-            StoreError: if a result is malformed.
-        """
+        """Yield the number of each match and its result, as ``results`` does."""
         for number, keys in groupby(self._keys(), key=lambda key: key.tournament):
             for some in chunks(key.match for key in keys):
                 columns = select(records.c.match, *_RESULT, *_HASHES).where(records.c.tournament_id == number)
@@ -90,11 +62,7 @@ class BotMatches:
                     yield match, StoredResult(number, encounter, game, *seated, *hashes)
 
     def latest(self, count: int) -> list[tuple[int, MatchRecord]]:
-        """Return the number of the tournament and the record of the latest matches, the last first.
-
-        Raises:
-            StoreError: if one is malformed, or a newer arena has stored it.
-        """
+        """Return the number of the tournament and the record of the latest matches, the last first."""
         keys = list(islice(self._keys(newest_first=True), count))
         found: dict[MatchKey, str] = {}
         whole = select(records.c.tournament_id, records.c.match, records.c.record)
@@ -105,15 +73,7 @@ class BotMatches:
         return [(key.tournament, record_from(key.match, found[key])) for key in keys if key in found]
 
     def lines(self, count: int, after: MatchKey | None = None) -> list[MatchLine]:
-        """Return a page of the matches, the last first.
-
-        Args:
-            count: how many at most, up to some hundred.
-            after: the match behind which the page begins; by default the first page.
-
-        Raises:
-            StoreError: if a result is malformed.
-        """
+        """Return a page of the matches behind a match, the last first."""
         return match_lines(self._database, list(islice(self._keys(True, after), min(count, CHUNK_ROWS))))
 
     def counts(self) -> list[MeetingCount]:
@@ -134,7 +94,6 @@ class BotMatches:
         return sorted(found & self._tournaments)
 
     def _keys(self, newest_first: bool = False, after: MatchKey | None = None) -> Iterator[MatchKey]:
-        """Yield which matches these are, each once, in order."""
         sign = -1 if newest_first else 1
         of_bots = (self._keys_of(bot, sign, after) for bot in self._bots)
         for key, _ in groupby(merge(*of_bots, reverse=newest_first)):

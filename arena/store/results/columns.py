@@ -24,11 +24,7 @@ def expected(*kinds: type) -> Callable[[Any], Any]:
 
 
 class Checked(sa.TypeDecorator[Any]):
-    """A column whose values are checked when they are read, by any driver.
-
-    Attributes:
-        check: what every value read is passed through.
-    """
+    """A column whose values ``check`` checks when they are read, by any driver."""
 
     check: ClassVar[staticmethod[[Any], Any]]
 
@@ -113,13 +109,6 @@ class Member(sa.TypeDecorator[StrEnum]):
     cache_ok = True
 
     def __init__(self, members: type[StrEnum], noun: str, length: int) -> None:
-        """Describe the column.
-
-        Args:
-            members: the enumeration.
-            noun: what one of its members is, for messages.
-            length: of the column, in characters.
-        """
         super().__init__(length)
         self.members, self.noun = members, noun
 
@@ -139,7 +128,5 @@ class Member(sa.TypeDecorator[StrEnum]):
 
 
 def total_of(column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
-    """Return the sum of a column of whole numbers, 0 without rows: a whole number also where the database adds large
-    ones up to a decimal, as PostgreSQL does.
-    """
+    """Return the sum of a column of whole numbers, 0 without rows; PostgreSQL adds large ones up to a decimal."""
     return sa.cast(sa.func.coalesce(sa.func.sum(column), 0), BigInteger)

@@ -28,10 +28,6 @@ class CommitSignal:
 
         It may also differ without a commit. When another file has taken the place of an SQLite database, it differs,
         and all later reading is from the new file.
-
-        Raises:
-            StoreError: if the file is not there.
-            StoreAwayError: if the server can't be reached.
         """
         return self._of_server() if self._database.path is None else self._of_file()
 
@@ -84,23 +80,16 @@ class Commits:
     def __init__(
         self, signals: Sequence[CommitSignal], most_seconds: float, now: Callable[[], float] = lambda: time.monotonic()
     ) -> None:
-        """Begin with a look.
+        """Take the first look at databases, whose signals are closed with this.
 
-        Args:
-            signals: of the databases; they are closed with this.
-            most_seconds: from a look to the next if nothing is committed.
-            now: the clock.
+        ``most_seconds`` pass at most from a look to the next if nothing is committed.
         """
         self._signals, self._most_seconds, self._now = signals, most_seconds, now
         self._seen: list[str] = []
         self._look_at = now()
 
     def are_new(self) -> bool:
-        """Return whether anything may have been committed since this was last so, or that is long ago.
-
-        Raises:
-            StoreError: if a database can't be read.
-        """
+        """Return whether something may have been committed since the last time, or that is long ago."""
         seen = [signal.read() for signal in self._signals]
         if seen == self._seen and self._now() < self._look_at:
             return False

@@ -1,8 +1,8 @@
 """Opening the database, and turning its errors into one sentence each.
 
-SQLite through SQLAlchemy needs care: left alone, the driver begins transactions late and read-then-write loses updates.
-Here the driver's own transactions are off, and every transaction that writes begins with BEGIN IMMEDIATE. PostgreSQL is
-a server and may go away: what was not committed is done again when it is back, for as long as the caller has patience.
+Left alone, SQLite's driver begins transactions late, and read-then-write loses updates: here every transaction that
+writes begins with BEGIN IMMEDIATE. PostgreSQL is a server and may go away: what was not committed is done again when it
+is back, for as long as the caller has patience.
 """
 
 from __future__ import annotations
@@ -92,10 +92,8 @@ class Database:
     def write(self, work: Work[Value], again: Work[Value] | None = None) -> Value:
         """Run ``work`` in a transaction that writes: all of it happens, or nothing.
 
-        Args:
-            work: what to do.
-            again: what to do instead when a server went away and it is unknown whether ``work`` was committed; by
-                default the same.
+        ``again`` runs instead when a server went away and it is unknown whether ``work`` was committed; by default the
+        same.
         """
         tries = iter([work])
         return self._patiently(lambda: self._transact(next(tries, again or work), writes=True))
@@ -181,17 +179,13 @@ class Database:
             event.listen(self._engine, "connect", lambda raw, _: raw.execute("PRAGMA secure_delete = ON"))
 
     def dedicated_connection(self) -> Connection:
-        """Return a separate connection, for a lock that is held as long as it is open.
-
-        Raises:
-            StoreAwayError: if the server can't be reached.
-        """
+        """Return a separate connection, for a lock that is held as long as it is open."""
         return self._connected().execution_options(isolation_level="AUTOCOMMIT")
 
     def raw_connection(self) -> Any:
         """Return a separate connection as the driver knows it, without transactions of our own.
 
-        It is no part of the pool: to close it ends it, also when this database has been closed before.
+        It is not part of the pool: it ends when it is closed, even if this database was closed before.
         """
         connection = self._engine.raw_connection()
         connection.detach()
@@ -303,7 +297,6 @@ UNWRITABLE_SIGNS = ("readonly", "full", "disk I/O", "No space left", "unable to 
 
 
 def _is_unwritable(error: DBAPIError) -> bool:
-    """Return whether a transaction that was to write has failed because nothing can be written."""
     return any(sign in str(error.orig) for sign in UNWRITABLE_SIGNS)
 
 

@@ -1,4 +1,4 @@
-"""The log of corrections: what they do to a tournament's schedule and records, each in one transaction.
+"""The log of corrections, and what they do to a tournament's schedule and records, each in one transaction.
 
 A record is never changed. One that does not count any more is moved to ``set_aside``, whole, and comes back when the
 correction is undone.
@@ -37,13 +37,11 @@ class Change:
     """A correction to be made, and what it does.
 
     Attributes:
-        kind: what is done.
         reason: the director's.
-        details: what it is about.
         set_aside: matches whose records don't count any more.
-        skip: matches that are not played although they have no record.
-        unskip: matches that are to be played although earlier corrections have left them out.
-        definition: the tournament's definition afterwards; None if it stays the same.
+        skip: matches without a record that are not played.
+        unskip: matches to be played although earlier corrections have left them out.
+        definition: the tournament's afterwards; None if it stays the same.
         lines: added to the schedule.
         has_whole_schedule: whether no round follows when everything in the schedule has been played.
     """
@@ -60,13 +58,7 @@ class Change:
 
 
 class SetAside(NamedTuple):
-    """A record that does not count.
-
-    Attributes:
-        match: its number.
-        correction: the number of the correction that has set it aside.
-        text: the record, as it is stored.
-    """
+    """A record that does not count, as it is stored, with the number of the correction that has set it aside."""
 
     match: int
     correction: int
@@ -101,12 +93,7 @@ class CorrectionLog:
         return self._database.write(make, again=make_once)
 
     def set_aside(self, tournament: StoredTournament, correction: int | None = None) -> Iterator[SetAside]:
-        """Yield the records that were set aside, by match, reading them piece by piece.
-
-        Args:
-            tournament: where they were recorded.
-            correction: only those that this one has set aside; by default all.
-        """
+        """Yield the records that a correction, by default any, has set aside, by match, reading them piece by piece."""
         query = select(set_aside.c.match, set_aside.c.correction, set_aside.c.record).order_by(
             set_aside.c.match, set_aside.c.correction
         )
@@ -151,20 +138,12 @@ def _beyond(match: int, correction: int) -> Any:
 
 
 def corrections_of(connection: Connection, tournament: int) -> tuple[Correction, ...]:
-    """Return the log of a tournament, the oldest first.
-
-    Raises:
-        StoreError: if a newer arena has written it, or it is malformed.
-    """
+    """Return the log of a tournament, the oldest first; StoreError if it is malformed, or a newer arena's."""
     return tuple(all_corrections(connection, corrections.c.tournament_id == tournament)[tournament])
 
 
 def all_corrections(connection: Connection, condition: ColumnElement[bool]) -> defaultdict[int, list[Correction]]:
-    """Return the logs of the tournaments that fulfil a condition, the oldest correction first, by their number.
-
-    Raises:
-        StoreError: if a newer arena has written one, or it is malformed.
-    """
+    """Return the logs of the tournaments that fulfil a condition, by their number; see ``corrections_of``."""
     logs: defaultdict[int, list[Correction]] = defaultdict(list)
     for row in connection.execute(select(corrections).where(condition).order_by(corrections.c.number)):
         logs[row.tournament_id].append(_correction(row))
@@ -203,7 +182,6 @@ def correction_row(correction: Correction) -> dict[str, Any]:
 
 
 def _move_aside(connection: Connection, tournament: int, chosen: Iterable[int], correction: int) -> None:
-    """Move the records of matches to ``set_aside``; a match without a record has nothing to move."""
     for chunk in chunks(chosen):
         here = and_(records.c.tournament_id == tournament, records.c.match.in_(chunk))
         faults_here = and_(faults.c.tournament_id == tournament, faults.c.match.in_(chunk))
@@ -279,7 +257,6 @@ def _unskip(connection: Connection, tournament: int, chosen: Sequence[int]) -> N
 
 
 def _update(connection: Connection, tournament: StoredTournament, change: Change) -> None:
-    """Store the definition, and whether the tournament is finished now."""
     is_open = select(matches.c.match).where(matches.c.tournament_id == tournament.number, is_to_be_played()).limit(1)
     is_finished = change.has_whole_schedule and connection.execute(is_open).first() is None
     values: dict[str, Any] = {"finished_at": (tournament.finished_at or utc_now()) if is_finished else None}

@@ -42,11 +42,10 @@ class EventDetails:
     """What an event is about; which fields are set depends on its kind.
 
     Attributes:
-        matches: the last matches that it concerns, at most ``MAX_MATCHES``.
-        match_count: how many matches it concerns.
+        matches: the last matches that it concerns, at most ``MAX_MATCHES``; ``match_count`` has the number of all.
         round: the first round that was added to the schedule.
         correction: the number of a correction.
-        name: the tournament's name from now on.
+        name: the tournament's new name.
     """
 
     matches: tuple[int, ...] = ()
@@ -78,18 +77,7 @@ def advance(connection: Connection, topic: str, by: int = 1) -> int:
 def add_event(
     connection: Connection, tournament: int, kind: EventKind, details: EventDetails | None = None, at: str | None = None
 ) -> int:
-    """Add an event to the log of a tournament.
-
-    Args:
-        connection: in a transaction that makes the change.
-        tournament: its number.
-        kind: what has changed.
-        details: what it is about.
-        at: when (UTC, ISO 8601); by default now.
-
-    Returns:
-        The event's number in the topic.
-    """
+    """Add an event to the log of a tournament, in the transaction of the change; return its number in the topic."""
     topic = tournament_topic(tournament)
     seq = advance(connection, topic)
     row = {"topic": topic, "seq": seq, "kind": kind, "at": at or utc_now(), "body": body_of(details)}
@@ -124,15 +112,7 @@ def remove_topics(connection: Connection, tournament: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredEvent:
-    """An event in a log.
-
-    Attributes:
-        topic: what it is about.
-        seq: its number in the topic, from 1 and without gaps.
-        kind: what has changed.
-        at: when, UTC, ISO 8601.
-        details: more of that.
-    """
+    """An event in a log; ``seq`` is its number in its topic, from 1 and without gaps."""
 
     topic: str
     seq: int
@@ -156,19 +136,12 @@ class EventLog:
         """Return the events of a topic that follow event ``seq``, the oldest first.
 
         If the first of them is not ``seq + 1``, some have been removed.
-
-        Raises:
-            StoreError: if one is malformed.
         """
         chosen = select(events).where(events.c.topic == topic, events.c.seq > seq)
         return self._read(chosen.order_by(events.c.seq).limit(limit))
 
     def last(self, topic: str, limit: int) -> list[StoredEvent]:
-        """Return the last events of a topic, the latest first.
-
-        Raises:
-            StoreError: if one is malformed.
-        """
+        """Return the last events of a topic, the latest first."""
         return self._read(select(events).where(events.c.topic == topic).order_by(events.c.seq.desc()).limit(limit))
 
     def _read(self, query: Select[Any]) -> list[StoredEvent]:
@@ -177,11 +150,7 @@ class EventLog:
 
 
 def stored_event(row: Any) -> StoredEvent:
-    """Return an event from its row.
-
-    Raises:
-        StoreError: if it is malformed, or a newer arena has written it.
-    """
+    """Return an event from its row; StoreError if it is malformed, or a newer arena has written it."""
     where = f"event {row.seq} of {row.topic!r}: its details"
     details = from_stored(EventDetails, from_json_text(row.body, where), where)
     return StoredEvent(topic=row.topic, seq=row.seq, kind=row.kind, at=row.at, details=details)

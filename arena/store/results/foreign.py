@@ -1,6 +1,6 @@
 """The database of another home, which may be in use, of an earlier version, damaged or hostile.
 
-It is copied into a private directory, and only the copy is opened: nothing is written beside the original, and a copy
+It is copied into a private directory, and only the copy is opened: nothing is written next to the original, and a copy
 of an earlier version is migrated. Values have a bound, and nothing in the file is executed.
 """
 
@@ -34,11 +34,7 @@ _ACTIVE = re.compile(r"\b(as|check|generated|virtual|where)\b", re.IGNORECASE)
 
 
 def open_foreign(path: Path, directory: Path) -> Source:
-    """Copy an SQLite database into a directory, and open the copy.
-
-    Args:
-        path: the database, which is only read.
-        directory: an empty one that nobody else can write to.
+    """Copy an SQLite database into an empty directory that nobody else can write to, and open the copy.
 
     Raises:
         StoreError: if it is no arena's, is damaged, too large, or made by a newer arena.
@@ -63,11 +59,7 @@ def open_foreign(path: Path, directory: Path) -> Source:
 
 
 def check_copy(copy: Path, path: Path) -> None:
-    """Check a copy that nobody else can change, before anything is read from it.
-
-    Args:
-        copy: the copy.
-        path: what it is a copy of, for messages.
+    """Check a copy, which nobody else can change, of a database at ``path``, before anything is read from it.
 
     Raises:
         StoreError: if it is damaged, or has something that no arena's database has.
@@ -90,11 +82,7 @@ def _beside(path: Path, ending: str) -> Path:
 
 
 def _sizes(path: Path) -> dict[str, tuple[int, int]]:
-    """Return the size and the time of the last change of each of a database's files.
-
-    Raises:
-        StoreError: if one of them is no ordinary file.
-    """
+    """Return the size and the time of the last change of each of a database's files."""
     found = {}
     for ending in ("", "-wal", "-shm", "-journal"):
         file = _beside(path, ending)
@@ -153,7 +141,7 @@ def _back_up(path: Path, copy: Path) -> None:
 
 
 def _copy_file(path: Path, target: Path) -> None:
-    """Copy a file, and no more than the bound, whatever it has become since it was looked at."""
+    """Copy a file, and no more than the bound, even if it has grown since its size was read."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as source, target.open("xb") as copy:
         left = MAX_DATABASE_BYTES

@@ -63,7 +63,6 @@ class KnownNames:
 
 
 def _entrants(definition: Any) -> list[tuple[Any, ...]]:
-    """Return name and version of the entrants in a stored definition, as far as it can be read."""
     try:
         return [(entrant["name"], entrant["version"]) for entrant in json.loads(definition)["entrants"]]
     except (ValueError, TypeError, KeyError, RecursionError):

@@ -1,7 +1,7 @@
 """Tournaments while they are played: the progress of the run, the matches that are watched, and their states.
 
-The director writes the progress and the states, and removes both; only a director that was killed leaves them behind,
-until the next run: ``Store.directors`` says whether there is one. Visitors write the watches, each with an end.
+The director writes progress and states, and removes both; a killed director leaves them behind until the next run:
+``Store.directors`` says whether there is one. Visitors write the watches, each with an end.
 """
 
 from __future__ import annotations
@@ -31,12 +31,7 @@ MAX_SUMMARY_CHARACTERS = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedNow:
-    """A match that is being played.
-
-    Attributes:
-        match: its number.
-        since: when it began, UTC, ISO 8601.
-    """
+    """A match that is being played since a time (UTC, ISO 8601)."""
 
     match: int
     since: str
@@ -44,7 +39,7 @@ class PlayedNow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunProgress:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes:
         recorded: matches with a record, earlier runs included.
@@ -54,7 +49,7 @@ class RunProgress:
         seconds_left: estimated; None if nothing can be said.
         playing: the matches that are being played and have lasted a moment.
         status: the state of the tournament in a few words, from its format.
-        least_certain: the ratings of those who are rated least certainly, which are the newcomers; from its format.
+        least_certain: the least certain ratings, those of newcomers; from its format.
         shows_matches: whether it is known which matches are being played, and they can be watched.
     """
 
@@ -71,12 +66,7 @@ class RunProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredProgress:
-    """The progress of a run.
-
-    Attributes:
-        at: when it was written, UTC, ISO 8601.
-        progress: as the director saw it then.
-    """
+    """The progress of a run, as the director wrote it at a time (UTC, ISO 8601)."""
 
     at: str
     progress: RunProgress
@@ -84,13 +74,7 @@ class StoredProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLiveMatch:
-    """The state of a watched match.
-
-    Attributes:
-        seq: the number of the change, in the topic of the tournament's watched matches.
-        at: when it was written, UTC, ISO 8601.
-        state: as the referee saw it.
-    """
+    """The state of a watched match; ``seq`` is the number of the change in the topic of watched matches."""
 
     seq: int
     at: str
@@ -99,13 +83,7 @@ class StoredLiveMatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLiveSummary:
-    """How a watched match stands; it is read in the same time whatever the match's length.
-
-    Attributes:
-        seq: as in ``StoredLiveMatch``.
-        at: as in ``StoredLiveMatch``.
-        summary: of the state.
-    """
+    """A ``StoredLiveMatch`` without its actions; reading it takes the same time whatever the match's length."""
 
     seq: int
     at: str
@@ -116,12 +94,6 @@ class LiveState:
     """What is stored of one tournament while it is played."""
 
     def __init__(self, database: Database, tournament: int) -> None:
-        """Prepare to read and to write.
-
-        Args:
-            database: where.
-            tournament: the number of the tournament.
-        """
         self._database = database
         self._tournament = tournament
 
@@ -216,11 +188,7 @@ class LiveState:
         return {row.match: row.seq for row in rows}
 
     def live_match(self, match: int) -> StoredLiveMatch | None:
-        """Return the latest state of a watched match; None if it is not being played, or was not watched yet.
-
-        Raises:
-            StoreError: if it is malformed.
-        """
+        """Return the latest state of a watched match; None if it is not being played, or was not watched yet."""
         row = self._row(match, live_matches.c.body)
         if row is None:
             return None
@@ -228,11 +196,7 @@ class LiveState:
         return StoredLiveMatch(seq=row.seq, at=row.at, state=state)
 
     def live_summary(self, match: int) -> StoredLiveSummary | None:
-        """Return how a watched match stands; None if it is not being played, or was not watched yet.
-
-        Raises:
-            StoreError: if it is malformed.
-        """
+        """Return the head of a watched match's state; None as in ``live_match``."""
         row = self._row(match, func.substr(live_matches.c.body, 1, MAX_SUMMARY_CHARACTERS).label("body"))
         if row is None:
             return None
@@ -240,7 +204,6 @@ class LiveState:
         return StoredLiveSummary(seq=row.seq, at=row.at, summary=LiveSummary.from_json(line))
 
     def _row(self, match: int, body: ColumnElement[str]) -> Row[Any] | None:
-        """Return the row of a watched match, with some of its body."""
         query = select(live_matches.c.seq, live_matches.c.at, body).where(
             live_matches.c.tournament_id == self._tournament, live_matches.c.match == match
         )

@@ -39,21 +39,12 @@ class FileLock:
     """A lock on a file."""
 
     def __init__(self, path: Path, refusal: str) -> None:
-        """Prepare a lock.
-
-        Args:
-            path: of the file, which is created.
-            refusal: what is said if another process holds it.
-        """
+        """Prepare a lock at a path; ``refusal`` is the message if another process holds it."""
         self._path, self._refusal = path, refusal
         self._descriptor = -1
 
     def __enter__(self) -> FileLock:
-        """Acquire the lock.
-
-        Raises:
-            StoreError: if another process holds it, or the directory can't be written.
-        """
+        """Acquire the lock; StoreError if another process holds it, or the directory can't be written."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
@@ -139,11 +130,7 @@ class ServerLock:
         self._connection: Connection | None = None
 
     def __enter__(self) -> ServerLock:
-        """Acquire the lock.
-
-        Raises:
-            StoreError: if another director holds it.
-        """
+        """Acquire the lock; StoreError if another director holds it."""
         self._take()
         self._before, self._database.when_back = self._database.when_back, self._take_again
         return self

@@ -42,14 +42,9 @@ class MatchLine:
     """A recorded match.
 
     Attributes:
-        tournament: the tournament's number in the store.
-        match: its number in the tournament.
-        encounter: from 1.
-        round: from 1.
-        game: the game's name.
+        encounter: from 1, as is ``round``.
         bots: ``name@version`` per seat.
         ranks: per seat, 1 is best.
-        termination: why it ended.
         scores: per seat; None if the record is too long or malformed, as are the next three.
         plies: how many actions it had, the opening included.
         faults: of its bots, in order.
@@ -76,11 +71,7 @@ class MatchLine:
 
 
 def match_lines(database: Database, keys: Collection[MatchKey]) -> list[MatchLine]:
-    """Return matches in the order of their keys; those without a record are left out.
-
-    Raises:
-        StoreError: if a row is malformed.
-    """
+    """Return matches in the order of their keys, without those that have no record; StoreError at a malformed row."""
     found: dict[MatchKey, MatchLine] = {}
     for tournament in {key.tournament for key in keys}:
         wanted = [key.match for key in keys if key.tournament == tournament]

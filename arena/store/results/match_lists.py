@@ -65,16 +65,7 @@ MAX_EVENTS_READ = 1000
 
 
 def latest_matches(database: Database, tournaments: Collection[int], count: int) -> list[MatchKey]:
-    """Return the matches that were recorded or imported last, the last first.
-
-    Args:
-        database: where they are.
-        tournaments: the numbers of the tournaments that count.
-        count: how many matches at most.
-
-    Raises:
-        StoreError: if an event is malformed.
-    """
+    """Return at most ``count`` matches of tournaments that were recorded or imported last, the last first."""
     number_of = {tournament_topic(number): number for number in tournaments}
     query = select(events).where(events.c.kind.in_((EventKind.RESULTS, EventKind.IMPORTED)))
     query = query.order_by(events.c.at.desc(), events.c.topic, events.c.seq.desc()).limit(MAX_EVENTS_READ)
@@ -109,8 +100,6 @@ class MatchFilter:
     Attributes:
         bot: played in it: ``name@version``, or a name for all versions.
         rival: played against it; the same.
-        game: the game's name.
-        termination: why it ended.
         fault: it had a fault of this kind; the bot's, if there is a bot.
     """
 
@@ -123,12 +112,7 @@ class MatchFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchPage:
-    """A page of matches.
-
-    Attributes:
-        lines: the matches.
-        next: the match behind which the next page continues; None if there is no other match.
-    """
+    """A page of matches; ``next`` is the match behind which the next page continues, None at the end."""
 
     lines: tuple[MatchLine, ...]
     next: int | None
@@ -157,18 +141,7 @@ class MatchLists:
         oldest_first: bool = False,
         limit: int = MAX_LINES,
     ) -> MatchPage:
-        """Return a page of a tournament's matches.
-
-        Args:
-            tournament: its number.
-            chosen: which matches; by default all.
-            after: the match behind which the page begins; None for the first page.
-            oldest_first: by number; by default the highest comes first.
-            limit: the most matches, up to ``MAX_LINES``.
-
-        Raises:
-            StoreError: if a result is malformed.
-        """
+        """Return a page of a tournament's matches, behind match ``after`` and at most ``MAX_LINES`` long."""
         limit = min(limit, MAX_LINES)
         paths = self._rarest(tournament, self._ways(chosen))
         if not paths:
@@ -207,7 +180,7 @@ class MatchLists:
         return ways[0] if len(ways) == 1 else min(ways, key=lambda paths: self._count(tournament, paths))
 
     def _count(self, tournament: int, paths: list[_Path]) -> int:
-        """Count the rows of some paths, as far as that shows which are rare."""
+        """Count the rows of some paths until it shows which are rare."""
         total = 0
         for path in paths:
             rows = select(literal(1)).where(path.table.c.tournament_id == tournament, path.along).limit(MAX_COUNTED)

@@ -75,15 +75,9 @@ def rows_by_match(
 def pieces_by_match(
     database: Database, chosen: Select[Any], number: int, game: str | None, chunk_rows: int, after_match: int = 0
 ) -> Iterator[list[Any]]:
-    """Yield rows about records by match, piece by piece.
+    """Yield rows about records by match, ``chunk_rows`` at once.
 
-    Args:
-        database: where they are.
-        chosen: selects columns, the match's number among them.
-        number: of the tournament.
-        game: only of this one; None for all.
-        chunk_rows: how many to read at once.
-        after_match: only matches with a larger number.
+    ``chosen`` selects columns, the match's number among them; ``number`` is the tournament's.
     """
     ordered = _of_game(chosen, game).order_by(records.c.match).limit(chunk_rows)
     of_tournament = ordered.where(records.c.tournament_id == number)
@@ -122,10 +116,6 @@ class ResultColumns(NamedTuple):
     """Results of matches of one tournament, in the order of the schedule.
 
     Attributes:
-        tournament: the tournament's number in the store.
-        matches: their numbers.
-        encounters: from 1.
-        games: their names.
         bots: ``name@version`` per seat.
         ranks: per seat, 1 is best.
         opening_hashes: of the game, its options and the opening.
@@ -143,11 +133,7 @@ class ResultColumns(NamedTuple):
 
 
 def result_columns(tournament: int, rows: Sequence[Any]) -> ResultColumns:
-    """Return rows of ``RESULT_COLUMNS`` by column, one or more.
-
-    Raises:
-        StoreError: if a result is malformed.
-    """
+    """Return rows of ``RESULT_COLUMNS``, one or more, by column; StoreError if a result is malformed."""
     matches, encounters, games, bots, ranks, *hashes = columns = tuple(zip(*rows, strict=True))
     for column, kind in zip(columns, _KINDS.values(), strict=True):
         if set(map(type, column)) != {kind}:

@@ -1,6 +1,6 @@
-"""Bringing a database of an older arena to the schema of this one. Imported only when there is one.
+"""Bringing a database of an older arena to the schema of this one, in one transaction.
 
-Each step is one transaction with the others: after a failure the database is as it was.
+Imported only when there is one.
 """
 
 from __future__ import annotations
@@ -191,7 +191,6 @@ def _to_5(connection: Connection) -> None:
 
 
 def _fill_seats(connection: Connection) -> None:
-    """Fill ``seats`` from ``records``, piece by piece, without looking into any record."""
     records = sa.table("records", *map(sa.column, ("tournament_id", "match", "game", "bots", "ranks")))
     key = sa.tuple_(records.c.tournament_id, records.c.match)
     query = sa.select(*records.c).order_by(records.c.tournament_id, records.c.match).limit(SEATS_AT_A_TIME)

@@ -72,17 +72,9 @@ class RecordReader(TournamentReader):
         last_encounter: int | None = None,
         after_match: int = 0,
     ) -> Iterator[ResultColumns]:
-        """Yield what ``results`` yields by column, some thousand matches of a tournament at a time.
+        """Yield what ``results`` yields by column, several thousand matches of a tournament at a time.
 
-        Args:
-            within: of this tournament, or of those in this scope; by default of all.
-            game: only of this one; by default of all.
-            last_encounter: only up to this one of each tournament.
-            after_match: only matches of each tournament with a larger number.
-
-        Raises:
-            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
-            StoreError: if a result is malformed.
+        ``after_match``: only matches of each tournament with a larger number.
         """
         chosen = select(*RESULT_COLUMNS)
         if last_encounter is not None:
@@ -136,15 +128,7 @@ class RecordReader(TournamentReader):
         return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
 
     def fault_counts(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> dict[str, dict[str, int]]:
-        """Count faults by bot (``name@version``) and kind.
-
-        Args:
-            within: in this tournament, or in those of this scope; by default in all.
-            game: only of this one; by default of all.
-
-        Raises:
-            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
-        """
+        """Count faults by bot (``name@version``) and kind, of the matches that ``results`` would yield."""
         query = select(faults.c.bot, faults.c.kind, func.count()).group_by(faults.c.bot, faults.c.kind)
         query = query.where(faults.c.tournament_id.in_(self._numbers_within(within)))
         if game is not None:
@@ -157,24 +141,11 @@ class RecordReader(TournamentReader):
     def matches_of(
         self, bots: Collection[str], rivals: Collection[str] | None = None, within: Within = ALL_TOURNAMENTS
     ) -> BotMatches:
-        """Return the recorded matches of some bots, read when they are asked for.
-
-        Args:
-            bots: ``name@version`` each.
-            rivals: only those against one of these; None for all.
-            within: of this tournament, or of those in this scope; by default of all.
-
-        Raises:
-            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
-        """
+        """Return the matches of bots (``name@version`` each), against some rivals or all, read when asked for."""
         return BotMatches(self._database, self._numbers_within(within), bots, rivals)
 
     def labels_of(self, bot: str) -> list[str]:
-        """Return the versions of a bot that have recorded matches (``name@version`` each).
-
-        Args:
-            bot: its name; a bot with its version is returned as it is.
-        """
+        """Return the recorded versions of a bot (``name@version`` each), or a bot with its version as it is."""
         return labels_of(self._database, bot)
 
     @property
@@ -183,15 +154,7 @@ class RecordReader(TournamentReader):
         return MatchLists(self._database)
 
     def fault_counts_of(self, bots: Collection[str], within: Within = ALL_TOURNAMENTS) -> dict[FaultKind, int]:
-        """Count the faults of some bots together, by kind.
-
-        Args:
-            bots: ``name@version`` each.
-            within: in this tournament, or in those of this scope; by default in all.
-
-        Raises:
-            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
-        """
+        """Count the faults of some bots (``name@version`` each) together, by kind."""
         columns = (faults.c.kind, faults.c.tournament_id, func.count(type_=Integer))
         query = select(*columns).where(faults.c.bot.in_(bots)).group_by(*columns[:2])
         numbers, counts = set(self._numbers_within(within)), dict.fromkeys(FaultKind, 0)
@@ -200,21 +163,12 @@ class RecordReader(TournamentReader):
         return {kind: count for kind, count in counts.items() if count}
 
     def latest_matches(self, count: int) -> list[MatchLine]:
-        """Return the matches that were recorded or imported last, in tournaments that are not deleted, the last first.
-
-        Raises:
-            StoreError: if an event or a result is malformed.
-        """
+        """Return the matches that were recorded or imported last, the last first, without deleted tournaments."""
         keys = latest_matches(self._database, self._numbers(ALL_TOURNAMENTS), count)
         return match_lines(self._database, keys)
 
     def faults_of(self, bot: str, count: int | None = None) -> list[StoredFault]:
-        """Return the faults of a bot (``name@version``) in all tournaments, the latest first.
-
-        Args:
-            bot: the bot.
-            count: how many; None for all.
-        """
+        """Return the faults of a bot (``name@version``) in all tournaments, the latest first; without a count all."""
         query = (
             select(tournaments.c.name, faults.c.match, faults.c.seat, faults.c.game, faults.c.kind)
             .join(tournaments, tournaments.c.id == faults.c.tournament_id)
@@ -238,11 +192,7 @@ class RecordReader(TournamentReader):
         return Records(self._database, self._numbers_within(within), game)
 
     def record_texts(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> Iterator[tuple[int, str]]:
-        """Yield the number of each match and its record as it is stored, as ``records`` does.
-
-        Raises:
-            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
-        """
+        """Yield the number of each match and its record as it is stored, as ``records`` does."""
         return record_texts(self._database, self._numbers_within(within), game)
 
     def record_of(self, tournament: StoredTournament | str, match: int) -> MatchRecord:
@@ -264,11 +214,7 @@ class RecordReader(TournamentReader):
         return record_from(match, text)
 
     def find_record(self, tournament: StoredTournament | str, match: int) -> MatchRecord | None:
-        """Return the record of one match; None if it has none.
-
-        Raises:
-            StoreError: if a newer arena has stored it, or it is malformed.
-        """
+        """Return the record of one match, as ``record_of`` does; None if it has none."""
         number = self._number(tournament)
         query = select(records.c.record).where(records.c.tournament_id == number, records.c.match == match)
         return next((record_from(match, text) for (text,) in self._rows(query)), None)

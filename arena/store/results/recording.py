@@ -41,10 +41,7 @@ class Sitting(NamedTuple):
 
 
 def insert_seats(connection: Connection, tournament: int, sittings: Iterable[Sitting]) -> None:
-    """Write the rows of some matches.
-
-    Each row has the bot, one of its rivals, and ``ahead``: 1 if the bot has the better rank, -1 if the rival has.
-    """
+    """Write the rows of some matches, each with a bot and one of its rivals; see ``_meetings``."""
     rows = [
         (bot, tournament, match, seat, rival_seat, rival, ahead, game)
         for match, game, bots, ranks in sittings

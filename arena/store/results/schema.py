@@ -1,22 +1,14 @@
 """The tables.
 
-``matches`` is the schedule, written before anything is played. ``records`` holds one row for each match that has been
-played, under the same key; a match without a record is still to be played. ``faults`` repeats the records' faults in a
-form that can be counted. ``voids`` keeps the tries that ended through our own failure. Formats whose rounds depend on
-results add a round to ``matches`` when the one before is complete; ``finished_at`` says that none follows.
+``matches`` is the schedule, written before anything is played; ``records`` has a row under the same key for each match
+that has been played; ``faults`` repeats the records' faults so that they can be counted. ``voids`` keeps the tries that
+ended through our own failure. If rounds depend on results, a round is added when the one before is complete;
+``finished_at`` says that none follows. ``tournaments`` has counters: counting a million rows takes long.
 
-``tournaments`` has counters of its matches and records (``counters.py``): counting a million rows takes long.
-
-``corrections`` is the log of what a director has corrected; nothing in it is changed or removed. A record that does not
-count any more is moved to ``set_aside``, whole, so that its match is still to be played; a match in ``skipped`` is not
-played although it has no record. A deleted tournament keeps its rows: it has ``deleted_at``, its name is in
-``deleted_name``, and its ``name`` is one that no tournament can be given. ``seasons`` are named sets of tournaments.
-
-``owners`` says whose the bots are that people have handed in, as the database of people has it: who has left has no
-name there.
-
-``annotations`` holds what the lab has found out about recorded matches. Nothing else depends on it; the hash says which
-actions it is about, so that one of a record that does not count any more is not taken for that of the next one.
+``corrections`` is the director's log; nothing in it is changed or removed. A record that does not count any more is
+moved to ``set_aside``, whole, so that its match is still to be played; a match in ``skipped`` is not played although it
+has no record. A deleted tournament keeps its rows and has a ``name`` that no tournament can be given. ``owners`` says
+whose bots are, as the database of people has it. ``annotations`` is the lab's; its hash says which actions it is about.
 
 ``migrations.py`` brings older databases here. A column that has kept an older name in the database has its
 name in Python as ``key``.

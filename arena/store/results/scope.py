@@ -21,7 +21,7 @@ from arena.store.results.values import StoredTournament
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Which tournaments count; those that are deleted never do.
+    """Which tournaments count; deleted ones never do.
 
     A tournament that is named, or belongs to the season, counts in any format. Where none is named all of them count,
     but comparisons and the trials of tuning, which are experiments, only on request.
@@ -44,12 +44,7 @@ class Scope:
         return bool(self.tournaments) or self.season is not None
 
     def includes(self, format_name: str, created_at: str) -> bool:
-        """Return whether a tournament counts, provided that it is one of the named ones or none are named.
-
-        Args:
-            format_name: its format.
-            created_at: when it was begun (UTC, ISO 8601).
-        """
+        """Return whether a tournament counts, provided that it is one of the named ones or none are named."""
         if self.since is not None and created_at < _stored_form(self.since):
             return False
         return self.comparisons or self.is_named or format_name not in EXPERIMENTS
@@ -73,12 +68,7 @@ def _stored_form(time: datetime) -> str:
 
 
 class Season(NamedTuple):
-    """A season.
-
-    Attributes:
-        name: its name.
-        tournaments: the names of its tournaments, the oldest first, without those that are deleted.
-    """
+    """A season, and the names of its tournaments, the oldest first, without deleted ones."""
 
     name: str
     tournaments: tuple[str, ...]
@@ -101,11 +91,7 @@ class Seasons:
         return [Season(name, tuple(names)) for name, names in sorted(found.items())]
 
     def get(self, name: str) -> Season:
-        """Return a season by its name.
-
-        Raises:
-            UnknownNameError: if it does not exist.
-        """
+        """Return a season by its name, or raise UnknownNameError."""
         known = {season.name: season for season in self.all()}
         if name not in known:
             raise UnknownNameError("season", name, known)
@@ -148,11 +134,7 @@ class Seasons:
         self._remove(change)
 
     def delete(self, name: str) -> None:
-        """Delete a season; its tournaments stay.
-
-        Raises:
-            UnknownNameError: if it does not exist.
-        """
+        """Delete a season, or raise UnknownNameError; its tournaments stay."""
         self.get(name)
         change = seasons.delete().where(seasons.c.name == name)
         self._remove(change)

@@ -30,7 +30,6 @@ class Counters(NamedTuple):
 
     Attributes:
         match_count: the matches in the schedule, with those that a correction has taken out of it.
-        record_count: the matches with a record.
         record_bytes: the size of the records, with those that were set aside.
     """
 
@@ -114,14 +113,7 @@ def insert_lines(connection: Connection, number: int, lines: Iterable[ScheduledM
 
 
 def insert_many(connection: Connection, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert many rows of plain values: through the driver alone, which takes half the time.
-
-    Args:
-        connection: in a transaction that writes.
-        table: where.
-        names: the columns of the rows, in order.
-        rows: their values.
-    """
+    """Insert many rows of plain values under column names, in a transaction: the driver alone takes half the time."""
     preparer = connection.dialect.identifier_preparer
     columns = ", ".join(preparer.format_column(table.c[name]) for name in names)
     mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
@@ -131,7 +123,6 @@ def insert_many(connection: Connection, table: Table, names: Sequence[str], rows
 
 
 def _schedule_row(number: int, line: ScheduledMatch) -> dict[str, Any]:
-    """Return a line of a schedule as its row: a column for each field, and tuples as JSON."""
     values = ((name, getattr(line, name)) for name in line.__slots__)
     row = {name: as_json(value) if isinstance(value, tuple) else value for name, value in values}
     return {"tournament_id": number, **row}
@@ -168,20 +159,12 @@ def stored_tournament(row: Any, corrections: tuple[Correction, ...], owners: Own
 
 
 def record_from(match: int, text: str) -> MatchRecord:
-    """Return a record from its stored text.
-
-    Raises:
-        StoreError: if a newer arena has stored it, or it is malformed.
-    """
+    """Return a record from its text; StoreError if a newer arena has stored it, or it is malformed."""
     return MatchRecord.from_json(from_json_text(text, f"the record of match {match}"))
 
 
 def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
-    """Return a line of a schedule from its row.
-
-    Raises:
-        StoreError: if it does not fit the tournament's definition.
-    """
+    """Return a line of a schedule from its row; StoreError if it does not fit the tournament's definition."""
     where = _line_of(line.match, definition)
     opening_actions = from_json_text(line.opening_actions, where)
     if not (isinstance(opening_actions, list) and is_plain(opening_actions)):
@@ -198,20 +181,12 @@ def _line_of(match: int, definition: Definition) -> str:
 
 
 def seats_in_line(text: str, game: int, match: int, definition: Definition) -> tuple[int, ...]:
-    """Return the entrants in a line of a schedule.
-
-    Raises:
-        StoreError: if they do not fit the tournament's definition.
-    """
+    """Return the entrants in a line of a schedule; StoreError if they do not fit the tournament's definition."""
     return _seats(text, game, definition, _line_of(match, definition))
 
 
 def result_in_round(row: Any, tournament: int, definition: Definition) -> StoredResult:
-    """Return the result of a match of a round from its row.
-
-    Raises:
-        StoreError: if it does not fit the tournament's definition.
-    """
+    """Return the result of a match of a round from its row; StoreError if it does not fit the definition."""
     where = f"a match of encounter {row.encounter} of tournament {definition.name!r}"
     seats = _seats(row.seats, row.game, definition, where)
     ranks = ranks_from(row.ranks, len(seats), where)
@@ -221,11 +196,7 @@ def result_in_round(row: Any, tournament: int, definition: Definition) -> Stored
 
 
 def stored_bots_and_ranks(bots: str, ranks: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Return who sat in a match, and their places.
-
-    Raises:
-        StoreError: if these are no such lists.
-    """
+    """Return the bots of a match, and their ranks, or raise StoreError."""
     labels = from_json_text(bots, "its bots")
     if not (isinstance(labels, list) and labels and all(map(is_text, labels))):
         raise StoreError("its bots are malformed: expected a list of names")
@@ -233,7 +204,6 @@ def stored_bots_and_ranks(bots: str, ranks: str) -> tuple[tuple[str, ...], tuple
 
 
 def _seats(text: str, game: int, definition: Definition, where: str) -> tuple[int, ...]:
-    """Return the entrants of a match of one of the definition's games."""
     seats = from_json_text(text, where)
     if not 0 <= game < len(definition.games):
         raise StoreError(f"{where} is malformed: game {game} is not one of the tournament's")
@@ -243,11 +213,7 @@ def _seats(text: str, game: int, definition: Definition, where: str) -> tuple[in
 
 
 def ranks_from(text: str, count: int, where: str) -> tuple[int, ...]:
-    """Return the ranks of a match.
-
-    Raises:
-        StoreError: if they are no list of a rank for each of ``count`` bots.
-    """
+    """Return the ranks of a match; StoreError if they are no list of a rank for each of ``count`` bots."""
     ranks = from_json_text(text, where)
     if not _are_whole(ranks, count, 1, count):
         raise StoreError(f"{where} is malformed: expected a place for each bot")
@@ -280,12 +246,7 @@ def _set(connection: Connection, one: OwnedBot) -> Executable:
 
 
 def write_owners(database: Database, owned: Iterable[OwnedBot]) -> None:
-    """Make whose bots are what it should be; names that are gone are overwritten, and pages with them not shown again.
-
-    Args:
-        database: of results.
-        owned: all of them.
-    """
+    """Replace the owners of bots in a database of results; names that are gone are overwritten."""
     wanted = {one.bot: one for one in owned}
 
     def write(connection: Connection) -> None:

@@ -17,13 +17,7 @@ from arena.store.results.values import StoredTournament
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedTournament:
-    """A tournament in a list.
-
-    Attributes:
-        tournament: as it is stored.
-        state: how far it has got.
-        director: the process that runs it now; None without one.
-    """
+    """A tournament in a list; ``director`` is the process that runs it now."""
 
     tournament: StoredTournament
     state: TournamentState
@@ -36,12 +30,7 @@ class ListedTournament:
 
 
 def listed_tournaments(store: Store, tournaments: Sequence[StoredTournament]) -> list[ListedTournament]:
-    """Return what a list says about each of these tournaments.
-
-    Args:
-        store: where they are.
-        tournaments: the tournaments.
-    """
+    """Return these tournaments with their states and directors."""
     directors = store.directors()
     return [
         ListedTournament(
@@ -54,12 +43,7 @@ def listed_tournaments(store: Store, tournaments: Sequence[StoredTournament]) ->
 
 
 def state_of(tournament: StoredTournament, directors: Collection[str]) -> TournamentState:
-    """Return how far a tournament has got.
-
-    Args:
-        tournament: as it is stored.
-        directors: the names of the tournaments that are being run now.
-    """
+    """Return the state of a tournament; ``directors`` are the names of the tournaments that are being run now."""
     if tournament.deleted_at is None and tournament.name in directors:
         return TournamentState.RUNNING
     if tournament.finished_at is not None:

@@ -42,10 +42,7 @@ class Store(RecordReader, Copyable, Owned):
     _metadata, _meta = metadata, meta
 
     def __init__(self, place: Path | str) -> None:
-        """Open the database, creating its tables where there are none.
-
-        Args:
-            place: the path of an SQLite file, or the URL of a PostgreSQL database.
+        """Open the database at a path or a PostgreSQL URL, creating its tables where there are none.
 
         Raises:
             StoreError: if it can't be opened or was made by a newer arena.
@@ -177,7 +174,7 @@ class Store(RecordReader, Copyable, Owned):
         name: str | None = None,
         only_if: ColumnElement[bool] | None = None,
     ) -> None:
-        """Change a tournament's row, and say so in its log, if a condition holds."""
+        """Change a tournament's row and add to its log, if a condition holds."""
         change = tournaments.update().where(tournaments.c.id == tournament.number).values(**values)
         if only_if is not None:
             change = change.where(only_if)
@@ -206,22 +203,14 @@ class Store(RecordReader, Copyable, Owned):
         self._update(tournament, values, EventKind.DELETED)
 
     def restore(self, tournament: StoredTournament, name: str) -> StoredTournament:
-        """Take a tournament out of the bin, under this name.
-
-        Raises:
-            StoreError: if another tournament has this name.
-        """
+        """Take a tournament out of the trash, under this name; StoreError if another tournament has it."""
         self._require_unused(name)
         values = {"name": name, "deleted_name": None, "deleted_at": None}
         self._update(tournament, values, EventKind.RESTORED, name=name)
         return self.tournament(name)
 
     def erase(self, tournament: StoredTournament) -> None:
-        """Remove a tournament in the bin, with all that belongs to it, forever.
-
-        Raises:
-            StoreError: if it is not in the bin.
-        """
+        """Remove a tournament in the trash, with all that belongs to it, forever; StoreError if it is not there."""
         if tournament.deleted_at is None:
             raise StoreError(f"tournament {tournament.name!r} is not in the bin; delete it first")
 

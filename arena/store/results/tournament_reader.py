@@ -34,12 +34,7 @@ from arena.store.results.values import Owners, StoredTournament
 
 
 class Roster(NamedTuple):
-    """The bots and games of a tournament.
-
-    Attributes:
-        bots: ``name@version`` each.
-        games: their names.
-    """
+    """The bots (``name@version`` each) and games of a tournament."""
 
     bots: frozenset[str] = frozenset()
     games: frozenset[str] = frozenset()
@@ -68,10 +63,7 @@ SEATINGS_CHUNK_ROWS = 10_000
 
 
 class TournamentReader:
-    """The tournaments in a database. A method that takes one also takes its name.
-
-    A name that does not exist raises ``UnknownNameError``.
-    """
+    """The tournaments in a database. A method that takes one also takes its name, or raises ``UnknownNameError``."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -89,12 +81,7 @@ class TournamentReader:
         return self._select_tournaments(select(tournaments).where(tournaments.c.id.in_(self._numbers(scope))))
 
     def newest_tournaments(self, limit: int, before: int | None = None) -> list[StoredTournament]:
-        """Return the tournaments that were stored last, the newest first.
-
-        Args:
-            limit: how many at most.
-            before: only those with a smaller number; None for all.
-        """
+        """Return at most ``limit`` tournaments that were stored last, the newest first, ``before`` a number."""
         query = select(tournaments.c.id).where(tournaments.c.deleted_at.is_(None))
         query = query.where(tournaments.c.id < before) if before is not None else query
         numbers = [number for (number,) in self._rows(query.order_by(tournaments.c.id.desc()).limit(limit))]
@@ -111,7 +98,7 @@ class TournamentReader:
         return self._select_tournaments(select(tournaments).where(tournaments.c.deleted_at.is_not(None)))
 
     def deleted_tournament(self, name: str) -> StoredTournament:
-        """Return a tournament in the bin, by the name it had or the one it has there.
+        """Return a tournament in the trash, by the name it had or the one it has there.
 
         Raises:
             UnknownNameError: if it does not exist.
@@ -129,7 +116,6 @@ class TournamentReader:
         return found[0]
 
     def _numbers(self, scope: Scope) -> list[int]:
-        """Return the numbers of the tournaments in a scope, in order."""
         columns = (tournaments.c.id, tournaments.c.name, tournaments.c.format, tournaments.c.created_at)
         rows = self._rows(select(*columns).where(tournaments.c.deleted_at.is_(None)).order_by(tournaments.c.id))
         named = self._named(scope, [row.name for row in rows]) if scope.is_named else {row.name for row in rows}
@@ -187,11 +173,7 @@ class TournamentReader:
         return next(iter(self._select_tournaments(chosen)), None)
 
     def tournament(self, name: str) -> StoredTournament:
-        """Return a tournament by its name.
-
-        Raises:
-            UnknownNameError: if it does not exist.
-        """
+        """Return a tournament by its name, or raise UnknownNameError."""
         found = self.find_tournament(name)
         if found is None:
             raise UnknownNameError("tournament", name, self._names())
@@ -213,11 +195,7 @@ class TournamentReader:
         return {name: number for name, number in self._rows(query)}  # noqa: C416 - rows are no pairs for mypy
 
     def rosters(self, numbers: Collection[int] | None = None) -> dict[int, Roster]:
-        """Return the bots and games of tournaments, deleted ones too, by their numbers.
-
-        Args:
-            numbers: of the tournaments; None for all.
-        """
+        """Return the bots and games of tournaments, by default all, deleted ones too, by their numbers."""
         query = select(tournaments.c.id, tournaments.c.definition)
         query = query if numbers is None else query.where(tournaments.c.id.in_(numbers))
         return {number: roster_of(definition) for number, definition in self._rows(query)}
@@ -243,11 +221,7 @@ class TournamentReader:
         ]
 
     def latest_tournament(self) -> StoredTournament:
-        """Return the tournament that was begun last, comparisons apart.
-
-        Raises:
-            StoreError: if there is no tournament yet, or comparisons only.
-        """
+        """Return the tournament that was begun last, comparisons apart; StoreError if there is none."""
         live = select(tournaments.c.name).where(tournaments.c.deleted_at.is_(None))
         latest_first = live.order_by(tournaments.c.created_at.desc(), tournaments.c.id.desc()).limit(1)
         for (name,) in self._rows(latest_first.where(tournaments.c.format.not_in(EXPERIMENTS))):
@@ -268,11 +242,7 @@ class TournamentReader:
         return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
 
     def scheduled_match(self, tournament: StoredTournament | str, match: int) -> ScheduledMatch:
-        """Return one line of the schedule.
-
-        Raises:
-            StoreError: if it does not exist, or does not fit the tournament's definition.
-        """
+        """Return one line of the schedule; StoreError if it does not exist, or does not fit the definition."""
         tournament = self._stored(tournament)
         query = select(matches).where(matches.c.tournament_id == tournament.number, matches.c.match == match)
         for line in self._rows(query):
@@ -298,7 +268,7 @@ class TournamentReader:
         return self._lines(tournament, chosen.where(matches.c.round > after_round) if after_round else chosen)
 
     def seatings(self, tournament: StoredTournament | str) -> Iterator[Seating]:
-        """Yield who sits in each match of the schedule, in order: many times faster than whole lines.
+        """Yield the seats of each match of the schedule, in order: many times faster than whole lines.
 
         Raises:
             StoreError: if a line does not fit the tournament's definition.
@@ -315,11 +285,7 @@ class TournamentReader:
                 yield Seating(last, encounter, number, known[text, game])
 
     def seatings_counted(self, tournament: StoredTournament | str) -> dict[tuple[int, tuple[int, ...]], int]:
-        """Count the matches of the schedule by the number of their game and who sits in them.
-
-        Raises:
-            StoreError: if a line does not fit the tournament's definition.
-        """
+        """Count the matches of the schedule by the number of their game and their seats."""
         tournament = self._stored(tournament)
         columns = (matches.c.game, matches.c.seats)
         query = select(*columns, func.count(), func.min(matches.c.match, type_=Integer)).group_by(*columns)
@@ -340,11 +306,7 @@ class TournamentReader:
 
     @contextmanager
     def _unless_changed(self, tournament: StoredTournament) -> Iterator[None]:
-        """Check rows by the definition of a tournament; one that does not fit may be of somebody who has entered since.
-
-        Raises:
-            ChangedMeanwhileError: if the definition is another one by now.
-        """
+        """Check rows by a tournament's definition; one that does not fit may be of somebody who has entered since."""
         try:
             yield
         except StoreError as error:

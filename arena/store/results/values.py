@@ -29,7 +29,7 @@ class CorrectionDetails:
         absent_from: the first round in which the entrant is not paired any more.
         replaced: the entrant before it was replaced, in its stored form.
         settings: those of the format before the correction; None if they stay the same.
-        missed: of entrants who are not paired any more, the earlier rounds in which a match stays unplayed.
+        missed: of absent entrants, the earlier rounds in which a match stays unplayed.
         undoes: the number of the correction that is undone.
         last_round: the last round in the schedule when the correction was made.
     """
@@ -48,15 +48,7 @@ class CorrectionDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """A line in a tournament's log of corrections.
-
-    Attributes:
-        number: in the tournament, from 1.
-        kind: what was done.
-        reason: the director's, for everybody to read.
-        made_at: UTC, ISO 8601.
-        details: what it is about.
-    """
+    """A line in a tournament's log of corrections, numbered from 1; its reason is for everybody to read."""
 
     number: int
     kind: CorrectionKind
@@ -134,13 +126,7 @@ def disqualified(corrections: Sequence[Correction]) -> frozenset[int]:
 
 
 class OwnedBot(NamedTuple):
-    """A bot that a person has handed in.
-
-    Attributes:
-        bot: ``name@version``.
-        digest: of its files.
-        person: whose it is; "" for somebody who has left.
-    """
+    """A submitted bot (``name@version``), the digest of its files, and its owner; "" for somebody who has left."""
 
     bot: str
     digest: str
@@ -148,12 +134,12 @@ class OwnedBot(NamedTuple):
 
 
 class Authorship(NamedTuple):
-    """Who wrote a bot, as far as that is known.
+    """The author of a bot.
 
     Attributes:
-        author: whose it is; without an owner, what its ``bot.toml`` says.
+        author: its owner; without one, what its ``bot.toml`` says.
         words: what its ``bot.toml`` says, unless its owner has left.
-        is_owned: whether a person has handed it in.
+        is_owned: whether a person has submitted it.
     """
 
     author: str = ""
@@ -168,21 +154,12 @@ class Authorship(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """Whose bots are.
-
-    Attributes:
-        by_bot: by ``name@version``.
-    """
+    """The owners of bots, by ``name@version``."""
 
     by_bot: Mapping[str, OwnedBot] = field(default_factory=dict)
 
     def owner(self, label: str, digest: str) -> str | None:
-        """Return whose a bot is: "" for somebody who has left, None for a bot that nobody has handed in.
-
-        Args:
-            label: ``name@version``.
-            digest: of its files.
-        """
+        """Return the owner of a bot: "" for somebody who has left, None if nobody submitted these files."""
         found = self.by_bot.get(label)
         return found.person if found is not None and found.digest == digest else None
 
@@ -216,17 +193,13 @@ class StoredTournament:
 
     Attributes:
         number: its key.
-        name: its name.
         definition_text: its definition, as it is stored.
-        created_at: UTC, ISO 8601.
-        format: the name of its format.
         scheduled: matches in the schedule, without those that a correction has taken out of it.
         recorded: matches with a record.
         record_bytes: the size of its records, with those that were set aside.
         finished_at: when the last match was recorded and no round followed; None before that.
         deleted_at: when it was deleted; None if it was not.
         corrections: the log of its corrections, the oldest first.
-        owners: whose bots are.
     """
 
     number: int

@@ -58,16 +58,10 @@ def _version(connection: Connection, shown: str) -> int | None:
 
 
 def stored_version(connection: Connection, meta: Table, shown: str, refusal: str) -> int | None:
-    """Return the version of a database; None if it is empty, or its tables are being created.
-
-    Args:
-        connection: to it.
-        meta: the table in which it is.
-        shown: the name of the database.
-        refusal: what it is if it has other tables.
+    """Return the version in table ``meta``; None if the database is empty, or its tables are being created.
 
     Raises:
-        StoreError: if it is another program's, or the version is not a number.
+        StoreError: ``refusal`` if it is another program's, or if the version is not a number.
     """
     names = inspect(connection).get_table_names()
     if meta.name not in names:

@@ -28,12 +28,7 @@ OWNER = "home"
 
 
 class Owner(NamedTuple):
-    """A home.
-
-    Attributes:
-        identity: by which it is known, wherever it is moved.
-        place: where it is, for messages.
-    """
+    """A home: the identity by which it is known wherever it is moved, and its path for messages."""
 
     identity: str
     place: str
@@ -46,14 +41,10 @@ class Owned:
     _meta: ClassVar[Table]
 
     def belong_to(self, home: Owner, is_adopted: bool = False) -> None:
-        """Note to which home a database on a server belongs, unless it belongs to one; a file is in its home.
-
-        Args:
-            home: whose programs work here from now on.
-            is_adopted: it may have belonged to another one until now.
+        """Note that a database on a server belongs to a home; a file is in its home.
 
         Raises:
-            StoreError: if it belongs to another one.
+            StoreError: if it belongs to another one, and ``is_adopted`` does not say to take it over.
         """
         if self._database.is_server:
             found = self._database.write(lambda connection: self._owner(connection, home, is_adopted))
@@ -92,10 +83,7 @@ class Copyable:
     _metadata: ClassVar[MetaData]
 
     def write_copy(self, path: Path) -> None:
-        """Write the whole database, as it is at one instant, as an SQLite file.
-
-        Args:
-            path: of the file; nothing may be there, or an empty file.
+        """Write the whole database, as it is at one instant, as a new SQLite file, or over an empty one.
 
         Raises:
             StoreError: if the database can't be read, or the file can't be written.
@@ -106,10 +94,7 @@ class Copyable:
             raise StoreError(f"{self._database.path}: it is not there any more")
 
     def fill(self, url: str) -> None:
-        """Fill an empty PostgreSQL database with all that is in this one, or with nothing.
-
-        Args:
-            url: of the empty one. This one has the version of this arena.
+        """Fill the empty PostgreSQL database at ``url`` with all that is in this one.
 
         Raises:
             StoreError: if the other is not empty, or a value does not belong there.
@@ -127,11 +112,9 @@ class Copyable:
 
 
 def copy_file(path: Path, copy: Path) -> bool:
-    """Copy a database that is a file, while others write to it; return whether it was still there.
+    """Copy a database file into a new or empty file while others write to it; return whether it was still there.
 
-    Args:
-        path: the database.
-        copy: the file; nothing may be there, or an empty file. Without a database there is nothing afterwards.
+    Without a database there is nothing afterwards.
 
     Raises:
         StoreError: if it can't be read, or the copy can't be written.
