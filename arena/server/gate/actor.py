@@ -23,14 +23,7 @@ COOKIE_SECONDS = 180 * 24 * 60 * 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """Who asks, and what they may do.
-
-    Attributes:
-        person: who; None for a visitor.
-        permissions: what they may do, this time.
-        session: the number of the session of the browser; None for programs and visitors.
-        token: the number of the token of the program; None for browsers and visitors.
-    """
+    """Who asks, and what they may do: a person in a browser (with a session), a program (with a token), a visitor."""
 
     person: Person | None
     permissions: frozenset[Permission]
@@ -47,10 +40,10 @@ VISITOR = Actor(person=None, permissions=PERMISSIONS[Role.VISITOR])
 
 
 def actor_of(request: Request, people: PeopleStore) -> Actor:
-    """Return who asks. Reads the database.
+    """Return who asks, from the database.
 
     Raises:
-        ProblemError: if there is a token that is nobody's: a program must not go on as a visitor.
+        ProblemError: for a token that is nobody's: a program must not go on as a visitor.
     """
     authorization = request.headers.get("authorization")
     if authorization is not None:
@@ -116,11 +109,7 @@ def site_of(request: Request) -> str:
 
 
 def check_origin(request: Request) -> None:
-    """Refuse a request that another site made a browser send.
-
-    Raises:
-        ProblemError: if it did.
-    """
+    """Raise ProblemError for a request that another site made a browser send."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         is_ours = site in ("same-origin", "none")
@@ -133,12 +122,9 @@ def check_origin(request: Request) -> None:
 
 
 def check_encryption(request: Request) -> None:
-    """Refuse a request whose secrets could be read on its way.
+    """Raise ProblemError for a request whose secrets others could read on the way.
 
     Who asks this machine by another name than its own comes through a proxy, and nobody knows how they reach that.
-
-    Raises:
-        ProblemError: if they could.
     """
     address = request.client.host if request.client is not None else ""
     if request.url.scheme != "https" and not (is_loopback(address) and is_loopback(request.url.hostname or "")):

@@ -28,14 +28,10 @@ FORM, JSON = "application/x-www-form-urlencoded", "application/json"
 
 
 async def fields_of(request: Request, max_bytes: int = MAX_BODY_BYTES) -> dict[str, Any]:
-    """Return what is sent with a request, by name; a field that is sent more than once is a list.
-
-    Args:
-        request: the request.
-        max_bytes: that its body may have.
+    """Return the fields of a request by name; a field that is sent more than once is a list.
 
     Raises:
-        ProblemError: if it is too long, too slow, or neither a form nor JSON.
+        ProblemError: if the body is too long, too slow, or neither a form nor JSON.
     """
     content_type = content_type_of(request)
     body = await read_body(request, "What is sent here", max_bytes, BODY_SECONDS)
@@ -97,11 +93,6 @@ async def receive_upload(
     request: Request, uploads: UploadDirectory, person: int | None
 ) -> tuple[dict[str, Any], Received]:
     """Return the other fields of a form with a file, and the file; or of a request whose body is the file.
-
-    Args:
-        request: that sends it.
-        uploads: where it is written.
-        person: the number of whoever sends it.
 
     Raises:
         ProblemError: if it is neither, too slow, or has no file.
@@ -166,11 +157,7 @@ async def _bounded(request: Request) -> AsyncGenerator[bytes, None]:
 
 
 async def _pieces(request: Request) -> AsyncGenerator[bytes, None]:
-    """Yield what comes, while it comes fast enough; the time that the arena takes for it does not count.
-
-    Raises:
-        ProblemError: if it is too slow.
-    """
+    """Yield what comes fast enough; the time that the arena takes for it does not count."""
     stream, left_seconds, time = request.stream(), GRACE_SECONDS, asyncio.get_running_loop().time
     while True:
         began = time()

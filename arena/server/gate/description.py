@@ -76,7 +76,6 @@ def _schema(
 
 
 def _parameters(operation: Operation, fields: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what is in the address: the fields of the path, and for what is read, the others as well."""
     required = fields.get("required", ())
     return [
         {"name": name, "in": "path", "required": True, "schema": schema}
@@ -133,7 +132,6 @@ def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refusals(operation: Operation) -> dict[int, str]:
-    """Return the refusals that an operation can end with."""
     found = {
         400: "What was sent is not right; the sentence says what is expected.",
         401: "Sign in first, or the token is not right.",

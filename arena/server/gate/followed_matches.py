@@ -1,7 +1,6 @@
-"""Following unrated matches: a page of one hears at once that the match has changed, and is asked for again.
+"""Following unrated matches: an event tells a page that its match has changed, and never what the match shows.
 
-What a match shows is never sent here. One look at the database of people serves all who follow; who may follow
-no longer is sent away a second after that was written.
+One query to the database of people serves all who follow; it also ends the streams of those who may follow no longer.
 """
 
 from __future__ import annotations
@@ -47,13 +46,7 @@ TOO_MANY = Problem(
 
 
 class Follower(Response):
-    """Sends an event when its match has changed: one for all changes that were not sent yet, so that nothing piles up.
-
-    Attributes:
-        number: of the match.
-        shown: how it was when that was last looked at.
-        may_follow: says whether it still may; reads the database.
-    """
+    """Sends one event for all changes that were not sent yet, so that nothing piles up."""
 
     def __init__(self, number: int, shown: Shown, may_follow: Callable[[], bool], leave: Callable[[], None]) -> None:
         """Prepare the stream; the first event says that it is open."""
@@ -104,12 +97,6 @@ class FollowedMatches:
     """Those who follow a match; it looks at the database while there are any."""
 
     def __init__(self, people: PeopleStore, now: Callable[[], float] = lambda: time.monotonic()) -> None:
-        """Begin with nobody.
-
-        Args:
-            people: the database.
-            now: monotonic seconds.
-        """
         self._matches, self._now = people.unrated_matches, now
         self._signal, self._signalled = people.commit_signal(), ""
         self._followers: set[Follower] = set()
@@ -122,10 +109,9 @@ class FollowedMatches:
         """Return the stream of a match.
 
         Args:
-            number: of the match.
-            shown: how it is now.
-            may_follow: says whether who follows still may; called in a thread.
-            network: from which it asks; when there are too many, that with most of them loses one.
+            shown: the state of the match now.
+            may_follow: called in a thread.
+            network: of the client; when there are too many streams, the network with most of them loses one.
 
         Raises:
             ProblemError: if there are too many.
@@ -153,7 +139,6 @@ class FollowedMatches:
                 await asyncio.wait_for(self._closing.wait(), LOOK_SECONDS)
 
     async def _look(self) -> None:
-        """Tell those whose match has changed."""
         signalled = await anyio.to_thread.run_sync(self._signal.read)
         if signalled == self._signalled:
             return
@@ -166,7 +151,7 @@ class FollowedMatches:
                 follower.tell()
 
     async def _check(self) -> None:
-        """End the streams of who may follow no longer, soon after anything was written that may have changed that."""
+        """End the streams of those who may follow no longer, soon after a write that may have changed that."""
         elapsed_seconds = self._now() - self._checked_at
         if elapsed_seconds < (CHECK_SECONDS if self._has_news else HEARTBEAT_SECONDS):
             return

@@ -1,7 +1,6 @@
-"""The gate: every operation passes it, and is refused there or done.
+"""The gate: checks every operation in this order: origin, person, permission, rate; then reads what was sent.
 
-In this order: does it come from our own pages, who asks, may they, how often; only then is read what was sent. Whoever
-may not do something learns nothing about it: the same response, whether it exists or not.
+Whoever may not do something learns nothing about it: the response is the same, whether it exists or not.
 """
 
 from __future__ import annotations
@@ -84,15 +83,6 @@ class Gate:
         links: ServedLinks,
         operations: Iterable[Operation],
     ) -> None:
-        """Prepare.
-
-        Args:
-            people: the database.
-            uploads: what is handed in.
-            homes: where tournaments are.
-            links: the addresses of pages.
-            operations: what can be done.
-        """
         self._people, self._uploads, self._homes, self._links = people, uploads, homes, links
         self._builders = HomeBuilders(homes)
         self._followed = FollowedMatches(people)
@@ -174,7 +164,6 @@ class Gate:
         return page_response(request, operation, self._links, visit.actor, result)
 
     def _remove_unless_kept(self, received: Received) -> None:
-        """Remove an upload that became no submission."""
         if not self._people.submissions.has_upload(received.name):
             self._uploads.remove(received.name)
 
@@ -213,7 +202,7 @@ class Gate:
     async def _form_again(
         self, request: Request, operation: Operation, actor: Actor, sent: dict[str, Any], problem: Problem
     ) -> Response:
-        """Return the page with the form, with what is wrong and what was sent; if that fails as well, what is wrong."""
+        """Return the page with the form, the problem and what was sent; if that fails as well, the problem."""
         page = self._by_path[operation.form]["GET"]
         known = {name: value for name, value in sent.items() if name in page.fields.model_fields}
         try:
@@ -224,11 +213,7 @@ class Gate:
         return page_response(request, page, self._links, visit.actor, model, refusal)
 
     def _admit(self, request: Request, operation: Operation) -> Actor | None:
-        """Return who may do it; None for a visitor who has to sign in first.
-
-        Raises:
-            ProblemError: if they may not, or not so often.
-        """
+        """Return who may do it; None for a visitor who has to sign in first."""
         actor = actor_of(request, self._people)
         if may(actor, operation):
             has_person = actor.person is not None and operation.who is not Who.ANYBODY
@@ -242,7 +227,6 @@ class Gate:
         raise ProblemError(Problem(status=403, title="Not allowed", error=sentence))
 
     def _may_still(self, request: Request, operation: Operation, actor: Actor) -> bool:
-        """Return whether who asked is still who they were, and may do it."""
         try:
             now = actor_of(request, self._people)
         except ProblemError:
@@ -275,7 +259,6 @@ def _as_in_forms(sent: Mapping[str, Any]) -> dict[str, str | list[str]]:
 
 
 def _refusal(actor: Actor, role: Role, operation: Operation) -> str:
-    """Return why somebody may not do it; for a program, what would help."""
     wanted = operation.who
     if actor.token is None or (isinstance(wanted, Permission) and wanted not in PERMISSIONS[role]):
         return f"Your role, {role}, may not do this."

@@ -38,9 +38,8 @@ class HomePlace:
     """Where a home is.
 
     Attributes:
-        directory: of the home.
         store: the URL of its database; None for a file in the directory.
-        is_apart: whether it is a file there, whatever ``store_url`` says.
+        is_apart: whether the database is a file there, whatever ``store_url`` says.
     """
 
     directory: Path
@@ -49,21 +48,9 @@ class HomePlace:
 
 
 class Homes:
-    """The homes of an arena.
-
-    Attributes:
-        public: the one that everybody sees.
-        public_place: where that is.
-        pages: of that, as the site has built them; None if they are to be built again.
-    """
+    """The homes of an arena: the public one with its pages (None: to be built again), and embargoed ones."""
 
     def __init__(self, home: OpenedHome, store: str | None = None) -> None:
-        """Prepare; nothing is opened.
-
-        Args:
-            home: the one that everybody sees.
-            store: the URL of its database; None for a file.
-        """
         self.public = home
         self.public_place = HomePlace(home.directory, store)
         self.pages: PageCache | None = None
@@ -93,15 +80,6 @@ class Homes:
 
 @dataclass(slots=True, eq=False)
 class _Shown:
-    """A page of such a home.
-
-    Attributes:
-        model: as it was built last; None if it can't be built.
-        stamp: of its home, before that.
-        rests_until: when it may be built again (monotonic seconds).
-        building: it is being built; None if not.
-    """
-
     model: Model | None = None
     stamp: object = None
     rests_until: float = 0.0
@@ -112,23 +90,13 @@ class HomeBuilders:
     """Builds pages of any home in processes that end when nobody asks."""
 
     def __init__(self, homes: Homes, now: Callable[[], float] = lambda: time.monotonic()) -> None:
-        """Prepare; no process is started.
-
-        Args:
-            homes: of which pages are built.
-            now: the clock.
-        """
         self._homes, self._now = homes, now
         self._builders: dict[HomePlace, Builders] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._shown: dict[tuple[HomePlace, Page, Parameters], _Shown] = {}
 
     async def build(self, place: HomePlace, page: Page, parameters: Parameters) -> Model:
-        """Return what a page of a home shows.
-
-        Raises:
-            ProblemError: if it can't be built.
-        """
+        """Return what a page of a home shows; raise ProblemError if it can't be built."""
         return page.model.model_validate_json((await self._value(place, page, parameters)).json)
 
     async def _value(self, place: HomePlace, page: Page, parameters: Parameters) -> BuiltValue:
@@ -141,11 +109,7 @@ class HomeBuilders:
         return await builders.build(page, parameters)
 
     async def newest(self, place: HomePlace, page: Page, parameters: Parameters) -> Model:
-        """Return what a page shows; that of a hidden home is not built again before it has changed.
-
-        Raises:
-            ProblemError: if it can't be built.
-        """
+        """Return what a page shows; an embargoed page is not built again before its home has changed."""
         if not place.is_apart:
             return await self.build(place, page, parameters)
         shown, stamp = self._shown_at((place, page, parameters)), _stamp(place.directory / DATABASE_FILE)
@@ -154,16 +118,9 @@ class HomeBuilders:
         return shown.model
 
     async def kept(self, place: HomePlace, page: Page, parameters: Parameters, *, is_program: bool) -> Model | None:
-        """Return what a page shows, which is not built again before its home has changed, and has rested.
+        """Return what a page shows; it is not built again before its home has changed and it has rested.
 
-        Args:
-            place: of the home.
-            page: the page.
-            parameters: what its address says.
-            is_program: whether a program waits for it, which is more patient than a person.
-
-        Returns:
-            What it showed before, if there is nothing newer so soon; None if it can't be built.
+        A program waits longer for a build than a person. None if it can't be built.
         """
         seconds = PROGRAM_SECONDS if is_program else FIRST_SECONDS[Lane.RATINGS]
         if place == self._homes.public_place and self._homes.pages is not None:

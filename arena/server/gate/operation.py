@@ -41,11 +41,7 @@ class Who(StrEnum):
 
 
 class Fields(BaseModel):
-    """What is sent with an operation: fields of a form, or JSON; and the fields in its path.
-
-    Attributes:
-        SEVERAL_LINES: the names of fields whose texts may have them.
-    """
+    """The fields of a form or of JSON, and those in the path; texts of ``SEVERAL_LINES`` may have line breaks."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=2000, hide_input_in_errors=True)
     SEVERAL_LINES: ClassVar[tuple[str, ...]] = ()
@@ -53,7 +49,7 @@ class Fields(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _without_controls(cls, value: object, info: ValidationInfo) -> object:
-        """Refuse what no form sends and not every database takes: control characters and halves of characters."""
+        """Reject control characters and halves of characters: no form sends them and not every database takes them."""
         if info.field_name in cls.SEVERAL_LINES and isinstance(value, str):
             value = value.replace("\r\n", "\n")
             texts: Sequence[object] = value.replace("\t", "\n").split("\n")
@@ -81,18 +77,13 @@ class NoFields(Fields):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """What an operation is done with.
+    """A request for an operation: who asks, what was sent, and what handlers work with.
 
     Attributes:
-        actor: who asks.
-        fields: what was sent.
-        people: the database.
         site: the address of the site, as the request has it.
-        uploads: what was handed in.
-        homes: where tournaments are.
-        received: the file that was sent with it, if it takes one.
-        address: from where it was asked.
-        device: what the browser or program says it is.
+        received: the file that was sent, if the operation takes one.
+        address: of the client.
+        device: the name that the browser or program gives itself.
     """
 
     actor: Actor
@@ -114,10 +105,9 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """The result of an operation after which a browser is led elsewhere.
+    """A result that leads a browser to a page of ours.
 
     Attributes:
-        to: the path of a page of ours.
         sentence: what was done, for programs.
         session: the secret of a session that has begun; "" if the present one has ended, None for neither.
     """
@@ -129,12 +119,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Download:
-    """The result of an operation that is a file, to be kept and not shown.
-
-    Attributes:
-        path: where it is.
-        name: what it is to be called.
-    """
+    """A result that is a file, to be kept and not shown."""
 
     path: Path
     name: str
@@ -142,13 +127,7 @@ class Download:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """The result of an operation that is a file, made for who asks; it is kept and not shown.
-
-    Attributes:
-        content: the bytes.
-        media_type: what it is.
-        name: what it is to be called.
-    """
+    """A result that is a file made for who asks; it is kept and not shown."""
 
     content: bytes
     media_type: str
@@ -157,16 +136,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfHome:
-    """A page of another home than everybody sees.
-
-    Attributes:
-        page: in the table of pages.
-        parameters: what its address says.
-        model: what it shows.
-        links: the addresses in it.
-        notice: a sentence above it.
-        notice_address: of the page that the sentence is about.
-    """
+    """A page of another home than the public one, with a notice above it and the address of the page it is about."""
 
     page: Page
     parameters: Parameters
@@ -242,27 +212,18 @@ class Operation:
     """Something that people do, or a page for a person.
 
     Attributes:
-        method: of the request.
         path: with fields in braces.
-        summary: what it does, in a line.
-        who: who may do it.
-        handler: does it.
-        fields: what is sent.
-        model: what is returned; None if a browser is led elsewhere.
-        template: of the page that shows it.
+        model: the result; None if a browser is led elsewhere.
         room: the part of the site's navigation that it belongs to.
         rate: how often for one person; from one network, if anybody may.
-        form: the path of the page that has its form, on which a browser sees what is wrong with what it sent; "" for
-            a page that says only that.
-        fields_refused: returns which fields a refusal is about, from the error, what was sent, and whether a program
+        form: the path of the page that shows a rejected form again; "" for a page with the problem alone.
+        fields_refused: returns which fields an error is about, from the error, what was sent, and whether a program
             did; none if that is not known.
         takes_password: whether a password is hashed, which takes long.
-        takes_upload: whether a file is sent with it.
         only_in_browser: whether no token is good for it.
-        is_in_the_open: whether there is no secret in it, so that it may be read on its way.
+        is_in_the_open: whether there is no secret in it, so that others may read it on its way.
         media_type: of the file or the stream that is returned; "" for neither.
-        max_body_bytes: how much is sent with it, at most.
-        topics: returns what a reader has to hear of to see the page change, from what it shows; none if it is not live.
+        topics: returns the topics whose events change the page, from what it shows; none if it is not live.
         is_asked_for_again: returns whether a browser asks for it every few seconds: no event may tell of what it shows.
         is_late: returns whether something in what it shows is still being computed.
     """

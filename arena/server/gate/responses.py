@@ -30,13 +30,7 @@ MAX_PLACE_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """What was sent with a form, and why it was refused.
-
-    Attributes:
-        problem: what is wrong.
-        sent: to be shown again.
-        action: the end of the address it was sent to, where a page has several forms.
-    """
+    """A rejected form: the problem, what was sent (to be shown again), and the end of the address it was sent to."""
 
     problem: Problem
     sent: Mapping[str, Any]
@@ -65,16 +59,7 @@ def page_response(
     model: Any,
     refusal: Refusal | None = None,
 ) -> Response:
-    """Return what an operation shows.
-
-    Args:
-        request: which is answered.
-        operation: that was done.
-        links: the addresses in the page.
-        actor: who asks.
-        model: what is shown.
-        refusal: of what was sent with a form on it; None if nothing was.
-    """
+    """Return the page with the result of an operation, and with a rejected form if there is one."""
     headers = {"cache-control": NOT_KEPT} | ({"retry-after": "1"} if operation.is_late(model) else {})
     if wants_json(request) or not operation.template:
         response = response_of(rendered(model.model_dump_json().encode(), JSON), _asked(request), headers)
@@ -150,7 +135,6 @@ def home_page_response(request: Request, result: OfHome) -> Response:
 
 
 def _asked(request: Request) -> Headers:
-    """Return the headers that say in which form to answer; only what is read can be there already."""
     if request.method in ("GET", "HEAD"):
         return request.headers
     return Headers({"accept-encoding": request.headers.get("accept-encoding", "")})
@@ -180,14 +164,7 @@ MAX_ERROR_CHARACTERS = 500
 def problem_of_sent(
     request: Request, operation: Operation, sent: Mapping[str, Any], error: UsageError | ValidationError
 ) -> Problem:
-    """Return the problem for what was sent.
-
-    Args:
-        request: with which it was sent.
-        operation: what was to be done.
-        sent: the fields.
-        error: what is wrong.
-    """
+    """Return the problem for what was sent."""
     fields: Sequence[FieldProblem]
     if isinstance(error, ValidationError):
         fields = _of_form(error, operation)
@@ -219,7 +196,7 @@ def _as_sentence(text: str) -> str:
 
 
 def _of_form(error: ValidationError, operation: Operation) -> list[FieldProblem]:
-    """Return what is wrong with each field by itself. It does not repeat values: one of them may be a password."""
+    """Return the errors by field. They do not repeat values: one of them may be a password."""
     return [_field_problem(dict(one), operation) for one in error.errors(include_url=False, include_input=False)]
 
 
@@ -235,7 +212,6 @@ def _field_problem(fault: Mapping[str, Any], operation: Operation) -> FieldProbl
 
 
 def _error_of(fault: Mapping[str, Any]) -> str:
-    """Return what is wrong with a field, for those who have a form before them."""
     bounds = fault.get("ctx", {})
     match fault["type"]:
         case "missing":

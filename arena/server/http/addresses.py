@@ -1,7 +1,6 @@
-"""From the path of a request, as it was sent, to a page and what its address says.
+"""From the path of a request, as it was sent, to a page and its parameters.
 
-Each segment is decoded once, after the path was split: a name may have a slash in it, and what was encoded twice stays
-encoded.
+Each segment is decoded once, after the path was split: a name may have a slash.
 """
 
 from __future__ import annotations
@@ -26,13 +25,7 @@ Target = TypeVar("Target")
 
 @dataclass(frozen=True, slots=True)
 class Match(Generic[Target]):
-    """What is at an address.
-
-    Attributes:
-        target: which of the targets.
-        fields: the values of the fields in its path.
-        suffix: what follows the path, such as ".json".
-    """
+    """A target, the values of the fields in its path, and the suffix after it, such as ".json"."""
 
     target: Target
     fields: Mapping[str, str]
@@ -43,11 +36,7 @@ class Addresses(Generic[Target]):
     """Paths with fields in braces, each with a target."""
 
     def __init__(self, targets: Iterable[tuple[str, Target, bool]]) -> None:
-        """Prepare a table.
-
-        Args:
-            targets: for each its path, the target, and whether the path may be followed by a suffix.
-        """
+        """Prepare a table of paths, their targets, and whether a suffix may follow."""
         self._by_length: dict[int, list[tuple[tuple[str, ...], Target, bool]]] = {}
         self._rooms: set[str] = set()
         for path, target, takes_suffix in targets:
@@ -59,14 +48,7 @@ class Addresses(Generic[Target]):
             paths.sort(key=lambda one: [segment.startswith("{") for segment in one[0]])
 
     def find(self, raw_path: bytes) -> Match[Target]:
-        """Return what is at a path.
-
-        Args:
-            raw_path: as it was sent, without the query.
-
-        Raises:
-            ProblemError: if nothing is there, or it is no path.
-        """
+        """Return the match of a path as it was sent, without the query; raise ProblemError without one."""
         match = self._match(raw_path)
         if match is None:
             first = decoded(raw_path[1:].split(b"/")[0])
@@ -97,7 +79,6 @@ class Addresses(Generic[Target]):
 
 
 def _fields(segments: tuple[str, ...], given: list[str], is_index: bool) -> dict[str, str] | None:
-    """Return the values of the fields of a path; None if another path was given."""
     fields = {}
     for segment, value in zip(segments, given, strict=True):
         if segment.startswith("{"):
@@ -110,11 +91,7 @@ def _fields(segments: tuple[str, ...], given: list[str], is_index: bool) -> dict
 
 
 def decoded(raw: bytes) -> str:
-    """Return a part of an address as text.
-
-    Raises:
-        ProblemError: if it is not UTF-8, or has a character that no name has.
-    """
+    """Return a part of an address as text; raise ProblemError unless it is UTF-8 with characters that names have."""
     if _BROKEN_ESCAPE.search(raw):
         raise bad_address("The address has a percent sign without two hexadecimal digits behind it.")
     try:
@@ -127,11 +104,7 @@ def decoded(raw: bytes) -> str:
 
 
 def query_of(raw_query: bytes) -> dict[str, str]:
-    """Return the fields of a query.
-
-    Raises:
-        ProblemError: if it is no query, or has a field twice.
-    """
+    """Return the fields of a query; raise ProblemError if it is no query, or has a field twice."""
     if len(raw_query) > MAX_QUERY_BYTES:
         raise bad_address(f"The address has more than {MAX_QUERY_BYTES} characters behind the question mark.")
     decoded(raw_query)

@@ -69,19 +69,15 @@ class Site:
         """Prepare to answer.
 
         Args:
-            home: where the arena is.
             hosts: the names by which it may be asked; None for those of this machine.
             versions: of the topics of pages; by default those of the events.
             events: in the store; None if nobody watches it.
-            endpoints: addresses that are no pages.
             links: the addresses of pages; None for those of a site where nobody signs in.
-            supervisor: of the parts that work beside it.
             end_streams: ends the streams of the endpoints.
             end: ends what the endpoints have started.
-            store: the URL of its database; None for a file in the home.
-            troubles: returns what is wrong with the parts of the site, for the page of health.
-            observers: are called with every request when its answer begins.
-            frozen: returns whether results of a tournament are hidden now, or may be later; None if neither.
+            store: the URL of the database; None for a file in the home.
+            observers: called with every request when its answer begins.
+            frozen: returns whether results of a tournament are embargoed now, or may be later; None if neither.
         """
         self._events, self._supervisor, self._end = events, supervisor, end
         self._end_streams = end_streams
@@ -201,8 +197,6 @@ class Site:
 
 
 class _Sender:
-    """Sends a response, or only its head."""
-
     def __init__(self, send: Send, has_body: bool) -> None:
         self.has_begun = False
         self._send, self._has_body = send, has_body
@@ -218,7 +212,7 @@ _assets: dict[str, Rendered] = {}
 
 
 async def _static(request: Request) -> Response:
-    """Return a file; its address has its digest, so that it can be kept for good."""
+    """Return a file; its address has its digest, so that browsers keep it for good."""
     name, digest = request.path_params["name"], request.path_params["digest"]
     if asset_digests().get(name) != digest:
         raise bad_address("There is no such file; the page that names it is older than this server.", 404)
@@ -228,11 +222,10 @@ async def _static(request: Request) -> Response:
 
 
 async def _to_first_page(_: Request) -> Response:
-    """Lead to the list of tournaments, which is the first page."""
     return RedirectResponse("/", 308)
 
 
 async def _robots(request: Request) -> Response:
-    """Let all pages be found, but none of the twins and streams."""
+    """Let search engines find all pages, but none of the twins and streams."""
     text = "User-agent: *\nDisallow: /*.json\nDisallow: /*.csv\nDisallow: /events\n"
     return response_of(rendered(text.encode(), "text/plain; charset=utf-8"), request.headers, {})

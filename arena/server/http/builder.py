@@ -76,14 +76,11 @@ def _be_nice() -> None:
 
 
 class _Builder:
-    """Builds the pages of a home, which is opened with the first of them."""
-
     def __init__(self, start: BuilderStart) -> None:
         self._start = start
         self._opened: OpenedHome | None = None
 
     def answer(self, payload: bytes) -> list[bytes]:
-        """Return the frames that answer a request."""
         try:
             built = self._build(BuildRequest.model_validate_json(payload))
         except Exception as error:

@@ -15,13 +15,7 @@ from arena.site.frame.model import Model
 
 
 class BuiltValue(NamedTuple):
-    """What a page shows.
-
-    Attributes:
-        json: as JSON.
-        seconds: how long it took to build, without waiting for a builder.
-        cpu_seconds: how long a processor worked for that; None if that is not known.
-    """
+    """The JSON of a page, how long its build took without waiting for a builder, and its CPU time if known."""
 
     json: bytes
     seconds: float
@@ -46,11 +40,7 @@ def framed(payload: bytes) -> bytes:
 
 
 def read_frame(file: BinaryIO) -> bytes | None:
-    """Return the payload of the next frame; None at the end.
-
-    Raises:
-        FrameError: if it is malformed.
-    """
+    """Return the payload of the next frame; None at the end. Raise FrameError if it is malformed."""
     head = file.read(_LENGTH.size)
     if not head:
         return None
@@ -64,11 +54,7 @@ def read_frame(file: BinaryIO) -> bytes | None:
 
 
 async def receive_frame(reader: asyncio.StreamReader) -> bytes:
-    """Return the payload of the next frame.
-
-    Raises:
-        FrameError: if it is malformed, or the process has ended.
-    """
+    """Return the payload of the next frame; raise FrameError if it is malformed, or the process has ended."""
     try:
         return await reader.readexactly(_bounded(await reader.readexactly(_LENGTH.size)))
     except asyncio.IncompleteReadError as error:
@@ -92,11 +78,9 @@ class BuilderStart(Model):
     """What a builder needs to know.
 
     Attributes:
-        directory: of the home.
-        store: the URL of its database; None for a file in the home. It may have a password, so it is no argument.
-        import_path: where modules are found, external games included.
-        parent: the process that has started it.
-        memory_bytes: the most it may use; None for no bound of its own.
+        store: the URL of the database; None for a file in the home. It may have a password, so it is no argument.
+        import_path: of modules, external games included.
+        parent: the process that has started the builder.
     """
 
     directory: str
@@ -107,25 +91,17 @@ class BuilderStart(Model):
 
 
 class BuildRequest(Model):
-    """A page to build.
-
-    Attributes:
-        page: its name in the table of pages.
-        parameters: what its address says.
-    """
+    """A page to build, by its name in the table of pages, with the parameters of its address."""
 
     page: str
     parameters: dict[str, Any]
 
 
 class BuildAnswer(Model):
-    """How it went.
+    """The outcome of a build; without a problem, the next frame has the value.
 
     Attributes:
-        problem: why there is no value; None if the next frame has it.
-        seconds: how long it took.
-        cpu_seconds: how long a processor worked for that.
-        log: what the server's log should say about it, such as a traceback; empty for nothing.
+        log: a line or a traceback for the server's log; "" for nothing.
     """
 
     problem: Problem | None = None

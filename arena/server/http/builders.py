@@ -38,13 +38,7 @@ _log = logging.getLogger("arena.server.http")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneLimits:
-    """What the builders of a lane may use.
-
-    Attributes:
-        processes: how many at a time.
-        seconds: how long a page may take.
-        memory_bytes: how much memory each process may use; None for no bound.
-    """
+    """The limits of a lane: processes at a time, seconds for a page, memory of each process (None: unlimited)."""
 
     processes: int
     seconds: float
@@ -76,9 +70,7 @@ class Builders:
         """Prepare builders; none is started yet.
 
         Args:
-            lane: what they build.
-            directory: of the home.
-            store: the URL of its database; None for a file in the home.
+            store: the URL of the database; None for a file in the home.
             limits: of each; None for those of the lane.
             is_apart: whether the database is the file in the directory, whatever ``store_url`` says.
         """
@@ -117,16 +109,7 @@ class Builders:
         return tuple(sorted(builder.process.pid for builder in self._running))
 
     async def build(self, page: Page, parameters: Parameters, is_first: bool = True) -> BuiltValue:
-        """Return the value of a page.
-
-        Args:
-            page: the page.
-            parameters: what its address says.
-            is_first: whether nobody has seen it yet.
-
-        Raises:
-            ProblemError: if it can't be built.
-        """
+        """Return the value of a page, sooner if nobody has seen it yet; raise ProblemError if it can't be built."""
         request = BuildRequest(page=page.name, parameters=parameters.model_dump(mode="json"))
         async with self._turns.turn(is_first):
             return await self._ask(request)
@@ -148,11 +131,7 @@ class Builders:
         return BuiltValue(value, min(how.seconds, time.monotonic() - started), how.cpu_seconds)
 
     async def _answer_of(self, builder: _Builder, request: BuildRequest) -> tuple[BuildAnswer, bytes] | None:
-        """Return the answer of a builder; None if it has crashed.
-
-        Raises:
-            ProblemError: if it takes too long.
-        """
+        """Return the answer of a builder; None if it has crashed."""
         try:
             async with asyncio.timeout(self.limits.seconds):
                 answer = await builder.ask(request)
@@ -168,7 +147,6 @@ class Builders:
                 self._end(builder)
 
     def _idle_one(self) -> _Builder | None:
-        """Return a builder that waits for work; None without one."""
         if not self._idle:
             return None
         builder = self._idle.pop()
@@ -176,7 +154,6 @@ class Builders:
         return builder
 
     async def _new_one(self) -> _Builder:
-        """Return a builder that has just been started."""
         starting = asyncio.create_task(self._start())
         try:
             builder = await asyncio.shield(starting)
@@ -224,8 +201,6 @@ class Builders:
 
 
 class _Builder:
-    """One process."""
-
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
         self._end: asyncio.TimerHandle | None = None
@@ -234,7 +209,6 @@ class _Builder:
     async def start(
         cls, directory: str, store: str | None, memory_bytes: int | None, environment: Mapping[str, str]
     ) -> _Builder:
-        """Start a process."""
         start = BuilderStart(
             directory=directory,
             store=store,
@@ -259,21 +233,12 @@ class _Builder:
         self.process.stdin.write(framed(payload))
 
     async def is_ready(self) -> None:
-        """Return when it can be asked.
-
-        Raises:
-            FrameError: if it has ended.
-        """
+        """Wait until the process takes requests; raise FrameError if it has ended."""
         assert self.process.stdout is not None
         await receive_frame(self.process.stdout)
 
     async def ask(self, request: BuildRequest) -> tuple[BuildAnswer, bytes]:
-        """Return the answer to a request, and the value of the page.
-
-        Raises:
-            FrameError: if the process has ended, or its answer is malformed.
-            ValidationError: if its answer is malformed.
-        """
+        """Return the answer and the value of the page; raise FrameError or ValidationError if they are malformed."""
         assert self.process.stdout is not None
         self._send(request.model_dump_json().encode())
         answer = BuildAnswer.model_validate_json(await receive_frame(self.process.stdout))
@@ -284,7 +249,6 @@ class _Builder:
         self._end = asyncio.get_running_loop().call_later(seconds, end)
 
     def cancel_end(self) -> None:
-        """Stay."""
         if self._end is not None:
             self._end.cancel()
 

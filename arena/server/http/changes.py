@@ -17,21 +17,18 @@ from arena.store.results.live_state import StoredLiveSummary
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreState:
-    """The state of the logs in the store.
+    """The state of the logs in the store; mappings have the numbers of tournaments, or of tournaments and matches.
 
     Attributes:
         store: which store it is; another text when its file was replaced.
         total: how many changes there have been.
         outside: how many of them were neither of a tournament that is there nor of submitted bots.
         tournaments: the number of each tournament that is not deleted, by name.
-        last_events: the number of the last event of each tournament, by the tournament's number.
-        last_states: the number of the last state of each match that is watched while it is played, by the numbers of
-            tournament and match.
-        progress_times: when the progress of each run was written, by the tournament's number.
-        entered: which bots and games are in which tournaments, and which bots are submitted.
-        corrected: how often each tournament was corrected, deleted or renamed while this is watched, by its number.
-        contests: a number that is another one when what everybody may know of contests has changed.
-        owners: how often other names were to be shown with bots, such as none after their owner has left.
+        last_states: of each match that is watched while it is played.
+        progress_times: when the progress of each run was written.
+        corrected: how often each tournament was corrected, deleted or renamed while this is watched.
+        contests: changes with the public state of contests.
+        owners: changes when bots are shown with other names, such as none after their owner has left.
     """
 
     store: str
@@ -47,7 +44,7 @@ class StoreState:
     owners: int = 0
 
     def total_of(self, topic: Topic) -> int:
-        """Return a number that is another one after a change of all there is, of bots or of a game.
+        """Return a number that changes with all there is, with bots or with a game.
 
         A bot that is submitted is no change of others, else every page of a bot would be built again for each.
         """
@@ -59,10 +56,7 @@ class StoreState:
         return self.outside + played + self.entered.submitted(topic)
 
     def progress(self, topics: Iterable[Topic]) -> str:
-        """Return a text that differs when there is news of how far a run of one of the topics is.
-
-        Pages of bots and games don't say how far runs are.
-        """
+        """Return a text that changes with the progress of runs of the topics; pages of bots and games show none."""
         times = self.progress_times
         numbers = set[int]()
         for topic in topics:
@@ -73,9 +67,9 @@ class StoreState:
         return " ".join(times[number] for number in sorted(numbers) if number in times)
 
     def corrections(self, topics: Iterable[Topic]) -> str:
-        """Return a text that differs after a tournament of one of the topics was corrected, deleted or renamed.
+        """Return a text that changes when a tournament of one of the topics is corrected, deleted or renamed.
 
-        What is before ``NAMES_END`` in it differs after a person has left: then nothing earlier may be shown.
+        What is before ``NAMES_END`` in it changes after a person has left: then nothing earlier may be shown.
         """
         found = []
         for topic in topics:
@@ -102,12 +96,7 @@ class StoreState:
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """An event of a tournament.
-
-    Attributes:
-        tournament: the tournament's number.
-        stored: what the store has of it.
-    """
+    """An event of a tournament, by the tournament's number."""
 
     tournament: int
     stored: StoredEvent
@@ -122,12 +111,7 @@ class LoggedEvent:
 
 @dataclass(frozen=True, slots=True)
 class LoggedLiveMatch:
-    """A match that is watched while it is played, as it stands.
-
-    Attributes:
-        tournament: the tournament's number.
-        stored: what the store has of it.
-    """
+    """A match that is watched while it is played, as it stands."""
 
     tournament: int
     stored: StoredLiveSummary
@@ -143,12 +127,8 @@ class Change:
     """What has changed in the store since the last time.
 
     Attributes:
-        state: after the change.
-        events: the new ones, in the order of each log.
         missed: tournaments with events that could not be read: more than a log keeps.
-        live: new states of matches that are played.
         gone: matches that were watched, and are not being played any more.
-        progressed: tournaments with news of how far their run is.
         is_replaced: whether this is another store, so that nothing known of the other one holds.
     """
 
@@ -171,13 +151,7 @@ MAX_BEHIND_BYTES = 256 * 1024
 
 
 class Chunk:
-    """A few events, as they are sent, and what was sent after them.
-
-    Attributes:
-        data: the events.
-        end: how many bytes have been sent with it since the chain began.
-        following: the next chunk; None at the end of the chain.
-    """
+    """A few events, as they are sent, and what was sent after them; ``end`` counts the bytes since the chain began."""
 
     __slots__ = ("data", "end", "following")
 
@@ -188,11 +162,7 @@ class Chunk:
 
 
 class Reader:
-    """One that reads a stream.
-
-    Attributes:
-        at: the last chunk it has taken.
-    """
+    """A reader of a stream; ``at`` is the last chunk it has taken."""
 
     __slots__ = ("_first", "_is_dropped", "_is_ended", "_last", "_waiter", "at")
 
@@ -239,11 +209,7 @@ class Reader:
         self.wake()
 
     def drop_if_too_slow(self, end: int) -> None:
-        """End its stream, whatever it has not taken, if that is too much.
-
-        Args:
-            end: of the last chunk.
-        """
+        """End its stream if too many bytes wait for it; ``end`` is that of the last chunk."""
         if end - self.at.end > MAX_BEHIND_BYTES:
             self._is_dropped = True
             self.end()

@@ -29,28 +29,21 @@ _NO_DETAILS = EventDetails()
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A topic, and which tournament it is about.
-
-    Attributes:
-        topic: as the reader named it.
-        tournament: the tournament's number; 0 for several.
-    """
+    """A topic as the reader named it, and the number of its tournament; 0 for several."""
 
     topic: Topic
     tournament: int = 0
 
 
 class Channel:
-    """What readers of some topics are sent.
+    """The readers of some topics, and what they are sent.
 
     Attributes:
-        key: the topics.
-        readers: who reads.
-        end: the end of the chain of chunks.
+        end: of the chain of chunks.
         places: up to where everything has been sent, by log.
         counted: the topics of which only the number of changes is sent, by what counts them.
-        sent_at: when something was sent last (monotonic seconds).
-        matches: the matches it is about, by the numbers of tournament and match.
+        sent_at: of the last chunk (monotonic seconds).
+        matches: by the numbers of tournament and match.
         known_matches: those of which the store was asked whether they are still to be played.
         watched: those of them that are followed ply by ply.
     """
@@ -131,7 +124,6 @@ class Channel:
         return min(self._not_before.get(log, 0.0) for log in waiting) if waiting else None
 
     def _waiting(self) -> Iterator[str]:
-        """Yield the logs of which something is to be sent."""
         for counter, total in self._totals.items():
             if total != self.places[counter]:
                 yield counter
@@ -215,7 +207,6 @@ class Channel:
 
 
 def _progress_of(path: str) -> str:
-    """Return what stands for the progress of a topic beside the logs."""
     return f"progress of {path}"
 
 
@@ -253,11 +244,7 @@ def _as_json(values: Mapping[str, Any]) -> bytes:
 
 
 class Channels:
-    """A channel for each set of topics that is read.
-
-    Attributes:
-        counting: those that are about several tournaments together.
-    """
+    """A channel for each set of topics that is read; ``counting`` are those about several tournaments together."""
 
     def __init__(self) -> None:
         self.counting: set[Channel] = set()

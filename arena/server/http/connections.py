@@ -1,7 +1,7 @@
 """Connections: those that send no request, or read no response, do not stay.
 
-The server of uvicorn bounds neither the time in which the head of a request must arrive nor its size, nor how many
-requests may be sent before the first is answered, nor how long a response may wait for its reader, nor how much waits.
+uvicorn bounds neither the time and size of a request's head, nor how many requests come before the first is answered,
+nor how long and how much a response waits for its reader.
 """
 
 from __future__ import annotations
@@ -37,12 +37,7 @@ class Connections:
     """All connections of a server."""
 
     def __init__(self, most: int, now: Callable[[], float] = lambda: time.monotonic()) -> None:
-        """Begin with none.
-
-        Args:
-            most: how many there may be; for another one, that which waits longest for a request is ended.
-            now: the clock.
-        """
+        """Begin with none; beyond ``most``, a new connection ends the one that waits longest for a request."""
         self._most, self.now = most, now
         self._all: set[Connection] = set()
         self._waiting_since: dict[Connection, float] = {}

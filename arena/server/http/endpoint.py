@@ -46,12 +46,7 @@ NOT_CHANGED = {"304": {"description": "It is as `If-None-Match` says."}}
 
 
 class Description(NamedTuple):
-    """The description of an operation.
-
-    Attributes:
-        operation: as an OpenAPI object.
-        schemas: of the models in it, by name.
-    """
+    """An operation as an OpenAPI object, and the schemas of the models in it."""
 
     operation: Mapping[str, Any]
     schemas: Mapping[str, Any]
@@ -63,8 +58,7 @@ class Endpoint:
 
     Attributes:
         path: with fields in braces.
-        handler: answers the requests.
-        methods: which of them; HEAD comes with GET.
+        methods: HEAD comes with GET.
         operation: its description in the OpenAPI document; None to leave it out.
         descriptions: returns the same by method, where each has its own; called when somebody asks for the document,
             for it takes longer than the rest of the site.
@@ -85,13 +79,10 @@ class Endpoint:
 def operation(
     summary: str, content_type: str, parameters: Sequence[Mapping[str, Any]], refusals: dict[int, str]
 ) -> dict[str, Any]:
-    """Return the description of an endpoint that is read.
+    """Return the OpenAPI description of an endpoint that is read.
 
     Args:
-        summary: what it has.
-        content_type: of the answer.
-        parameters: of its address, as OpenAPI describes them.
-        refusals: what statuses mean beside those of every address; each comes with a problem as HTML or as JSON.
+        refusals: the meaning of statuses in addition to those of every address; each comes with a problem.
     """
     answers = {str(status): problem_answer(meaning) for status, meaning in sorted((REFUSALS | refusals).items())}
     return {
@@ -112,17 +103,7 @@ def problem_answer(meaning: str) -> dict[str, Any]:
 
 
 async def read_body(request: Request, what: str, max_bytes: int, seconds: float) -> bytes:
-    """Return the body of a request.
-
-    Args:
-        request: the request.
-        what: the beginning of a sentence about it, such as "A report".
-        max_bytes: that it may have.
-        seconds: within which it has to come.
-
-    Raises:
-        ProblemError: if it is too long or too slow.
-    """
+    """Return the body of a request; ``what`` begins the sentence of the ProblemError if it is too long or too slow."""
     body = bytearray()
     try:
         async with asyncio.timeout(seconds):
@@ -158,11 +139,7 @@ _log = logging.getLogger("arena.server.http")
 
 
 class CspReports:
-    """The reports since the server started.
-
-    Attributes:
-        count: how many there were.
-    """
+    """Counts the reports since the server started."""
 
     def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         self.count = 0
@@ -171,11 +148,7 @@ class CspReports:
         self._logged = 0
 
     async def receive(self, request: Request) -> Response:
-        """Take a report.
-
-        Raises:
-            ProblemError: if it is too long, or not a report.
-        """
+        """Take a report; raise ProblemError if it is too long, or not a report."""
         if content_type_of(request) not in CONTENT_TYPES:
             raise not_taken(415, f"Expected one of the types {', '.join(CONTENT_TYPES)}.")
         self._take(await read_body(request, "A report", MAX_REPORT_BYTES, BODY_SECONDS))
@@ -202,12 +175,6 @@ class Feeds:
     """Answers with feeds; each is built again when something has changed."""
 
     def __init__(self, home: Callable[[], ArenaHome], versions: Versions) -> None:
-        """Prepare.
-
-        Args:
-            home: returns the home.
-            versions: of the topics of feeds.
-        """
         self._home = home
         self._versions = versions
         self._kept: OrderedDict[tuple[str, ...], Rendered] = OrderedDict()

@@ -117,20 +117,14 @@ log = logging.getLogger("arena.server.http")
 
 
 class Events:
-    """All that has to do with events, while the server runs.
-
-    Attributes:
-        watcher: knows the versions of topics.
-        endpoint: ``/events``.
-        changed_at: when the watcher has last seen a change (monotonic seconds); None if it has seen none.
-    """
+    """The watcher, its hub and their endpoint, while the server runs; ``changed_at`` is in monotonic seconds."""
 
     def __init__(self, home: Callable[[], ArenaHome], contests: Callable[[], int] = int) -> None:
-        """Read how far the logs are.
+        """Read the state of the logs.
 
         Args:
             home: returns the home; another one if it was replaced.
-            contests: returns a number that is another one when what everybody may know of contests has changed.
+            contests: returns a number that changes with the public state of contests.
 
         Raises:
             StoreError: if it can't be read.
@@ -171,7 +165,7 @@ class Events:
                 self._loop.call_soon_threadsafe(self._hub.apply, change)
 
     async def _renew_watches(self) -> None:
-        """Say in the store which matches are watched, as long as they are."""
+        """Note in the store which matches are watched, as long as they are."""
         while not self._hub.is_closed:
             watched = self._hub.watched
             watched.changed.clear()

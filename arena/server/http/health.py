@@ -69,7 +69,7 @@ class Health:
         )
 
     async def _newest_troubles(self) -> tuple[Trouble, ...]:
-        """Return what is wrong with programs; it is read in a thread, once for all who ask."""
+        """Return the health problems of programs, read in a thread, once for all who ask."""
         async with self._reading:
             if self._now() - self._troubles_at >= TROUBLES_SECONDS:
                 found = await anyio.to_thread.run_sync(self._read_troubles)
@@ -78,7 +78,7 @@ class Health:
             return self._troubles
 
     def _say_new(self, found: tuple[Trouble, ...]) -> None:
-        """Tell the log the whole of what is wrong here; the other parts tell their own logs."""
+        """Log all health problems of this process; the other services write their own logs."""
         for one in found:
             if one.part in (WEB, HOME) and one not in self._troubles:
                 _log.error("%s", one.sentence)

@@ -29,12 +29,9 @@ class Hosts:
     """The names that are answered to: those of this machine, the one it listens on, and those that are allowed."""
 
     def __init__(self, host: str = "127.0.0.1", allowed: Iterable[str] = ()) -> None:
-        """Prepare to answer.
+        """Prepare to answer under the name that is listened on, and other allowed ones.
 
-        Args:
-            host: the name or address that is listened on. If it stands for all addresses of the machine, any address is
-                answered to; no name becomes one.
-            allowed: other names.
+        A host that stands for all addresses of the machine allows any address, and no name.
         """
         self._names = {_normal(name) for name in (*LOCAL, host, *allowed)}
         self._takes_any_address = _is_every_address(host)
@@ -48,12 +45,7 @@ class Hosts:
         return name in self._names or (self._takes_any_address and _is_address(name))
 
     def guarding(self, app: ASGIApp, problem_response: Callable[[Request, Problem], Response]) -> ASGIApp:
-        """Return an application that refuses other names.
-
-        Args:
-            app: answers the requests with a name that is right.
-            problem_response: makes the response to others.
-        """
+        """Return an application that passes requests for allowed names on, and answers others with a problem."""
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             given = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
@@ -75,7 +67,6 @@ def _refusal(given: list[str]) -> Problem:
 
 
 def _normal(name: str) -> str:
-    """Return a name or an address in the one form in which it is compared."""
     try:
         return str(ipaddress.ip_address(name))
     except ValueError:
@@ -116,7 +107,7 @@ def address_of(request: Request) -> str:
 
 
 def network_of(address: str) -> str:
-    """Return under which name requests from an address are counted.
+    """Return the network by which requests from an address are counted.
 
     >>> network_of("2001:db8::1:2")
     '2001:db8::/64'
@@ -133,11 +124,6 @@ class Places(Generic[Holder]):
     """
 
     def __init__(self, end: Callable[[Holder], None]) -> None:
-        """Begin with nobody.
-
-        Args:
-            end: ends what has lost its place.
-        """
         self._end = end
         self._network_of: dict[Holder, str] = {}
         self._of_network: dict[str, dict[Holder, None]] = {}
@@ -147,12 +133,7 @@ class Places(Generic[Holder]):
         return len(self._network_of)
 
     def make_room(self, network: str, most: int) -> bool:
-        """Return whether there is a place for one more of a network; the newest of the largest one may lose its own.
-
-        Args:
-            network: who asks.
-            most: how many places there are.
-        """
+        """Return whether there is a place for one more of a network; the newest of the largest one may lose its own."""
         if len(self) < most:
             return True
         largest = max(self._of_network.values(), key=len, default={})
@@ -181,11 +162,7 @@ class Places(Generic[Holder]):
 
 
 def checked_proxies(addresses: Iterable[str]) -> tuple[str, ...]:
-    """Return the addresses or networks of proxies.
-
-    Raises:
-        UsageError: if one of them is neither.
-    """
+    """Return the addresses or networks of proxies; raise UsageError if one of them is neither."""
     checked = []
     for address in addresses:
         try:

@@ -34,16 +34,10 @@ class WatchedMatches:
     """The watched matches of all channels.
 
     Attributes:
-        changed: set when a match is watched that was not before, and when one may have to be played again.
+        changed: set when a match is newly watched, and when one may have to be played again.
     """
 
     def __init__(self, channels: Channels, logs: Logs) -> None:
-        """Begin with none.
-
-        Args:
-            channels: that have readers.
-            logs: know which matches are still to be played.
-        """
         self.changed = asyncio.Event()
         self._channels = channels
         self._logs = logs
@@ -54,7 +48,7 @@ class WatchedMatches:
         return frozenset(place for channel in self._channels for place in channel.watched)
 
     async def add(self, channel: Channel) -> None:
-        """Watch the matches of a channel, as far as they are still to be played and as there are not too many.
+        """Watch the matches of a channel that are still to be played, up to a bound.
 
         Raises:
             ProblemError: if there is no such match.
@@ -73,7 +67,7 @@ class WatchedMatches:
                 channel.known_matches.discard(place)
 
     async def _ask(self, channel: Channel, place: tuple[int, int]) -> bool | None:
-        """Return whether a match is to be played; what happens to it while the store is asked is taken into account."""
+        """Return whether a match is to be played, also considering what happens to it during the query."""
         while True:
             channel.known_matches.add(place)
             try:
@@ -85,11 +79,7 @@ class WatchedMatches:
                 return is_to_be_played
 
     async def add_again(self) -> None:
-        """Watch the matches of which that is not known: they may be played again, or there were too many.
-
-        Raises:
-            StoreError: if the store can't be read.
-        """
+        """Watch the matches of which that is not known: they may be played again, or there were too many."""
         for channel in list(self._channels):
             if len(self.places) >= MAX_WATCHED:
                 return
@@ -130,22 +120,9 @@ READERS_AT_ONCE = 50
 
 
 class Hub:
-    """Sends events to readers.
-
-    Attributes:
-        clock: monotonic seconds.
-        is_closed: whether it has ended all streams.
-        watched: the matches that are to be watched ply by ply.
-    """
+    """Sends events to readers, and ends all streams when it is closed."""
 
     def __init__(self, state: StoreState, logs: Logs, clock: Callable[[], float] = lambda: time.monotonic()) -> None:
-        """Begin with nobody.
-
-        Args:
-            state: of the store now.
-            logs: what has happened before.
-            clock: monotonic seconds.
-        """
         self.clock = clock
         self.is_closed = False
         self._state = state
@@ -171,9 +148,8 @@ class Hub:
         """Return a new reader, and its channel.
 
         Args:
-            topics: what it reads.
             cursor: how far it has come; None if it begins now.
-            network: from which it asks; when there are too many readers, that with most of them loses one.
+            network: of the client; when there are too many readers, the network with most of them loses one.
 
         Raises:
             ProblemError: if there are too many readers of this network, the hub is closed, or a match does not exist.
@@ -209,7 +185,6 @@ class Hub:
             self._remove(channel)
 
     def _subscriptions(self, topics: Sequence[Topic]) -> frozenset[Subscription]:
-        """Return the only way from what a reader names to what it is sent."""
         known = self._state.tournaments
         found = {
             Subscription(topic, known[topic.tournament] if topic.tournament is not None else 0)
@@ -221,7 +196,7 @@ class Hub:
         return frozenset(found)
 
     def _gone(self, topics: Iterable[Topic]) -> list[bytes]:
-        """Return what a reader is sent about tournaments that are no longer there, or not under this name."""
+        """Return the events about tournaments that are no longer there, or not under this name."""
         known = self._state.tournaments
         gone = {topic.path for topic in topics if topic.tournament is not None and topic.tournament not in known}
         return [reload_frame(path) for path in sorted(gone)]
@@ -231,13 +206,7 @@ class Hub:
         self._waiting.discard(channel)
 
     async def _backlog(self, channel: Channel, now: dict[str, int], cursor: Cursor | None) -> bytes:
-        """Return what a reader is sent before it reads what all others of its channel do.
-
-        Args:
-            channel: its channel.
-            now: the channel's places when it joined.
-            cursor: how far it has come; None if it begins now.
-        """
+        """Return what a reader is sent before it joins all others of its channel."""
         read = {log: cursor.places[log] for log in now if log in cursor.places} if cursor else now
         places = now | read
         here = Cursor(self._state.store, places)
@@ -262,7 +231,7 @@ class Hub:
         return b"".join([*frames, id_line(here), b"\n"])
 
     async def _events_between(self, tournament: int, after: int | None, last: int) -> Sequence[LoggedEvent] | None:
-        """Return the events of a tournament after one number, up to another; None if they are not all there."""
+        """Return the events after one number, up to another; None if they are not all there."""
         if after == last:
             return []
         if after is None or after > last:

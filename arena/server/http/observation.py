@@ -56,13 +56,7 @@ Observer = Callable[[Answered], None]
 def observing(
     app: ASGIApp, observers: Sequence[Observer], now: Callable[[], float] = lambda: time.monotonic()
 ) -> ASGIApp:
-    """Return an application that gives each request an id, and says how it was answered.
-
-    Args:
-        app: answers the requests.
-        observers: are called when an answer begins.
-        now: the clock.
-    """
+    """Return an application that gives each request an id, and calls the observers when its answer begins."""
 
     async def observed(scope: Scope, receive: Receive, send: Send) -> None:
         number, started_at = os.urandom(6).hex(), now()

@@ -43,12 +43,7 @@ _NAMES_OF_TABLES = {
 
 
 def document(pages: Sequence[Page], endpoints: Iterable[Endpoint]) -> dict[str, Any]:
-    """Return the description.
-
-    Args:
-        pages: the table of pages.
-        endpoints: addresses that are no pages.
-    """
+    """Return the description of the pages, and of the endpoints."""
     schemas = _schemas(pages)
     paths: dict[str, Any] = {}
     for page in pages:
@@ -78,7 +73,6 @@ def document(pages: Sequence[Page], endpoints: Iterable[Endpoint]) -> dict[str, 
 
 
 def _schemas(pages: Sequence[Page]) -> dict[str, Any]:
-    """Return the schemas of all models and parameters by name."""
     models: list[tuple[type[BaseModel], Literal["serialization", "validation"]]] = [(Problem, "serialization")]
     for page in pages:
         models += [(page.model, "serialization"), (page.parameters, "validation")]
@@ -87,7 +81,6 @@ def _schemas(pages: Sequence[Page]) -> dict[str, Any]:
 
 
 def _paths(page: Page, schemas: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the addresses of a page: itself, its JSON and its tables."""
     value = {"schema": {"$ref": f"{SCHEMAS}{page.model.__name__}"}}
     parameters = _parameters(page, schemas)
     base = page.path if page.path != "/" else INDEX_PATH
@@ -126,7 +119,6 @@ def _operation(
 
 
 def _parameters(page: Page, schemas: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what the address of a page says."""
     properties = schemas[page.parameters.__name__].get("properties", {})
     return [
         {

@@ -16,15 +16,7 @@ class OpenedHome:
     """A home that may be replaced while it is open. It is used by several threads."""
 
     def __init__(self, directory: str | os.PathLike[str] | None = None, store: str | None = None) -> None:
-        """Open a home that exists.
-
-        Args:
-            directory: as ``ArenaHome`` takes it.
-            store: as ``ArenaHome`` takes it.
-
-        Raises:
-            StoreError: if it can't be opened, or does not exist.
-        """
+        """Open a home that exists, with the arguments of ``ArenaHome``; raise StoreError if it can't be opened."""
         self._lock = threading.Lock()
         self._store = store
         self._home = ArenaHome(directory, must_exist=True, store=store)
@@ -33,11 +25,7 @@ class OpenedHome:
         self._identity = self._find()
 
     def __call__(self) -> ArenaHome:
-        """Return the home.
-
-        Raises:
-            StoreError: if it can't be opened any more.
-        """
+        """Return the home; raise StoreError if it can't be opened any more."""
         with self._lock:
             identity = self._find()
             if identity != self._identity:
@@ -58,11 +46,7 @@ class OpenedHome:
             raise DatabaseError(str(error)) from error
 
     def _find(self) -> _Identity | None:
-        """Return which file the database is; None for a server, which is asked at each query.
-
-        Raises:
-            NoHomeError: if it is not there.
-        """
+        """Return which file the database is; None for a server, which is asked at each query."""
         if not self.is_file:
             return None
         try:

@@ -1,7 +1,7 @@
-"""The values of pages: each is built once at a time, kept as long as there is room, and shown again when it is late.
+"""The values of pages: one build of each at a time, kept in bounded memory, and shown again when the next one is late.
 
-A value is current if it was built at the version that the topics of its page have now. One that is not is shown
-nevertheless while the next one is built, as is the last one when the store can't be read.
+A value is current if it was built at the version that the topics of its page have now. A stale one is shown
+while the next one is built, as is the last one when the store can't be read.
 """
 
 from __future__ import annotations
@@ -48,14 +48,11 @@ _log = logging.getLogger("arena.server.http")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What there is to show of a page.
+    """The value of a page, or its problem; neither while the first one is being built.
 
     Attributes:
-        value: its value; None if it can’t be built.
-        problem: why it has no value, or no newer one; None if it is being built.
-        is_current: whether the value is up to date.
         age_seconds: how old the value is, if that is because the store can't be read.
-        ready_seconds: in how many seconds a newer value may be there, if this one is not up to date.
+        ready_seconds: in how many seconds a newer value may be there, if this one is not current.
     """
 
     value: Value | None
@@ -66,7 +63,7 @@ class Found:
 
 
 class _Stamp(NamedTuple):
-    """What there was when a build began: the version, the progress and the corrections of what a page shows."""
+    """The version, the progress and the corrections of what a page shows, when a build began."""
 
     version: str
     progress: str
@@ -75,8 +72,6 @@ class _Stamp(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class _Entry:
-    """A page at an address."""
-
     value: Value | None = None
     current_at: float = 0.0
     loading: asyncio.Task[None] | None = None
@@ -90,7 +85,6 @@ class _Entry:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether nothing is being done for it."""
         return self.building is None and self.loading is None and self.freshening is None
 
 
@@ -108,11 +102,7 @@ class PageCache:
         """Begin with none.
 
         Args:
-            builder: builds them.
-            versions: of topics.
-            now: the clock.
-            max_bytes: of all that is kept.
-            reads_all: returns whether whoever reads pages may read what bots have said: not once a home has people.
+            reads_all: returns whether readers of pages may read what bots wrote: not once a home has people.
         """
         self._reads_all = reads_all
         self._builder, self._versions, self._now, self._max_bytes = builder, versions, now, max_bytes
@@ -130,8 +120,6 @@ class PageCache:
         """Return what there is to show of a page.
 
         Args:
-            page: the page.
-            parameters: what its address says.
             first_seconds: how long to wait if there is nothing to show yet.
             late_seconds: how long to wait for a newer value if there is an earlier one.
         """
@@ -188,7 +176,7 @@ class PageCache:
     def _patience_seconds(
         self, entry: _Entry, page: Page, corrections: str, first_seconds: float, late_seconds: float
     ) -> float:
-        """Return how long a reader waits for a newer value than there is."""
+        """Return how long a reader waits for a newer value."""
         if entry.value is None:
             return first_seconds
         if entry.building is not None and self._now() - entry.began_at > LATE_SECONDS:
@@ -212,7 +200,6 @@ class PageCache:
         return self._now() - value.built_at < seconds
 
     def _late(self, entry: _Entry, version: str, corrections: str) -> Found:
-        """Return what there is to show of a page that is not current."""
         value, problem, lost_at = entry.value, entry.failure, self._versions.lost_at
         is_away = lost_at is not None or (problem is not None and problem.is_store_away)
         if value is None or not is_away:
@@ -283,7 +270,7 @@ class PageCache:
             self._weigh(entry)
 
     def _accept(self, entry: _Entry, value: Value) -> None:
-        """Take a value that was built; one that says the same keeps what was made of it."""
+        """Take a value that was built; an equal one keeps its renderings."""
         earlier = entry.value
         if earlier is not None and (earlier.json, earlier.version) == (value.json, value.version):
             value.take_over(earlier)
@@ -302,7 +289,7 @@ class PageCache:
         entry.failed_until = self._now() + (SLOW_FAILURE_SECONDS if is_slow else FAILURE_SECONDS)
 
     def _weigh(self, entry: _Entry) -> None:
-        """Count what an entry keeps, and remove those that were not asked for longest."""
+        """Count the bytes of an entry, and remove the least recently used ones."""
         size_bytes = ENTRY_BYTES + (entry.value.size_bytes if entry.value is not None else 0)
         self._bytes += size_bytes - entry.size_bytes
         entry.size_bytes = size_bytes

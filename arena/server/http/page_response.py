@@ -64,31 +64,16 @@ class PageResponses:
         health: Callable[[], Awaitable[HealthPage]],
         frozen: Callable[[str], Frozen | None] = lambda _: None,
     ) -> None:
-        """Prepare.
-
-        Args:
-            cache: of values.
-            links: the addresses of pages.
-            health: returns how the server is, which it knows of itself.
-            frozen: returns whether results of a tournament are hidden now, or may be later; None if neither.
-        """
         self._cache, self._links, self._health, self._frozen = cache, links, health, frozen
         self._threads = anyio.CapacityLimiter(RENDERING_THREADS)
 
     async def page(
         self, request: Request, page: Page, fields: Mapping[str, str], query: dict[str, str], suffix: str
     ) -> Response:
-        """Return the response with a page.
-
-        Args:
-            request: the request.
-            page: the page.
-            fields: of its path.
-            query: the fields behind the question mark.
-            suffix: of the path.
+        """Return the response with a page, from the fields of the path, those of the query, and the suffix.
 
         Raises:
-            ValidationError: if the address says what the page does not understand.
+            ValidationError: if the page does not understand the address.
             UnknownNameError: if the page has no such table.
         """
         suffix = suffix or (".json" if _wants_json(request) else "")
@@ -162,7 +147,6 @@ class PageResponses:
 
     @cached_property
     def _pending(self) -> Rendered:
-        """What a person is shown until a page has been built."""
         html = render_template("pending.html.jinja", Setting(links=self._links), room="", twin=None)
         return rendered(html.encode(), HTML)
 

@@ -25,14 +25,7 @@ NOT_KEPT = "no-store"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """What was made of a value.
-
-    Attributes:
-        body: its bytes.
-        compressed: the same by gzip; None where that would not be shorter.
-        digest: of the bytes.
-        content_type: what they are.
-    """
+    """The bytes of a response, and the same by gzip; None where that would not be shorter."""
 
     body: bytes
     compressed: bytes | None
@@ -57,14 +50,7 @@ def rendered(body: bytes, content_type: str) -> Rendered:
 
 
 def response_of(one: Rendered, request_headers: Headers, headers: dict[str, str], status: int = 200) -> Response:
-    """Return the response to a request: compressed if the reader takes that, and nothing if it has the same already.
-
-    Args:
-        one: what to send.
-        request_headers: of the request.
-        headers: of the response.
-        status: its status.
-    """
+    """Return the response to a request: compressed if the reader takes that, and empty if it has the same already."""
     compressed = one.compressed if _takes_gzip(request_headers.get("accept-encoding", "")) else None
     tag = f'"{one.digest}-gzip"' if compressed is not None else f'"{one.digest}"'
     own = {"content-type": one.content_type, "vary": "Accept, Accept-Encoding"}
@@ -112,12 +98,7 @@ After a correction, or when its tournament was deleted, it does not rest.
 
 
 def rest_seconds(build_seconds: float, cpu_seconds: float | None) -> float:
-    """Return how long a value rests.
-
-    Args:
-        build_seconds: how long it took to build.
-        cpu_seconds: how long a processor worked for that; None if that is not known.
-    """
+    """Return how long a value rests after a build that took this long; ``cpu_seconds`` is None if that is not known."""
     worked_seconds = build_seconds if cpu_seconds is None else min(cpu_seconds, build_seconds)
     crowding = min(build_seconds / worked_seconds, MAX_CROWDING) if worked_seconds > 0.0 else MAX_CROWDING
     return min(REST_PER_CPU_SECOND * worked_seconds * crowding**2, MAX_REST_SECONDS)
@@ -135,18 +116,13 @@ def names_of(corrections: str) -> str:
 
 @dataclass(slots=True, eq=False)
 class Value:
-    """What a page shows.
+    """What a page shows, as JSON. Version, progress and corrections are those before the build.
 
     Attributes:
-        json: as JSON.
-        version: of its topics, before it was built.
-        built_at: when (monotonic seconds).
-        build_seconds: how long it took.
-        progress: of the runs that it shows, before it was built.
-        corrections: of what it shows, before it was built.
-        names: that part of it that differs after a person has left, whose name is not to be shown any more.
-        cpu_seconds: how long a processor worked for it; None if that is not known.
-        has_all_words: whether it may have what bots have said, for everybody who reads it.
+        built_at: monotonic seconds.
+        names: that part of the corrections that differs after a person has left, whose name nobody may see any more.
+        cpu_seconds: of the build; None if that is not known.
+        has_all_words: whether it may have what bots wrote, for everybody who reads it.
     """
 
     json: bytes
@@ -169,14 +145,7 @@ class Value:
     async def rendered(
         self, suffix: str, table: str | None, render: Callable[[], Coroutine[None, None, Rendered]], notice: str = ""
     ) -> Rendered:
-        """Return what is made of it; it is made once.
-
-        Args:
-            suffix: of the address.
-            table: which table of the page, if any.
-            render: makes it.
-            notice: what else it says.
-        """
+        """Return the rendering for a suffix, a table and a notice; ``render`` makes it once."""
         key = (suffix, table, notice)
         if key not in self._rendering:
             self._rendering[key] = asyncio.create_task(render())

@@ -32,11 +32,11 @@ _log = logging.getLogger("arena.server.http")
 
 
 class FieldProblem(Model):
-    """What is wrong with a field of what was sent.
+    """An error in a field of what was sent.
 
     Attributes:
         field: its name; "" if it is about none that there is.
-        title: as pages call it; "" if they don't.
+        title: the name on pages; "" without one.
         error: what is wrong, and what is accepted.
     """
 
@@ -51,15 +51,11 @@ class FieldProblem(Model):
 
 
 class Problem(Model):
-    """What is wrong.
+    """What is wrong: in a few words, in a sentence, and by field.
 
     Attributes:
-        status: the status of the response.
-        title: what is wrong, in a few words.
-        error: the same, in a sentence.
         retry_after_seconds: when to ask again; None if that won't help.
         is_store_away: whether the store can't be read, so that what it said before is worth showing.
-        fields: what is wrong with each field of what was sent.
     """
 
     status: int
@@ -177,7 +173,6 @@ def _bounded(sentence: str) -> str:
 
 
 def _first_mistake(error: ValidationError) -> str:
-    """Return the first mistake in the parameters of an address, in a sentence."""
     first = error.errors(include_url=False, include_context=False)[0]
     name = ".".join(map(str, first["loc"]))
     if first["type"] == "extra_forbidden":

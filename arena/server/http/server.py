@@ -48,17 +48,7 @@ _log = logging.getLogger("uvicorn.error")
 
 
 def listen(host: str, port: int, host_option: str = "--host", port_option: str = "--port") -> socket.socket:
-    """Return a socket that listens.
-
-    Args:
-        host: a name or an address.
-        port: 0 for any.
-        host_option: the option that has named the host, for messages.
-        port_option: that of the port.
-
-    Raises:
-        UsageError: if it can't listen there.
-    """
+    """Return a socket that listens; port 0 takes any. Raise UsageError with the names of the options if it can't."""
     try:
         [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -100,9 +90,6 @@ class _Server(uvicorn.Server):
         """Prepare.
 
         Args:
-            config: of the server.
-            when_ready: called when requests are answered.
-            end_streams: called before connections are ended.
             handed_over: the connections, if another server will listen on the same socket.
         """
         super().__init__(config)
@@ -112,7 +99,6 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Catch the signals that end the server; the first of them ends it."""
         loop = asyncio.get_running_loop()
         caught = (signal.SIGINT, signal.SIGTERM)
         for number in caught:
@@ -132,19 +118,17 @@ class _Server(uvicorn.Server):
         notify("STOPPING=1")
 
     async def main_loop(self) -> None:
-        """Answer until the server is to end; it does not wake ten times a second to see that."""
+        """Answer until the server is to end, without waking ten times a second."""
         while not await self.on_tick(0):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._is_to_end.wait(), DATE_SECONDS)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer."""
         await super().startup(sockets)
         self._when_ready()
         notify("READY=1")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams, then everything else."""
         self._end_streams()
         if self._handed_over is not None:
             await self._answer_what_was_accepted(self._handed_over)
@@ -166,8 +150,6 @@ class _Server(uvicorn.Server):
 
 
 class _SecondServer(uvicorn.Server):
-    """A server beside the one that catches the signals."""
-
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Leave the signals to the other one."""
@@ -176,12 +158,7 @@ class _SecondServer(uvicorn.Server):
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """An application at an address of its own.
-
-    Attributes:
-        app: answers the requests.
-        listening: the socket it listens on.
-    """
+    """An application at an address of its own."""
 
     app: ASGIApp
     listening: socket.socket
@@ -199,11 +176,8 @@ def serve(
     """Answer requests until SIGTERM or Ctrl-C, and return whether it was Ctrl-C.
 
     Args:
-        site: what answers.
-        listening: the socket it listens on.
-        when_ready: called when requests are answered.
         proxies: addresses whose headers about the real client are believed.
-        beside: what else is answered, at another address.
+        beside: another application, at another address.
         is_inherited: whether the socket stays open for the next server; then every request that has come is answered.
     """
     _log.setLevel(logging.ERROR)  # "Invalid HTTP request received."

@@ -23,24 +23,15 @@ _log = logging.getLogger("arena.server.http")
 
 
 class Service:
-    """A program that runs while there is something for it to do, and ends with ``NOTHING_TO_DO`` when there is not.
+    """A program that runs while it has work, and ends with ``NOTHING_TO_DO``; then it rests until the next start.
 
     Its first argument is the process that started it, with which it ends.
-
-    Attributes:
-        rests: whether it does not run because there is nothing for it to do.
     """
 
     def __init__(
         self, module: str, arguments: Sequence[str], now: Callable[[], float] = lambda: time.monotonic()
     ) -> None:
-        """Prepare a program.
-
-        Args:
-            module: of Python, by name.
-            arguments: that follow the first.
-            now: the clock.
-        """
+        """Prepare a Python module, with the arguments that follow the first."""
         self._module, self._arguments, self._now = module, arguments, now
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
@@ -121,8 +112,8 @@ class Service:
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
     """Send a signal to a process, unless it has ended.
 
-    ``Process.terminate`` and ``Process.kill`` look before whether it has, and whoever sees that takes its exit status
-    away from asyncio, which waits for it in a thread: "Unknown child process pid".
+    ``Process.terminate`` and ``Process.kill`` poll first, which takes the exit status away from asyncio, whose thread
+    waits for it: "Unknown child process pid".
     """
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):

@@ -1,6 +1,6 @@
-"""Starts each part of the arena when there is something for it to do; a part ends when it has had nothing for a while.
+"""Starts each service of the arena when there is work for it; it ends when it has had none for a while.
 
-What a part would look at is read here, from the databases alone: what waits for it, and what its work depends on.
+Here the databases alone tell which work waits, and what it depends on.
 """
 
 from __future__ import annotations
@@ -43,12 +43,7 @@ _log = logging.getLogger("arena.work")
 
 
 class Look(NamedTuple):
-    """What a part has to do.
-
-    Attributes:
-        waiting: what waits for it; "" for nothing.
-        state: what its work depends on: when this changes, it looks for itself.
-    """
+    """The work that waits for a service ("" for none), and a state whose changes make it look."""
 
     waiting: str
     state: str = ""
@@ -119,15 +114,13 @@ _LOOKS: Mapping[Part, Callable[[View, Program], Look]] = {
 
 
 class _Watched:
-    """A program that is started when there is something for it to do."""
-
     def __init__(self, program: Program, service: Service) -> None:
         self.program, self.service = program, service
         self._waiting, self._state = "", "not started yet"
         self._note = TroubleNote(program.arguments[0], program.part.name, f"ended {program.ladder}".strip())
 
     def is_wanted(self, view: View) -> bool:
-        """Return whether to start it, which is then done."""
+        """Return whether to start it, and note that it was started."""
         if not self.service.rests:
             return False
         look = _LOOKS[self.program.part](view, self.program)
@@ -144,7 +137,7 @@ class _Watched:
             self._note.clear()
 
     def stay(self, people: PeopleStore) -> None:
-        """Say in its place that it is there, while it rests."""
+        """Report in its place while it rests."""
         if not self.service.rests:
             return
         if self.program.ladder:
@@ -154,7 +147,7 @@ class _Watched:
 
 
 def _is_wanted(one: _Watched, view: View) -> bool:
-    """Return whether to start a part; so it is if what it has to do can't be read, for it says why."""
+    """Return whether to start a service; it also starts if its work can't be read, for it reports the reason."""
     try:
         return one.is_wanted(view)
     except DatabaseError:  # it is away
@@ -169,12 +162,6 @@ class Supervisor:
     """Looks what there is to do, in a thread, and keeps the programs running that have something."""
 
     def __init__(self, directory: Path, programs: Sequence[Program]) -> None:
-        """Prepare.
-
-        Args:
-            directory: the home.
-            programs: that are started when there is something for them to do.
-        """
         self._directory = directory
         self._watched = [_Watched(one, Service(one.part.module, one.arguments)) for one in programs]
         self._is_over = threading.Event()

@@ -49,7 +49,7 @@ class Topic:
         match: the number of a match; None for the whole tournament.
         bots: the names of one bot or two, with or without versions: the tournaments that all of them entered.
         game: the name of a game: the tournaments in which it is played.
-        is_contests: whether it is what everybody may know of contests, which are in no tournament.
+        is_contests: whether it is the public state of contests, which are in no tournament.
     """
 
     tournament: str | None = None
@@ -87,11 +87,7 @@ CONTESTS = Topic(is_contests=True)
 
 
 def parse_topics(text: str) -> tuple[Topic, ...]:
-    """Return the topics in a list with commas, each once.
-
-    Raises:
-        UsageError: if there are none or too many, or one is not the path of a topic.
-    """
+    """Return the topics in a list with commas, each once; raise UsageError for none, too many or an invalid one."""
     parts = [part for part in text.split(",", MAX_TOPICS + 1) if part]
     if not parts:
         raise UsageError(f"no topics: {ACCEPTED}")
@@ -141,11 +137,10 @@ def live_log(tournament: int, match: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place in several logs.
+    """A place in several logs: the number of the last event that was read, by log.
 
     Attributes:
         store: which store counted, so that places in one that was replaced are not taken for places in the other.
-        places: the number of the last event that was read, by log.
     """
 
     store: str
@@ -156,11 +151,7 @@ class Cursor:
 
 
 def parse_cursor(text: str) -> Cursor:
-    """Return a cursor from its text.
-
-    Raises:
-        UsageError: if it is not the text of a cursor.
-    """
+    """Return a cursor from its text; raise UsageError for any other text."""
     if not _CURSOR.fullmatch(text):
         raise UsageError(f"cursor {shortened_text(text)!r}: expected the id of an event as it was sent")
     store, *parts = text.split("-")
@@ -177,12 +168,6 @@ class Entered:
     """An index of tournaments, by their bots and games, and of submitted bots."""
 
     def __init__(self, rosters: Mapping[int, Roster] | None = None, submitted: Iterable[StoredBot] = ()) -> None:
-        """Make the index.
-
-        Args:
-            rosters: of the tournaments, by their numbers.
-            submitted: the submitted bots.
-        """
         self._submitted: defaultdict[str, int] = defaultdict(int)
         for bot in submitted:
             number = int.from_bytes(blake2b(f"{bot.label} {bot.digest}".encode(), digest_size=6).digest())

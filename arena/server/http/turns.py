@@ -31,12 +31,6 @@ class Turns:
     """
 
     def __init__(self, at_once: int, max_waiting: int = MAX_WAITING) -> None:
-        """Begin with nobody.
-
-        Args:
-            at_once: how many are built at a time.
-            max_waiting: how many may wait.
-        """
         self.refused = 0
         self._at_once = self._free = at_once
         self._max_waiting = max_waiting
@@ -61,14 +55,7 @@ class Turns:
 
     @asynccontextmanager
     async def turn(self, is_first: bool) -> AsyncIterator[None]:
-        """Wait for a turn, and have it.
-
-        Args:
-            is_first: whether nobody has seen the page yet.
-
-        Raises:
-            ProblemError: if too many wait.
-        """
+        """Wait for a turn, sooner for a page that nobody has seen yet; raise ProblemError if too many wait."""
         if self._free > 0:
             self._free -= 1
         else:
@@ -95,7 +82,6 @@ class Turns:
             raise
 
     def _pass_on(self) -> None:
-        """Give a turn to the next, or keep it free."""
         while self._first or self._later:
             is_later = bool(self._later) and (not self._first or self._first_in_a_row >= FIRST_PER_LATER)
             self._first_in_a_row = self._first_in_a_row + 1 if self._later and not is_later else 0

@@ -41,17 +41,7 @@ _SUFFIX = ".page"
 
 
 class _Head(Model):
-    """The first line of a file.
-
-    Attributes:
-        layout: of the file.
-        code: which code has built the page.
-        page: its name.
-        parameters: what its address says, as JSON.
-        version: of its topics.
-        seconds: how long it took to build.
-        digest: of the value, which is the rest of the file.
-    """
+    """The first line of a file; the digest is that of the value, which is the rest of the file."""
 
     layout: int
     code: str
@@ -178,13 +168,7 @@ class ValueBuilder:
         builders: Mapping[Lane, Builders],
         snapshots: Snapshots | None = None,
     ) -> None:
-        """Prepare to build.
-
-        Args:
-            home: where the arena is.
-            builders: of the lanes that have processes.
-            snapshots: where values are kept that took long to build; None to keep none.
-        """
+        """Prepare to build; snapshots keep values that took long to build."""
         self._home, self._builders, self._snapshots = home, builders, snapshots
         self._threads = anyio.CapacityLimiter(THREADS)
         self._rows = Turns(ROWS_AT_ONCE)
@@ -194,12 +178,7 @@ class ValueBuilder:
         return self._rows.is_busy if lane is Lane.ROWS else self._builders[lane].is_busy
 
     async def build(self, page: Page, parameters: Parameters, is_first: bool = True) -> BuiltValue:
-        """Return the value of a page.
-
-        Args:
-            page: the page.
-            parameters: what its address says.
-            is_first: whether nobody has seen it yet.
+        """Return the value of a page, sooner if nobody has seen it yet.
 
         Raises:
             ArenaError: if it can't be built.
@@ -218,7 +197,7 @@ class ValueBuilder:
         return value
 
     def _require_tournament(self, parameters: Parameters) -> None:
-        """Raise UnknownNameError for a tournament that does not exist: a builder may take long to say so."""
+        """Raise UnknownNameError for a tournament that does not exist: a builder may take long for that."""
         name = getattr(parameters, "tournament", None)
         if isinstance(name, str):
             self._home().store.tournament(name)
@@ -229,11 +208,7 @@ class ValueBuilder:
         return BuiltValue(json, time.monotonic() - started, time.thread_time() - worked)
 
     async def freshened(self, page: Page, json: bytes) -> bytes:
-        """Return the value of a page that rests, with what a few look-ups find.
-
-        Raises:
-            ArenaError: if the store can't be read.
-        """
+        """Return the value of a page that rests, with what a few look-ups find."""
 
         def freshen() -> bytes:
             model = page.model.model_validate_json(json)

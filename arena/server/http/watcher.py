@@ -50,7 +50,6 @@ class Watcher:
     """Watches the store of a home, which may be away or be replaced.
 
     Attributes:
-        state: of the store, when it was last read.
         lost_at: since when the store can't be read (monotonic seconds); None if it can.
     """
 
@@ -66,9 +65,7 @@ class Watcher:
         Args:
             home: returns the home; another one if it was replaced.
             notify: called with each change, in the watcher's thread.
-            clock: monotonic seconds.
-            contests: returns a number that is another one when what everybody may know of contests has changed; called
-                at each look.
+            contests: returns a number that changes with the public state of contests.
 
         Raises:
             StoreError: if it can't be read.
@@ -160,13 +157,6 @@ class Watcher:
     # reading
 
     def _read(self, store: Store, place: str, contests: int) -> Change:
-        """Return what has changed since the last time.
-
-        Args:
-            store: what is read.
-            place: where it is: another text for another file.
-            contests: the number of what everybody may know of contests.
-        """
         seqs, before = store.events.topics(), self.state
         is_replaced = self._is_another(seqs, place)
         known = {} if is_replaced else self._seqs
@@ -214,7 +204,7 @@ class Watcher:
         missed: frozenset[int],
         has_bots: bool,
     ) -> Entered:
-        """Return which bots and games are in which tournaments, and who is submitted; only what is new is read."""
+        """Return which bots and games are in which tournaments, and who is submitted; it reads only what is new."""
         rosters = {n: roster for n, roster in self._rosters.items() if known and n in last_events}
         changed = {event.tournament for event in events if _may_rename(event)} | missed
         wanted = {number for number in last_events if number not in rosters or number in changed}
@@ -234,7 +224,6 @@ class Watcher:
     def _live(
         self, store: Store, seqs: Mapping[str, int], known: Mapping[str, int]
     ) -> tuple[tuple[LoggedLiveMatch, ...], dict[tuple[int, int], int]]:
-        """Return the new states of matches that are watched, and the numbers of the last states of all of them."""
         before = self.state.last_states if known else {}
         live, last_states = list[LoggedLiveMatch](), dict[tuple[int, int], int]()
         for number, last in _by_number("live", seqs).items():
@@ -250,13 +239,12 @@ class Watcher:
 
 
 def _by_number(kind: str, seqs: Mapping[str, int]) -> dict[int, int]:
-    """Return the numbers of the last events of topics of a kind, by the number of the tournament."""
     parts = ((topic.partition("/"), seq) for topic, seq in seqs.items())
     return {int(number): seq for (name, _, number), seq in parts if name == kind and number.isdecimal()}
 
 
 def _new_events(store: Store, changed: Mapping[int, tuple[int, int]]) -> tuple[tuple[LoggedEvent, ...], frozenset[int]]:
-    """Return the events of tournaments after one number, up to another, and which tournaments lack some of them."""
+    """Return the events between two numbers of each tournament, and which tournaments lack some of them."""
     if len(changed) > MAX_LOGS:
         return (), frozenset(changed)
     events, missed = list[LoggedEvent](), set[int]()
@@ -282,7 +270,6 @@ def events_between(store: Store, tournament: int, after: int, last: int) -> list
 
 
 def _new_live_matches(store: Store, tournament: int, matches: Iterable[int]) -> list[LoggedLiveMatch]:
-    """Return how matches stand that are being played; without those that can't be read."""
     live = []
     for match in matches:
         try:
@@ -313,7 +300,6 @@ def _may_rename(event: LoggedEvent) -> bool:
 
 @lru_cache(maxsize=10_000)
 def _parsed(topics: tuple[str, ...]) -> tuple[Topic, ...]:
-    """Return the topics of a page."""
     return parse_topics(",".join(topics)) if topics else ()
 
 

@@ -50,13 +50,7 @@ class MetricKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A number.
-
-    Attributes:
-        value: the number.
-        labels: what it is about, by the name of the label.
-        ending: of the metric's name, for the parts of a histogram.
-    """
+    """A number with its labels; ``ending`` follows the metric's name, for the parts of a histogram."""
 
     value: float
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -65,14 +59,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric with its numbers.
-
-    Attributes:
-        name: with its unit.
-        kind: what its numbers are.
-        meaning: a sentence.
-        samples: the numbers.
-    """
+    """A metric with its numbers; its name has the unit."""
 
     name: str
     kind: MetricKind
@@ -161,11 +148,9 @@ PATH = "/metrics"
 
 
 def metrics_app(hosts: Hosts, *sources: Callable[[], Iterable[Metric]]) -> ASGIApp:
-    """Return an application that answers with metrics, to requests for names of this machine.
+    """Return an application that answers with metrics, to requests for the names of ``hosts``.
 
-    Args:
-        hosts: the names.
-        sources: return the metrics; those after the first are called in a thread.
+    Sources after the first are called in a thread.
     """
     limiter = anyio.CapacityLimiter(1)
     first, *others = sources
@@ -222,12 +207,7 @@ class StateMetrics:
 
         Args:
             home: returns the home; another one if it was replaced.
-            directory: of the home.
-            builders: by lane.
             readers: returns how many streams of events are open.
-            people: the database of people, where they may enter.
-            troubles: returns what is wrong with the parts of the site.
-            now: the clock.
         """
         self._home, self._directory, self._people = home, directory, people
         self._troubles = troubles

@@ -16,7 +16,7 @@ FIRST_PROCESS = Path("/proc/1/cmdline")
 
 
 def port_of(command_line: Sequence[str]) -> str:
-    """Return the port on which ``arena serve`` listens that was started so.
+    """Return the port of an ``arena serve`` that was started so.
 
     >>> port_of(["arena", "serve"]), port_of(["arena", "serve", "--port", "80"]), port_of(["arena", "--port=81"])
     ('8000', '80', '81')

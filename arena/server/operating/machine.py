@@ -31,28 +31,20 @@ _TIMEX_BYTES = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A machine and a home.
+    """A machine and a home. Problems and refusals are sentences, "" without one.
 
     Attributes:
-        refusal: why uploads of strangers can't be contained; "" if they can.
-        containment: how they are contained, in a sentence.
+        refusal: why this machine can't contain uploads of strangers.
         missing_packages: of those the site needs.
-        cores: how many may be used.
+        cores: that may be used.
         memory_bytes: of the machine, or of the control group; None if unknown.
-        disk_free_bytes: where the home is.
-        descriptors: how many a process may have open.
-        is_root: whether this is root.
-        home_problem: why the home can't be used; "" if it can.
-        home_mode: who may do what in the home, as ``stat`` has it; None without a home.
-        is_home_own: whether the home belongs to this user.
-        people_problem: why the database of people can't be opened; "" if it can, or does not exist.
+        descriptors: that a process may have open.
+        home_mode: as ``stat`` has it; None without a home.
         people_mode: as ``home_mode``, of the file of people; None without one.
         operators: how many people may manage people and can sign in; None without a database of people.
         invited_operators: who may manage people, but has not opened the link yet.
         is_clock_kept: whether the clock is kept right; None if unknown.
         clock_behind_seconds: how far the last change of the results lies in the future; 0 if in the past.
-        is_served: whether the site of this home runs now.
-        port_problem: why the address can't be listened on; "" if it can.
         has_https: whether this machine answers on the port of https.
     """
 
@@ -79,14 +71,7 @@ class Machine:
 
 
 def look_at(directory: Path, store: str | None, host: str, port: int) -> Machine:
-    """Look at this machine and at a home, without changing either.
-
-    Args:
-        directory: the home.
-        store: the URL of its database; None for a file in the home.
-        host: the address to listen on.
-        port: the port.
-    """
+    """Inspect this machine and a home, without changing either."""
     containment = can_contain_uploads()
     people_problem, operators, invited = _people(directory)
     results = directory / DATABASE_FILE
@@ -142,7 +127,6 @@ def _people(directory: Path) -> tuple[str, int | None, tuple[str, ...]]:
 
 
 def _memory_bytes() -> int | None:
-    """Return the memory of this machine, or of the container that this is."""
     found = []
     with contextlib.suppress(OSError, ValueError):
         found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

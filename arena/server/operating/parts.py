@@ -17,16 +17,11 @@ WEB, WORK = "web", "work"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part.
+    """A service: its name in health problems, what it does (the end of a sentence), and its module.
 
-    Its module has ``main(arguments)``, which works until SIGTERM, or until there is nothing to do. The arguments are
-    the process that started it, the home, and what the part has for itself. The URL of a store is in the environment,
+    The module has ``main(arguments)``, which works until SIGTERM, or until there is nothing to do. The arguments are
+    the process that started it, the home, and the service's own. The URL of a store is in the environment,
     for everybody on the machine sees arguments.
-
-    Attributes:
-        name: as notes of troubles have it.
-        summary: what it does, as the end of a sentence.
-        module: the program, by name.
     """
 
     name: str
@@ -44,13 +39,7 @@ PARTS = (CHECKER, CONTESTS, LADDER, RESULTS, PLAY)
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program of a part.
-
-    Attributes:
-        part: which.
-        arguments: those that follow the process that started it.
-        ladder: the tournament that it keeps going; "" for none.
-    """
+    """A program of a service, with the arguments after the process that started it, and its ladder ("" for none)."""
 
     part: Part
     arguments: tuple[str, ...]
@@ -60,12 +49,7 @@ class Program:
 def programs(
     directory: str | os.PathLike[str], ladders: Sequence[tuple[str, str]], play_slots: int
 ) -> tuple[Program, ...]:
-    """Return the programs of all parts.
-
-    Args:
-        directory: the home.
-        ladders: the name and the file of each ladder.
-        play_slots: how many may play against bots at once.
+    """Return the programs of all services, for the name and the file of each ladder.
 
     Raises:
         UsageError: if two ladders have the same name.
@@ -89,11 +73,7 @@ def lock_path(directory: Path, name: str) -> Path:
 
 @contextmanager
 def locked_parts(directory: Path, names: Iterable[str]) -> Iterator[None]:
-    """Hold locks, so that a home has one web process and one supervisor; the system releases them in any case.
-
-    Args:
-        directory: the home.
-        names: ``WEB``, ``WORK`` or both.
+    """Hold the locks of ``WEB``, ``WORK`` or both: a home has one of each; the system releases them in any case.
 
     Raises:
         StoreError: if another process holds one of them, or they can't be written.

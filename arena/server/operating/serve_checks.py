@@ -31,13 +31,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found about a thing.
-
-    Attributes:
-        verdict: whether it must be mended.
-        thing: in a word.
-        sentence: what is so, and what to do about it.
-    """
+    """A finding about a thing: what is so, and what to do about it."""
 
     verdict: Verdict
     thing: str

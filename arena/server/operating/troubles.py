@@ -1,7 +1,7 @@
-"""What is wrong with the parts of the site: what they have noted, what they say in the database, and which do not run.
+"""Health problems of the services: what they have noted, what they report in the database, and which do not run.
 
 Each has two sentences: one for everybody, which names nothing of the machine, and one for operators. Of a contest both
-say no more than that it does not go on: why may be about what is hidden.
+say only that it does not go on: the explanation may be about embargoed results.
 """
 
 from __future__ import annotations
@@ -34,12 +34,7 @@ OVER = (ContestPhase.FINISHED, ContestPhase.CANCELLED)
 
 
 def troubles(directory: str | os.PathLike[str], people: PeopleStore) -> Iterator[Trouble]:
-    """Yield what is wrong now.
-
-    Args:
-        directory: the home.
-        people: has ladders and contests.
-    """
+    """Yield what is wrong now with the services of a home, its ladders and contests."""
     noted = list(noted_troubles(directory))
     yield from (replace(one, public=_public(one.part)) for one in noted)
     if reason := why_unwritable(directory):
@@ -71,18 +66,16 @@ def public_sentence(state: DirectorState, sentence: str) -> str:
 
 
 def _public(name: str) -> str:
-    """Return what everybody may know of what a part has noted."""
     does = next((f"the part that {part.summary}" for part in PARTS if part.name == name), "a part of the site")
     return f"{does} can't do all of its work; {LOG_SAYS_WHY}"
 
 
 def _known(part: str, sentence: str) -> Trouble:
-    """Return a trouble of which everybody may know everything."""
     return Trouble(part, sentence, sentence)
 
 
 def _away(directory: Path) -> Iterator[Trouble]:
-    """Yield that nothing is checked and played where it has been, also by units of an earlier arena."""
+    """Yield that nothing checks and plays any more, also by units of an earlier arena."""
     path, web = lock_path(directory, WORK), lock_path(directory, WEB)
     has_worked = any(one != web for one in path.parent.glob("*.lock"))
     if has_worked and not (path.exists() and is_file_locked(path)):

@@ -34,11 +34,10 @@ class Installation:
     Attributes:
         home: an absolute path.
         user: who runs it, and the name of the group.
-        address: where the site listens, as ``HOST:PORT``.
+        address: of the site, as ``HOST:PORT``.
         is_public: whether others reach that address.
         options: further options of the web process, each with its value.
-        play_slots: how many may play against bots at once.
-        has_metrics: whether the web process listens for metrics itself, beside the socket that it is given.
+        has_metrics: whether the web process listens for metrics itself, in addition to the socket that it is given.
         ladders: tournament files, absolute, or ``arena:NAME``.
         has_network: whether the store is on a server that is reached by network.
     """
@@ -55,11 +54,7 @@ class Installation:
 
 
 def units(installation: Installation) -> dict[str, str]:
-    """Return the units by name.
-
-    Raises:
-        UsageError: if a value can't stand in a unit.
-    """
+    """Return the units by name; raise UsageError if a value can't stand in a unit."""
     _check(installation)
     common = {"HOME": str(installation.home), "ADDRESS": installation.address}
     plain = {name: _filled(name, common) for name in ("arena.target", "arena.slice", "arena-web.socket")}

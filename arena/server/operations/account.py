@@ -51,7 +51,7 @@ def sign_in(visit: Visit) -> Done:
 
     Raises:
         UsageError: if the password is wrong or there is no such person: the same sentence, after the same time.
-        ProblemError: if it was tried too often.
+        ProblemError: after too many attempts.
     """
     sent: SignIn = visit.fields
     name = sent.name.strip().lower()[:100]
@@ -169,11 +169,7 @@ def end_all_sessions(visit: Visit) -> Done:
 
 
 def change_password(visit: Visit) -> Done:
-    """Change the password; all sessions end but a new one in this browser.
-
-    Raises:
-        UsageError: if the password until now is wrong, or the new one is refused.
-    """
+    """Change the password; all sessions end but a new one in this browser."""
     sent: PasswordChange = visit.fields
     check_present(visit, sent.present)
     check_password(sent.password, visit.person.name)
@@ -213,12 +209,7 @@ def end_this_token(visit: Visit) -> Done:
 
 
 def check_present(visit: Visit, password: str) -> None:
-    """Refuse what only the owner of an account may do, unless this is the password.
-
-    Raises:
-        ProblemError: if it was tried too often.
-        UsageError: if it is wrong.
-    """
+    """Raise UsageError unless this is the person's password; ProblemError after too many attempts."""
     wait = visit.people.rates.take(f"password of {visit.person.number}", PASSWORD_TRIES)
     if wait:
         raise too_often(wait)

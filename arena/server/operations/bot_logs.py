@@ -1,6 +1,6 @@
-"""What bots have said, for their authors and for directors.
+"""What bots wrote, for their authors and for directors.
 
-Pages that everybody sees have nothing of it, so it has addresses of its own. Whoever may not read it gets the same
+Public pages have none of it, so it has addresses of its own. Whoever may not read it gets the same
 answer, whether there is something or not.
 """
 
@@ -112,7 +112,6 @@ def _found(home: ArenaHome, sent: MatchParameters, audience: Audience, address: 
 
 
 def _logs(record: MatchRecord, tournament: str, audience: Audience, address: str, bots: Sequence[str]) -> MatchLogs:
-    """Return what some bots have said in a match."""
     noted = record.notes_for(audience)
     return MatchLogs(
         tournament=tournament,

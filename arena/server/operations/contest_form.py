@@ -125,13 +125,7 @@ _LISTS = ("invited", "house_bots")
 
 
 def fields_refused(error: UsageError, sent: Mapping[str, Any], is_program: bool) -> tuple[FieldProblem, ...]:
-    """Return which fields of a form, or of JSON, a refusal of a contest is about, in their words.
-
-    Args:
-        error: the refusal.
-        sent: the fields.
-        is_program: whether a program has sent them, which knows their names and not what pages call them.
-    """
+    """Return which fields of a form, or of JSON, an error of a contest is about; programs read names, people titles."""
     text = sent.get("text")
     has_text = isinstance(text, str) and bool(text.strip())
     if isinstance(error, ContestError):
@@ -198,14 +192,7 @@ _BETWEEN_NAMES = re.compile(r"[\s,;]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """A contest to begin with, as ``arena contest new`` prints it.
-
-    Attributes:
-        summary: what it is good for.
-        fields: what is in the form at first.
-        house_bots: that play along.
-        text: as TOML.
-    """
+    """A contest to begin with, as ``arena contest new`` prints it: the fields of the form, and TOML."""
 
     summary: str
     fields: Mapping[str, str]
@@ -214,12 +201,7 @@ class Template:
 
 
 def form_template(name: str, now: datetime) -> Template:
-    """Return a template as the fields of the form.
-
-    Args:
-        name: one of ``template_names()``.
-        now: the time, UTC.
-    """
+    """Return one of ``template_names()`` as the fields of the form, at this time (UTC)."""
     text = template_text(name, EXAMPLE_NAME, "UTC", now)
     values = tomllib.loads(text)
     qualification = values.get("qualification", {})
@@ -342,13 +324,12 @@ def names_value(text: str) -> str:
 
 
 def _number(text: str) -> str:
-    """Return a number as TOML; any other text as such, which is then refused."""
+    """Return a number as TOML; any other text as such, which the contest then rejects."""
     number = text.strip()
     return number if _NUMBER.fullmatch(number) and len(number) <= _MAX_DIGITS else toml_text(text)
 
 
 def _truth(text: str) -> str:
-    """Return what is true or false as TOML; any other text as such, which is then refused."""
     return text if text in ("true", "false") else toml_text(text)
 
 
@@ -358,7 +339,6 @@ def _mebibytes(text: str) -> str:
 
 
 def _options(text: str) -> str:
-    """Return a JSON object as TOML; any other text as such, which is then refused."""
     try:
         found = json.loads(text or "{}", parse_constant=_no_number)
         if isinstance(found, dict) and is_plain(found):

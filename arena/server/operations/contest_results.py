@@ -34,18 +34,9 @@ CSV = "text/csv; charset=utf-8"
 
 
 class HiddenLinks:
-    """Addresses in pages of a hidden home: hidden pages lead to hidden pages.
-
-    Attributes:
-        account: the address of the account of whoever looks.
-    """
+    """Addresses in pages of an embargoed home: embargoed pages lead to embargoed pages."""
 
     def __init__(self, contest: str) -> None:
-        """Prepare addresses.
-
-        Args:
-            contest: its name.
-        """
         self._contest, self._served = contest, ServedLinks(asset_digests(), "/account")
         self.account = self._served.account
 
@@ -64,7 +55,6 @@ class HiddenLinks:
 
 
 def _hidden_fields(page: Page) -> type[BaseModel]:
-    """Return what the address of a hidden page says: which contest, and what the page's own says."""
     name: Any = (Annotated[str, Field(min_length=1, max_length=64)], ...)
     return create_model(f"Hidden{page.parameters.__name__}", __base__=page.parameters, name=name)
 
@@ -89,11 +79,7 @@ def _showing(page: Page) -> Handler:
 
 
 def hidden_contest(visit: Visit) -> tuple[StoredContest, HomePlace]:
-    """Return a contest, and the home in which its hidden results are.
-
-    Raises:
-        ProblemError: if nothing of it is hidden, or nothing is there yet.
-    """
+    """Return a contest and the home of its embargoed results; raise ProblemError without any."""
     stored = found_contest(visit)
     if home_of(visit, stored) is not ContestHome.HIDDEN or not visit.homes.has_hidden(stored.name):
         raise bad_address(f"Nothing of the contest {stored.name!r:.80} is hidden.", 404)

@@ -146,12 +146,6 @@ class ContestNews:
     """What everybody may know of contests, as a number that is another one when it has changed."""
 
     def __init__(self, people: PeopleStore, result_path: Callable[[str], Path]) -> None:
-        """Prepare; nothing is read yet.
-
-        Args:
-            people: where contests are.
-            result_path: returns where the signed result of a contest is, or would be.
-        """
         self._people, self._result_path = people, result_path
         self._signal = people.contest_rows.commit_signal()
         self._signalled = ""
@@ -178,9 +172,9 @@ class ContestNews:
         return self._number
 
     def frozen(self, tournament: str) -> Frozen | None:
-        """Return whether results of a tournament are hidden now, or may be later; None if neither.
+        """Return whether results of a tournament are embargoed now, or may be later; None if neither.
 
-        This reads nothing: it is as new as the number, for which whoever watches asks many times a second.
+        This reads nothing: it is as new as the number, which the watcher reads many times a second.
         """
         return frozen_results(self._rows.contests, tournament, self._people.contests.now())
 
@@ -194,7 +188,6 @@ class ContestNews:
         return int.from_bytes(blake2b(text.encode(), digest_size=6).digest())
 
     def _seen(self, stored: StoredContest, now: str) -> list[Any]:
-        """Return what everybody may know of a contest now."""
         contest, hidden_since = stored.contest, visible(stored, (), now).hidden_since
         return [
             repr(contest),

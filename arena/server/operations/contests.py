@@ -70,7 +70,6 @@ def show_contest(visit: Visit) -> ContestPage | ToShow:
 
 
 def _page(visit: Visit, stored: StoredContest) -> ContestPage:
-    """Return a contest without who is first in it."""
     now = visit.people.contests.now()
     contest, seen = stored.contest, visible(stored, visit.actor.permissions, now)
     entries = _entries(visit, stored)
@@ -103,11 +102,7 @@ def _page(visit: Visit, stored: StoredContest) -> ContestPage:
 
 
 def found_contest(visit: Visit) -> StoredContest:
-    """Return the contest that was asked for.
-
-    Raises:
-        ProblemError: if there is no such contest.
-    """
+    """Return the contest of the address; raise ProblemError without one."""
     stored = visit.people.contests.find(visit.fields.name)
     if stored is None:
         raise bad_address(f"There is no contest {visit.fields.name!r:.80}.", 404)

@@ -30,7 +30,7 @@ class ContestTime(Model):
     Attributes:
         at: UTC, ISO 8601.
         local: day and time to the second, in the contest's time zone.
-        zone: which zone that is, and how far it is from UTC then.
+        zone: its name, and its offset from UTC then.
         seconds_left: until then; None if it has passed.
     """
 
@@ -41,17 +41,7 @@ class ContestTime(Model):
 
 
 class ContestLine(Model):
-    """A contest in a list.
-
-    Attributes:
-        name: its name.
-        title: its heading.
-        game: the name of its game.
-        phase: how far it is.
-        opens_at: when it begins.
-        deadline_at: what is handed in up to the end of this second counts.
-        entries: how many bots enter, as far as that is known.
-    """
+    """A contest in a list; submissions count up to the end of the second of the deadline."""
 
     name: str
     title: str
@@ -63,26 +53,14 @@ class ContestLine(Model):
 
 
 class ContestsPage(Model):
-    """All contests.
-
-    Attributes:
-        contests: those that people can enter first, by their deadline; then the latest.
-        may_direct: whether who looks may make one.
-    """
+    """All contests: those that people can enter first, by their deadline; then the latest."""
 
     contests: tuple[ContestLine, ...]
     may_direct: bool
 
 
 class EntryLine(Model):
-    """A bot that enters.
-
-    Attributes:
-        author: whose it is.
-        bot: its name@version.
-        handed_in_at: when it came, UTC, ISO 8601.
-        is_own: whether it belongs to who looks.
-    """
+    """A bot that enters, as ``name@version``."""
 
     author: str
     bot: str
@@ -91,12 +69,7 @@ class EntryLine(Model):
 
 
 class ContestRule(Model):
-    """A rule, in words.
-
-    Attributes:
-        about: what it is about.
-        text: what it says.
-    """
+    """A rule, in words."""
 
     about: str
     text: str
@@ -106,8 +79,6 @@ class ContestTournament(Model):
     """A tournament of a contest that who looks may see.
 
     Attributes:
-        name: its name.
-        title: what it is in the contest.
         is_public: whether it is among the tournaments that everybody sees.
         is_hidden: whether there is more of it than everybody sees, and who looks may see that.
     """
@@ -125,11 +96,7 @@ class ContestChanges(Model):
         text: the contest as TOML.
         time_zone: of the times in the form.
         fields: what a form has in its fields at first.
-        titles: what these are called.
         note: why it does not go on; "" while it does.
-        may_reveal: whether there is something to be revealed.
-        is_reveal_asked: whether that was asked for already.
-        may_cancel: whether it can be cancelled.
         directed: the tournaments that can be paused and corrected.
     """
 
@@ -145,18 +112,12 @@ class ContestChanges(Model):
 
 
 class GradeLine(Model):
-    """What a person has reached in a contest.
+    """What a person has reached in a contest with the best of their bots.
 
     Attributes:
-        person: who.
-        bot: the best of their bots, as ``name@version``.
         tournament: the one that ranks it; "" if none does.
         rank: of that bot in the final; without one there, behind all that are, by the qualification; None without any.
         rating: of that bot in that tournament; None if it is not known.
-        margin_95: of the rating.
-        points: scored there.
-        matches: played there.
-        forfeits: of these.
         is_disqualified: whether a director has disqualified that bot; then it has no rank.
     """
 
@@ -180,11 +141,9 @@ class FinalResult(Model):
     """Who is first in the final of a contest, or in all its matches if there is no qualification.
 
     Attributes:
-        tournament: its name.
-        is_finished: whether all of it is played.
         is_hidden: whether only directors see it now.
         places: the best bot of each person with one of the first places; those of the house take none.
-        verdict: who is first, and whether that can be told apart from chance.
+        verdict: who is first, and whether that is more than chance.
         players: the most in a match.
         standings: the first lines.
         disqualified: the bots that are, there or in the qualification.
@@ -201,25 +160,16 @@ class FinalResult(Model):
 
 
 class ContestPage(Model):
-    """A contest.
+    """A contest, with what who looks may see and do.
 
     Attributes:
         line: what lists show of it.
-        description: plain text of its director.
-        created_by: who made it.
-        entrants: who may enter, in a sentence.
-        results: when results are shown.
-        hidden_since: since when they are not shown to everybody; None if they are.
-        reveal_at: when they are revealed; None if a director does it, or nothing is hidden.
-        is_revealed: whether hidden results have been revealed.
+        hidden_since: since when results are embargoed; None if they are public.
+        reveal_at: when they are revealed; None if a director does it, or nothing is embargoed.
         cancel_reason: why it was cancelled; "" if it was not.
-        rules: game, limits and formats, in words.
-        entries: the bots that enter, as far as that is known.
         players: how many bots a match needs.
         is_short: whether fewer have entered, with those of the house.
         unchecked: how many submissions may still enter when they are checked.
-        tournaments: its tournaments, as far as who looks may see them.
-        may_submit: whether who looks may hand in a bot that enters.
         result: who is first; None where who looks may not see that, there is nothing yet, or it is being computed.
         is_late: whether it is being computed.
         has_result: whether the signed result can be downloaded.
@@ -249,31 +199,21 @@ class ContestPage(Model):
 
 
 class ContestTemplate(Model):
-    """A contest to begin with.
-
-    Attributes:
-        name: of the template.
-        summary: what it is good for.
-    """
+    """A contest to begin with."""
 
     name: str
     summary: str
 
 
 class NewContestPage(Model):
-    """The form that makes a contest.
+    """The form that makes a contest: its fields at first, their titles, and the choices of some.
 
     Attributes:
-        template: which template it begins with.
-        templates: all of them.
-        fields: what is in the fields of the form at first.
-        titles: what its fields are called.
-        choices: the values of some of them, each with what it is called.
-        games: the names of the games.
-        formats: those of the formats of a final.
-        house_bots: the bots that can play along.
-        chosen_house_bots: those that do at first.
-        time_zones: the names of time zones.
+        template: the name of the one it begins with.
+        choices: the values of a field, each with its title.
+        formats: those of a final.
+        house_bots: that can play along.
+        chosen_house_bots: that do at first.
         example: a contest as TOML.
     """
 
@@ -291,11 +231,7 @@ class NewContestPage(Model):
 
 
 class GradesPage(Model):
-    """The grades of a contest.
-
-    Attributes:
-        lines: by rank.
-    """
+    """The grades of a contest, by rank."""
 
     lines: tuple[GradeLine, ...]
 
@@ -305,12 +241,7 @@ class GradesPage(Model):
 
 
 class SigningKeyPage(Model):
-    """The key with which an arena signs results.
-
-    Attributes:
-        key: in one line.
-        pem: as a file.
-    """
+    """The key with which an arena signs results, in one line and as a file."""
 
     key: str
     pem: str

@@ -1,6 +1,6 @@
-"""Pausing and correcting tournaments that a program of the site keeps going: ladders and contests.
+"""Pausing and correcting supervised tournaments of the site: ladders and contests.
 
-Nothing is done here: what is wanted is written down, with the reason in the public log, and the program does it
+The operations write requests with their reasons into the public log; the program of the tournament does them
 between matches.
 """
 
@@ -44,7 +44,6 @@ Bot = Annotated[str, Len(1, 130), Field(title="Entrant")]
 
 
 def _numbers(sent: object) -> object:
-    """Return the numbers in what a form sends as text."""
     return sent.replace(",", " ").split() if isinstance(sent, str) else sent
 
 
@@ -139,7 +138,7 @@ def show_directing(visit: Visit) -> DirectingPage:
 
 
 def _tournament(visit: Visit, name: str, hidden_of: StoredContest | None) -> StoredTournament | None:
-    """Return a tournament; that of the hidden home of a contest, if there is one."""
+    """Return a tournament, of the embargoed home of a contest if there is one."""
     if hidden_of is None:
         return visit.homes.public().store.find_tournament(name)
     with visit.homes.hidden(hidden_of.name) as home:

@@ -9,13 +9,7 @@ from arena.store.people.directing import DirectorState, RequestState, Wish
 
 
 class SittingOutLine(Model):
-    """An entrant who is not paired for a while.
-
-    Attributes:
-        bot: ``name@version``.
-        reason: in a few words.
-        seconds: about how long; None if that is not known.
-    """
+    """An entrant who is not paired for a while; about how long, or None if that is not known."""
 
     bot: str
     reason: str
@@ -23,20 +17,18 @@ class SittingOutLine(Model):
 
 
 class KeptTournament(Model):
-    """A tournament that a program keeps going.
+    """A supervised tournament.
 
     Attributes:
-        tournament: its name.
-        state: what the program is doing.
-        is_silent: whether the program has said nothing for so long that it does not run.
-        since: since when it is doing that (UTC, ISO 8601).
-        seen_at: when it last said anything.
+        is_silent: whether the program has not reported for so long that it does not run.
+        since: since when it is in that state.
+        seen_at: of the last report.
         sentence: what it is doing or waiting for; may be empty.
         wish: what a director wants.
-        wish_reason: why; "" if nobody ever wanted anything else than that it is played.
+        wish_reason: why; "" if no director ever changed it.
         recorded: matches with a record.
         scheduled: matches in the schedule so far.
-        playing: matches that are being played or have been given out to be.
+        playing: matches that are being played or are assigned to workers.
         margin_95: the widest ± 95 % interval; None if it is not known.
         wanted_margin_95: at which it waits; None if that does not end it.
         seconds_left: until it is as precise as that, about; None if that is not known.
@@ -63,52 +55,27 @@ class KeptTournament(Model):
 
 
 class PartTrouble(Model):
-    """What is wrong with a part of the site.
-
-    Attributes:
-        part: its name.
-        sentence: what is wrong, and with what.
-    """
+    """A health problem of a service."""
 
     part: str
     sentence: str
 
 
 class PartsPage(Model):
-    """What is wrong with the parts of the site, as operators see it.
-
-    Attributes:
-        troubles: what is wrong.
-    """
+    """The health problems of the services, as operators see them."""
 
     troubles: tuple[PartTrouble, ...]
 
 
 class LaddersPage(Model):
-    """The ladders of the site, and what each is doing.
-
-    Attributes:
-        ladders: by name.
-        may_direct: whether whoever looks may pause and correct them.
-    """
+    """The ladders of the site, by name, and what each is doing."""
 
     ladders: tuple[KeptTournament, ...]
     may_direct: bool
 
 
 class RequestLine(Model):
-    """A request to the program that keeps a tournament going.
-
-    Attributes:
-        number: in the order in which they came.
-        kind: what is to be done.
-        arguments: of that kind.
-        reason: why.
-        by: who asked.
-        made_at: when.
-        state: what has become of it.
-        outcome: what was done, or why it was refused; "" before.
-    """
+    """A request to the program of a supervised tournament; its outcome is "" before it is decided."""
 
     number: int
     kind: str
@@ -121,12 +88,10 @@ class RequestLine(Model):
 
 
 class DirectingPage(Model):
-    """A tournament that a program keeps going, for directors.
+    """A supervised tournament, for directors.
 
     Attributes:
-        kept: the tournament.
-        program: which program.
-        requests: the latest, the latest first.
+        requests: the latest first.
         entrants: the bots that can be corrected, as ``name@version``; none before the tournament has begun.
         replacements: the submitted bots of the arena, the latest first, as ``name@version``; none for a ladder.
         may_annul: whether the matches of who is disqualified can count for nobody.

@@ -90,11 +90,7 @@ def may_moderate(actor: Actor, person: Person) -> bool:
 
 
 def check_may_moderate(actor: Actor, person: Person) -> None:
-    """Refuse what ``may_moderate`` denies.
-
-    Raises:
-        ProblemError: if it does.
-    """
+    """Raise ProblemError for what ``may_moderate`` denies."""
     if not may_moderate(actor, person):
         error = f"Your role may not change the account of an {person.role}."
         raise ProblemError(Problem(status=403, title="Not allowed", error=error))

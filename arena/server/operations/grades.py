@@ -49,12 +49,7 @@ def _is_played(visit: Visit, stored: StoredContest, tournament: str, is_hidden: 
 
 
 def grade_lines(entries: Iterable[ContestEntry], played: Sequence[TournamentPage]) -> tuple[GradeLine, ...]:
-    """Return a line for each person: that of their best bot, ranked among those that authors have entered.
-
-    Args:
-        entries: whose bots have entered.
-        played: the tournaments, the final first.
-    """
+    """Return a line for each person's best bot, ranked among those of authors; ``played`` has the final first."""
     entries = tuple(entries)
     disqualified = {label for page in played for label in page.disqualified}
     entered = {entry.bot for entry in entries} - disqualified
@@ -74,13 +69,7 @@ def grade_lines(entries: Iterable[ContestEntry], played: Sequence[TournamentPage
 
 
 def final_result(entries: Iterable[ContestEntry], played: Sequence[TournamentPage], *, is_hidden: bool) -> FinalResult:
-    """Return who is first.
-
-    Args:
-        entries: whose bots have entered.
-        played: the tournaments, the final first.
-        is_hidden: whether only directors see it.
-    """
+    """Return who is first; ``played`` has the final first."""
     final = played[0]
     grades = grade_lines(entries, played) if final.recorded else ()
     return FinalResult(
@@ -114,13 +103,7 @@ def _order(line: GradeLine) -> tuple[bool, int]:
 
 
 def _ranked(page: TournamentPage, last: int, entered: Collection[str]) -> Iterator[tuple[str, GradeLine]]:
-    """Yield the bots of a tournament that have entered, by the rules of its format; house bots take no places.
-
-    Args:
-        page: the tournament.
-        last: the rank behind which they come.
-        entered: the bots of authors that have no rank yet.
-    """
+    """Yield the bots of a tournament that have entered, by the rules of its format; house bots take no places."""
     places: Mapping[str, int] = {line.label: line.place for line in page.ranking.lines} if page.ranking else {}
     lines = [line for line in page.standings if line.label in entered]
     found = {line.label: places.get(line.label) if places else line.rank for line in lines}

@@ -74,7 +74,7 @@ def accept(visit: Visit) -> Done:
 
     Raises:
         InvitationError: if the invitation can't be used.
-        UsageError: if the name or the password is refused.
+        UsageError: if the name or the password is not accepted.
     """
     sent: Acceptance = visit.fields
     if not is_secret(sent.secret):
@@ -91,11 +91,7 @@ def accept(visit: Visit) -> Done:
 
 
 def invite(visit: Visit) -> NewInvitationPage:
-    """Make an invitation for somebody who has no account.
-
-    Raises:
-        ProblemError: if the person who invites may not give that role.
-    """
+    """Make an invitation for somebody who has no account; raise ProblemError if the inviter may not give that role."""
     sent: NewInvitation = visit.fields
     check_may_give(visit, sent.role)
     secret = visit.people.invitations.invite(sent.role, visit.person.name, sent.days)
@@ -111,11 +107,7 @@ def invite_again(visit: Visit) -> NewInvitationPage:
 
 
 def end_invitation(visit: Visit) -> Done:
-    """End an invitation that nobody has used.
-
-    Raises:
-        ProblemError: if the person who asks could not have made it.
-    """
+    """End an invitation that nobody has used; raise ProblemError for who could not have made it."""
     number = visit.fields.number
     found = next((one for one in visit.people.invitations.all() if one.number == number), None)
     if found is not None:
@@ -125,11 +117,7 @@ def end_invitation(visit: Visit) -> Done:
 
 
 def check_may_give(visit: Visit, role: Role) -> None:
-    """Refuse to deal with invitations for a role that somebody may not give.
-
-    Raises:
-        ProblemError: if they may not.
-    """
+    """Raise ProblemError for who may not give a role."""
     if role not in roles_to_give(visit.actor):
         raise ProblemError(Problem(status=403, title="Not allowed", error=f"Your role may not make anybody {role}."))
 

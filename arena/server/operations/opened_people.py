@@ -54,14 +54,7 @@ ACCOUNT = "/account"
 
 
 class OpenedPeople:
-    """What people do on the site. Closed with ``close``.
-
-    Attributes:
-        store: the database of people.
-        links: the addresses of pages, for who can sign in.
-        endpoints: the addresses of operations.
-        contest_news: whether anything has changed that everybody may know of contests.
-    """
+    """The people of the site, and the endpoints of what they do; closed with ``close``."""
 
     def __init__(
         self,
@@ -72,7 +65,6 @@ class OpenedPeople:
         """Open the database.
 
         Args:
-            directory: of the home.
             why_not: returns why no uploads are taken, "" if they are; None to try out what this machine can contain.
             store: the URL of the database of results; None for a file in the home.
 
@@ -115,6 +107,5 @@ class OpenedPeople:
 
 
 def _refusal() -> str:
-    """Return why this machine takes no uploads of strangers; "" if it does."""
     containment = can_contain_uploads()
     return "" if containment.is_enough else containment.reason

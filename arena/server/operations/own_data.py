@@ -64,7 +64,7 @@ def leave(visit: Visit) -> Done:
 
 
 def _forget_name(visit: Visit) -> None:
-    """Let no home name whoever has left, nor pages that are kept for the next start of a server."""
+    """Remove the name of whoever has left from homes, and from pages that are kept for the next start of a server."""
     public = visit.homes.public()
     with ExitStack() as opened:
         hidden = [opened.enter_context(visit.homes.hidden(one.name)) for one in visit.people.contests.all()]

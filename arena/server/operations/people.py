@@ -9,11 +9,7 @@ from arena.store.people.values import Role, Scope
 
 
 class SignInPage(Model):
-    """The form to sign in.
-
-    Attributes:
-        next: the path of the page that follows.
-    """
+    """The form to sign in, with the path of the page that follows."""
 
     next: str
 
@@ -23,10 +19,7 @@ class InvitationPage(Model):
 
     Attributes:
         secret: in its address.
-        role: what whoever uses it will be.
         person: whose account it opens; None if whoever comes chooses a name.
-        made_by: who made it.
-        expires_at: until when it can be used.
         name_rule: which names are accepted.
         password_rule: which passwords are accepted.
     """
@@ -46,9 +39,7 @@ class SessionLine(Model):
     Attributes:
         number: by which it is ended.
         is_this: whether it is the one that asks.
-        began_at: since when.
-        seen_at: when it last asked.
-        device: what the browser says it is.
+        device: the name that the browser gives itself.
         address: from where it signed in.
     """
 
@@ -66,10 +57,7 @@ class TokenLine(Model):
     Attributes:
         number: by which it is ended.
         is_this: whether it is the one that the program asks with.
-        name: what its owner calls it.
         scopes: what it is good for.
-        created_at: since when.
-        expires_at: until when.
         seen_at: when it was last used; None if never.
     """
 
@@ -83,19 +71,7 @@ class TokenLine(Model):
 
 
 class AccountPage(Model):
-    """A person's own account.
-
-    Attributes:
-        name: of the person.
-        role: what they are.
-        created_at: since when.
-        sessions: where they are signed in, the latest first.
-        tokens: of their programs, the latest first.
-        scopes: that a token of theirs can have.
-        may_manage: whether they may invite and moderate.
-        may_submit: whether they may hand in bots.
-        password_rule: which passwords are accepted.
-    """
+    """A person's own account: their sessions and tokens, the latest first, and the scopes that a new token can have."""
 
     name: str
     role: Role
@@ -109,13 +85,7 @@ class AccountPage(Model):
 
 
 class NewTokenPage(Model):
-    """A token that was just made; it is never shown again.
-
-    Attributes:
-        name: what its owner calls it.
-        token: the token.
-        site: the address of the site that it is for.
-    """
+    """A token that was just made, and the address of its site; it is never shown again."""
 
     name: str
     token: str
@@ -126,9 +96,6 @@ class PersonLine(Model):
     """A person, as directors see them.
 
     Attributes:
-        name: of the person.
-        role: what they are.
-        created_at: since when.
         closed_at: when the account was closed; None if it is open.
         has_password: whether they have used their invitation.
         may_be_moderated: whether whoever looks may close or open the account.
@@ -147,10 +114,7 @@ class InvitationLine(Model):
 
     Attributes:
         number: by which it is ended.
-        role: what whoever uses it will be.
         person: whose account it opens; None if whoever comes chooses a name.
-        made_by: who made it.
-        expires_at: until when it can be used.
         may_be_ended: whether whoever looks may end it.
     """
 
@@ -163,13 +127,11 @@ class InvitationLine(Model):
 
 
 class PeoplePage(Model):
-    """Everybody who has an account.
+    """Everybody who has an account, by name, and the unused invitations, the latest first.
 
     Attributes:
-        people: by name.
         roles: that whoever looks may give.
-        may_change_roles: whether whoever looks may change what somebody is.
-        invitations: that nobody has used, the latest first.
+        may_change_roles: whether whoever looks may change the role of somebody.
     """
 
     people: tuple[PersonLine, ...]
@@ -182,9 +144,7 @@ class NewInvitationPage(Model):
     """An invitation that was just made; its link is never shown again.
 
     Attributes:
-        role: what whoever uses it will be.
         person: whose account it opens; None if whoever comes chooses a name.
-        link: to be sent to them.
         days: how long it can be used.
     """
 
@@ -199,12 +159,8 @@ class LogLine(Model):
 
     Attributes:
         number: from 1, without gaps.
-        at: when.
-        by: who.
-        action: what.
         subject: to whom or what.
-        reason: why.
-        details: what has become different, or why it was refused; "" where the action says it all.
+        details: what has become different, or why it was rejected; "" where the action says it all.
     """
 
     number: int
@@ -217,10 +173,9 @@ class LogLine(Model):
 
 
 class LogPage(Model):
-    """What directors and operators did.
+    """The actions of directors and operators, the latest first.
 
     Attributes:
-        lines: the latest first.
         older: the number before which there are more; None without more.
     """
 
@@ -229,13 +184,7 @@ class LogPage(Model):
 
 
 class OwnSubmission(Model):
-    """What a person has handed in, for the person.
-
-    Attributes:
-        line: what everybody sees of it.
-        details: what its author sees.
-        has_upload: whether the file is still kept.
-    """
+    """A person's own submission; ``has_upload`` while the file is kept."""
 
     line: SubmissionLine
     details: SubmissionDetails
@@ -246,12 +195,8 @@ class PlayedMatch(Model):
     """A match that a person has played in the browser; it is in no tournament.
 
     Attributes:
-        game: its name.
         options: of the game, as JSON.
-        bot: against which.
         seat: of the person.
-        state: how far it is.
-        begun_at: since when.
         acted_at: when the person last did something.
         actions: as JSON.
     """
@@ -267,14 +212,11 @@ class PlayedMatch(Model):
 
 
 class OwnDataPage(Model):
-    """All that is stored of a person, for the person.
+    """All that is stored of a person, for the person; lists have the latest first.
 
     Attributes:
-        account: the account, its sessions and tokens.
         bot_names: names of bots that belong to the person.
-        submissions: what the person has handed in, the latest first.
         older: the number of a submission before which there are more; None without more.
-        matches: that the person has played in the browser, the latest first.
         log: the lines of the public log that name the person.
     """
 

@@ -58,11 +58,7 @@ class NewMatch(Fields):
 
 
 def chosen(menu: PlayMenu, sent: NewMatch) -> Choices:
-    """Return what is chosen for a match, checked.
-
-    Raises:
-        UsageError: if it can't be chosen.
-    """
+    """Return the checked choices for a match; raise UsageError for an invalid one."""
     if menu.refusal:
         raise UsageError(menu.refusal)
     game = next((game for game in menu.games if game.name == sent.game), None)
@@ -96,11 +92,7 @@ def bot_of(bots: Sequence[PlayableBot], wanted: str) -> PlayableBot | None:
 
 
 def game_of(menu: PlayMenu, name: str) -> PlayableGame | None:
-    """Return the game that is chosen.
-
-    Raises:
-        ProblemError: if nothing has that name.
-    """
+    """Return the chosen game; raise ProblemError if nothing has that name."""
     game = next((game for game in menu.games if game.name == name), None)
     if game is None and not menu.refusal:
         raise bad_address("There is no such game to be played here.", 404)
@@ -108,11 +100,6 @@ def game_of(menu: PlayMenu, name: str) -> PlayableGame | None:
 
 
 def _options(game: PlayableGame, given: dict[str, int | str]) -> dict[str, int | str]:
-    """Return the options of a game, checked.
-
-    Raises:
-        UsageError: if one can't be chosen.
-    """
     known = {option.name: option for option in game.options}
     for name in given:
         if name not in known:
@@ -121,7 +108,6 @@ def _options(game: PlayableGame, given: dict[str, int | str]) -> dict[str, int |
 
 
 def _value(option: GameOption, given: int | str) -> int | str:
-    """Return the value of an option."""
     if option.choices:
         found = next((choice for choice in option.choices if str(choice) == str(given)), None)
     else:
@@ -138,13 +124,7 @@ def _value(option: GameOption, given: int | str) -> int | str:
 
 @dataclass(frozen=True, slots=True)
 class RestingBots:
-    """Who rests now.
-
-    Attributes:
-        rests: of all contests.
-        own: the names of the bots of whoever asks.
-        now: the time, as it is stored.
-    """
+    """The bots that rest for contests now; ``own`` are the names of the bots of whoever asks."""
 
     rests: tuple[Rest, ...]
     own: frozenset[str]

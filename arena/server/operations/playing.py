@@ -95,11 +95,7 @@ def show_play(visit: Visit) -> PlayPage:
 
 
 def begin(visit: Visit) -> Done:
-    """Begin a match.
-
-    Raises:
-        UsageError: if what is chosen can't be, or all slots are taken.
-    """
+    """Begin a match; raise UsageError for an invalid choice, or if all slots are taken."""
     _check_plays(visit, visit.fields.bot)
     return _begun(visit, chosen(menu_of(visit.people), visit.fields))
 
@@ -111,7 +107,7 @@ def _check_plays(visit: Visit, bot: str) -> None:
 
 
 def _games_of(visit: Visit, label: str) -> tuple[str, ...]:
-    """Return the games that a bot plays, as far as that is known; none for all."""
+    """Return the games that a bot plays, if that is known; none for all."""
     name = label.rpartition("@")[0]
     return next((bot.games for bot in menu_of(visit.people).bots if bot.label.rpartition("@")[0] == name), ())
 
@@ -151,7 +147,7 @@ def show_match(visit: Visit) -> UnratedMatchPage:
 
 
 def _outcome(reason: str) -> str:
-    """Return why a match is over; earlier versions stored what a bot said behind the kind of its fault."""
+    """Return why a match is over; earlier versions stored what a bot wrote behind the kind of its fault."""
     head, mark, _ = reason.partition("): ")
     return f"{head})." if mark and " forfeits (" in head else reason
 
@@ -173,11 +169,7 @@ def undo(visit: Visit) -> Done:
 
 
 def hint(visit: Visit) -> Done:
-    """Ask the bot what it would do.
-
-    Raises:
-        UsageError: if it is a bot of another author.
-    """
+    """Ask the bot for an action; raise UsageError if it is a bot of another author."""
     one = _own(visit)
     if not _may_ask(visit, one):
         raise UsageError(f"{one.choices.bot} belongs to another author; example bots give hints, and your own")
@@ -231,11 +223,7 @@ def again(visit: Visit) -> Done:
 
 
 def _own(visit: Visit) -> UnratedMatch:
-    """Return the match at an address. One that somebody signed in for is theirs alone.
-
-    Raises:
-        ProblemError: if nothing is there, or it belongs to others.
-    """
+    """Return the match at an address; to others than the person who began it, it does not exist."""
     secret = visit.fields.match
     one = visit.people.unrated_matches.find(secret) if is_secret(secret) else None
     if one is None or one.person not in (None, visit.actor.number):
@@ -248,7 +236,6 @@ def _address(one: UnratedMatch) -> str:
 
 
 def _change(path: str, summary: str, handler: Any, fields: type[Fields], rate: Rate = ACTIONS) -> Operation:
-    """Return an operation that changes a match."""
     return Operation(
         method="POST",
         path=path,

@@ -30,12 +30,9 @@ class SubmissionLine(Model):
 
     Attributes:
         number: in the order in which they came.
-        author: whose it is.
         bot: its name@version; None before its manifest was read.
-        state: how far it is.
         created_at: when it came.
         finished_at: when it was decided; None before.
-        is_own: whether it belongs to whoever looks.
     """
 
     number: int
@@ -48,16 +45,14 @@ class SubmissionLine(Model):
 
 
 class SubmissionsPage(Model):
-    """What waits to be checked, and why; and what was checked.
+    """The queue of submissions, and the latest decisions.
 
     Attributes:
-        waiting: in the order in which it will be checked, the one that is being checked first; not all of many.
+        waiting: in the order of their checks, the one that is being checked first; not all of many.
         waiting_count: how many wait or are being checked, in all.
-        seconds_each: what a check has taken lately, in the middle; None if none is known.
+        seconds_each: the median of the latest checks; None if none is known.
         latest: what was decided, the latest first.
-        may_submit: whether whoever looks may hand in a bot.
-        refusal: why nobody may hand in anything here; "" if one may.
-        max_upload_bytes: how large an upload may be.
+        refusal: why nobody may submit anything here; "" if one may.
         suspended: why the bots of whoever looks play on no ladder today, as a sentence; "" if they do.
     """
 
@@ -75,7 +70,6 @@ class SubmissionPage(Model):
     """A submission.
 
     Attributes:
-        line: what everybody sees of it.
         ahead: how many are checked before it; None if it does not wait.
         details: what only its author sees; None for others.
         ratings: of the bot, in the ladders that are played now and whose director is still uncertain of it.
@@ -93,14 +87,12 @@ class SubmissionDetails(Model):
     """What only the author sees of a submission.
 
     Attributes:
-        file_name: what the author's file was called.
-        size_bytes: of the upload.
-        digest: SHA-256 of it.
+        file_name: on the author's machine.
+        digest: SHA-256 of the upload.
         note: of the author.
-        reason: why it was refused or failed; "" otherwise.
+        reason: why it was rejected or failed; "" otherwise.
         hint: how to fix it, which is the end of the report; "" if that is not known.
         report: what was tried, line by line.
-        may_withdraw: whether it can still be withdrawn.
         suspended: why the author's bots play on no ladder today, as a sentence; "" if they do.
         rest: until when the bot rests, to follow its name in a sentence; "" if it plays.
     """
@@ -156,7 +148,6 @@ def show_submissions(visit: Visit) -> SubmissionsPage:
 
 
 def _suspended(visit: Visit) -> str:
-    """Return why the bots of whoever asks play on no ladder today; "" if they do."""
     person = visit.actor.person
     if person is None or not visit.people.record_quota.is_used_up(person.number):
         return ""
@@ -211,7 +202,6 @@ def _rest_of(one: ListedSubmission, visit: Visit) -> str:
 
 
 def _is_fresh(one: ListedSubmission, visit: Visit) -> bool:
-    """Return whether a submission was decided a moment ago."""
     submissions = visit.people.submissions
     return one.finished_at is not None and submissions.seconds_since(one.finished_at) < AWAITED_SECONDS
 
@@ -245,7 +235,7 @@ def _is_own(one: ListedSubmission, visit: Visit) -> bool:
 
 
 def _may_see_details(visit: Visit) -> bool:
-    """Return whether whoever asks is a person in a browser, or a program that may hand in."""
+    """Return whether whoever asks is a person in a browser, or a program that may submit."""
     return visit.actor.session is not None or Permission.SUBMIT in visit.actor.permissions
 
 
@@ -263,7 +253,6 @@ def line_of(one: ListedSubmission, visit: Visit) -> SubmissionLine:
 
 
 def _hint_of(report: str) -> str:
-    """Return how to fix a bot, which is how the report ends if that is known."""
     last = report.rpartition("\n")[2]
     return last.removeprefix(HINT) if last.startswith(HINT) else ""
 
