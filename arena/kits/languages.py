@@ -22,7 +22,6 @@ class Language:
         tools: the programs required on this machine.
         packages: the Debian packages with these programs.
         library: a maintained msgpack library of the language, for authors who want more than the kit's codec.
-        aliases: other values accepted by ``--language``.
     """
 
     name: str
@@ -138,11 +137,7 @@ LANGUAGES: Mapping[str, Language] = {language.name: language for language in _TA
 
 
 def find_language(name: str) -> Language:
-    """Return a language by its name or an alias.
-
-    Raises:
-        UnknownNameError: if no language has that name.
-    """
+    """Return a language by its name or an alias; raise UnknownNameError for any other."""
     for language in _TABLE:
         if name.lower() in (language.name, *language.aliases):
             return language

@@ -21,19 +21,15 @@ GOLDEN_FRAMES = "golden_frames.txt"
 
 
 def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list[str]:
-    """Write a bot that plays random legal actions.
+    """Write a bot that plays random legal actions, and return the names of its files.
 
     Args:
-        directory: the bot's directory, which must not exist; its last part is the bot's name.
-        language: the kit.
+        directory: must not exist; its last part is the bot's name.
         games: the games the bot plays; empty for all.
-
-    Returns:
-        The names of the files.
 
     Raises:
         UnknownNameError: if there is no such game.
-        UsageError: if the name is refused or taken, the directory can't be written, or a program of the language is
+        UsageError: if the name is invalid or taken, the directory can't be written, or a program of the language is
             not installed.
     """
     name = directory.name
@@ -65,7 +61,6 @@ def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list
 
 
 def _contents(name: str, language: Language, games: tuple[str, ...]) -> dict[str, str]:
-    """Return the text of each file."""
     claimed = games or tuple(GAMES)
     templates = files("arena.kits") / "templates"
     found = {GOLDEN_FRAMES: (templates / GOLDEN_FRAMES).read_text(encoding="utf-8")}

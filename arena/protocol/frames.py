@@ -26,11 +26,7 @@ _SCALARS = (int, str, bool, type(None))
 
 
 class FrameError(ValueError):
-    """Bytes that are not a frame of this protocol.
-
-    Attributes:
-        kind: the kind of fault: PROTOCOL, or LIMIT for a message that is too large.
-    """
+    """Bytes that are not a frame of this protocol; ``kind`` is PROTOCOL, or LIMIT for a message that is too large."""
 
     def __init__(self, detail: str, kind: FaultKind = FaultKind.PROTOCOL) -> None:
         super().__init__(detail)
@@ -69,10 +65,6 @@ def only_body(data: bytes, limit: int) -> bytes | None:
 def decode_body(body: bytes, limits: Limits = DEFAULT_LIMITS) -> Message:
     """Return the message in the body of a frame from a bot.
 
-    Args:
-        body: the bytes after the length.
-        limits: the limits of depth and number of values.
-
     Raises:
         FrameError: if it is not one msgpack map with a string ``type`` within the limits.
     """
@@ -102,7 +94,6 @@ def _reason(error: Exception) -> str:
 
 
 def _unique(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
-    """Build a map, refusing keys that are not strings or appear twice."""
     built = dict(pairs)
     if len(built) != len(pairs):
         raise FrameError("a key appears twice in a map")

@@ -31,13 +31,7 @@ TEXT_FIELDS = ("name", "version", "author")
 
 
 class Wants(NamedTuple):
-    """The optional parts of the conversation that a bot asks for.
-
-    Attributes:
-        legal: the list of legal actions in every ``act``.
-        observation: the observation in every ``act``.
-        updates: an ``update`` message after every action.
-    """
+    """The optional parts of the conversation that a bot asks for; ``updates`` come after every action."""
 
     legal: bool = True
     observation: bool = True
@@ -159,11 +153,7 @@ def quit_message() -> Message:
 
 
 def read_ready(message: Message) -> Ready:
-    """Validate a ``ready`` from a bot.
-
-    Raises:
-        BotError: naming the field, the value and what is accepted.
-    """
+    """Validate a ``ready`` from a bot; raise BotError with the field, the value and what is accepted."""
     _expect_type(message, "ready")
     if type(message.get("protocol")) is not int or message["protocol"] != PROTOCOL_VERSION:
         raise _refuse("ready.protocol", message.get("protocol"), f"this arena speaks version {PROTOCOL_VERSION}")
@@ -211,7 +201,7 @@ def read_action(message: Message, ply: int, note_bytes: int = DEFAULT_LIMITS.not
     """Validate an ``action`` from a bot and return ``(action, note)``; whether the action is legal is for the rules.
 
     Raises:
-        BotError: naming the field, the value and what is accepted.
+        BotError: with the field, the value and what is accepted.
     """
     if message["type"] != "action":
         _expect_type(message, "action")

@@ -39,11 +39,7 @@ _SOME_TIME = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)
 
 
 def read_contest(text: str, where: str = "contest") -> Contest:
-    """Return the contest of a TOML text.
-
-    Args:
-        text: the text.
-        where: it comes from; begins the message.
+    """Return the contest of a TOML text; ``where`` begins messages.
 
     Raises:
         DefinitionError: with every mistake, each with its place, value and what is accepted.
@@ -52,11 +48,7 @@ def read_contest(text: str, where: str = "contest") -> Contest:
 
 
 def reading_of(text: str, where: str = "contest") -> ContestReading:
-    """Return what can be read of the TOML text of a contest, and every mistake in it.
-
-    Args:
-        text: the text.
-        where: it comes from; begins messages.
+    """Return what can be read of the TOML text of a contest, and every mistake in it; ``where`` begins messages.
 
     Raises:
         DefinitionError: if it is no TOML, or too long.
@@ -70,11 +62,7 @@ def reading_of(text: str, where: str = "contest") -> ContestReading:
 
 
 def reading_of_file(path: Path) -> ContestReading:
-    """Return what can be read of the TOML file of a contest, and every mistake in it.
-
-    Raises:
-        DefinitionError: if it can't be read, or is no TOML.
-    """
+    """Return what can be read of the TOML file of a contest, and every mistake in it."""
     return _reading_of(read_toml(path, DefinitionError), str(path))
 
 
@@ -122,20 +110,10 @@ _ATTRIBUTES = {
 
 
 class _Builder:
-    """Makes a contest of keys, each of which is right by itself, and collects what is wrong with them together.
-
-    Attributes:
-        mistakes: what is wrong.
-        wrong: the attributes of the contest that are not what was written.
-    """
+    """Makes a contest of keys, each of which is right by itself, and collects what is wrong with them together."""
 
     def __init__(self, keys: ContestKeys, wrong: Collection[str] = ()) -> None:
-        """Prepare.
-
-        Args:
-            keys: what was written.
-            wrong: keys whose values are not those that were written; what depends on them is not checked.
-        """
+        """Prepare; keys in ``wrong`` have not the values that were written, and nothing checks what depends on them."""
         self._keys, self._wrong = keys, wrong
         self.mistakes: list[Mistake] = []
         self.wrong = {attribute for key in wrong for attribute in _ATTRIBUTES.get(key, (key,))}
@@ -223,7 +201,7 @@ class _Builder:
             yield Mistake("ladders", "only with {results=frozen} or {results=sealed}, but {results=open}")
 
     def _game(self) -> tuple[int, dict[str, Any]]:
-        """Return how many players the game has, and all its options."""
+        """Return the most players of the game, and all its options."""
         if not self._are_right("game", "options"):
             return 0, {}
         try:
@@ -275,7 +253,7 @@ class _Builder:
 
 
 def instants(local: datetime, time_zone: str) -> list[datetime]:
-    """Return which times a clock on a wall of a time zone shows as this one: usually one, in UTC.
+    """Return which times (UTC) a wall clock of a time zone shows as this one: usually one.
 
     None where clocks are put forward over it, and two where they are put back over it.
     """

@@ -25,11 +25,7 @@ MODE = 0o700
 
 
 def open_hidden_home(directory: str | os.PathLike[str] | None, name: str) -> ArenaHome:
-    """Open the hidden home of a contest; create it if it does not exist.
-
-    Raises:
-        StoreError: if it can't be opened.
-    """
+    """Open the embargoed home of a contest; create it if it does not exist."""
     path = hidden_home_path(directory, name)
     try:
         for place in (path.parent, path):
@@ -41,7 +37,7 @@ def open_hidden_home(directory: str | os.PathLike[str] | None, name: str) -> Are
 
 
 def hide(home: ArenaHome, hidden: ArenaHome, stored: StoredContest, tournament: str) -> None:
-    """Copy what was played of a tournament into the hidden home, all of it or nothing, unless it is there.
+    """Copy what was played of a tournament into the embargoed home, all of it or nothing, unless it is there.
 
     Raises:
         UsageError: if what has this name is not the contest's.
@@ -56,12 +52,12 @@ def hide(home: ArenaHome, hidden: ArenaHome, stored: StoredContest, tournament: 
 
 
 def take_back(home: ArenaHome, hidden: ArenaHome, stored: StoredContest) -> None:
-    """Take what was played in the hidden home into the home of the arena, in the place of what was shown.
+    """Move what was played in the embargoed home into the public home, in the place of what was shown.
 
-    Each tournament is taken in one transaction; done again, it is the same.
+    Each tournament moves in one transaction; done again, it is the same.
 
     Raises:
-        UsageError: if what has the name of one of them is not the contest's; none is taken then.
+        UsageError: if what has the name of one of them is not the contest's; none is moved then.
         StoreError: if a director runs one of them, or a database fails.
     """
     for name in stored.contest.tournaments:
@@ -79,11 +75,7 @@ def take_back(home: ArenaHome, hidden: ArenaHome, stored: StoredContest) -> None
 
 
 def _own(home: ArenaHome, stored: StoredContest, tournament: str) -> StoredTournament | None:
-    """Return a tournament of the contest; None if it is not in this home.
-
-    Raises:
-        UsageError: if what has this name is not the contest's.
-    """
+    """Return a tournament, None if it is not in this home; raise UsageError if it is not the contest's."""
     found = home.store.find_tournament(tournament)
     if found is not None and found.definition.rng_seed != stored.rng_seed_of(tournament):
         raise UsageError(
@@ -114,12 +106,6 @@ class ContestHomes:
     """The home of the arena, and the hidden one of a contest. Closed with ``close``."""
 
     def __init__(self, home: ArenaHome, people: PeopleStore) -> None:
-        """Prepare.
-
-        Args:
-            home: of the arena.
-            people: has the time, and the contest.
-        """
         self.public, self._people = home, people
         self._hidden: ArenaHome | None = None
 
@@ -132,7 +118,7 @@ class ContestHomes:
     def of(self, stored: StoredContest) -> tuple[ContestHome, ArenaHome]:
         """Return the home in which matches of a contest are now, with all that was played before.
 
-        What is hidden stays so until it is revealed, also if the clock is put back.
+        Embargoed results stay so until the reveal, also if the clock is put back.
         """
         is_hidden = playing_home(stored, self._people.contests.now()) is ContestHome.HIDDEN
         if not is_hidden and (stored.revealed_at is not None or not self._has_hidden(stored)):

@@ -121,7 +121,6 @@ class StageKeys(_Strict):
     """``[qualification]`` and ``[final]``, without the tables of formats.
 
     Attributes:
-        format: the name of the format, which may have a table of its own.
         encounters: for each pairing: one opening each, played in all seat rotations.
         opening_plies: random actions before the bots take over.
         openings: in place of it, how many, and how they are chosen.

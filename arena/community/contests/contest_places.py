@@ -13,12 +13,7 @@ from arena.store.people.people_store import PeopleStore
 
 
 def hidden_home_path(directory: str | os.PathLike[str] | None, name: str) -> Path:
-    """Return where the hidden home of a contest is, or would be.
-
-    Args:
-        directory: of the arena's home.
-        name: of the contest.
-    """
+    """Return where the embargoed home of a contest is, or would be."""
     return home_path(directory).resolve() / CONTESTS_DIRECTORY / name
 
 
@@ -33,12 +28,7 @@ RESULTS = "results"
 
 
 def result_path(home: Path, contest: str) -> Path:
-    """Return where the result of a contest is, or would be: it can be made again.
-
-    Args:
-        home: the directory of the arena's home.
-        contest: its name.
-    """
+    """Return where the result of a contest is, or would be."""
     return home / "cache" / RESULTS / f"{contest}.zip"
 
 
@@ -46,9 +36,7 @@ def result_path(home: Path, contest: str) -> Path:
 
 
 def is_reveal_due(stored: StoredContest, now: str) -> bool:
-    """Return whether hidden results are to be shown now: a director has asked for it, or everything is played and the
-    time has come.
-    """
+    """Return whether to reveal results: a director has asked for it, or everything is played and the time has come."""
     if stored.contest.results is ContestResults.OPEN or stored.revealed_at is not None:
         return False
     if stored.reveal_asked_at is not None:
@@ -58,12 +46,7 @@ def is_reveal_due(stored: StoredContest, now: str) -> bool:
 
 
 def has_work(stored: StoredContest, people: PeopleStore) -> bool:
-    """Return whether the director of a contest has something to do, or to watch for.
-
-    Args:
-        stored: the contest.
-        people: where it is.
-    """
+    """Return whether the director of a contest has something to do, or to watch for."""
     now = people.contests.now()
     phase = phase_of(stored, now)
     if phase in (ContestPhase.ANNOUNCED, ContestPhase.CANCELLED):

@@ -1,7 +1,4 @@
-"""The signed result of a contest: its tournaments as a published folder, in a zip.
-
-The same records give the same bytes.
-"""
+"""The signed result of a contest: its tournaments as a published folder in a zip; equal records give equal bytes."""
 
 from __future__ import annotations
 
@@ -40,11 +37,7 @@ def current_version(tournaments: Sequence[StoredTournament]) -> str:
 
 
 def make_result(home: ArenaHome, contest: str, tournaments: Sequence[StoredTournament]) -> Path:
-    """Write the result of a contest, all at once.
-
-    Raises:
-        UsageError: if it can't be written.
-    """
+    """Write the result of a contest, all at once; raise UsageError if it can't be written."""
     path = result_path(home.directory, contest)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="arena-result-") as directory:

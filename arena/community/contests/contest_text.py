@@ -81,11 +81,7 @@ TIMEOUT_SECONDS = 20.0
 
 
 def read_apart(text: str, where: str = "contest") -> ContestReading:
-    """Return what can be read of the TOML text of a contest, and every mistake in it.
-
-    Args:
-        text: the text.
-        where: it comes from; begins messages.
+    """Return what can be read of the TOML text of a contest, and every mistake in it; ``where`` begins messages.
 
     Raises:
         DefinitionError: if it is no TOML, or too long.

@@ -1,6 +1,6 @@
-"""The program that plays contests: it starts a process for each that has something to play, and waits for others.
+"""The program that plays contests: a process for each that has something to play.
 
-Each process holds the locks of its tournaments while it plays; killed at any moment, it is started again and continues.
+Each process holds the locks of its tournaments while it plays; killed at any moment, it continues when started again.
 """
 
 from __future__ import annotations
@@ -39,11 +39,7 @@ _log = logging.getLogger("arena.contest")
 
 
 def main(arguments: list[str]) -> int:
-    """Play contests until SIGTERM.
-
-    Args:
-        arguments: the process that started this one, and the home.
-    """
+    """Play contests until SIGTERM; the arguments are the process that started this one, and the home."""
     parent, directory = arguments
     note = TroubleNote(directory, "contests")
 
@@ -71,7 +67,7 @@ def _keep_going(directory: str, processes: _Processes, note: TroubleNote) -> Non
 
 
 def _remove_what_is_left(directory: str) -> None:
-    """Remove hidden homes of contests that everybody can see, where the program was killed before it could."""
+    """Remove embargoed homes of revealed contests, where the program was killed before it could."""
     with ArenaHome(directory) as home, open_people(directory) as people:
         for stored in people.contests.all():
             if phase_of(stored, people.contests.now()) is ContestPhase.FINISHED:
@@ -79,8 +75,6 @@ def _remove_what_is_left(directory: str) -> None:
 
 
 class _Processes:
-    """The processes of contests."""
-
     def __init__(self, directory: str) -> None:
         self._directory = directory
         self._running: dict[str, SpawnProcess] = {}
@@ -89,7 +83,6 @@ class _Processes:
 
     @property
     def are_running(self) -> bool:
-        """Whether any of them runs."""
         return any(process.is_alive() for process in self._running.values())
 
     def start(self, name: str) -> None:
@@ -119,7 +112,6 @@ class _Processes:
                 self._running[name] = process
 
     def close(self) -> None:
-        """End them all."""
         for process in self._running.values():
             process.terminate()
         deadline = time.monotonic() + LEAVING_SECONDS
@@ -137,7 +129,6 @@ def _play(parent: int, directory: str, name: str) -> None:
 
 
 def _play_here(directory: str, name: str) -> None:
-    """Play a contest in this process."""
     with ArenaHome(directory) as home, open_people(directory) as people:
         leaving = Leaving()
         leaving.on_sigterm()

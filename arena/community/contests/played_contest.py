@@ -1,5 +1,5 @@
-"""A contest that is played, step by step. What is to be done next follows from its row and from the two homes alone, so
-that nothing is lost or done twice when the program is killed between two steps or in the middle of one.
+"""Plays a contest, step by step. Its row and the two homes alone decide the next step, so that nothing is lost or done
+twice when the program is killed between two steps or in the middle of one.
 """
 
 from __future__ import annotations
@@ -40,16 +40,7 @@ class PlayedContest:
         controls: Sequence[RunControl] = (),
         executor: str | None = None,
     ) -> None:
-        """Prepare.
-
-        Args:
-            name: of the contest.
-            home: of the arena.
-            people: has its row, and what was handed in.
-            leaving: whether the program is to end.
-            controls: asked by each run whether to continue.
-            executor: where matches are played; by default on the cores of this machine.
-        """
+        """Prepare; each run asks the controls whether to continue. By default, matches use this machine's cores."""
         self._name, self._home, self._people = name, home, people
         self._homes = ContestHomes(home, people)
         self._runs = StageRuns(self._homes, people, leaving, controls, executor)
@@ -61,11 +52,7 @@ class PlayedContest:
         self._homes.close()
 
     def step(self) -> float | None:
-        """Do what is to be done next.
-
-        Returns:
-            After how many seconds to look again, 0 for at once; None if there is nothing to do for now.
-        """
+        """Do the next step; return after how many seconds to look again, None if there is nothing to do for now."""
         stored = self._people.contests.get(self._name)
         if not has_work(stored, self._people):
             return None
@@ -153,7 +140,7 @@ class PlayedContest:
         return ladder_until(definition_of(stored, rules, name, self._entrants(stored)), None)
 
     def _grown_ladder(self, stored: StoredContest, rules: StageRules) -> Definition | None:
-        """Return the ladder with who has entered meanwhile; None if that can't be said now."""
+        """Return the ladder with new entrants; None if they can't be found now."""
         try:
             self._look_for_entries(stored)
             return self._ladder(stored, rules)

@@ -1,6 +1,6 @@
 """The program that makes the signed results of contests, once everybody may see everything; again after a correction.
 
-Nobody's request makes one: that takes long, and anybody may ask.
+No request makes one: that takes long, and anybody may ask.
 """
 
 from __future__ import annotations
@@ -31,11 +31,7 @@ _log = logging.getLogger("arena.base.results")
 
 
 def main(arguments: list[str]) -> int:
-    """Make results until SIGTERM.
-
-    Args:
-        arguments: the process that started this one, and the home.
-    """
+    """Make results until SIGTERM; the arguments are the process that started this one, and the home."""
     parent, directory = arguments
     maker, note = ResultMaker(), TroubleNote(directory, "results")
 
@@ -56,13 +52,7 @@ def _run(directory: str, maker: ResultMaker, note: TroubleNote) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """A result that could not be made.
-
-    Attributes:
-        version: of which records it would have been.
-        sentence: why.
-        again_at: when it is tried again, by the monotonic clock.
-    """
+    """A result that could not be made; ``again_at`` is monotonic."""
 
     version: str
     sentence: str
@@ -82,11 +72,7 @@ class ResultMaker:
         return bool(self._failures)
 
     def make_results(self, home: ArenaHome, people: PeopleStore) -> None:
-        """Make the results that are missing, or older than what was recorded; one that can't be made stops no other.
-
-        Raises:
-            DatabaseError: if what is recorded can't be read now.
-        """
+        """Make the results that are missing, or older than what was recorded; one that can't be made stops no other."""
         for stored in people.contests.all():
             if _is_over(stored, people.contests.now()):
                 found = [home.store.find_tournament(name) for name in stored.contest.tournaments]
@@ -117,7 +103,6 @@ class ResultMaker:
 
 
 def _is_over(stored: StoredContest, now: str) -> bool:
-    """Return whether everything is played, and everybody may see it."""
     return phase_of(stored, now) is ContestPhase.FINISHED and visible(stored, (), now).has_all
 
 

@@ -43,14 +43,7 @@ class StageControl(RunControl):
     def __init__(
         self, stored: StoredContest, contests: Contests, home: ContestHome, also: Sequence[RunControl]
     ) -> None:
-        """Prepare.
-
-        Args:
-            stored: the contest, as it was at the beginning of the run.
-            contests: where it is.
-            home: in which the run records.
-            also: what else may be asked of the run; the first that does not let it continue decides.
-        """
+        """Prepare; of the controls in ``also``, the first that does not let the run continue decides."""
         self._stored, self._contests, self._home, self._also = stored, contests, home, also
         self._asked_at = time.monotonic()
         self._is_over = self._tells_others = False
@@ -104,15 +97,7 @@ class StageRuns:
         controls: Sequence[RunControl] = (),
         executor: str | None = None,
     ) -> None:
-        """Prepare.
-
-        Args:
-            homes: where it is played.
-            people: has the contest, and what directors want.
-            leaving: whether the program is to end.
-            controls: also asked by each run whether to continue.
-            executor: where matches are played; by default on the cores of this machine.
-        """
+        """Prepare; each run asks the controls whether to continue. By default, matches use this machine's cores."""
         self._homes, self._people, self._leaving = homes, people, leaving
         self._controls, self._executor = controls, executor
         self._drained = ""

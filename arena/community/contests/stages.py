@@ -34,14 +34,9 @@ _log = logging.getLogger("arena.contest")
 
 
 def chosen(contest: Contest, candidates: Iterable[ContestEntry], plays: Callable[[str], bool]) -> list[ContestEntry]:
-    """Return which of the candidates enter, in the order in which they were handed in.
+    """Return which of the candidates (the latest first) enter, in the order of their submissions.
 
     Of each author, these are the latest bots that play the game; of a bot with several versions, the latest.
-
-    Args:
-        contest: says how many of each author.
-        candidates: the latest first.
-        plays: whether a bot plays the game.
     """
     entered: dict[tuple[int, str], ContestEntry] = {}
     counts: Counter[int] = Counter()
@@ -57,12 +52,6 @@ class ContestBots:
     """The bots that play in a contest, each loaded and built once."""
 
     def __init__(self, contest: Contest, home: ArenaHome) -> None:
-        """Prepare.
-
-        Args:
-            contest: says who is of the house, and the game.
-            home: where accepted bots are.
-        """
         self._contest, self._home = contest, home
         self._bots: dict[str, Bot | None] = {}
         self._house: tuple[Bot, ...] | None = None
@@ -75,21 +64,13 @@ class ContestBots:
         return self._house
 
     def plays(self, label: str) -> bool:
-        """Return whether a bot can be built and plays the game.
-
-        Raises:
-            UsageError: if the machine can't say now.
-        """
+        """Return whether a bot can be built and plays the game; raise UsageError if the machine can't say now."""
         if label not in self._bots:
             self._bots[label] = self._loaded(label)
         return self._bots[label] is not None
 
     def find(self, label: str) -> Bot:
-        """Return a bot of the contest.
-
-        Raises:
-            UsageError: if it can't be launched now.
-        """
+        """Return a bot of the contest; raise UsageError if it can't be launched now."""
         own = next((bot for bot in self.house if bot.label == label), None)
         return own or self._home.bots.find(label)
 
@@ -127,17 +108,7 @@ def is_ladder(rules: StageRules) -> bool:
 
 
 def definition_of(stored: StoredContest, rules: StageRules, name: str, bots: Sequence[Bot]) -> Definition:
-    """Return the tournament of a stage.
-
-    Args:
-        stored: the contest.
-        rules: of the stage.
-        name: of the tournament.
-        bots: who plays.
-
-    Raises:
-        UsageError: if the format can't be played by this number.
-    """
+    """Return the tournament of a stage; raise UsageError if the format can't be played by this number of bots."""
     contest = stored.contest
     if len(bots) < contest.players:
         raise UsageError(
@@ -189,9 +160,6 @@ def first_of(store: Store, tournament: str, places: int, among: Collection[str])
     """Return the bots that a qualification sends to the final, the best first.
 
     Args:
-        store: where it was played.
-        tournament: its name.
-        places: how many.
         among: who may go on: not the bots of the house, nor versions that their authors have replaced.
     """
     stored = store.tournament(tournament)

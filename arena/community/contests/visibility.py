@@ -25,9 +25,8 @@ class Visibility:
 
     Attributes:
         home: where they read the latest results that they may see.
-        has_all: whether these are all there are. If not, they see what was there when results were hidden.
-        hidden_since: since when results are hidden from everybody but directors; None if they are not. Sealed ones have
-            been from the opening on.
+        has_all: whether these are all there are. If not, they see what was there when results were embargoed.
+        hidden_since: since when only directors see results, for sealed ones the opening; None if everybody sees them.
     """
 
     home: ContestHome
@@ -36,12 +35,11 @@ class Visibility:
 
 
 def visible(stored: StoredContest, permissions: Collection[Permission], now: str) -> Visibility:
-    """Return what somebody may see of the results of a contest, and of what is said about them.
+    """Return what somebody may see of the results of a contest.
 
     Args:
-        stored: the contest.
         permissions: of whoever asks; none for what everybody may see, which is also where matches are written.
-        now: the time, as it is stored.
+        now: as the store has times.
     """
     since = _hidden_since(stored, now)
     if since is None:

@@ -1,5 +1,6 @@
-"""The program of a director that keeps a ladder going: it plays while there is something to learn, and then waits for
-somebody new. It ends with the process that started it, also if that was killed.
+"""The director of a ladder: plays while there is something to learn, then waits for somebody new.
+
+It ends with the process that started it, also if that was killed.
 """
 
 from __future__ import annotations
@@ -24,11 +25,7 @@ _log = logging.getLogger("arena.ladder")
 
 
 def main(arguments: list[str]) -> int:
-    """Keep a ladder going until SIGTERM.
-
-    Args:
-        arguments: the process that started this one, the home, and the ladder's file.
-    """
+    """Keep a ladder going until SIGTERM; the arguments are the parent process, the home, and the ladder's file."""
     parent, directory, path = arguments
     note = TroubleNote(directory, "ladder", path)
 

@@ -44,11 +44,8 @@ class KeptLadder:
         """Prepare.
 
         Args:
-            ladder: who is in it.
             kept: what directors want of it.
-            home: where it is.
             note_success: called again and again while it plays or waits.
-            now: the clock.
         """
         self._ladder, self._kept, self._home = ladder, kept, home
         self._resting = RestingBots(kept)
@@ -64,13 +61,7 @@ class KeptLadder:
         self._rest_sentence = ""
 
     def keep_going(self, leaving: Leaving, commits: Commits, idleness: Idleness) -> None:
-        """Play, wait and do what is asked for, until the program is to end or nothing but a change would help.
-
-        Args:
-            leaving: whether it is.
-            commits: to the databases, by which it sees that something is asked for or somebody has come.
-            idleness: how long nothing but a change would have helped.
-        """
+        """Play, wait and carry out requests, until shutdown or until ``idleness`` has lasted."""
         while not leaving.is_asked:
             look_at = self._now() + self.step()
             self._note_success()
@@ -108,7 +99,7 @@ class KeptLadder:
         return changed
 
     def _wait_for_somebody(self) -> float:
-        """Wait, and say so if too few can be paired; at once if it was corrected on the machine's command line."""
+        """Wait, and report if too few can be paired; at once if it was corrected on the machine's command line."""
         found = self._home.store.find_tournament(self._kept.tournament)
         if found is not None and len(found.corrections) != self._corrections:
             self._corrections, self._is_up_to_date = len(found.corrections), False

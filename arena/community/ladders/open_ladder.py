@@ -34,22 +34,10 @@ _log = logging.getLogger("arena.ladder")
 
 
 class OpenLadder:
-    """A ladder that submitted bots enter.
-
-    Attributes:
-        entrants: who were in it the last time that somebody asked.
-    """
+    """A ladder that submitted bots enter; ``entrants`` are those of the last look."""
 
     def __init__(self, path: str | os.PathLike[str], home: ArenaHome) -> None:
-        """Read its file.
-
-        Args:
-            path: the tournament file, or ``arena:NAME``.
-            home: where bots are submitted.
-
-        Raises:
-            DefinitionError: if the file is no ladder.
-        """
+        """Read a tournament file, or ``arena:NAME``; raise DefinitionError if it is no ladder."""
         self._file = load_definition(path, home.bots)
         if not format_class(self._file).open_entry:
             raise DefinitionError(f"{path}: format = {self._file.format!r}: expected 'ladder', which is always open")
@@ -126,15 +114,11 @@ MAX_NAMED = 5
 class RestingBots(RunControl):
     """Keeps bots away from the matches of a ladder, and ends its runs when a rest begins or ends.
 
-    Whoever keeps the ladder going calls ``look`` before a run, and ``enter`` when entrants come while it lasts.
+    The ladder's director calls ``look`` before a run, and ``enter`` when entrants come while it lasts.
     """
 
     def __init__(self, kept: KeptTournament) -> None:
-        """Prepare.
-
-        Args:
-            kept: the ladder; what it orders holds, too.
-        """
+        """Prepare; what ``kept`` orders holds, too."""
         self._kept = kept
         self.turns = kept.turns
         self._bots: dict[str, tuple[str, ...]] = {}
@@ -143,14 +127,7 @@ class RestingBots(RunControl):
         self._suspended: frozenset[str] = frozenset()
 
     def look(self, bots: Iterable[Bot]) -> bool:
-        """Look who rests, and keep them away.
-
-        Args:
-            bots: of the ladder; those that were given before stay.
-
-        Returns:
-            Whether others rest than before.
-        """
+        """Keep resting bots of the ladder away, also of those given before; return whether others rest than before."""
         before, self._kept.turns.away = self._kept.turns.away, frozenset()
         self.enter(bots)
         return self._kept.turns.away != before
@@ -170,7 +147,7 @@ class RestingBots(RunControl):
         return Order.STOP if away | self._beyond_quota() != before else self._kept.order()
 
     def _beyond_quota(self) -> frozenset[str]:
-        """Count what bots have said since the last look; return whose authors have used up their quota of today."""
+        """Count what bots wrote since the last look; return the bots of authors over their quota of today."""
         if time.monotonic() - self._counted_at >= ASK_SECONDS:
             quota, turns = self._kept.people.record_quota, self._kept.turns
             try:

@@ -35,13 +35,7 @@ class MenuMaker:
     """Says what can be chosen; what it knows of a bot, it need not read again. Closed with ``close``."""
 
     def __init__(self, home: ArenaHome, slots: int, has_submitted_bots: bool) -> None:
-        """Prepare.
-
-        Args:
-            home: with submitted bots, and tournaments of games from elsewhere.
-            slots: how many may play at once.
-            has_submitted_bots: whether bots of strangers may be launched here.
-        """
+        """Prepare; without ``has_submitted_bots``, bots of strangers are not launched here."""
         self._home, self._slots, self._has_submitted_bots = home, slots, has_submitted_bots
         self._examples = tuple(_example(name) for name in example_bots())
         self._known: dict[StoredBot, PlayableBot | None] = {}
@@ -68,7 +62,6 @@ class MenuMaker:
         return PlayMenu(games=games, bots=(*self._examples, *submitted[:MAX_BOTS]), slots=self._slots)
 
     def _submitted(self) -> list[PlayableBot]:
-        """Return the latest version of each submitted bot."""
         latest = {bot.name: bot for bot in self._home.store.submitted_bots()}
         for bot in latest.values():
             if bot not in self._known:
@@ -151,10 +144,7 @@ class Host:
         """Prepare.
 
         Args:
-            matches: as they are stored.
-            commits: to where they are stored.
-            menu: what can be chosen.
-            slots: how many matches may be played at once.
+            commits: to where matches are stored.
             arguments: of each process, after its parent and before the number of its match.
             clock: monotonic seconds.
         """
@@ -193,7 +183,7 @@ class Host:
             self._running[number] = process
 
     def _write_menu(self) -> None:
-        """Write what can be chosen when it has changed, and now and then to say that somebody is here."""
+        """Write what can be chosen when it has changed, and now and then to report."""
         now = self._clock()
         is_due = now - self._menu_at >= MENU_SECONDS / 12
         if is_due:

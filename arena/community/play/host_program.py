@@ -32,11 +32,7 @@ _log = logging.getLogger("arena.community.play")
 
 
 def main(arguments: list[str]) -> int:
-    """Let people play until SIGTERM.
-
-    Args:
-        arguments: the process that started this one, the home, and how many may play at once.
-    """
+    """Let people play until SIGTERM; the arguments are the parent process, the home, and the number of slots."""
     parent, directory, slots = arguments
     note = TroubleNote(directory, "play")
 

@@ -1,6 +1,6 @@
 """One unrated match while somebody plays it: the rules, the bot, and what the person wants to do.
 
-It is played by the same referee as every match. When it is resumed, after an action was taken back or a process was
+The referee of every match plays it. When it is resumed, after an action was taken back or a process was
 killed, the actions so far are the opening of a new one, so bots need to know nothing of it.
 """
 
@@ -59,18 +59,10 @@ class Slot:
     """A match that is played on.
 
     Attributes:
-        busy_until: when what is done now has to be over, by the monotonic clock; None while the person is waited for.
+        busy_until: the deadline of the present step (monotonic); None during the person's turn.
     """
 
     def __init__(self, claim: MatchClaim, match: UnratedMatch, bots: BotRegistry, isolation: Isolation) -> None:
-        """Prepare.
-
-        Args:
-            claim: the right to play it on.
-            match: as it is stored.
-            bots: the submitted bots.
-            isolation: the level from ``choose_isolation``.
-        """
         self.busy_until: float | None = None
         self._claim, self._bots, self._isolation = claim, bots, isolation
         self._choices, self._digest = match.choices, match.bot_digest
@@ -103,7 +95,7 @@ class Slot:
             self._claim.end(MatchState.FAILED, OUR_FAILURE)
 
     def _is_busy(self) -> None:
-        """Say that what is done now is over within a time that is known."""
+        """Note that the present step ends within a time that is known."""
         seconds = self._control.per_action_seconds or 0.0
         turn_seconds = self._control.startup_seconds + wall_limit_seconds(seconds, on_cpu_clock=True)
         self.busy_until = time.monotonic() + RULES_SECONDS + turn_seconds + SPARE_SECONDS
@@ -153,7 +145,7 @@ class Slot:
         )
 
     def _observe(self, game: Game[Any], state: Any, actions: Sequence[Sequence[Any]]) -> None:
-        """Take note of a position, after the opening and after each action; write it while the bot thinks."""
+        """Note a position, after the opening and after each action; write it while the bot thinks."""
         self._rules, self._state = game, state
         self._actions += [Played(seat, action) for seat, action in actions[len(self._actions) :]]
         if game.seat_to_act(state) == 1 - self._person and len(self._actions) < MAX_PLIES:
@@ -164,7 +156,7 @@ class Slot:
         self._write(MatchState.OVER, record)
 
     def _add_seconds_and_notes(self, cpu_seconds: Sequence[float | None], notes: Sequence[Sequence[Any]]) -> None:
-        """Add what the bot computed for its actions, and noted, since the match was resumed."""
+        """Add the CPU times and notes of the bot's actions since the match was resumed."""
         for ply, note in notes:
             self._actions[ply] = self._actions[ply]._replace(note=note)
         for ply, seconds in enumerate(cpu_seconds):
@@ -206,7 +198,6 @@ class Slot:
     # what the person does
 
     def _ask(self, seat: int, request: Request) -> Any:
-        """Wait for a legal action of the person."""
         if self._pool.referee is not None:
             self._add_seconds_and_notes(self._pool.referee.live().cpu_seconds, self._pool.referee.notes)
         self._write(MatchState.PERSON)

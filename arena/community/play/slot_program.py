@@ -16,12 +16,7 @@ from arena.store.people.play_slots import CLAIM_SECONDS, MatchClaim
 
 
 def main(arguments: list[str]) -> None:
-    """Play a match on.
-
-    Args:
-        arguments: the process that started this one, the home, the isolation of the bot, and the number of
-            the match.
-    """
+    """Play a match on; the arguments are the parent process, the home, the bot's isolation, and the match's number."""
     parent, directory, isolation, number = arguments
     run_service(int(parent), 0, lambda: _play(directory, isolation, int(number)))
     end_now(0)

@@ -55,13 +55,10 @@ def places_on(
     """Return the places on a board.
 
     Args:
-        game: the rules.
-        state: the position.
-        board: as it is drawn; None if it is not.
+        board: None if it is not drawn.
         legal: what the person may play now.
         playable: what the seat to act may play, whoever that is.
         played: the last actions that led there.
-        names: of the seats.
         person: the seat of the person.
 
     Raises:
@@ -110,7 +107,6 @@ def _refusals(game: Game[Any], state: Any, squares: Iterable[Square], playable: 
 
 
 def _contents(shapes: Iterable[Sequence[Any]], names: Sequence[str], person: int) -> dict[Square, list[str]]:
-    """Return what is in each square, in words."""
     found: dict[Square, list[str]] = {}
     for kind, *values in shapes:
         said, x, y = "", values[0], values[1]
@@ -197,14 +193,7 @@ PERSON_NAME = "you"
 
 
 class Played(NamedTuple):
-    """An action of an unrated match.
-
-    Attributes:
-        seat: that acted.
-        action: as the rules know it.
-        seconds: that a bot computed for it; None for a person.
-        note: of a bot; None without one.
-    """
+    """An action of an unrated match; a person's has neither seconds nor a note."""
 
     seat: int
     action: Any
@@ -227,11 +216,8 @@ def view_of(
     Args:
         path: the name or dotted path of the game.
         game: its rules, checked.
-        state: the position.
-        actions: that led to it.
-        names: of the seats.
+        actions: that led to the position.
         person: the seat of the person.
-        time_control: the time rules.
         ended: the record of the match, once it is over.
 
     Raises:

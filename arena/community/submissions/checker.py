@@ -100,14 +100,7 @@ class Checker:
         uploads: UploadDirectory,
         is_alone: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Prepare.
-
-        Args:
-            home: where accepted bots go.
-            people: has the submissions.
-            uploads: what was handed in.
-            is_alone: returns whether no other checker is at work here.
-        """
+        """Prepare; ``is_alone`` returns whether no other checker is at work here."""
         self._home, self._people, self._uploads, self._is_alone = home, people, uploads, is_alone
 
     def check_next(self) -> bool:
@@ -127,7 +120,6 @@ class Checker:
         return True
 
     def _check_claimed(self, claim: Claim) -> None:
-        """Check a submission, and decide about it."""
         decided: tuple[SubmissionState, str] | None = None
         with _kept_up(claim, str(self._home.directory)) as report:
             try:
@@ -161,7 +153,6 @@ class Checker:
         return SubmissionState.REFUSED, _TOO_LONG
 
     def _was_listed(self, claim: Claim, bot: str | None) -> bool:
-        """Return whether a bot was listed after it was handed in."""
         listed = {bot.label: bot.submitted_at for bot in self._home.store.submitted_bots()}
         return bot is not None and listed.get(bot, "") >= claim.submission.created_at
 
@@ -211,11 +202,7 @@ class Checker:
         return SubmissionState.ACCEPTED, ""
 
     def _require_room(self, claim: Claim, bot: Bot) -> int:
-        """Return the size of the arena's copy of a bot.
-
-        Raises:
-            BotDefinitionError: if the copies of its author would be too large together.
-        """
+        """Return the size of the arena's copy of a bot, if the copies of its author stay within their bound."""
         size_bytes = sum(path.lstat().st_size for path in Path(bot.directory).rglob("*") if not path.is_dir())
         kept_bytes = self._people.submissions.copy_bytes(claim.submission.person)
         if kept_bytes + size_bytes > MAX_COPIES_BYTES:
@@ -226,14 +213,14 @@ class Checker:
         return size_bytes
 
     def _is_of_the_house(self, bot: Bot) -> bool:
-        """Return whether a bot's name, or one that looks like it, is that of a bot that no author has handed in."""
+        """Return whether a bot's name, or one that looks like it, is that of a bot that no author has submitted."""
         if self._people.submissions.owner(bot.name) is not None:
             return False
         names = {*example_bots(), *(stored.name for stored in self._home.store.submitted_bots())}
         return look_alike_key(bot.name) in map(look_alike_key, names)
 
     def _forget(self, claim: Claim, report: _Report) -> None:
-        """Take a bot out of the list again that this check has put there, and whose author has withdrawn it."""
+        """Unlist a bot that this check has listed, and whose author has withdrawn it."""
         one = self._people.submissions.find(claim.submission.number)
         if report.is_listed and report.bot is not None and one is not None and one.state is SubmissionState.WITHDRAWN:
             with contextlib.suppress(UsageError):

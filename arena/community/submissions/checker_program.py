@@ -1,7 +1,4 @@
-"""The program of the checker: a process that checks submissions until it is ended.
-
-It ends with the process that started it, also if that was killed, and when nothing waits.
-"""
+"""The program of the checker: checks submissions until nothing waits, or the process that started it has ended."""
 
 from __future__ import annotations
 
@@ -30,11 +27,7 @@ _log = logging.getLogger("arena.checker")
 
 
 def main(arguments: list[str]) -> int:
-    """Check submissions until SIGTERM.
-
-    Args:
-        arguments: the process that started this one, and the home.
-    """
+    """Check submissions until SIGTERM; the arguments are the process that started this one, and the home."""
     parent, directory = arguments
     note = TroubleNote(directory, "checker")
 

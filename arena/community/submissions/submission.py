@@ -27,10 +27,10 @@ class Submission:
     """The result of a submission.
 
     Attributes:
-        bot: the bot, as it runs from the arena's own copy.
+        bot: as it runs from the arena's own copy.
         is_old: whether it had been submitted before.
-        refusal: why it was refused; None if it was accepted.
-        stderr: what the bot wrote there in the match that failed.
+        refusal: why it was rejected; None if it was accepted.
+        stderr: of the bot in the match that failed.
         hint: how to fix it; empty if it was accepted.
     """
 
@@ -56,8 +56,8 @@ def submit(
         path: the bot, an archive with a bot, or ``arena:NAME``.
         listener: called with each step.
         external_games: games from outside the package that may be loaded when the bot claims them.
-        before_trial: called with the copied bot before it is tried out; it may raise UsageError.
-        before_listing: called with the bot when it has passed, before it is listed; it may raise UsageError.
+        before_trial: called with the copied bot before its first match; it may raise UsageError.
+        before_listing: called with the bot when it has passed; it may raise UsageError.
 
     Raises:
         UploadError: if an archive is not accepted.
@@ -86,7 +86,7 @@ def submit(
 
 
 def _try_out(bot: Bot, listener: Callable[[str], None], external_games: Sequence[str]) -> Submission | None:
-    """Play the matches; return the refusal, or None."""
+    """Play the matches; return the rejection, or None."""
     for name in dict.fromkeys(bot.games or GAMES):
         if name not in GAMES and name not in external_games:
             check_claimed_game(bot, name, "arena submit")

@@ -45,13 +45,7 @@ UNFINISHED_SECONDS = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What has come in whole.
-
-    Attributes:
-        name: of its file; no two uploads share one, so that either can be removed.
-        digest: SHA-256 of the bytes.
-        size_bytes: how many there are.
-    """
+    """An upload that has come in whole. No two uploads share a file, so that either can be removed."""
 
     name: str
     digest: str
@@ -62,12 +56,7 @@ class UploadDirectory:
     """A directory of uploads."""
 
     def __init__(self, directory: Path, why_not: Callable[[], str] = lambda: "") -> None:
-        """Prepare.
-
-        Args:
-            directory: where it is.
-            why_not: returns why nothing is taken here; "" if uploads are. Called when somebody wants to know.
-        """
+        """Prepare; ``why_not`` returns why nothing is taken here, "" if uploads are."""
         self._directory, self._why_not = directory, why_not
         self._receiving: list[int | None] = []  # whose uploads come in now
 
@@ -82,10 +71,7 @@ class UploadDirectory:
         return self._directory / name
 
     def receive(self, person: int | None = None) -> Receiving:
-        """Return what takes a new upload, piece by piece.
-
-        Args:
-            person: the number of whose it is; None for somebody who is no person of the site.
+        """Return what takes a new upload, piece by piece; without a person, it is of nobody who has an account.
 
         Raises:
             UsageError: if nothing is taken here, the person sends too many already, the directory can't be written, or
@@ -127,11 +113,7 @@ class UploadDirectory:
             yield path
 
     def remove_unfinished(self, prefix: str) -> None:
-        """Remove what a process has left that was killed long ago; another one may be at work.
-
-        Args:
-            prefix: ``RECEIVING`` or ``CHECKING``.
-        """
+        """Remove what a process has left that was killed long ago; ``prefix`` is ``RECEIVING`` or ``CHECKING``."""
         for path in self._directory.glob(f"{prefix}*"):
             with contextlib.suppress(OSError):
                 if time.time() - path.lstat().st_mtime > UNFINISHED_SECONDS:
@@ -157,12 +139,7 @@ class Receiving:
         self._path.unlink(missing_ok=True)
 
     def write(self, data: bytes) -> None:
-        """Take a piece.
-
-        Raises:
-            UploadError: if there is too much.
-            UsageError: if the disk is full.
-        """
+        """Take a piece; raise UploadError if there is too much, UsageError if the disk is full."""
         self._size_bytes += len(data)
         if self._size_bytes > MAX_UPLOAD_BYTES:
             raise UploadError(f"the upload is larger than {size_text(MAX_UPLOAD_BYTES)}")
@@ -173,12 +150,7 @@ class Receiving:
             raise _cannot_be_taken(error) from error
 
     def keep(self) -> Received:
-        """Keep what has come, for good.
-
-        Raises:
-            UploadError: if nothing has.
-            UsageError: if the disk is full.
-        """
+        """Keep what has come, for good; raise UploadError if nothing has, UsageError if the disk is full."""
         if not self._size_bytes:
             raise UploadError("the upload is empty")
         try:
@@ -202,13 +174,7 @@ def _cannot_be_taken(error: OSError) -> UsageError:
 
 
 def tell_owners(people: PeopleStore, home: Store, others: Iterable[Store] = ()) -> None:
-    """Make homes name whose the bots are, and forget the names of those who have left.
-
-    Args:
-        people: knows whose they are.
-        home: where accepted bots are listed.
-        others: further homes in which they play.
-    """
+    """Write the owners of bots into homes, without the names of those who have left."""
     listed = {bot.label: bot.digest for bot in home.submitted_bots()}
     known = home.owners().by_bot
     owned = []

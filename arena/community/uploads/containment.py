@@ -17,13 +17,7 @@ from arena.sandbox.isolation.sandbox_policy import Isolation
 
 @dataclass(frozen=True, slots=True)
 class Containment:
-    """Whether uploads of strangers can be contained.
-
-    Attributes:
-        is_enough: whether they can.
-        reason: why, in a sentence.
-        isolation: the isolation that they would have; None without any.
-    """
+    """Whether this machine contains uploads of strangers, why, and the isolation they would have (None without any)."""
 
     is_enough: bool
     reason: str
@@ -31,10 +25,10 @@ class Containment:
 
 
 def can_contain_uploads(wanted: str = "auto") -> Containment:
-    """Return whether strangers may hand in bots: only where files, network and the sum of memory are confined.
+    """Return whether strangers may submit bots: only where files, network and the sum of memory are confined.
 
     Args:
-        wanted: the isolation that bots would have, as for ``choose_isolation``.
+        wanted: as for ``choose_isolation``.
     """
     try:
         isolation = choose_isolation(wanted)
@@ -60,15 +54,7 @@ NO_CHECKER = "nothing is taken before the checker has begun its work: arena serv
 
 
 def note_containment(directory: str | os.PathLike[str], refusal: str) -> None:
-    """Keep why no uploads are checked here.
-
-    Args:
-        directory: the home.
-        refusal: a sentence; "" if uploads are checked.
-
-    Raises:
-        UsageError: if it can't be written.
-    """
+    """Note in a home why no uploads are checked here; "" if they are."""
     path = _path(directory)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

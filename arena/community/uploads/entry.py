@@ -23,9 +23,7 @@ class UnpackLimits:
     """How much may be in an upload, and how long unpacking it may take.
 
     Attributes:
-        upload_bytes: of the upload itself.
         entries: files and directories, with those that are only named in paths.
-        file_bytes: of each file.
         total_bytes: of all files together; of a compressed tar, of what it is compressed from.
         ratio: by how much the total may exceed the upload, beyond ``FREE_BYTES``.
         depth: directories inside each other.
@@ -58,12 +56,7 @@ class RefusedError(Exception):
 
 
 class Budget:
-    """Counts the bytes that come out of an upload.
-
-    Args:
-        limits: what may come out.
-        upload_bytes: the size of the upload.
-    """
+    """Counts the bytes that come out of an upload, whose size bounds them."""
 
     def __init__(self, limits: UnpackLimits, upload_bytes: int) -> None:
         self._limits = limits
@@ -147,12 +140,9 @@ def too_many_entries(limits: UnpackLimits) -> str:
 
 
 def split_path(name: bytes, limits: UnpackLimits, is_directory: bool = False) -> tuple[str, ...]:
-    """Return the names of a path.
+    """Return the names of a path; raise RefusedError if it is not accepted.
 
     A ``./`` at the beginning, as in archives of ``.``, and the slash after a directory are no names.
-
-    Raises:
-        RefusedError: if it is not accepted.
     """
     path = _as_text(name, limits)
     if path.startswith("/"):
@@ -189,7 +179,6 @@ def _as_text(name: bytes, limits: UnpackLimits) -> str:
 
 
 def _check_part(part: str, name: bytes, limits: UnpackLimits) -> None:
-    """Raise RefusedError unless this is accepted as the name of a file or directory."""
     if part in ("", ".", ".."):
         what = {"": "an empty name", ".": "'.' inside a path", "..": "'..' in a path"}[part]
         raise RefusedError(f"{shown(name)}: {what}; {_BELOW}")
@@ -219,10 +208,9 @@ class Entry:
 
     Attributes:
         name: its path, as it is stored.
-        is_directory: whether it is one.
-        size_bytes: what the archive says of its size, before it has been read.
-        is_executable: whether it may be executed; None if the archive does not say.
-        chunks: what it holds; to be read before the next entry.
+        size_bytes: as the archive claims, before it has been read.
+        is_executable: None if the archive does not say.
+        chunks: the content, to be read before the next entry.
     """
 
     name: bytes
@@ -249,7 +237,7 @@ def refuse_kind(name: bytes, what: str) -> RefusedError:
 def check_mode(name: bytes, mode: int, is_directory: bool) -> None:
     """Raise RefusedError for a mode that is not of a plain file or directory.
 
-    Directories that a group shares have the set-group-id bit, which does not come along.
+    Directories that a group shares have the set-group-id bit, which is dropped.
     """
     kind = stat.S_IFMT(mode)
     if kind in _KINDS:
@@ -275,11 +263,7 @@ PROGRAM_STARTS = (b"#!", b"\x7fELF")
 
 
 class TreeWriter:
-    """Writes the entries of one archive.
-
-    Attributes:
-        files: how many files it has written.
-    """
+    """Writes the entries of one archive, and counts the files."""
 
     def __init__(self, directory: Path, limits: UnpackLimits) -> None:
         self._directory = directory
@@ -289,12 +273,7 @@ class TreeWriter:
         self.files = 0
 
     def write(self, entry: Entry) -> None:
-        """Write an entry.
-
-        Raises:
-            RefusedError: if its name or its size is not accepted.
-            OSError: if it can't be written.
-        """
+        """Write an entry; raise RefusedError if its name or its size is not accepted, OSError if writing fails."""
         parts = self._names.add(entry.name, entry.is_directory)
         check_size(entry.name, entry.size_bytes, self._limits)
         self._make_directories(parts if entry.is_directory else parts[:-1])

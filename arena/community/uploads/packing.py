@@ -21,13 +21,7 @@ from arena.match.players.manifest import load_bot
 
 @dataclass(frozen=True, slots=True)
 class PackedBot:
-    """What is handed in.
-
-    Attributes:
-        file: at its beginning.
-        name: of the file, which says by its ending what it is.
-        size_bytes: how large it is.
-    """
+    """A file to submit, open at its beginning; the ending of its name tells its format."""
 
     file: BinaryIO
     name: str
@@ -36,13 +30,10 @@ class PackedBot:
 
 @contextlib.contextmanager
 def packed(path: str | os.PathLike[str]) -> Iterator[PackedBot]:
-    """Give a file or an archive as it is, and a bot's directory as an archive.
-
-    Args:
-        path: the bot, or ``arena:NAME``.
+    """Give a file or an archive as it is, and a bot's directory or ``arena:NAME`` as an archive.
 
     Raises:
-        BotDefinitionError: if there is no bot, or it has files that can't be handed in.
+        BotDefinitionError: if there is no bot, or it has files that can't be submitted.
     """
     place = Path(bot_path(path))
     if place.is_dir():

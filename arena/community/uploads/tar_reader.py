@@ -50,14 +50,7 @@ _UNUSED_PREFIXES = ("LIBARCHIVE.", "SCHILY.")
 
 
 class _Header(NamedTuple):
-    """A header block.
-
-    Attributes:
-        name: the path that it has room for.
-        mode: the permissions.
-        size_bytes: what follows.
-        kind: the type flag.
-    """
+    """A header block."""
 
     name: bytes
     mode: int
@@ -66,11 +59,7 @@ class _Header(NamedTuple):
 
 
 def tar_entries(file: UploadFile, compression: Compression | None, limits: UnpackLimits) -> Iterator[Entry]:
-    """Yield the entries of a tar.
-
-    Raises:
-        RefusedError: if it is not accepted, as soon as that is known.
-    """
+    """Yield the entries of a tar; raise RefusedError as soon as it is known not to be accepted."""
     stream = Stream(file, compression, Budget(limits, file.size_bytes))
     long_name, headers = b"", 0
     while (header := _next_header(stream)) is not None:

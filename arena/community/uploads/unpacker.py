@@ -27,12 +27,7 @@ MEMORY_BYTES = 160 * MEBIBYTE
 
 
 def unpack_below(descriptor: int, archive_format: ArchiveFormat, directory: Path, limits: UnpackLimits) -> None:
-    """Unpack an open archive into a directory that exists.
-
-    Raises:
-        RefusedError: if it is not accepted.
-        OSError: if it can't be written.
-    """
+    """Unpack an open archive into a directory that exists; raise RefusedError or OSError."""
     from arena.community.uploads.tar_reader import tar_entries
     from arena.community.uploads.zip_reader import zip_entries
 

@@ -53,13 +53,7 @@ _SPARE_BYTES = 16 * MEBIBYTE
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """What was handed in, unpacked.
-
-    Attributes:
-        bot: the bot's directory, or its only file.
-        entries: how many files and directories there are.
-        size_bytes: of all files together.
-    """
+    """An unpacked upload; ``bot`` is its directory, or its only file."""
 
     bot: Path
     entries: int
@@ -68,12 +62,7 @@ class Unpacked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """What the process says.
-
-    Attributes:
-        refused: why the upload is not accepted; empty if it is.
-        failed: why the machine could not unpack it; empty if it could.
-    """
+    """The answer of the process: why the upload is rejected, or why the machine could not unpack it; "" if not so."""
 
     refused: str = ""
     failed: str = ""
@@ -90,10 +79,9 @@ def unpack(
     """Unpack an archive, or take a single file, into a new directory.
 
     Args:
-        upload: what was handed in; nobody may change it meanwhile.
-        into: a directory that does not exist yet; nothing is left of it if the upload is refused.
-        limits: how much may be in it.
-        name: what its author calls it; by default the name of the file.
+        upload: nobody may change it meanwhile.
+        into: a directory that does not exist yet; nothing is left of it if the upload is rejected.
+        name: by its author; by default the name of the file.
         isolation: of the process that unpacks; by default the best of this machine.
 
     Raises:
@@ -145,7 +133,6 @@ def _removed_on_error(into: Path) -> Iterator[None]:
 
 
 def _take_file(descriptor: int, into: Path, name: str, limits: UnpackLimits) -> Unpacked:
-    """Copy an upload that is a single program."""
     if len(split_path(name.encode(errors="surrogateescape"), limits)) != 1:
         raise RefusedError("a path; expected the name of a file")
     size_bytes = os.fstat(descriptor).st_size
@@ -205,7 +192,6 @@ def _process_limits(limits: UnpackLimits) -> Limits:
 
 
 def _wait(process: Subprocess, limits: UnpackLimits) -> _Answer:
-    """Return what the process answers, in time and within its limits."""
     line = b""
     deadline = time.monotonic() + limits.wall_seconds
     while not line.endswith(b"\n") and len(line) <= MAX_ANSWER_BYTES:
@@ -263,7 +249,6 @@ def _find_bot(tree: Path) -> Path:
 
 
 def _visible(text: str) -> str:
-    """Return a text that a stranger may have made, as it may stand in a sentence."""
     return "".join(letter if is_visible(letter) else "�" for letter in text[:MAX_SENTENCE_CHARACTERS])
 
 
@@ -280,10 +265,6 @@ def opened_bot(
     path: str | os.PathLike[str], listener: Callable[[str], None] = lambda text: None
 ) -> Iterator[str | os.PathLike[str]]:
     """Give the path of a bot: the same one, or for an archive that of the bot in it, which is removed at the end.
-
-    Args:
-        path: a bot, in any form, or an archive.
-        listener: called with a sentence about what was unpacked.
 
     Raises:
         UploadError: if an archive is not accepted.

@@ -19,22 +19,14 @@ CHUNK_BYTES = 64 * 1024
 
 
 class UploadFile:
-    """An open file, which nobody changes while it is read.
-
-    Attributes:
-        size_bytes: how large it is.
-    """
+    """An open file, which nobody changes while it is read."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self.size_bytes = os.fstat(descriptor).st_size
 
     def read_at(self, offset: int, count: int) -> bytes:
-        """Return this number of bytes from a place.
-
-        Raises:
-            RefusedError: if the file ends before.
-        """
+        """Return this number of bytes from a place; raise RefusedError if the file ends before."""
         data = b""
         while len(data) < count and (more := os.pread(self._descriptor, count - len(data), offset + len(data))):
             data += more
@@ -51,13 +43,7 @@ XZ_MEMORY_BYTES = 80 * MEBIBYTE
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """A way to compress a tar.
-
-    Attributes:
-        name: as it stands in a sentence.
-        start: the bytes that it begins with.
-        open: makes an object that decompresses, as those of bz2 and lzma do.
-    """
+    """A way to compress a tar; ``open`` makes a decompressor with the interface of those of bz2 and lzma."""
 
     name: str
     start: bytes
@@ -166,13 +152,7 @@ _START_BYTES = 262
 
 @dataclass(frozen=True, slots=True)
 class ArchiveFormat:
-    """A format of archives.
-
-    Attributes:
-        name: as it stands in a sentence.
-        suffixes: what the name of an upload ends with.
-        compression: of a tar that is compressed.
-    """
+    """A format of archives, by the endings of their names."""
 
     name: str
     suffixes: tuple[str, ...]

@@ -58,15 +58,9 @@ class ZipEntry:
     """An entry as the directory has it.
 
     Attributes:
-        name: its path.
         flags: its general purpose bits.
-        method: how it is compressed.
-        crc: the CRC-32 of what it holds.
-        packed_bytes: its compressed size.
-        size_bytes: its size.
         mode: its Unix mode; 0 if the writer knew none.
         attributes: those of Windows.
-        offset: where it begins.
     """
 
     name: bytes
@@ -177,7 +171,6 @@ def _check_how(name: bytes, version: int, flags: int, method: int) -> None:
 
 
 def _check_extra(name: bytes, extra: bytes) -> dict[int, bytes]:
-    """Return the extra fields of an entry by their numbers."""
     fields: dict[int, bytes] = {}
     place = 0
     while len(extra) - place >= 4:
@@ -193,11 +186,7 @@ def _check_extra(name: bytes, extra: bytes) -> dict[int, bytes]:
 
 
 def _data_place(file: UploadFile, entry: ZipEntry, following: int) -> int:
-    """Return where the data of an entry begins; what is there must agree with the directory and end at the next entry.
-
-    Raises:
-        RefusedError: if it does not.
-    """
+    """Return where the data of an entry begins; it must agree with the directory and end at the next entry."""
     place: int = entry.offset + _LOCAL.size
     if place > following:
         raise RefusedError(f"{shown(entry.name)}: it overlaps with what follows; expected entries behind each other")
@@ -231,7 +220,7 @@ def _data_place(file: UploadFile, entry: ZipEntry, following: int) -> int:
 
 
 def _zip64_sizes(name: bytes, fields: dict[int, bytes]) -> tuple[int, int]:
-    """Return the compressed size and the size from an extra field, where writers that don't know them yet make room."""
+    """Return the compressed size and the size from an extra field, which writers reserve when they don't know them."""
     field = fields.get(_ZIP64_FIELD, b"")
     if len(field) != 16:
         raise RefusedError(f"{shown(name)}: an entry in the manner of zip64; {_NO_ZIP64}")
@@ -257,11 +246,7 @@ _WINDOWS_DIRECTORY, _WINDOWS_DEVICE, _WINDOWS_LINK = 0x10, 0x40, 0x400
 
 
 def zip_entries(file: UploadFile, limits: UnpackLimits) -> Iterator[Entry]:
-    """Yield the entries of a zip.
-
-    Raises:
-        RefusedError: if it is not accepted, as far as that can be known before anything is inflated.
-    """
+    """Yield the entries of a zip; raise RefusedError before anything is inflated if that shows already."""
     budget = Budget(limits, file.size_bytes)
     entries = read_directory(file, limits)
     names = EntryNames(limits)
