@@ -16,9 +16,8 @@ from arena.base.errors import GameError, IllegalActionError, OptionError, Unknow
 from arena.games.coprimality import Coprimality
 from arena.games.differences import Differences
 from arena.games.drawing import Drawing, board, hexagon, text_drawing
-from arena.games.game import Game, refuse_when_over
+from arena.games.game import ChoiceOption, Game, IntOption, Option, refuse_when_over
 from arena.games.multiplication import Multiplication
-from arena.games.options import ChoiceOption, IntOption, Option
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
 from arena.games.space import Space, all_squares, board_space, one_hot

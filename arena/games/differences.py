@@ -22,8 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from arena.games.drawing import Drawing
-from arena.games.game import refuse_when_over
-from arena.games.options import ChoiceOption, Option
+from arena.games.game import ChoiceOption, Option, refuse_when_over
 from arena.games.permutation import (
     Heights,
     PermutationGame,

@@ -23,8 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from arena.base.errors import IllegalActionError, OptionError
 from arena.games.drawing import Drawing, Shape
-from arena.games.game import refuse_when_over
-from arena.games.options import IntOption, Option
+from arena.games.game import IntOption, Option, refuse_when_over
 from arena.games.permutation import (
     MAX_SIZE,
     Heights,

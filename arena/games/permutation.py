@@ -13,8 +13,7 @@ from typing import Any
 
 from arena.base.errors import IllegalActionError
 from arena.games.drawing import Drawing, Shape, board
-from arena.games.game import Game, StateT
-from arena.games.options import IntOption
+from arena.games.game import Game, IntOption, StateT
 from arena.games.squares import (
     Square,
     as_square,

@@ -25,8 +25,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from arena.base.errors import IllegalActionError
 from arena.games.drawing import Drawing
-from arena.games.game import refuse_when_over
-from arena.games.options import ChoiceOption, Option
+from arena.games.game import ChoiceOption, Option, refuse_when_over
 from arena.games.permutation import (
     Heights,
     PermutationGame,

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 from arena.base.errors import UsageError
 from arena.botkit import Clock, MatchInfo, run
 from arena.games import GAMES, Game, find_game
-from arena.games.options import IntOption
+from arena.games.game import IntOption
 from arena.interop.spaces import GameSpace, rewards, space_of
 
 try:

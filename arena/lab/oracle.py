@@ -10,10 +10,9 @@ from typing import Any
 from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
 from arena.games.kernels.loading import has_solver, is_built
-from arena.lab.solving.kernel_tables import KernelValues
+from arena.lab.solving.kernel_tables import FEW_STATES, KernelValues
 from arena.lab.solving.limits import Limits, count_states
 from arena.lab.solving.proofs import proof_of
-from arena.lab.solving.saved_tables import FEW_STATES
 from arena.lab.solving.search import Search
 from arena.lab.solving.tables import Table
 from arena.lab.solving.worth import HIGHEST, LOWEST, Known, Worth, ranks_follow_scores, value_of, worth_between

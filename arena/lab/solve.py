@@ -11,10 +11,10 @@ from arena.games.game import Game
 from arena.games.kernels.loading import has_solver, is_built, solver_of
 from arena.games.kernels.solver import parts_of
 from arena.lab.shares import ShareOracle
+from arena.lab.solving.kernel_tables import FEW_STATES
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state, count_states, states_text
 from arena.lab.solving.positions import up_to_symmetry
 from arena.lab.solving.proofs import Proof, proof_of
-from arena.lab.solving.saved_tables import FEW_STATES
 from arena.lab.solving.search import actions_and_states, search_solution
 from arena.lab.solving.solution import By, Plan, Solution, plan_of
 from arena.lab.solving.state_graph import Retrograde, StateGraph, explore

@@ -4,7 +4,7 @@ import pytest
 
 from arena.base.errors import OptionError, UnknownNameError, UsageError
 from arena.games import GAMES, make_game
-from arena.games.options import IntOption
+from arena.games.game import IntOption
 
 REFUSED = [
     ("plusminus", {"size": 1}, "size = 1: expected a whole number from 2 to 100"),

@@ -6,7 +6,7 @@ import pytest
 
 from arena.base.errors import KernelError, UsageError
 from arena.games import make_game
-from arena.lab.explore import Explorer, PlayedMatch, Results, first_of_each_state
+from arena.lab.openings import Explorer, PlayedMatch, Results, first_of_each_state
 from arena.lab.oracle import Oracle
 from arena.lab.solving import solution as reach
 from arena.lab.solving.limits import Limits
@@ -74,7 +74,7 @@ def test_a_short_tree_says_how_many_are_left_out():
 
 
 def test_a_tree_that_is_too_large_and_a_game_for_three_are_refused(monkeypatch):
-    monkeypatch.setattr("arena.lab.explore.MAX_LINES", 12)
+    monkeypatch.setattr("arena.lab.openings.MAX_LINES", 12)
     with pytest.raises(UsageError, match="--plies 2: the tree has more than 12 lines; expected fewer plies"):
         tree(2)
     with pytest.raises(UsageError, match="players = 3: only a game for two"):
@@ -82,7 +82,7 @@ def test_a_tree_that_is_too_large_and_a_game_for_three_are_refused(monkeypatch):
 
 
 def test_a_tree_that_is_too_large_is_refused_before_anything_is_solved(monkeypatch):
-    monkeypatch.setattr("arena.lab.explore.MAX_LINES", 12)
+    monkeypatch.setattr("arena.lab.openings.MAX_LINES", 12)
     monkeypatch.setattr(Oracle, "actions", lambda *_: pytest.fail("asked"))
     with pytest.raises(UsageError, match="more than 12 lines"):
         tree(2)

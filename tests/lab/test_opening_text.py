@@ -11,8 +11,8 @@ from arena.base.errors import KernelError
 from arena.games import make_game
 from arena.games.kernels import slips
 from arena.games.kernels.playouts import PlayoutMargin
-from arena.lab import opening_worth
-from arena.lab.opening_worth import OpeningBalance, judged_margins, judged_sentence, opening_balance, opening_sentence
+from arena.lab import openings as lab_openings
+from arena.lab.openings import OpeningBalance, judged_margins, judged_sentence, opening_balance, opening_sentence
 from arena.lab.oracle import Oracle
 from arena.lab.solving.worth import Outcome
 from arena.tournament.openings import openings
@@ -24,7 +24,7 @@ FOUR = GameChoice(game="differences", options={"size": 4}, players=2)
 @pytest.fixture(autouse=True)
 def without_kernels(monkeypatch):
     monkeypatch.setattr(slips, "load", lambda name: KernelError("none in this test"))
-    monkeypatch.setattr(opening_worth, "is_built", lambda game: False)
+    monkeypatch.setattr(lab_openings, "is_built", lambda game: False)
 
 
 @pytest.mark.slow(only=("multiplication-options0-5-6",))
@@ -87,8 +87,8 @@ def test_what_playouts_say_has_its_error_and_is_not_taken_for_best_play():
 def test_without_a_kernel_or_time_playouts_are_not_made(monkeypatch):
     game = make_game("multiplication", size=11)
     assert judged_margins(game, [((1, 1),)], math.inf) == []
-    monkeypatch.setattr(opening_worth, "is_built", lambda game: True)
-    monkeypatch.setattr(opening_worth, "playout_margin", lambda *_: pytest.fail("asked"))
+    monkeypatch.setattr(lab_openings, "is_built", lambda game: True)
+    monkeypatch.setattr(lab_openings, "playout_margin", lambda *_: pytest.fail("asked"))
     assert judged_margins(game, [((1, 1),)], time.monotonic()) == []
-    monkeypatch.setattr(opening_worth, "playout_margin", lambda _game, opening, seed: (opening, seed))
+    monkeypatch.setattr(lab_openings, "playout_margin", lambda _game, opening, seed: (opening, seed))
     assert judged_margins(game, "ab", math.inf) == [("a", 0), ("b", 1)]

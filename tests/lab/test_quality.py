@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from arena.games import make_game
-from arena.lab.measures import play_measures, value_measures
+from arena.lab.measures import formulas
 from arena.lab.measures.answers import Comparison, answers_of, variation_sentences
 from arena.lab.measures.exact_values import BestPlay, NoValuesError, exact_values, opening_balance
 from arena.lab.measures.measure import Cluster, Kind, Measure, Row, Unit, exactly, share_of
@@ -239,17 +239,14 @@ def test_matches_are_decided_where_their_value_stays():
     values = exact_values(game, PATH, Limits())
     first = simple_strategies(game)["random"]
     matches = [simulate(game, [first, first], Random(seed), lambda: None) for seed in range(60)]
-    rows = {
-        row.name: row.estimate
-        for row in value_measures.decided([value_measures.valued(one, values) for one in matches])
-    }
+    rows = {row.name: row.estimate for row in formulas.decided([formulas.valued(one, values) for one in matches])}
     # Seat 1 wins from the beginning, unless its last action, the second of two, gives it away.
     won = sum(one.ranks[1] == 1 for one in matches)
     assert rows["decided before it begins"].value == pytest.approx(won / 60)
     assert rows["part of a match before it is decided"].value == pytest.approx(1 - won / 60)
-    (comebacks,) = value_measures.comebacks([value_measures.valued(one, values) for one in matches])
+    (comebacks,) = formulas.comebacks([formulas.valued(one, values) for one in matches])
     assert comebacks.estimate.value == pytest.approx(1 - won / 60)  # seat 0 had lost before it began
-    leads = {row.name: row.estimate for row in play_measures.visible_leads(matches, game.scores)}
+    leads = {row.name: row.estimate for row in formulas.visible_leads(matches, game.scores)}
     assert leads["changes of the visible lead"].value == 0  # the first lead is that of the end
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.lab.measures.formulas import draws_and_margins, first_seat, length_and_branching
 from arena.lab.measures.measure import (
     Cluster,
     Estimate,
@@ -22,7 +23,6 @@ from arena.lab.measures.measure import (
     mean_of,
     share_of,
 )
-from arena.lab.measures.play_measures import draws_and_margins, first_seat, length_and_branching
 from arena.lab.measures.skill_ladder import RandomStrategy
 from tests.lab.quality_games import UNEQUAL, played_at_random, table_game
 

@@ -13,7 +13,7 @@ from arena.base.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT, Bot, MatchRecor
 from arena.botkit.selfplay import DEFAULT_PLY_LIMIT as OF_SELF_PLAY
 from arena.cli.terminal.options import ply_limit_option
 from arena.games import GAMES, make_game
-from arena.games.options import IntOption
+from arena.games.game import IntOption
 from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.match.replay import ReplayError, check_record

@@ -16,7 +16,7 @@ from arena.cli.terminal.common import line_width, match_of, open_home, print_jso
 from arena.cli.terminal.options import MAX_COUNT, WholeNumber, json_option, options_option, within_option
 
 if TYPE_CHECKING:
-    from arena.lab.matches.analysing import AnalysedAction, Analysis
+    from arena.lab.matches.annotating import AnalysedAction, Analysis
     from arena.lab.shares import StateShares
     from arena.lab.solving.limits import Limits
     from arena.lab.solving.positions import Position
@@ -139,7 +139,7 @@ def analyse(
 
     With three and more seats, each action has what every seat gets after it, as in arena lab solve, and no mark.
     """
-    from arena.lab.matches.analysing import analyse as analysed
+    from arena.lab.matches.annotating import analyse as analysed
     from arena.lab.oracle import PREPARE_SECONDS, Oracle
     from arena.lab.solving.limits import Limits, free_memory_bytes
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from arena.games import Game
-    from arena.lab.explore import ExploredLine, PlayedMatch
+    from arena.lab.openings import ExploredLine, PlayedMatch
     from arena.store.home import ArenaHome
 
 COLUMNS = [
@@ -85,7 +85,7 @@ def explore(
     """
     from arena.games import GAMES, make_game, parse_options
     from arena.games.checked_game import checked_game
-    from arena.lab.explore import Explorer
+    from arena.lab.openings import Explorer
     from arena.lab.solving.limits import free_memory_bytes
     from arena.lab.solving.solution import why_beyond_reach
 
@@ -127,7 +127,7 @@ def _played(
     Raises:
         UsageError: if it has not played it, or with others.
     """
-    from arena.lab.explore import PlayedMatch
+    from arena.lab.openings import PlayedMatch
 
     stored = home.store.tournament(tournament)
     own = [choice for choice in stored.definition.games if choice.game == game]
@@ -185,7 +185,7 @@ def _show(rules: Game[Any], lines: Sequence[ExploredLine], top: int, matches: in
 
 def _rows(rules: Game[Any], lines: Sequence[ExploredLine], top: int) -> Iterator[dict[str, Any]]:
     """Yield rows: the first actions of each state, and then how many there are besides."""
-    from arena.lab.explore import first_of_each_state
+    from arena.lab.openings import first_of_each_state
 
     for one, left_out in first_of_each_state(lines, top):
         indent = "  " * (len(one.actions) - 1)

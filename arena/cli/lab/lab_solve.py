@@ -120,8 +120,8 @@ def _solved(
     rules: Game[Any], path: str, within_seconds: float | None, by: By | None, is_saved: bool, is_quiet: bool
 ) -> Solution:
     from arena.lab.solve import Solver
+    from arena.lab.solving.kernel_tables import saved_path
     from arena.lab.solving.limits import Limits, free_memory_bytes
-    from arena.lab.solving.saved_tables import saved_path
 
     if is_saved and rules.players != 2:
         raise UsageError(f"players = {rules.players}: only tables of games for two can be saved")
@@ -153,8 +153,8 @@ def _saved_by_kernel(rules: Game[Any], path: str, limits: Limits, is_quiet: bool
     from dataclasses import replace
 
     from arena.lab.solve import Solver
+    from arena.lab.solving.kernel_tables import make_kernel_table, plan_of_kernel_table
     from arena.lab.solving.limits import memory_text, states_text
-    from arena.lab.solving.saved_tables import make_kernel_table, plan_of_kernel_table
     from arena.lab.solving.solution import By
 
     plan = plan_of_kernel_table(rules, path)
@@ -174,7 +174,7 @@ def _saved_by_kernel(rules: Game[Any], path: str, limits: Limits, is_quiet: bool
 
 def _saved_table(rules: Game[Any], path: str) -> Table | None:
     """Return the table that was saved for a game with its options, if there is one; say why one is refused."""
-    from arena.lab.solving.saved_tables import saved_table
+    from arena.lab.solving.kernel_tables import saved_table
     from arena.lab.solving.tables import TableError
 
     try:

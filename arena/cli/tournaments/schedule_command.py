@@ -216,7 +216,7 @@ def _opening_sentences(definition: Definition, counts: _Counts, within_seconds: 
     from arena.base.enums import OpeningChoice
     from arena.games import GAMES, make_game
     from arena.games.checked_game import checked_game
-    from arena.lab.opening_worth import judged_margins, judged_sentence, opening_balance, opening_sentence
+    from arena.lab.openings import judged_margins, judged_sentence, opening_balance, opening_sentence
     from arena.tournament.opening_information import is_judged_by_playouts
 
     own = [

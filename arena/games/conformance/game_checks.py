@@ -11,8 +11,7 @@ from arena.base.errors import OptionError, UsageError
 from arena.games import make_game
 from arena.games.conformance.calls import guarded
 from arena.games.conformance.finding import MistakeError, problem_of, shown
-from arena.games.game import Game
-from arena.games.options import ChoiceOption, IntOption, Option
+from arena.games.game import ChoiceOption, Game, IntOption, Option
 
 NO_VALUES: tuple[Any, ...] = (None, True, 1.5, "", "nonsense", (), [1])
 """What no option accepts, unless it is one of its choices."""

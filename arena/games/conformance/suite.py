@@ -16,8 +16,7 @@ from arena.games.conformance.calls import CALL_SECONDS, guarded, time_limits
 from arena.games.conformance.exploration import Exploration
 from arena.games.conformance.finding import Finding, MistakeError, unexaminable
 from arena.games.conformance.position import Line
-from arena.games.game import Game
-from arena.games.options import IntOption, Option
+from arena.games.game import Game, IntOption, Option
 
 # A game with one option changed: each whole number at its lowest and highest, each choice, and three players.
 

@@ -13,9 +13,8 @@ from arena.games.game import Game
 from arena.lab.measures.measure import Cluster, Estimate, Row, Unit, exactly, share_of
 from arena.lab.measures.simulation import pick
 from arena.lab.oracle import Oracle
-from arena.lab.solving.kernel_tables import has_all_values
+from arena.lab.solving.kernel_tables import FEW_STATES, has_all_values
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state, count_states, states_text
-from arena.lab.solving.saved_tables import FEW_STATES
 from arena.lab.solving.state_graph import Retrograde, explore
 from arena.lab.solving.worth import Known, Outcome, Worth, worth_between
 

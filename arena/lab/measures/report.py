@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.games.game import Game
-from arena.lab.measures import play_measures, value_measures
+from arena.lab.measures import formulas
 from arena.lab.measures.measure import Estimate, Measure, Row
 from arena.lab.measures.simulation import SimulatedMatch
 from arena.lab.measures.survey import Findings, Plan, Survey
@@ -66,25 +66,25 @@ def measures_of(found: Findings) -> tuple[Measure, ...]:
     """Return the eleven measures of what was played and solved."""
     game = found.game
     rows: dict[str, tuple[Row, ...]] = {
-        "value": value_measures.value_by_size(found.solutions),
-        "first_seat": play_measures.first_seat(found.played, game.players),
-        "draws_and_margins": play_measures.draws_and_margins(found.played),
+        "value": formulas.value_by_size(found.solutions),
+        "first_seat": formulas.first_seat(found.played, game.players),
+        "draws_and_margins": formulas.draws_and_margins(found.played),
         "openings": tuple(found.openings),
-        "choice": value_measures.choice(found.valued),
-        "decided": value_measures.decided(found.valued),
+        "choice": formulas.choice(found.valued),
+        "decided": formulas.decided(found.valued),
         "comebacks": (
-            *value_measures.comebacks(found.valued),
-            *play_measures.visible_leads(_strongest_search(found), game.scores),
+            *formulas.comebacks(found.valued),
+            *formulas.visible_leads(_strongest_search(found), game.scores),
         ),
-        "depth": play_measures.depth(found.steps, found.doublings),
-        "simple": play_measures.simple_results(found.simple),
+        "depth": formulas.depth(found.steps, found.doublings),
+        "simple": formulas.simple_results(found.simple),
         "first_actions": (
-            *(value_measures.first_action_values(found.first_values) if found.first_values else ()),
-            *play_measures.first_action_variety(found.first_actions),
+            *(formulas.first_action_values(found.first_values) if found.first_values else ()),
+            *formulas.first_action_variety(found.first_actions),
         ),
         "length": (
-            *play_measures.length_and_branching(_weakest_and_strongest(found)),
-            *play_measures.kingmaking(found.kingmaking),
+            *formulas.length_and_branching(_weakest_and_strongest(found)),
+            *formulas.kingmaking(found.kingmaking),
         ),
     }
     return tuple(

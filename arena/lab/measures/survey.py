@@ -12,6 +12,7 @@ from arena.base.seeds import derived_seed
 from arena.games import GAMES, make_game
 from arena.games.game import Game
 from arena.lab.measures.exact_values import MAX_PLIES, ExactValues, NoValuesError, Value, exact_values, opening_balance
+from arena.lab.measures.formulas import ValuedMatch, valued
 from arena.lab.measures.measure import Row
 from arena.lab.measures.simulation import SimulatedMatch, decides_among_others
 from arena.lab.measures.skill_ladder import (
@@ -24,7 +25,6 @@ from arena.lab.measures.skill_ladder import (
     simple_strategies,
     strengths_of,
 )
-from arena.lab.measures.value_measures import ValuedMatch, valued
 from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state
 from arena.lab.solving.positions import representatives, up_to_symmetry

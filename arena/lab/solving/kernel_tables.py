@@ -1,4 +1,4 @@
-"""Tables that kernels make, and the values they give for any state of a game for two."""
+"""Tables that kernels make, in memory and in files, and the values that they give for any state of a game for two."""
 
 from __future__ import annotations
 
@@ -18,8 +18,17 @@ from arena.games.kernels.build import sources_digest
 from arena.games.kernels.loading import has_solver, solver_of
 from arena.games.kernels.solver import KernelSolver, TablePlan, parts_of
 from arena.games.plusminus import Plusminus
-from arena.lab.solving.limits import Limits, TimeIsUpError, states_text
-from arena.lab.solving.tables import Header, MappedTable, TableError, rules_version, table_path, write_table
+from arena.lab.solving.limits import Limits, TimeIsUpError, count_states, states_text
+from arena.lab.solving.tables import (
+    Header,
+    MappedTable,
+    Table,
+    TableError,
+    TableFile,
+    rules_version,
+    table_path,
+    write_table,
+)
 from arena.lab.solving.worth import OUTCOME_UNIT, PARTS, value_of
 
 # Tables that kernels make: the values of all states that can follow from a root, in memory or in a file.
@@ -287,3 +296,48 @@ class KernelValues:
             self._too_slow.add(root)
             return None
         return KernelTable(kernel, values)
+
+
+# The table that is kept for a game with its options: its kernel's, or one by the rules in Python.
+
+FEW_STATES = 20_000
+"""Of so few, a table by the rules in Python is done before a kernel would be built."""
+
+
+def saved_table(game: Game[Any], path: str) -> Table | None:
+    """Return the table that was saved, if any; TableError if it is invalid."""
+    try:
+        if has_solver(game) and kernel_table_path(game).exists():
+            return KernelTableFile(game, kernel_table_path(game))
+    except (FileNotFoundError, KernelError):
+        pass
+    try:
+        return TableFile(game, path, table_path(game, path))
+    except FileNotFoundError:
+        return None
+
+
+def saved_path(game: Game[Any], path: str) -> Path:
+    """Return the file of the table that was saved."""
+    by_kernel = kernel_table_path(game) if has_solver(game) else None
+    return by_kernel if by_kernel is not None and by_kernel.exists() else table_path(game, path)
+
+
+def plan_of_kernel_table(game: Game[Any], path: str) -> TablePlan | None:
+    """Return what the table takes, if the kernel is to make it."""
+    states = count_states(game, path) if has_solver(game) else 0
+    return kernel_table_plan(game) if states is None or states > FEW_STATES else None
+
+
+def make_kernel_table(game: Game[Any], limits: Limits) -> tuple[Path, Table]:
+    """Save the table of a game's kernel; return its file, and the table in it.
+
+    Raises:
+        KernelError: if there is no memory or no lock.
+        TableError: if it can't be written.
+        TimeIsUpError: at the deadline.
+        TooLargeError: if it takes more memory than it may.
+    """
+    file = kernel_table_path(game)
+    save_kernel_table(game, file, limits)
+    return file, KernelTableFile(game, file)

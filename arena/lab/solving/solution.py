@@ -13,10 +13,9 @@ from arena.games.game import Game
 from arena.games.kernels.loading import has_solver, solver_of
 from arena.games.kernels.slips import least_states
 from arena.games.plusminus import Plusminus
-from arena.lab.solving.kernel_tables import MAX_TABLE_BYTES
+from arena.lab.solving.kernel_tables import FEW_STATES, MAX_TABLE_BYTES
 from arena.lab.solving.limits import bytes_per_state, count_states, memory_text, states_text
 from arena.lab.solving.proofs import proof_of
-from arena.lab.solving.saved_tables import FEW_STATES
 from arena.lab.solving.state_graph import TIE_RULE, Shares
 from arena.lab.solving.worth import Known, Worth
 

@@ -11,7 +11,7 @@ from arena.base.errors import BotError, LateError, OptionError, UsageError
 from arena.base.records import Bot, Limits, MatchRecord, MatchSpec, TimeControl
 from arena.games import Game, find_game, make_game
 from arena.games.conformance.suite import variants
-from arena.games.options import IntOption
+from arena.games.game import IntOption
 from arena.match.players.player import Player, Request, ScriptedPlayer
 from arena.match.players.process_player import ProcessPlayer
 from arena.match.referee import Referee
