@@ -1,4 +1,4 @@
-"""What a slow bot costs the others on a ladder that is kept going: python -m benchmarks.ladder_shares
+"""What a slow bot costs the others on a supervised ladder: python -m benchmarks.ladder_shares
 
 The matches are simulated, on a clock of their own: each takes as long as its bots say, and the better bot wins more
 often. Everything else is the real thing: director, ladder, ratings, store, and who sits out.

@@ -133,7 +133,7 @@ COMMANDS = {
         OPEN, "arena.cli.site.people_command:people_command", "Add people, change their roles, close accounts."
     ),
     "ladder": CommandEntry(
-        OPEN, "arena.cli.site.ladder_command:ladder_command", "Pause, drain and resume ladders that are kept going."
+        OPEN, "arena.cli.site.ladder_command:ladder_command", "Pause, drain and resume supervised ladders."
     ),
     "contest": CommandEntry(
         OPEN, "arena.cli.site.contest_command:contest_command", "Announce contests, reveal their results, cancel them."

@@ -44,7 +44,7 @@ class Order(Enum):
 
 
 class RunControl:
-    """What whoever keeps a tournament going asks of a run. Subclasses override ``order``.
+    """What whoever supervises a tournament asks of a run. Subclasses override ``order``.
 
     Attributes:
         turns: who sits out rounds of a ladder, kept from run to run; None if the results alone say who is paired.

@@ -154,7 +154,7 @@ class VoidRests:
         return self.in_row >= RUN_VOIDS
 
 
-# Who sits out rounds of a ladder that is kept going: slow bots for a while, and those whose matches are void.
+# Who sits out rounds of a supervised ladder: slow bots for a while, and those whose matches are void.
 #
 # A run without this pairs by results alone, so that the same results give the same schedule; with it, by the clock too.
 
@@ -177,8 +177,8 @@ class Turns:
     """Who sits out rounds, in one program; it may see several runs.
 
     Attributes:
-        away: who plays nothing, also none of the matches that are scheduled; whoever keeps the ladder going says who.
-        said: the bytes that bots have said in records, until whoever keeps the ladder going has counted them.
+        away: who plays nothing, also none of the matches that are scheduled; whoever supervises the ladder says who.
+        said: the bytes that bots have said in records, until whoever supervises the ladder has counted them.
     """
 
     def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:

@@ -173,7 +173,7 @@ class People:
 
 
 def _say(store):
-    """Say what two tournaments that are kept going do; at a time at which it is never long ago."""
+    """Say what two supervised tournaments do; at a time at which it is never long ago."""
     sitting_out = (
         SittingOut(bot=f"{LONG}@1", reason="its matches take 50 times as long as those of others", seconds=90),
     )

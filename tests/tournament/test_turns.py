@@ -1,4 +1,4 @@
-"""Who sits out rounds of a ladder that is kept going: slow bots for a while, and whoever is behind void matches."""
+"""Who sits out rounds of a supervised ladder: slow bots for a while, and whoever is behind void matches."""
 
 import numpy as np
 import pytest

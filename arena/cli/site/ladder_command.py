@@ -56,7 +56,7 @@ def ladder_command(context: click.Context) -> None:
 @ladder_command.command("list")
 @format_options
 def list_ladders(table_format: str = "text") -> None:
-    """List the ladders that are kept going, and what each is doing."""
+    """List the supervised ladders, and what each is doing."""
     with opened_people() as people:
         rows = []
         for report in people.directors.reports(LADDER):

@@ -26,7 +26,7 @@ from arena.community.contests.contest_places import has_work
 from arena.community.contests.played_contest import PlayedContest
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, phase_of
-from arena.tournament.directors.kept import Leaving
+from arena.tournament.directors.supervised_run import Leaving
 
 PAUSE_SECONDS = 1.0
 LEAVING_SECONDS = 4.0
@@ -46,14 +46,14 @@ def main(arguments: list[str]) -> int:
     def direct() -> None:
         processes = _Processes(directory)
         try:
-            keep_trying(lambda: _keep_going(directory, processes, note), _log, "contests can't be played now", note)
+            keep_trying(lambda: _supervise(directory, processes, note), _log, "contests can't be played now", note)
         finally:
             processes.close()
 
     return run_service(int(parent), NICENESS, direct)
 
 
-def _keep_going(directory: str, processes: _Processes, note: TroubleNote) -> None:
+def _supervise(directory: str, processes: _Processes, note: TroubleNote) -> None:
     _remove_what_is_left(directory)
     with open_people(directory) as people:
         idleness, is_busy = Idleness(), True

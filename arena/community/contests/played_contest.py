@@ -18,7 +18,7 @@ from arena.community.contests.stages import ContestBots, chosen, definition_of, 
 from arena.store.home import ArenaHome
 from arena.store.people.contest import ContestStage, StageRules, StoredContest
 from arena.store.people.people_store import PeopleStore
-from arena.tournament.directors.kept import Leaving
+from arena.tournament.directors.supervised_run import Leaving
 from arena.tournament.run import RunControl
 
 WAIT_SECONDS = 1.0

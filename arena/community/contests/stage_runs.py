@@ -16,7 +16,7 @@ from arena.store.people.contests import Contests
 from arena.store.people.directing import DirectorState, Wish
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.director import run_tournament
-from arena.tournament.directors.kept import KeptTournament, Leaving
+from arena.tournament.directors.supervised_run import Leaving, SupervisedRun
 from arena.tournament.executors.worker_start import available_cores
 from arena.tournament.run import Order, Refresh, RunControl
 
@@ -105,30 +105,30 @@ class StageRuns:
     def play(self, stored: StoredContest, definition: Definition, refresh: Refresh | None = None) -> bool:
         """Play a tournament as far as is wanted, and return whether it is complete."""
         place, home = self._homes.of(stored)
-        kept = self._kept(definition.name, home)
-        wish = kept.wish
+        supervised = self._supervised(definition.name, home)
+        wish = supervised.wish
         if wish is Wish.PAUSE:
-            kept.say(DirectorState.PAUSED)
+            supervised.say(DirectorState.PAUSED)
             return False
         if wish is Wish.DRAIN and self._drained == definition.name:
-            kept.say(DirectorState.DRAINED)
+            supervised.say(DirectorState.DRAINED)
             return False
         if place is ContestHome.PUBLIC and (other := told_by(stored, self._people.contests)):
             raise UsageError(f"it waits until the results of the contest {other} are revealed, which it would tell")
-        kept.begin()
+        supervised.begin()
         progress = run_tournament(
             definition,
             home.store,
             workers=max(1, len(available_cores()) - 1),
             log_path=home.log_path(definition.name),
             executor=self._executor,
-            listener=kept.listen,
+            listener=supervised.listen,
             refresh=refresh,
-            control=StageControl(stored, self._people.contests, place, (*self._controls, kept)),
+            control=StageControl(stored, self._people.contests, place, (*self._controls, supervised)),
         )
         self._drained = definition.name if wish is Wish.DRAIN else ""
         is_stuck = not progress.is_complete and not progress.is_stopped
-        kept.say(DirectorState.RESTING if is_stuck else DirectorState.IDLE)
+        supervised.say(DirectorState.RESTING if is_stuck else DirectorState.IDLE)
         return progress.is_complete
 
     def has_requests(self, stored: StoredContest) -> bool:
@@ -139,7 +139,7 @@ class StageRuns:
         """Do what was asked of its tournaments."""
         _, home = self._homes.of(stored)
         for name in stored.contest.tournaments:
-            self._kept(name, home).carry_out_requests()
+            self._supervised(name, home).carry_out_requests()
 
-    def _kept(self, tournament: str, home: ArenaHome) -> KeptTournament:
-        return KeptTournament(tournament, PROGRAM, home, self._people, self._leaving)
+    def _supervised(self, tournament: str, home: ArenaHome) -> SupervisedRun:
+        return SupervisedRun(tournament, PROGRAM, home, self._people, self._leaving)

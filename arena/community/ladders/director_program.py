@@ -11,12 +11,12 @@ import sys
 
 from arena.base.errors import UsageError
 from arena.base.programs.service_program import Idleness, TroubleNote, end_now, keep_trying, run_service
-from arena.community.ladders.kept_ladder import LOOK_SECONDS, KeptLadder
 from arena.community.ladders.open_ladder import OpenLadder
+from arena.community.ladders.supervised_ladder import LOOK_SECONDS, SupervisedLadder
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import LADDER, DirectorState
 from arena.store.results.commit_signal import Commits
-from arena.tournament.directors.kept import KeptTournament, Leaving
+from arena.tournament.directors.supervised_run import Leaving, SupervisedRun
 
 NICENESS = 2
 """The site comes first."""
@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
     def direct() -> None:
         leaving.on_sigterm()
         keep_trying(
-            lambda: _keep_going(directory, path, leaving, note),
+            lambda: _supervise(directory, path, leaving, note),
             _log,
             f"{path} can't be played now",
             note,
@@ -46,18 +46,18 @@ def main(arguments: list[str]) -> int:
     return 0 if leaving.is_asked else code
 
 
-def _keep_going(directory: str, path: str, leaving: Leaving, note: TroubleNote) -> None:
+def _supervise(directory: str, path: str, leaving: Leaving, note: TroubleNote) -> None:
     with (
         ArenaHome(directory) as home,
         open_people(directory) as people,
         contextlib.closing(Commits([home.store.commit_signal(), people.commit_signal()], LOOK_SECONDS)) as commits,
     ):
         ladder = OpenLadder(path, home)
-        kept = KeptTournament(ladder.name, LADDER, home, people, leaving)
+        supervised = SupervisedRun(ladder.name, LADDER, home, people, leaving)
         try:
-            KeptLadder(ladder, kept, home, note.clear).keep_going(leaving, commits, Idleness())
+            SupervisedLadder(ladder, supervised, home, note.clear).supervise(leaving, commits, Idleness())
         except UsageError as error:
-            kept.say(DirectorState.UNABLE, f"{error}")
+            supervised.say(DirectorState.UNABLE, f"{error}")
             raise
 
 

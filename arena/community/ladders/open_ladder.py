@@ -20,7 +20,7 @@ from arena.store.people.rates import MAX_DAILY_BYTES
 from arena.store.people.resting_bots import Rest
 from arena.store.results.values import StoredBot
 from arena.tournament.definition import load_definition
-from arena.tournament.directors.kept import KeptTournament
+from arena.tournament.directors.supervised_run import SupervisedRun
 from arena.tournament.formats.table import format_class
 from arena.tournament.run import Order, RunControl
 
@@ -117,10 +117,10 @@ class RestingBots(RunControl):
     The ladder's director calls ``look`` before a run, and ``enter`` when entrants come while it lasts.
     """
 
-    def __init__(self, kept: KeptTournament) -> None:
+    def __init__(self, supervised: SupervisedRun) -> None:
         """Prepare; what ``kept`` orders holds, too."""
-        self._kept = kept
-        self.turns = kept.turns
+        self._supervised = supervised
+        self.turns = supervised.turns
         self._bots: dict[str, tuple[str, ...]] = {}
         self._rests: list[Rest] | None = None
         self._asked_at = self._counted_at = float("-inf")
@@ -128,50 +128,50 @@ class RestingBots(RunControl):
 
     def look(self, bots: Iterable[Bot]) -> bool:
         """Keep resting bots of the ladder away, also of those given before; return whether others rest than before."""
-        before, self._kept.turns.away = self._kept.turns.away, frozenset()
+        before, self._supervised.turns.away = self._supervised.turns.away, frozenset()
         self.enter(bots)
-        return self._kept.turns.away != before
+        return self._supervised.turns.away != before
 
     def enter(self, bots: Iterable[Bot]) -> None:
         """Keep those away, too, who have come and rest."""
         self._bots |= {bot.label: bot.games for bot in bots}
         self._asked_at = self._counted_at = float("-inf")
-        self._kept.turns.away |= self._away() | self._beyond_quota()
-        self._kept.remark = self._remark()
+        self._supervised.turns.away |= self._away() | self._beyond_quota()
+        self._supervised.remark = self._remark()
 
     def order(self) -> Order:
         """Return what the run is to do: what somebody plays who rests is not recorded."""
-        away, before = self._away(), self._kept.turns.away
+        away, before = self._away(), self._supervised.turns.away
         if not away <= before:
             return Order.ABANDON
-        return Order.STOP if away | self._beyond_quota() != before else self._kept.order()
+        return Order.STOP if away | self._beyond_quota() != before else self._supervised.order()
 
     def _beyond_quota(self) -> frozenset[str]:
         """Count what bots wrote since the last look; return the bots of authors over their quota of today."""
         if time.monotonic() - self._counted_at >= ASK_SECONDS:
-            quota, turns = self._kept.people.record_quota, self._kept.turns
+            quota, turns = self._supervised.people.record_quota, self._supervised.turns
             try:
                 if turns.said:
                     quota.add(turns.said)
                     turns.said.clear()
                 self._suspended = quota.beyond(self._bots)
             except DatabaseError as error:
-                _log.warning("%s: quotas can't be read: %s", self._kept.tournament, error)
+                _log.warning("%s: quotas can't be read: %s", self._supervised.tournament, error)
             self._counted_at = time.monotonic()
         return self._suspended
 
     def _away(self) -> frozenset[str]:
         if time.monotonic() - self._asked_at >= ASK_SECONDS:
             try:
-                self._rests, self._asked_at = self._kept.people.contests.rests(), time.monotonic()
+                self._rests, self._asked_at = self._supervised.people.contests.rests(), time.monotonic()
             except DatabaseError as error:
                 if self._rests is None:
                     raise
-                _log.warning("%s: who rests can't be read: %s", self._kept.tournament, error)
+                _log.warning("%s: who rests can't be read: %s", self._supervised.tournament, error)
         return frozenset(label for rest in self._rests or () for label in self._resting(rest))
 
     def _resting(self, rest: Rest) -> list[str]:
-        now = self._kept.people.contests.now()
+        now = self._supervised.people.contests.now()
         return [label for label, games in self._bots.items() if rest.holds(label.rpartition("@")[0], games, now)]
 
     def _remark(self) -> str:

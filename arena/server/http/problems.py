@@ -26,7 +26,7 @@ from arena.base.text import shortened_text
 from arena.site.frame.model import Model
 
 MAX_SENTENCE_CHARACTERS = 1000
-SAY_AGAIN_SECONDS = 60.0
+REPORT_AGAIN_SECONDS = 60.0
 
 _log = logging.getLogger("arena.server.http")
 
@@ -153,7 +153,7 @@ class AwayLog:
     def note(self, error: Exception) -> None:
         """Take an error; of a database it is logged, and the same again after a minute."""
         sentence = str(error)
-        is_new = sentence != self._said or self._now() - self._said_at >= SAY_AGAIN_SECONDS
+        is_new = sentence != self._said or self._now() - self._said_at >= REPORT_AGAIN_SECONDS
         if isinstance(error, DatabaseError | NoHomeError) and is_new:
             self._said, self._said_at = sentence, self._now()
             _log.error("%s", sentence)

@@ -18,12 +18,12 @@ from arena.server.http.problems import bad_address
 from arena.server.operating.troubles import public_sentence, troubles
 from arena.server.operations.directing_model import (
     DirectingPage,
-    KeptTournament,
     LaddersPage,
     PartsPage,
     PartTrouble,
     RequestLine,
     SittingOutLine,
+    SupervisedRunStatus,
 )
 from arena.server.operations.grades import has_hidden
 from arena.store.people.contest import StoredContest
@@ -116,7 +116,7 @@ def show_directing(visit: Visit) -> DirectingPage:
     name = visit.fields.tournament
     report = visit.people.directors.report(name)
     if report is None:
-        raise bad_address(f"No program of this site keeps a tournament {name!r:.80} going.", 404)
+        raise bad_address(f"No service of this site supervises a tournament {name!r:.80}.", 404)
     contest = next((one for one in visit.people.contests.all() if name in one.contest.tournaments), None)
     is_hidden = contest is not None and has_hidden(visit, contest)
     found = _tournament(visit, name, contest if is_hidden else None)
@@ -218,11 +218,11 @@ def _done(sent: Reasoned, sentence: str) -> Done:
     return Done(to=directing_address(sent.tournament), sentence=sentence)
 
 
-def _kept(visit: Visit, report: DirectorReport) -> KeptTournament:
+def _kept(visit: Visit, report: DirectorReport) -> SupervisedRunStatus:
     people, is_operator = visit.people, Permission.MANAGE_PEOPLE in visit.actor.permissions
     wished = people.directors.wish(report.tournament)
     figures = report.figures
-    return KeptTournament(
+    return SupervisedRunStatus(
         tournament=report.tournament,
         state=report.state,
         is_silent=people.directors.is_silent(report),
@@ -288,7 +288,7 @@ OPERATIONS = (
     Operation(
         method="GET",
         path="/ladders",
-        summary="The ladders that are kept going, and what each is doing.",
+        summary="The supervised ladders, and what each is doing.",
         who=Who.ANYBODY,
         handler=show_ladders,
         model=LaddersPage,
@@ -298,7 +298,7 @@ OPERATIONS = (
     Operation(
         method="GET",
         path=PAGE,
-        summary="A tournament that is kept going, and what was asked of it.",
+        summary="A supervised tournament, and what was asked of it.",
         who=Permission.DIRECT,
         handler=show_directing,
         fields=Directed,

@@ -16,7 +16,7 @@ class SittingOutLine(Model):
     seconds: float | None
 
 
-class KeptTournament(Model):
+class SupervisedRunStatus(Model):
     """A supervised tournament.
 
     Attributes:
@@ -70,7 +70,7 @@ class PartsPage(Model):
 class LaddersPage(Model):
     """The ladders of the site, by name, and what each is doing."""
 
-    ladders: tuple[KeptTournament, ...]
+    ladders: tuple[SupervisedRunStatus, ...]
     may_direct: bool
 
 
@@ -100,7 +100,7 @@ class DirectingPage(Model):
         is_hidden: whether only directors see its results.
     """
 
-    kept: KeptTournament
+    kept: SupervisedRunStatus
     program: str
     requests: tuple[RequestLine, ...]
     entrants: tuple[str, ...]

@@ -17,11 +17,11 @@ from arena.store.results.columns import Integer, Member, OptionalInteger, Option
 # Times are UTC, as ISO 8601 to the second.
 
 LADDER = "ladder"
-"""The kind of programs that keep ladders going."""
+"""The kind of programs that supervise ladders."""
 
 
 class Wish(StrEnum):
-    """What a director wants to become of a tournament that is kept going."""
+    """What a director wants to become of a supervised tournament."""
 
     PLAY = "play"
     PAUSE = "pause"
@@ -43,7 +43,7 @@ UNDECIDED = (RequestState.WAITING, RequestState.BEGUN)
 
 
 class DirectorState(StrEnum):
-    """What a program that keeps a tournament going is doing."""
+    """What a program that supervises a tournament is doing."""
 
     PLAYING = "playing"
     IDLE = "idle"

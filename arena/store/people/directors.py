@@ -85,7 +85,7 @@ class Requests:
         waiting = select(func.count()).where(requests.c.tournament == tournament, requests.c.state.in_(UNDECIDED))
 
         def add(connection: Connection) -> TournamentRequest:
-            lock_kept(connection, tournament)
+            lock_supervised_run(connection, tournament)
             if (connection.execute(waiting).scalar() or 0) >= MAX_WAITING:
                 raise UsageError(f"{MAX_WAITING} requests about tournament {tournament!r} wait already")
             about = f"{subject} in {tournament}" if subject else tournament
@@ -139,12 +139,12 @@ def _changed(number: int, values: dict[str, Any]) -> Update:
     return requests.update().where(requests.c.id == number, requests.c.state.in_(UNDECIDED)).values(values)
 
 
-def lock_kept(connection: Connection, tournament: str) -> None:
+def lock_supervised_run(connection: Connection, tournament: str) -> None:
     """Let one transaction at a time change the desired state of a tournament; UsageError if it is no supervised run."""
     own = reports.c.tournament == tournament
     lock = reports.update().where(own).values(tournament=tournament).returning(reports.c.tournament)
     if connection.execute(lock).one_or_none() is None:
-        raise UsageError(f"tournament {shortened_text(tournament)!r}: no program of this site keeps it going")
+        raise UsageError(f"tournament {shortened_text(tournament)!r}: no program of this site supervises it")
 
 
 def _request_of(row: Row[Any]) -> TournamentRequest:
@@ -194,7 +194,7 @@ class Directors:
         values = {"wish": wish, "since": self._clock.text(), "by": by, "reason": reason}
 
         def want(connection: Connection) -> None:
-            lock_kept(connection, tournament)
+            lock_supervised_run(connection, tournament)
             before = connection.execute(select(wishes.c.wish).where(own)).scalar()
             if (before or Wish.PLAY) == wish:
                 raise UsageError(f"tournament {tournament!r} {_STATES[wish]}; nothing was changed")

@@ -204,7 +204,7 @@ def test_sigterm_ends_it_wherever_it_comes():
 
 TERMINATED_AT_AN_INSTANT = """
 import os, signal, sys
-from arena.tournament.directors.kept import Leaving
+from arena.tournament.directors.supervised_run import Leaving
 from arena.base.programs.service_program import run_service
 
 def work():

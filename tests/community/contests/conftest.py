@@ -1,7 +1,7 @@
 import pytest
 
 from arena.community.contests import stage_runs as stage_control
-from arena.tournament.directors import kept
+from arena.tournament.directors import supervised_run
 from tests.community.contests.world import World
 from tests.store.people.conftest import FakeClock
 
@@ -17,4 +17,4 @@ def world(tmp_path):
 def asks_always(monkeypatch):
     """A run asks before every match what has become of its contest."""
     monkeypatch.setattr(stage_control, "ASK_SECONDS", 0.0)
-    monkeypatch.setattr(kept, "ASK_SECONDS", 0.0)
+    monkeypatch.setattr(supervised_run, "ASK_SECONDS", 0.0)

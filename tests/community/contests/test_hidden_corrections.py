@@ -11,7 +11,7 @@ from arena.community.contests.visibility import ContestHome
 from arena.match.players.manifest import load_bot
 from arena.store.people.contest import ContestStage
 from arena.store.people.directing import DirectorState, RequestState
-from arena.tournament.directors.kept import Leaving
+from arena.tournament.directors.supervised_run import Leaving
 from tests.community.contests.samples import SEALED
 from tests.community.contests.world import DEADLINE
 from tests.tournament.test_control import Scripted

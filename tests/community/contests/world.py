@@ -14,7 +14,7 @@ from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission import SubmissionState
 from arena.store.people.values import Role
-from arena.tournament.directors.kept import Leaving
+from arena.tournament.directors.supervised_run import Leaving
 from arena.tournament.run import Order, RunControl
 from tests.community.contests.samples import contest_of
 

@@ -6,12 +6,12 @@ from functools import partial
 import pytest
 
 from arena.base.errors import UsageError
-from arena.community.ladders import kept_ladder
 from arena.community.ladders import open_ladder as resting
+from arena.community.ladders import supervised_ladder
 from arena.store.people import rates as record_quota
 from arena.store.people.directing import Wish
 from arena.tournament.director import run_tournament
-from arena.tournament.directors import kept as directing
+from arena.tournament.directors import supervised_run as directing
 from tests.community.contests.world import World
 from tests.community.ladders.test_resting import ladder_of
 from tests.store.people.conftest import FakeClock
@@ -25,7 +25,7 @@ def world(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "ASK_SECONDS", 0.0)
     for module in (record_quota, resting):
         monkeypatch.setattr(module, "MAX_DAILY_BYTES", 100)
-    monkeypatch.setattr(kept_ladder, "run_tournament", partial(run_tournament, executor="in-process"))
+    monkeypatch.setattr(supervised_ladder, "run_tournament", partial(run_tournament, executor="in-process"))
     made = World(tmp_path, FakeClock())
     yield made
     made.close()

@@ -5,15 +5,15 @@ from functools import partial
 
 import pytest
 
-from arena.community.ladders import kept_ladder
 from arena.community.ladders import open_ladder as resting
-from arena.community.ladders.kept_ladder import KeptLadder
+from arena.community.ladders import supervised_ladder
 from arena.community.ladders.open_ladder import OpenLadder
+from arena.community.ladders.supervised_ladder import SupervisedLadder
 from arena.server.operating.troubles import troubles
 from arena.store.people.directing import DirectorState, Wish
 from arena.tournament.director import run_tournament
-from arena.tournament.directors import kept as directing
-from arena.tournament.directors.kept import KeptTournament, Leaving
+from arena.tournament.directors import supervised_run as directing
+from arena.tournament.directors.supervised_run import Leaving, SupervisedRun
 from tests.community.contests.samples import SEALED
 from tests.community.contests.world import FREEZE, OPENS, World
 from tests.community.ladders.conftest import LADDER
@@ -26,7 +26,7 @@ RESTS = "bots that can enter the contest spring rest until its results are revea
 def world(tmp_path, monkeypatch):
     for module in (resting, directing):
         monkeypatch.setattr(module, "ASK_SECONDS", 0.0)
-    monkeypatch.setattr(kept_ladder, "run_tournament", partial(run_tournament, executor="in-process"))
+    monkeypatch.setattr(supervised_ladder, "run_tournament", partial(run_tournament, executor="in-process"))
     made = World(tmp_path, FakeClock())
     yield made
     made.close()
@@ -42,8 +42,8 @@ def unplayed(world):
 
 def ladder_of(world, file, listen, wanted="0.1"):
     file.write_text(LADDER.replace("matches = 6", f"margin_95 = {wanted}").replace("size = 4", "size = 3"))
-    kept = KeptTournament("open", "ladder", world.home, world.people, Leaving())
-    return KeptLadder(OpenLadder(file, world.home), kept, world.home, listen)
+    supervised = SupervisedRun("open", "ladder", world.home, world.people, Leaving())
+    return SupervisedLadder(OpenLadder(file, world.home), supervised, world.home, listen)
 
 
 @pytest.mark.slow(sample=True)
@@ -60,7 +60,7 @@ def test_they_rest_from_the_freeze_on_until_the_results_are_revealed(world, file
         assert count < 40
         if count == 11:
             world.people.contests.set_revealed(world.contest())
-        is_asked = ladder._kept.wish is Wish.PAUSE
+        is_asked = ladder._supervised.wish is Wish.PAUSE
         if not is_asked and "adabot@2" in played(world) and not unplayed(world) & put_off:
             world.people.directors.want("open", Wish.PAUSE, reason="Enough.", by="dora")
 

@@ -139,7 +139,7 @@ async def test_a_killed_program_is_seen(kept):
     assert "does not run" in (await kept.client().get("/ladders")).text
 
 
-async def test_a_page_of_a_tournament_that_nobody_keeps_going_is_not_there(kept):
+async def test_a_page_of_a_tournament_that_nobody_supervises_is_not_there(kept):
     assert (await kept.browser("dora").get("/tournaments/other/direct")).status_code == 404
 
 

@@ -1,4 +1,4 @@
-"""How a program waits that keeps a tournament going: it wakes when it is to end, and not before its time."""
+"""How a program waits that supervises a tournament: it wakes when it is to end, and not before its time."""
 
 import os
 import signal
@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from arena.tournament.directors import kept as module
-from arena.tournament.directors.kept import Leaving
+from arena.tournament.directors import supervised_run as module
+from arena.tournament.directors.supervised_run import Leaving
 
 LONG_SECONDS = 1_000_000.0
 

@@ -9,8 +9,8 @@ from arena.store.people.directing import DirectorState, RequestState, Wish
 from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.directors.kept import KeptTournament, Leaving, _listed
 from arena.tournament.directors.requested import carry_out_requests
+from arena.tournament.directors.supervised_run import Leaving, SupervisedRun, _listed
 from arena.tournament.run import Order
 from arena.tournament.turns import SitsOut
 from tests.store.people.conftest import FakeClock
@@ -116,44 +116,44 @@ def clock():
 
 
 @pytest.fixture
-def kept(home, people, clock):
-    return KeptTournament("t", "contest", home, people, Leaving(), clock)
+def supervised(home, people, clock):
+    return SupervisedRun("t", "contest", home, people, Leaving(), clock)
 
 
 @pytest.mark.parametrize(("wish", "order"), [(Wish.PAUSE, Order.STOP), (Wish.DRAIN, Order.DRAIN)])
-def test_a_run_is_ordered_what_is_wanted_within_a_second(kept, people, clock, wish, order):
-    assert kept.order() is Order.PLAY
+def test_a_run_is_ordered_what_is_wanted_within_a_second(supervised, people, clock, wish, order):
+    assert supervised.order() is Order.PLAY
     people.directors.want("t", wish, reason="Because.", by="dora")
     clock.seconds += 1
-    assert kept.order() is order
+    assert supervised.order() is order
     people.directors.want("t", Wish.PLAY, reason="Because.", by="dora")
     clock.seconds += 1
-    assert kept.order() is Order.PLAY
+    assert supervised.order() is Order.PLAY
 
 
-def test_a_run_stops_for_a_request_and_continues_when_it_is_done(kept, people, clock):
+def test_a_run_stops_for_a_request_and_continues_when_it_is_done(supervised, people, clock):
     ask(people, "void", numbers=[1])
-    assert kept.order() is Order.STOP
-    assert kept.carry_out_requests() == 1
+    assert supervised.order() is Order.STOP
+    assert supervised.carry_out_requests() == 1
     clock.seconds += 1
-    assert kept.order() is Order.PLAY
+    assert supervised.order() is Order.PLAY
 
 
 def test_a_program_that_is_to_end_stops_its_run(home, people):
     leaving = Leaving()
-    kept = KeptTournament("t", "contest", home, people, leaving)
-    assert kept.order() is Order.PLAY
+    supervised = SupervisedRun("t", "contest", home, people, leaving)
+    assert supervised.order() is Order.PLAY
     leaving.is_asked = True
-    assert kept.order() is Order.STOP
+    assert supervised.order() is Order.STOP
 
 
-def test_what_is_wanted_is_asked_for_at_most_twice_a_second(kept, people, clock, monkeypatch):
+def test_what_is_wanted_is_asked_for_at_most_twice_a_second(supervised, people, clock, monkeypatch):
     asked = []
     found = people.requests.next
     monkeypatch.setattr(people.requests, "next", lambda name: (asked.append(name), found(name))[1])
     for _ in range(100):
         clock.seconds += 0.01
-        kept.order()
+        supervised.order()
     assert 2 <= len(asked) <= 3
 
 

@@ -1,4 +1,4 @@
-"""A ladder that is kept going, as its program does it: paused, drained, resumed, corrected."""
+"""A supervised ladder, as its program does it: paused, drained, resumed, corrected."""
 
 import logging
 import os
@@ -14,13 +14,13 @@ import pytest
 from arena.base.enums import CorrectionKind
 from arena.base.programs.service_program import TroubleNote, keep_trying
 from arena.community.ladders import director_program
-from arena.community.ladders.kept_ladder import KeptLadder
 from arena.community.ladders.open_ladder import OpenLadder
+from arena.community.ladders.supervised_ladder import SupervisedLadder
 from arena.server.operating.troubles import troubles
 from arena.store.home import open_people
 from arena.store.people.directing import DirectorState, RequestState, Wish
 from arena.tournament.corrections.corrected_tournament import void_matches
-from arena.tournament.directors.kept import KeptTournament, Leaving
+from arena.tournament.directors.supervised_run import Leaving, SupervisedRun
 from tests.community.ladders.conftest import LADDER
 
 DEADLINE_SECONDS = 60.0
@@ -35,9 +35,9 @@ def people(home):
 
 
 @pytest.fixture
-def kept(home, people, file):
+def supervised(home, people, file):
     ladder = OpenLadder(file, home)
-    return KeptLadder(ladder, KeptTournament("open", "ladder", home, people, Leaving()), home)
+    return SupervisedLadder(ladder, SupervisedRun("open", "ladder", home, people, Leaving()), home)
 
 
 def want(people, wish):
@@ -53,19 +53,19 @@ def recorded(home):
     return found.recorded if found is not None else 0
 
 
-def test_it_ends_when_nothing_but_a_change_would_help(kept, people, home):
+def test_it_ends_when_nothing_but_a_change_would_help(supervised, people, home):
     commits = SimpleNamespace(are_new=lambda: True)
-    kept.keep_going(Leaving(), commits, SimpleNamespace(is_over=lambda is_busy: not is_busy))
+    supervised.supervise(Leaving(), commits, SimpleNamespace(is_over=lambda is_busy: not is_busy))
     assert (recorded(home), state(people)) == (6, DirectorState.IDLE)
     want(people, Wish.PAUSE)
-    kept.keep_going(Leaving(), commits, SimpleNamespace(is_over=lambda is_busy: not is_busy))
+    supervised.supervise(Leaving(), commits, SimpleNamespace(is_over=lambda is_busy: not is_busy))
     assert state(people) is DirectorState.PAUSED
 
 
-def test_it_plays_while_there_is_something_to_learn_and_then_waits(kept, people, home):
-    assert kept.step() == 0.0
+def test_it_plays_while_there_is_something_to_learn_and_then_waits(supervised, people, home):
+    assert supervised.step() == 0.0
     assert recorded(home) == 6
-    assert kept.step() > 0
+    assert supervised.step() > 0
     assert state(people) is DirectorState.IDLE
     report = people.directors.report("open").figures
     assert (report.recorded, report.scheduled, report.playing) == (6, 6, 0)
@@ -80,7 +80,7 @@ def test_files_that_differ_from_what_was_recorded_are_a_trouble_that_names_them(
     seen = []
 
     def work():
-        director_program._keep_going(str(home.directory), str(file), leaving, note)
+        director_program._supervise(str(home.directory), str(file), leaving, note)
 
     def see(_):
         seen.extend(troubles(home.directory, people))
@@ -98,15 +98,17 @@ def test_files_that_differ_from_what_was_recorded_are_a_trouble_that_names_them(
 
 def test_that_it_goes_on_is_noted_while_it_plays(home, people, file):
     noted = []
-    kept = KeptTournament("open", "ladder", home, people, Leaving())
-    KeptLadder(OpenLadder(file, home), kept, home, lambda: noted.append(recorded(home))).step()
+    supervised = SupervisedRun("open", "ladder", home, people, Leaving())
+    SupervisedLadder(OpenLadder(file, home), supervised, home, lambda: noted.append(recorded(home))).step()
     assert noted[0] == 0
 
 
-def test_a_paused_ladder_plays_nothing_also_after_a_restart_and_continues_when_it_is_resumed(kept, people, home, file):
+def test_a_paused_ladder_plays_nothing_also_after_a_restart_and_continues_when_it_is_resumed(
+    supervised, people, home, file
+):
     want(people, Wish.PAUSE)
-    again = KeptLadder(OpenLadder(file, home), KeptTournament("open", "ladder", home, people, Leaving()), home)
-    for one in (kept, again):
+    again = SupervisedLadder(OpenLadder(file, home), SupervisedRun("open", "ladder", home, people, Leaving()), home)
+    for one in (supervised, again):
         for _ in range(3):
             assert one.step() > 0
     assert state(people) is DirectorState.PAUSED
@@ -117,24 +119,24 @@ def test_a_paused_ladder_plays_nothing_also_after_a_restart_and_continues_when_i
 
 
 @pytest.mark.slow
-def test_a_drained_ladder_finishes_the_round_that_is_scheduled(kept, people, home):
+def test_a_drained_ladder_finishes_the_round_that_is_scheduled(supervised, people, home):
     """Its first round is scheduled when it begins: two bots, in both seat orders."""
     want(people, Wish.DRAIN)
-    kept.step()
+    supervised.step()
     assert recorded(home) == 2
-    assert kept.step() > 0
+    assert supervised.step() > 0
     assert state(people) is DirectorState.DRAINED
     want(people, Wish.PLAY)
-    kept.step()
+    supervised.step()
     assert recorded(home) == 6
 
 
 @pytest.mark.slow
-def test_a_match_is_played_again_when_a_director_asks_for_it(kept, people, home):
-    kept.step()
+def test_a_match_is_played_again_when_a_director_asks_for_it(supervised, people, home):
+    supervised.step()
     before = {record.match: record.started_at for record in home.store.records("open")}
     people.requests.add("open", "void", {"numbers": [2]}, subject="", reason="The power went.", by="dora")
-    kept.step()
+    supervised.step()
     after = {record.match: record.started_at for record in home.store.records("open")}
     assert [match for match in after if after[match] != before[match]] == [2]
     (correction,) = home.store.tournament("open").corrections
@@ -142,11 +144,11 @@ def test_a_match_is_played_again_when_a_director_asks_for_it(kept, people, home)
     assert people.requests.of("open")[0].state is RequestState.DONE
 
 
-def test_it_is_corrected_while_it_is_paused(kept, people, home):
-    kept.step()
+def test_it_is_corrected_while_it_is_paused(supervised, people, home):
+    supervised.step()
     want(people, Wish.PAUSE)
     people.requests.add("open", "withdraw", {"bot": "minimal"}, subject="", reason="Why.", by="dora")
-    assert kept.step() > 0
+    assert supervised.step() > 0
     assert state(people) is DirectorState.PAUSED
     assert len(home.store.tournament("open").corrections) == 1
 
@@ -156,11 +158,11 @@ def correct(people, kind, **arguments):
 
 
 @pytest.mark.slow(sample=True)
-def test_with_too_few_bots_it_says_so_once_and_continues_by_itself(kept, people, home, caplog):
-    kept.step()
+def test_with_too_few_bots_it_says_so_once_and_continues_by_itself(supervised, people, home, caplog):
+    supervised.step()
     correct(people, "withdraw", bot="minimal")
     for _ in range(4):
-        kept.step()
+        supervised.step()
     report = people.directors.report("open")
     assert report.state is DirectorState.SHORT
     assert report.sentence == (
@@ -171,25 +173,25 @@ def test_with_too_few_bots_it_says_so_once_and_continues_by_itself(kept, people,
         f"open: {report.sentence}"
     ]
     correct(people, "undo", correction=1)
-    kept.step()
-    kept.step()
+    supervised.step()
+    supervised.step()
     assert state(people) is DirectorState.IDLE
 
 
 @pytest.mark.slow
-def test_it_sees_what_was_corrected_on_the_command_line_while_it_waited_or_was_paused(kept, people, home):
-    kept.step()
-    kept.step()
+def test_it_sees_what_was_corrected_on_the_command_line_while_it_waited_or_was_paused(supervised, people, home):
+    supervised.step()
+    supervised.step()
     for pauses in (False, True):
         before = home.store.tournament("open").recorded
         if pauses:
             want(people, Wish.PAUSE)
-            kept.step()
+            supervised.step()
         void_matches(home.store, "open", [2], reason="The power went.")
         assert recorded(home) == before - 1
         if pauses:
             want(people, Wish.PLAY)
-        while kept.step() == 0.0:
+        while supervised.step() == 0.0:
             pass
         assert recorded(home) == before
 

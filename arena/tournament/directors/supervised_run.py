@@ -22,7 +22,7 @@ from arena.tournament.progress import Progress, time_left
 from arena.tournament.run import Order, RunControl
 from arena.tournament.turns import SitsOut, Turns
 
-# How a program that keeps a tournament going ends on SIGTERM: the matches that are being played may end first.
+# How a program that supervises a tournament ends on SIGTERM: the matches that are being played may end first.
 
 LEAVING_SECONDS = 0.75
 """How long matches that are being played may still take; what then has no record is played by the next run. Whoever
@@ -73,9 +73,9 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 ASK_SECONDS = 0.5
 """Between two times that the database is asked what is wanted."""
-SAY_SECONDS = 5.0
+REPORT_SECONDS = 5.0
 """Between two times that the program says how far it is."""
-SAY_AGAIN_SECONDS = 10.0
+REPORT_AGAIN_SECONDS = 10.0
 """Between two times that it says that it still waits: whatever is written wakes the other programs."""
 
 _ORDERS = {Wish.PLAY: Order.PLAY, Wish.PAUSE: Order.STOP, Wish.DRAIN: Order.DRAIN}
@@ -87,8 +87,8 @@ LEAST_SECONDS = 1.0
 _log = logging.getLogger("arena.director")
 
 
-class KeptTournament(RunControl):
-    """A tournament that is kept going; the control of its runs, and the listener.
+class SupervisedRun(RunControl):
+    """A supervised tournament; the control of its runs, and the listener.
 
     Between two runs the program calls ``carry_out_requests`` and looks at ``wish``.
 
@@ -170,7 +170,7 @@ class KeptTournament(RunControl):
         """Say what the program is doing, if that has changed or was not said for long."""
         if state is not DirectorState.UNABLE:
             sentence = "; ".join(filter(None, (sentence, self.remark)))
-        pause_seconds = SAY_SECONDS if state is DirectorState.PLAYING else SAY_AGAIN_SECONDS
+        pause_seconds = REPORT_SECONDS if state is DirectorState.PLAYING else REPORT_AGAIN_SECONDS
         if (state, sentence) == self._said and self._now() - self._said_at < pause_seconds:
             return
         self._said, self._said_at = (state, sentence), self._now()

@@ -1,4 +1,4 @@
-"""A ladder that is kept going: what is done between its runs, step by step."""
+"""A supervised ladder: what is done between its runs, step by step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from arena.store.people.directing import DirectorState, Wish
 from arena.store.results.commit_signal import Commits
 from arena.store.results.values import StoredTournament
 from arena.tournament.director import run_tournament
-from arena.tournament.directors.kept import KeptTournament, Leaving
+from arena.tournament.directors.supervised_run import Leaving, SupervisedRun
 from arena.tournament.executors.worker_start import available_cores
 from arena.tournament.progress import Progress
 
@@ -30,13 +30,13 @@ LONGEST_REST_SECONDS = 600.0
 _log = logging.getLogger("arena.ladder")
 
 
-class KeptLadder:
-    """A ladder that is kept going."""
+class SupervisedLadder:
+    """A supervised ladder."""
 
     def __init__(
         self,
         ladder: OpenLadder,
-        kept: KeptTournament,
+        supervised: SupervisedRun,
         home: ArenaHome,
         note_success: Callable[[], None] = lambda: None,
         now: Callable[[], float] = lambda: time.monotonic(),
@@ -47,8 +47,8 @@ class KeptLadder:
             kept: what directors want of it.
             note_success: called again and again while it plays or waits.
         """
-        self._ladder, self._kept, self._home = ladder, kept, home
-        self._resting = RestingBots(kept)
+        self._ladder, self._supervised, self._home = ladder, supervised, home
+        self._resting = RestingBots(supervised)
         self._note_success = note_success
         self._is_up_to_date = False
         self._is_busy = True
@@ -60,7 +60,7 @@ class KeptLadder:
         self._rests_until = now()
         self._rest_sentence = ""
 
-    def keep_going(self, leaving: Leaving, commits: Commits, idleness: Idleness) -> None:
+    def supervise(self, leaving: Leaving, commits: Commits, idleness: Idleness) -> None:
         """Play, wait and carry out requests, until shutdown or until ``idleness`` has lasted."""
         while not leaving.is_asked:
             look_at = self._now() + self.step()
@@ -72,14 +72,14 @@ class KeptLadder:
 
     def step(self) -> float:
         """Do what is to be done next; return after how many seconds to look again, 0 for at once."""
-        if self._kept.carry_out_requests():
+        if self._supervised.carry_out_requests():
             self._is_up_to_date, self._rests_until = False, self._now()
-        wish = self._kept.wish
+        wish = self._supervised.wish
         if wish is Wish.PAUSE:
             return self._wait(DirectorState.PAUSED)
         if wish is Wish.DRAIN and self._is_drained:
             return self._wait(DirectorState.DRAINED)
-        changed, stored = self._ladder.refresh(), self._home.store.find_tournament(self._kept.tournament)
+        changed, stored = self._ladder.refresh(), self._home.store.find_tournament(self._supervised.tournament)
         earlier = stored.definition.entrants if stored is not None else ()
         if self._resting.look((*earlier, *self._ladder.entrants)) or changed is not None:
             self._is_up_to_date, self._rests_until = False, self._now()
@@ -100,13 +100,13 @@ class KeptLadder:
 
     def _wait_for_somebody(self) -> float:
         """Wait, and report if too few can be paired; at once if it was corrected on the machine's command line."""
-        found = self._home.store.find_tournament(self._kept.tournament)
+        found = self._home.store.find_tournament(self._supervised.tournament)
         if found is not None and len(found.corrections) != self._corrections:
             self._corrections, self._is_up_to_date = len(found.corrections), False
             return 0.0
         shortage = self._shortage_of(found)
         if shortage and shortage != self._shortage:
-            _log.warning("%s: %s", self._kept.tournament, shortage)
+            _log.warning("%s: %s", self._supervised.tournament, shortage)
         self._shortage = shortage
         return self._wait(DirectorState.SHORT if shortage else DirectorState.IDLE, shortage)
 
@@ -128,8 +128,8 @@ class KeptLadder:
         )
 
     def _wait(self, state: DirectorState, sentence: str = "") -> float:
-        self._is_busy = state is DirectorState.RESTING or bool(self._kept.remark)
-        self._kept.say(state, sentence)
+        self._is_busy = state is DirectorState.RESTING or bool(self._supervised.remark)
+        self._supervised.say(state, sentence)
         return LOOK_SECONDS
 
     def _play(self) -> float:
@@ -138,7 +138,7 @@ class KeptLadder:
         self._resting.enter(definition.entrants)
         found = self._home.store.find_tournament(definition.name)
         self._corrections = len(found.corrections) if found is not None else 0
-        self._kept.begin()
+        self._supervised.begin()
         progress = run_tournament(
             definition,
             self._home.store,
@@ -149,16 +149,16 @@ class KeptLadder:
             control=self._resting,
         )
         self._is_up_to_date = progress.is_up_to_date
-        self._is_drained = self._is_drained or self._kept.wish is Wish.DRAIN
+        self._is_drained = self._is_drained or self._supervised.wish is Wish.DRAIN
         if progress.played:
             self._rest_seconds = FIRST_REST_SECONDS
-        if progress.given_up or self._kept.turns.is_storm:
+        if progress.given_up or self._supervised.turns.is_storm:
             self._rest(len(progress.given_up))
         return 0.0
 
     def _listen(self, progress: Progress) -> None:
         self._note_success()
-        self._kept.listen(progress)
+        self._supervised.listen(progress)
 
     def _rest(self, given_up: int) -> None:
         """Try again later, and each time later still until a match is recorded."""
@@ -167,4 +167,4 @@ class KeptLadder:
         self._rest_seconds = min(2 * seconds, LONGEST_REST_SECONDS)
         what = f"{counted(given_up, 'match')} stayed void" if given_up else "the last matches were void"
         self._rest_sentence = f"{what}; it tries again after {duration_text(seconds)}, and each time later"
-        _log.error("%s: %s", self._kept.tournament, self._rest_sentence)
+        _log.error("%s: %s", self._supervised.tournament, self._rest_sentence)
