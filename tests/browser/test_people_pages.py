@@ -18,7 +18,7 @@ from arena.games.checked_game import checked_game
 from arena.server.operations.opened_people import OPERATIONS
 from arena.site.page_table import PAGES as PAGE_TABLE
 from arena.store.home import PEOPLE_FILE, ArenaHome, open_people
-from arena.store.people.directing import DirectorState, RunFigures, SittingOut, Wish
+from arena.store.people.directing import DesiredState, DirectorState, RunFigures, SittingOut
 from arena.store.people.passwords import hash_password
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission import SubmissionState
@@ -185,7 +185,7 @@ def _say(store):
 def _keep_going(store):
     """Let two tournaments be kept going: one is paused, and has entrants who sit out."""
     _say(store)
-    store.directors.want(LONG, Wish.PAUSE, reason=REASON, by="dora")
+    store.directors.set_desired_state(LONG, DesiredState.PAUSE, reason=REASON, by="dora")
     for kind, arguments in (("disqualify", {"bot": f"{LONG}@1", "rule": "keep"}), ("void", {"numbers": [1, 2]})):
         one = store.requests.add(LONG, kind, arguments, subject="", reason=REASON, by="dora")
     store.requests.finish(one.number, f"no record of match {'1' * 100}", is_done=False)

@@ -13,14 +13,14 @@ from arena.cli.terminal.common import print_table
 from arena.cli.terminal.global_options import Subcommands
 from arena.cli.terminal.options import WholeNumber, format_options, wide_option
 from arena.cli.terminal.streams import FAILED, OK
-from arena.store.people.directing import LADDER, DirectorState, Wish
+from arena.store.people.directing import LADDER, DesiredState, DirectorState
 
 LOOK_SECONDS = 0.2
 
 COLUMNS = [
     Column("tournament", "ladder", is_number=False),
     Column("state", "state", is_number=False),
-    Column("wish", "wanted", is_number=False),
+    Column("wish", "desired", is_number=False),
     Column("recorded", "recorded", drop_order=2),
     Column("playing", "playing", drop_order=3),
     Column("sentence", "what for", is_number=False, wraps=True, drop_order=1),
@@ -60,13 +60,13 @@ def list_ladders(table_format: str = "text") -> None:
     with opened_people() as people:
         rows = []
         for report in people.directors.reports(LADDER):
-            wished = people.directors.wish(report.tournament)
+            desired = people.directors.desired_state(report.tournament)
             state = "does not run" if people.directors.is_silent(report) else report.state.value
             rows.append(
                 {
                     "tournament": report.tournament,
                     "state": state,
-                    "wish": (wished.wish if wished is not None else Wish.PLAY).value,
+                    "wish": (desired.state if desired is not None else DesiredState.PLAY).value,
                     "recorded": report.figures.recorded,
                     "playing": report.figures.playing,
                     "sentence": report.sentence,
@@ -81,7 +81,7 @@ def list_ladders(table_format: str = "text") -> None:
 @wait_option
 def pause(ladder: str, reason: str, wait_seconds: int) -> int:
     """Let no match of LADDER begin. Those that are being played end and are recorded."""
-    return _want(ladder, Wish.PAUSE, reason, wait_seconds, DirectorState.PAUSED)
+    return _set_desired_state(ladder, DesiredState.PAUSE, reason, wait_seconds, DirectorState.PAUSED)
 
 
 @ladder_command.command("drain")
@@ -90,7 +90,7 @@ def pause(ladder: str, reason: str, wait_seconds: int) -> int:
 @wait_option
 def drain(ladder: str, reason: str, wait_seconds: int) -> int:
     """Let LADDER finish the round that is scheduled, and begin no other."""
-    return _want(ladder, Wish.DRAIN, reason, wait_seconds, DirectorState.DRAINED)
+    return _set_desired_state(ladder, DesiredState.DRAIN, reason, wait_seconds, DirectorState.DRAINED)
 
 
 @ladder_command.command("resume")
@@ -99,13 +99,13 @@ def drain(ladder: str, reason: str, wait_seconds: int) -> int:
 def resume(ladder: str, reason: str) -> None:
     """Let matches of LADDER begin again."""
     with opened_people() as people:
-        people.directors.want(ladder, Wish.PLAY, reason=reason, by=COMMAND_LINE)
+        people.directors.set_desired_state(ladder, DesiredState.PLAY, reason=reason, by=COMMAND_LINE)
     click.echo(printable(f"{ladder} is resumed."))
 
 
-def _want(ladder: str, wish: Wish, reason: str, wait_seconds: int, wanted: DirectorState) -> int:
+def _set_desired_state(ladder: str, state: DesiredState, reason: str, wait_seconds: int, wanted: DirectorState) -> int:
     with opened_people() as people:
-        people.directors.want(ladder, wish, reason=reason, by=COMMAND_LINE)
+        people.directors.set_desired_state(ladder, state, reason=reason, by=COMMAND_LINE)
         until = time.monotonic() + wait_seconds
         while wait_seconds:
             report = people.directors.report(ladder)
@@ -115,6 +115,6 @@ def _want(ladder: str, wish: Wish, reason: str, wait_seconds: int, wanted: Direc
                 click.echo(printable(f"{ladder} still plays after {counted(wait_seconds, 'second')}."), err=True)
                 return FAILED
             time.sleep(LOOK_SECONDS)
-    done = "paused" if wish is Wish.PAUSE else "to finish its round"
+    done = "paused" if state is DesiredState.PAUSE else "to finish its round"
     click.echo(printable(f"{ladder} is {done}; continue with: arena ladder resume {ladder} --reason TEXT"))
     return OK

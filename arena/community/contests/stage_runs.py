@@ -13,7 +13,7 @@ from arena.community.contests.visibility import ContestHome, playing_home
 from arena.store.home import ArenaHome
 from arena.store.people.contest import ContestStage, StoredContest
 from arena.store.people.contests import Contests
-from arena.store.people.directing import DirectorState, Wish
+from arena.store.people.directing import DesiredState, DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.director import run_tournament
 from arena.tournament.directors.supervised_run import Leaving, SupervisedRun
@@ -69,8 +69,8 @@ class StageControl(RunControl):
             _log.warning("contest %s can't be read: %s", self._stored.name, error)
             return False
         before, self._stored = self._stored, known
-        has_new_wish = known.cancelled_at is not None or known.reveal_asked_at != before.reveal_asked_at
-        return has_new_wish or (known.stage is ContestStage.ENTRIES and are_entries_known(known, self._contests))
+        has_new_request = known.cancelled_at is not None or known.reveal_asked_at != before.reveal_asked_at
+        return has_new_request or (known.stage is ContestStage.ENTRIES and are_entries_known(known, self._contests))
 
 
 def are_entries_known(stored: StoredContest, contests: Contests) -> bool:
@@ -106,11 +106,11 @@ class StageRuns:
         """Play a tournament as far as is wanted, and return whether it is complete."""
         place, home = self._homes.of(stored)
         supervised = self._supervised(definition.name, home)
-        wish = supervised.wish
-        if wish is Wish.PAUSE:
+        desired = supervised.desired_state
+        if desired is DesiredState.PAUSE:
             supervised.say(DirectorState.PAUSED)
             return False
-        if wish is Wish.DRAIN and self._drained == definition.name:
+        if desired is DesiredState.DRAIN and self._drained == definition.name:
             supervised.say(DirectorState.DRAINED)
             return False
         if place is ContestHome.PUBLIC and (other := told_by(stored, self._people.contests)):
@@ -126,7 +126,7 @@ class StageRuns:
             refresh=refresh,
             control=StageControl(stored, self._people.contests, place, (*self._controls, supervised)),
         )
-        self._drained = definition.name if wish is Wish.DRAIN else ""
+        self._drained = definition.name if desired is DesiredState.DRAIN else ""
         is_stuck = not progress.is_complete and not progress.is_stopped
         supervised.say(DirectorState.RESTING if is_stuck else DirectorState.IDLE)
         return progress.is_complete

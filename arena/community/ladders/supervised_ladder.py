@@ -11,7 +11,7 @@ from arena.base.programs.service_program import Idleness
 from arena.base.text import all_of, counted, duration_text
 from arena.community.ladders.open_ladder import OpenLadder, RestingBots
 from arena.store.home import ArenaHome
-from arena.store.people.directing import DirectorState, Wish
+from arena.store.people.directing import DesiredState, DirectorState
 from arena.store.results.commit_signal import Commits
 from arena.store.results.values import StoredTournament
 from arena.tournament.director import run_tournament
@@ -22,7 +22,7 @@ from arena.tournament.progress import Progress
 ASK_SECONDS = 0.5
 """Between two looks whether anything was committed."""
 LOOK_SECONDS = 5.0
-"""Between two looks at what is wanted and at who has entered, if nothing was."""
+"""Between two looks at the desired state and at who has entered, if nothing was."""
 FIRST_REST_SECONDS = 5.0
 LONGEST_REST_SECONDS = 600.0
 """Between two runs whose matches are all void; each is twice as long as the one before."""
@@ -74,10 +74,10 @@ class SupervisedLadder:
         """Do what is to be done next; return after how many seconds to look again, 0 for at once."""
         if self._supervised.carry_out_requests():
             self._is_up_to_date, self._rests_until = False, self._now()
-        wish = self._supervised.wish
-        if wish is Wish.PAUSE:
+        desired = self._supervised.desired_state
+        if desired is DesiredState.PAUSE:
             return self._wait(DirectorState.PAUSED)
-        if wish is Wish.DRAIN and self._is_drained:
+        if desired is DesiredState.DRAIN and self._is_drained:
             return self._wait(DirectorState.DRAINED)
         changed, stored = self._ladder.refresh(), self._home.store.find_tournament(self._supervised.tournament)
         earlier = stored.definition.entrants if stored is not None else ()
@@ -85,7 +85,7 @@ class SupervisedLadder:
             self._is_up_to_date, self._rests_until = False, self._now()
         if (left := self._rests_until - self._now()) > 0:
             return min(left, self._wait(DirectorState.RESTING, self._rest_sentence))
-        if wish is Wish.PLAY:
+        if desired is DesiredState.PLAY:
             self._is_drained = False
             if self._is_up_to_date:
                 return self._wait_for_somebody()
@@ -149,7 +149,7 @@ class SupervisedLadder:
             control=self._resting,
         )
         self._is_up_to_date = progress.is_up_to_date
-        self._is_drained = self._is_drained or self._supervised.wish is Wish.DRAIN
+        self._is_drained = self._is_drained or self._supervised.desired_state is DesiredState.DRAIN
         if progress.played:
             self._rest_seconds = FIRST_REST_SECONDS
         if progress.given_up or self._supervised.turns.is_storm:

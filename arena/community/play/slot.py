@@ -37,7 +37,7 @@ from arena.match.single_match import ask_bot
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.store.bot_registry import BotRegistry
 from arena.store.people.play_slots import MatchClaim
-from arena.store.people.unrated_match import MatchState, Position, UnratedMatch, Wish
+from arena.store.people.unrated_match import MatchState, PlayRequest, Position, UnratedMatch
 from arena.store.people.unrated_matches import OUR_FAILURE
 
 MAX_PLIES = 1000
@@ -207,17 +207,17 @@ class Slot:
             self._is_busy()
             if match is None:
                 raise LeftMatchError("")
-            if match.wish is Wish.ACT:
+            if match.request is PlayRequest.ACT:
                 try:
-                    return read_action(self._rules, self._state, list(request.legal or ()), match.wished_action)
+                    return read_action(self._rules, self._state, list(request.legal or ()), match.requested_action)
                 except IllegalActionError as error:
-                    self._answer(f"{match.wished_action}: {error.reason}")
-            elif match.wish is Wish.UNDO:
+                    self._answer(f"{match.requested_action}: {error.reason}")
+            elif match.request is PlayRequest.UNDO:
                 kept = kept_after_undo(self._actions, seat)
                 if kept is not None:
                     raise TakenBackError(kept)
                 self._answer("You have no action to take back.")
-            elif match.wish is Wish.HINT:
+            elif match.request is PlayRequest.HINT:
                 self._answer(self._hint())
             else:
                 time.sleep(LOOK_SECONDS)

@@ -89,11 +89,11 @@ def _play(view: View, _: Program) -> Look:
 
 def _ladder(view: View, program: Program) -> Look:
     name, people = program.ladder, view.people
-    request, wish = people.requests.next(name), people.directors.wish(name)
+    request, desired = people.requests.next(name), people.directors.desired_state(name)
     stored = view.home.store.find_tournament(name)
     corrections = len(stored.corrections) if stored is not None else 0
     changed_at = _changed_at(program.arguments[-1])
-    state = f"{view.bots} {wish.wish if wish is not None else ''} {corrections} {changed_at}"
+    state = f"{view.bots} {desired.state if desired is not None else ''} {corrections} {changed_at}"
     return Look(str(request.number) if request is not None else "", state)
 
 

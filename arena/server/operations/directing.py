@@ -27,7 +27,7 @@ from arena.server.operations.directing_model import (
 )
 from arena.server.operations.grades import has_hidden
 from arena.store.people.contest import StoredContest
-from arena.store.people.directing import LADDER, DirectorReport, RequestState, TournamentRequest, Wish
+from arena.store.people.directing import LADDER, DesiredState, DirectorReport, RequestState, TournamentRequest
 from arena.store.people.rates import Rate
 from arena.store.people.values import Permission
 from arena.store.results.values import StoredTournament
@@ -159,23 +159,23 @@ def _replacements(visit: Visit) -> tuple[str, ...]:
 
 def pause(visit: Visit) -> Done:
     """Let no match begin."""
-    return _want(visit, Wish.PAUSE)
+    return _set_desired_state(visit, DesiredState.PAUSE)
 
 
 def resume(visit: Visit) -> Done:
     """Let matches begin again."""
-    return _want(visit, Wish.PLAY)
+    return _set_desired_state(visit, DesiredState.PLAY)
 
 
 def drain(visit: Visit) -> Done:
     """Let the round be finished, and no other begin."""
-    return _want(visit, Wish.DRAIN)
+    return _set_desired_state(visit, DesiredState.DRAIN)
 
 
-def _want(visit: Visit, wish: Wish) -> Done:
+def _set_desired_state(visit: Visit, state: DesiredState) -> Done:
     sent: Reasoned = visit.fields
-    visit.people.directors.want(sent.tournament, wish, reason=sent.reason, by=visit.person.name)
-    return _done(sent, f"{wish}: {sent.tournament}")
+    visit.people.directors.set_desired_state(sent.tournament, state, reason=sent.reason, by=visit.person.name)
+    return _done(sent, f"{state}: {sent.tournament}")
 
 
 def withdraw(visit: Visit) -> Done:
@@ -220,7 +220,7 @@ def _done(sent: Reasoned, sentence: str) -> Done:
 
 def _kept(visit: Visit, report: DirectorReport) -> SupervisedRunStatus:
     people, is_operator = visit.people, Permission.MANAGE_PEOPLE in visit.actor.permissions
-    wished = people.directors.wish(report.tournament)
+    desired = people.directors.desired_state(report.tournament)
     figures = report.figures
     return SupervisedRunStatus(
         tournament=report.tournament,
@@ -229,8 +229,8 @@ def _kept(visit: Visit, report: DirectorReport) -> SupervisedRunStatus:
         since=report.since,
         seen_at=report.seen_at,
         sentence=report.sentence if is_operator else public_sentence(report.state, report.sentence),
-        wish=wished.wish if wished is not None else Wish.PLAY,
-        wish_reason=wished.reason if wished is not None else "",
+        wish=desired.state if desired is not None else DesiredState.PLAY,
+        wish_reason=desired.reason if desired is not None else "",
         recorded=figures.recorded,
         scheduled=figures.scheduled,
         playing=figures.playing,

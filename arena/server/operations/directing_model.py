@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.site.frame.model import Model
-from arena.store.people.directing import DirectorState, RequestState, Wish
+from arena.store.people.directing import DesiredState, DirectorState, RequestState
 
 
 class SittingOutLine(Model):
@@ -42,7 +42,7 @@ class SupervisedRunStatus(Model):
     since: str
     seen_at: str
     sentence: str
-    wish: Wish
+    wish: DesiredState
     wish_reason: str
     recorded: int
     scheduled: int

@@ -1,4 +1,4 @@
-"""Playing against bots in the browser: the play host runs rules and bots, and what people wish is written here."""
+"""Playing against bots in the browser: the play host runs rules and bots, and requests of people are written here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from arena.site.matches.playing import (
 from arena.store.people.play_slots import IDLE_SECONDS
 from arena.store.people.rates import Rate
 from arena.store.people.secret import is_secret
-from arena.store.people.unrated_match import ENDED, Choices, MatchState, UnratedMatch, Wish
+from arena.store.people.unrated_match import ENDED, Choices, MatchState, PlayRequest, UnratedMatch
 from arena.store.people.values import Permission
 
 BEGINNINGS = Rate(120, 3600.0)
@@ -160,12 +160,12 @@ def follow_match(visit: Visit) -> Follow:
 
 def act(visit: Visit) -> Done:
     """Play an action."""
-    return _wish(visit, Wish.ACT, visit.fields.action.strip())
+    return _request(visit, PlayRequest.ACT, visit.fields.action.strip())
 
 
 def undo(visit: Visit) -> Done:
     """Take back the last action, and what the bot did after it."""
-    return _wish(visit, Wish.UNDO)
+    return _request(visit, PlayRequest.UNDO)
 
 
 def hint(visit: Visit) -> Done:
@@ -173,7 +173,7 @@ def hint(visit: Visit) -> Done:
     one = _own(visit)
     if not _may_ask(visit, one):
         raise UsageError(f"{one.choices.bot} belongs to another author; example bots give hints, and your own")
-    return _wish(visit, Wish.HINT)
+    return _request(visit, PlayRequest.HINT)
 
 
 def _may_ask(visit: Visit, one: UnratedMatch) -> bool:
@@ -182,10 +182,10 @@ def _may_ask(visit: Visit, one: UnratedMatch) -> bool:
     return not name or visit.people.submissions.owner(name) in (None, visit.actor.number)
 
 
-def _wish(visit: Visit, wish: Wish, action: str = "") -> Done:
+def _request(visit: Visit, request: PlayRequest, action: str = "") -> Done:
     one = _own(visit)
     _check_plays(visit, one.choices.bot)
-    visit.people.unrated_matches.wish(one.number, wish, visit.fields.plies, action)
+    visit.people.unrated_matches.request(one.number, request, visit.fields.plies, action)
     return Done(to=_address(one), sentence="the play host was asked")
 
 

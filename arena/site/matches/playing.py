@@ -178,7 +178,7 @@ class UnratedMatchPage(Model):
         may_undo: whether the person has an action to take back now.
         may_ask: whether the bot gives hints: an example bot, or one of whoever asks.
         rest: why nothing can be played on now, to be continued later; empty if it can.
-        answer: a hint, or why the last wish was refused; empty for nothing to say.
+        answer: a hint, or why the last request was refused; empty for nothing to say.
         outcome: how it ended, or why it could not go on; empty before.
         view: the match by the rules; None before they were asked.
         idle_minutes: after which a person who does nothing gives up the slot.

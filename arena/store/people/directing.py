@@ -20,8 +20,8 @@ LADDER = "ladder"
 """The kind of programs that supervise ladders."""
 
 
-class Wish(StrEnum):
-    """What a director wants to become of a supervised tournament."""
+class DesiredState(StrEnum):
+    """What a director wants of a supervised run."""
 
     PLAY = "play"
     PAUSE = "pause"
@@ -60,10 +60,10 @@ class DirectorState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WishedState:
+class StoredDesiredState:
     """The desired state of a tournament."""
 
-    wish: Wish
+    state: DesiredState
     since: str
     by: str
     reason: str
@@ -165,11 +165,11 @@ requests = Table(
     sqlite_autoincrement=True,
 )
 
-wishes = Table(
+desired_states = Table(
     "director_wishes",
     metadata,
     Column("tournament", String(64), primary_key=True),
-    Column("wish", Member(Wish, "wish", 16), nullable=False),
+    Column("wish", Member(DesiredState, "wish", 16), nullable=False),
     Column("since", String(40), nullable=False),
     Column("by", String(64), nullable=False),
     Column("reason", Text, nullable=False),

@@ -14,16 +14,16 @@ from arena.base.stored import from_json_text, from_stored
 from arena.base.text import shortened_text
 from arena.store.people.directing import (
     UNDECIDED,
+    DesiredState,
     DirectorReport,
     DirectorState,
     RequestState,
     RunFigures,
+    StoredDesiredState,
     TournamentRequest,
-    Wish,
-    WishedState,
+    desired_states,
     reports,
     requests,
-    wishes,
 )
 from arena.store.people.public_log import add_line
 from arena.store.people.times import Clock
@@ -173,8 +173,12 @@ SILENT_SECONDS = 30.0
 
 NO_FIGURES = RunFigures()
 
-_LOGGED = {Wish.PLAY: "resumed", Wish.PAUSE: "paused", Wish.DRAIN: "asked to drain"}
-_STATES = {Wish.PLAY: "is not paused", Wish.PAUSE: "is paused already", Wish.DRAIN: "is drained already"}
+_LOGGED = {DesiredState.PLAY: "resumed", DesiredState.PAUSE: "paused", DesiredState.DRAIN: "asked to drain"}
+_STATES = {
+    DesiredState.PLAY: "is not paused",
+    DesiredState.PAUSE: "is paused already",
+    DesiredState.DRAIN: "is drained already",
+}
 
 
 class Directors:
@@ -183,34 +187,38 @@ class Directors:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
-    def want(self, tournament: str, wish: Wish, *, reason: str, by: str) -> None:
+    def set_desired_state(self, tournament: str, state: DesiredState, *, reason: str, by: str) -> None:
         """Set the desired state; the public log has it at once.
 
         Raises:
             UsageError: if it is no supervised run, has this desired state already, or the reason is not accepted.
         """
         check_reason(reason)
-        own = wishes.c.tournament == tournament
-        values = {"wish": wish, "since": self._clock.text(), "by": by, "reason": reason}
+        own = desired_states.c.tournament == tournament
+        values = {"wish": state, "since": self._clock.text(), "by": by, "reason": reason}
 
         def want(connection: Connection) -> None:
             lock_supervised_run(connection, tournament)
-            before = connection.execute(select(wishes.c.wish).where(own)).scalar()
-            if (before or Wish.PLAY) == wish:
-                raise UsageError(f"tournament {tournament!r} {_STATES[wish]}; nothing was changed")
+            before = connection.execute(select(desired_states.c.wish).where(own)).scalar()
+            if (before or DesiredState.PLAY) == state:
+                raise UsageError(f"tournament {tournament!r} {_STATES[state]}; nothing was changed")
             if before is None:
-                connection.execute(wishes.insert(), {"tournament": tournament, **values})
+                connection.execute(desired_states.insert(), {"tournament": tournament, **values})
             else:
-                connection.execute(wishes.update().where(own).values(values))
-            add_line(connection, self._clock.text(), by, _LOGGED[wish], tournament, reason, tournament)
+                connection.execute(desired_states.update().where(own).values(values))
+            add_line(connection, self._clock.text(), by, _LOGGED[state], tournament, reason, tournament)
 
         self._database.write(want)
 
-    def wish(self, tournament: str) -> WishedState | None:
+    def desired_state(self, tournament: str) -> StoredDesiredState | None:
         """Return what is wanted of a tournament; None if nobody ever wanted anything else than that it is played."""
-        query = select(wishes).where(wishes.c.tournament == tournament)
+        query = select(desired_states).where(desired_states.c.tournament == tournament)
         row = self._database.read(lambda connection: connection.execute(query).one_or_none())
-        return WishedState(wish=row.wish, since=row.since, by=row.by, reason=row.reason) if row is not None else None
+        return (
+            StoredDesiredState(state=row.wish, since=row.since, by=row.by, reason=row.reason)
+            if row is not None
+            else None
+        )
 
     def say(
         self, tournament: str, program: str, state: DirectorState, sentence: str = "", figures: RunFigures = NO_FIGURES

@@ -144,7 +144,7 @@ class MatchClaim:
         return self._write(values | (LEFT if position.state in ENDED else {}))
 
     def answer(self, sentence: str) -> bool:
-        """Answer a wish that changes nothing; return whether the claim held."""
+        """Answer a request that changes nothing; return whether the claim held."""
         return self._write({"wish": None, "answer": sentence, "tries": 0})
 
     def end(self, state: MatchState, reason: str) -> bool:

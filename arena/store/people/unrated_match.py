@@ -24,7 +24,7 @@ class MatchState(StrEnum):
 ENDED = (MatchState.OVER, MatchState.FAILED)
 
 
-class Wish(StrEnum):
+class PlayRequest(StrEnum):
     """What a person wants to do next; the play host does it."""
 
     ACT = "act"
@@ -37,7 +37,7 @@ class Shown(NamedTuple):
 
     state: MatchState
     plies: int
-    wish: Wish | None
+    request: PlayRequest | None
     answer: str
     reason: str
 
@@ -84,9 +84,9 @@ class UnratedMatch:
         secret: its address.
         person: the number of its owner; None for a visitor.
         bot_digest: of the bot's files when it began; "" before.
-        wish: what the person wants to do; None if they are not waiting.
-        wished_action: as text, where the wish is to act.
-        answer: to the last wish: a hint, or why it was rejected; "" for nothing.
+        request: what the person wants to do; None if they are not waiting.
+        requested_action: as text, where the request is to act.
+        answer: to the last request: a hint, or why it was rejected; "" for nothing.
         acted_at: when the person last did something.
         has_slot: whether it has a slot at the play host.
     """
@@ -97,8 +97,8 @@ class UnratedMatch:
     choices: Choices
     position: Position
     bot_digest: str
-    wish: Wish | None
-    wished_action: str
+    request: PlayRequest | None
+    requested_action: str
     answer: str
     begun_at: str
     acted_at: str
@@ -107,9 +107,11 @@ class UnratedMatch:
     @property
     def shown(self) -> Shown:
         """What of it its page follows."""
-        return Shown(self.position.state, self.position.plies, self.wish, self.answer, self.position.reason)
+        return Shown(self.position.state, self.position.plies, self.request, self.answer, self.position.reason)
 
     @property
     def is_waiting(self) -> bool:
         """Whether the play host has something to do."""
-        return self.position.state not in ENDED and (self.wish is not None or self.position.state != MatchState.PERSON)
+        return self.position.state not in ENDED and (
+            self.request is not None or self.position.state != MatchState.PERSON
+        )

@@ -24,7 +24,7 @@ from arena.store.people.play_slots import (
 )
 from arena.store.people.secret import new_secret
 from arena.store.people.times import DAY_SECONDS, Clock
-from arena.store.people.unrated_match import ENDED, Choices, MatchState, Position, Shown, UnratedMatch, Wish
+from arena.store.people.unrated_match import ENDED, Choices, MatchState, PlayRequest, Position, Shown, UnratedMatch
 from arena.store.people.unrated_rows import UnratedRows, play_menu, values_of
 from arena.store.people.unrated_rows import unrated_matches as matches
 from arena.store.results.connection import Database
@@ -119,7 +119,7 @@ class UnratedMatches:
         rows = self._database.read(lambda connection: connection.execute(query).all())
         return {number: Shown(*values) for number, *values in rows}
 
-    def wish(self, number: int, wish: Wish, plies: int, action: str = "") -> None:
+    def request(self, number: int, request: PlayRequest, plies: int, action: str = "") -> None:
         """Note what the person, who has seen this many plies, wants to do next; ``action`` is the text of an action.
 
         Raises:
@@ -130,7 +130,7 @@ class UnratedMatches:
             row = _locked(connection, number)
             _check_turn(row, plies)
             self._slots.take(connection, row.person_id, row.network, row)
-            values = {"wish": wish, "wished_action": action, "answer": ""} | self._acted(row)
+            values = {"wish": request, "wished_action": action, "answer": ""} | self._acted(row)
             connection.execute(matches.update().where(matches.c.id == number).values(values))
 
         self._database.write(write)

@@ -8,7 +8,7 @@ from sqlalchemy import Column, ColumnElement, ForeignKey, Index, Row, Table, sel
 
 from arena.store.people.schema import metadata
 from arena.store.people.times import Clock
-from arena.store.people.unrated_match import Choices, MatchState, Position, UnratedMatch, Wish
+from arena.store.people.unrated_match import Choices, MatchState, PlayRequest, Position, UnratedMatch
 from arena.store.results.columns import Integer, Member, OptionalInteger, OptionalString, String, Text
 from arena.store.results.connection import Database
 
@@ -94,8 +94,8 @@ class UnratedRows:
             ),
             position=Position(state=row.state, actions=row.actions, plies=row.plies, view=row.view, reason=row.reason),
             bot_digest=row.bot_digest,
-            wish=Wish(row.wish) if row.wish is not None else None,
-            wished_action=row.wished_action,
+            request=PlayRequest(row.wish) if row.wish is not None else None,
+            requested_action=row.wished_action,
             answer=row.answer,
             begun_at=row.begun_at,
             acted_at=row.acted_at,

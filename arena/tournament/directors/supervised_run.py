@@ -15,7 +15,7 @@ from types import FrameType
 from arena.base.errors import DatabaseError
 from arena.base.programs.service_program import TerminatedError
 from arena.store.home import ArenaHome
-from arena.store.people.directing import DirectorState, RunFigures, SittingOut, Wish
+from arena.store.people.directing import DesiredState, DirectorState, RunFigures, SittingOut
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.directors.requested import carry_out_requests
 from arena.tournament.progress import Progress, time_left
@@ -38,7 +38,7 @@ class Leaving:
         self._pipe: tuple[int, int] | None = None
 
     def on_sigterm(self, seconds: float = LEAVING_SECONDS) -> None:
-        """Take SIGTERM as the wish to end: after some seconds, or at the second one, as it would without this."""
+        """Take SIGTERM as a request to end: after some seconds, or at the second one, as it would without this."""
         earlier = signal.getsignal(signal.SIGTERM)
         interrupt = earlier if callable(earlier) else _interrupt
 
@@ -78,7 +78,7 @@ REPORT_SECONDS = 5.0
 REPORT_AGAIN_SECONDS = 10.0
 """Between two times that it says that it still waits: whatever is written wakes the other programs."""
 
-_ORDERS = {Wish.PLAY: Order.PLAY, Wish.PAUSE: Order.STOP, Wish.DRAIN: Order.DRAIN}
+_ORDERS = {DesiredState.PLAY: Order.PLAY, DesiredState.PAUSE: Order.STOP, DesiredState.DRAIN: Order.DRAIN}
 LISTED = 50
 """Entrants who sit out, of whom the page says so."""
 LEAST_SECONDS = 1.0
@@ -90,7 +90,7 @@ _log = logging.getLogger("arena.director")
 class SupervisedRun(RunControl):
     """A supervised tournament; the control of its runs, and the listener.
 
-    Between two runs the program calls ``carry_out_requests`` and looks at ``wish``.
+    Between two runs the program calls ``carry_out_requests`` and looks at ``desired_state``.
 
     Attributes:
         turns: which bots are suspended from rounds.
@@ -118,10 +118,10 @@ class SupervisedRun(RunControl):
         self.remark = ""
 
     @property
-    def wish(self) -> Wish:
-        """What is wanted of it now."""
-        found = self.people.directors.wish(self.tournament)
-        return found.wish if found is not None else Wish.PLAY
+    def desired_state(self) -> DesiredState:
+        """Its desired state now."""
+        found = self.people.directors.desired_state(self.tournament)
+        return found.state if found is not None else DesiredState.PLAY
 
     def order(self) -> Order:
         """Return what a run is to do; if the database can't be asked, what it was to do before."""
@@ -131,9 +131,9 @@ class SupervisedRun(RunControl):
             self._asked_at = self._now()
             try:
                 has_request = self.people.requests.next(self.tournament) is not None
-                self._order = Order.STOP if has_request else _ORDERS[self.wish]
+                self._order = Order.STOP if has_request else _ORDERS[self.desired_state]
             except DatabaseError as error:
-                _log.warning("%s: what is wanted can't be read: %s", self.tournament, error)
+                _log.warning("%s: the desired state can't be read: %s", self.tournament, error)
         return self._order
 
     def carry_out_requests(self) -> int:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from arena.store.home import open_people
-from arena.store.people.directing import DirectorState, RunFigures, Wish
+from arena.store.people.directing import DesiredState, DirectorState, RunFigures
 from tests.cli.calls import refusal
 
 
@@ -22,9 +22,9 @@ def test_the_ladders_are_listed_with_what_each_is_doing(arena, people):
 
 
 def test_a_ladder_is_paused_drained_and_resumed_with_a_reason(arena, people):
-    for word, wish in (("pause", Wish.PAUSE), ("drain", Wish.DRAIN), ("resume", Wish.PLAY)):
+    for word, desired in (("pause", DesiredState.PAUSE), ("drain", DesiredState.DRAIN), ("resume", DesiredState.PLAY)):
         assert arena("ladder", word, "open", "--reason", f"To {word}.")[0] == 0
-        assert people.directors.wish("open").wish is wish
+        assert people.directors.desired_state("open").state is desired
     assert [(line.by, line.action, line.reason) for line in people.log.lines(hidden=())] == [
         ("the command line", "resumed", "To resume."),
         ("the command line", "asked to drain", "To drain."),
@@ -51,7 +51,7 @@ def test_it_waits_until_nothing_is_played_or_says_that_it_still_is(arena, people
 )
 def test_what_is_refused_changes_nothing(arena, people, words, sentence):
     assert sentence in refusal(arena, "ladder", *words)
-    assert people.directors.wish("open") is None
+    assert people.directors.desired_state("open") is None
     assert people.log.lines(hidden=()) == []
 
 

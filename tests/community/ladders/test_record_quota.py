@@ -9,7 +9,7 @@ from arena.base.errors import UsageError
 from arena.community.ladders import open_ladder as resting
 from arena.community.ladders import supervised_ladder
 from arena.store.people import rates as record_quota
-from arena.store.people.directing import Wish
+from arena.store.people.directing import DesiredState
 from arena.tournament.director import run_tournament
 from arena.tournament.directors import supervised_run as directing
 from tests.community.contests.world import World
@@ -64,7 +64,7 @@ def test_its_bots_are_suspended_from_the_ladder_and_come_back(world, file):
         assert len(world.results()) < 60
         if len(world.results()) >= most:
             with suppress(UsageError):  # it was asked already, and pauses after the match that is played
-                world.people.directors.want("open", Wish.PAUSE, reason="Enough.", by="dora")
+                world.people.directors.set_desired_state("open", DesiredState.PAUSE, reason="Enough.", by="dora")
 
     ladder = ladder_of(world, file, listen)
     assert ladder.step() == 0.0
@@ -79,6 +79,6 @@ def test_its_bots_are_suspended_from_the_ladder_and_come_back(world, file):
     )
     before, most = world.results(), len(world.results()) + 8
     world.now.seconds += DAY
-    world.people.directors.want("open", Wish.PLAY, reason="Again.", by="dora")
+    world.people.directors.set_desired_state("open", DesiredState.PLAY, reason="Again.", by="dora")
     ladder.step()
     assert any("adabot@1" in bots for match, (bots, _) in world.results().items() if match not in before)

@@ -10,7 +10,7 @@ from arena.community.ladders import supervised_ladder
 from arena.community.ladders.open_ladder import OpenLadder
 from arena.community.ladders.supervised_ladder import SupervisedLadder
 from arena.server.operating.troubles import troubles
-from arena.store.people.directing import DirectorState, Wish
+from arena.store.people.directing import DesiredState, DirectorState
 from arena.tournament.director import run_tournament
 from arena.tournament.directors import supervised_run as directing
 from arena.tournament.directors.supervised_run import Leaving, SupervisedRun
@@ -60,9 +60,9 @@ def test_they_rest_from_the_freeze_on_until_the_results_are_revealed(world, file
         assert count < 40
         if count == 11:
             world.people.contests.set_revealed(world.contest())
-        is_asked = ladder._supervised.wish is Wish.PAUSE
+        is_asked = ladder._supervised.desired_state is DesiredState.PAUSE
         if not is_asked and "adabot@2" in played(world) and not unplayed(world) & put_off:
-            world.people.directors.want("open", Wish.PAUSE, reason="Enough.", by="dora")
+            world.people.directors.set_desired_state("open", DesiredState.PAUSE, reason="Enough.", by="dora")
 
     put_off = {-1}
     ladder = ladder_of(world, file, listen)

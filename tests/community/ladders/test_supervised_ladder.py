@@ -18,7 +18,7 @@ from arena.community.ladders.open_ladder import OpenLadder
 from arena.community.ladders.supervised_ladder import SupervisedLadder
 from arena.server.operating.troubles import troubles
 from arena.store.home import open_people
-from arena.store.people.directing import DirectorState, RequestState, Wish
+from arena.store.people.directing import DesiredState, DirectorState, RequestState
 from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.directors.supervised_run import Leaving, SupervisedRun
 from tests.community.ladders.conftest import LADDER
@@ -40,8 +40,8 @@ def supervised(home, people, file):
     return SupervisedLadder(ladder, SupervisedRun("open", "ladder", home, people, Leaving()), home)
 
 
-def want(people, wish):
-    people.directors.want("open", wish, reason="Because.", by="dora")
+def want(people, desired):
+    people.directors.set_desired_state("open", desired, reason="Because.", by="dora")
 
 
 def state(people):
@@ -57,7 +57,7 @@ def test_it_ends_when_nothing_but_a_change_would_help(supervised, people, home):
     commits = SimpleNamespace(are_new=lambda: True)
     supervised.supervise(Leaving(), commits, SimpleNamespace(is_over=lambda is_busy: not is_busy))
     assert (recorded(home), state(people)) == (6, DirectorState.IDLE)
-    want(people, Wish.PAUSE)
+    want(people, DesiredState.PAUSE)
     supervised.supervise(Leaving(), commits, SimpleNamespace(is_over=lambda is_busy: not is_busy))
     assert state(people) is DirectorState.PAUSED
 
@@ -106,14 +106,14 @@ def test_that_it_goes_on_is_noted_while_it_plays(home, people, file):
 def test_a_paused_ladder_plays_nothing_also_after_a_restart_and_continues_when_it_is_resumed(
     supervised, people, home, file
 ):
-    want(people, Wish.PAUSE)
+    want(people, DesiredState.PAUSE)
     again = SupervisedLadder(OpenLadder(file, home), SupervisedRun("open", "ladder", home, people, Leaving()), home)
     for one in (supervised, again):
         for _ in range(3):
             assert one.step() > 0
     assert state(people) is DirectorState.PAUSED
     assert recorded(home) == 0
-    want(people, Wish.PLAY)
+    want(people, DesiredState.PLAY)
     again.step()
     assert recorded(home) == 6
 
@@ -121,12 +121,12 @@ def test_a_paused_ladder_plays_nothing_also_after_a_restart_and_continues_when_i
 @pytest.mark.slow
 def test_a_drained_ladder_finishes_the_round_that_is_scheduled(supervised, people, home):
     """Its first round is scheduled when it begins: two bots, in both seat orders."""
-    want(people, Wish.DRAIN)
+    want(people, DesiredState.DRAIN)
     supervised.step()
     assert recorded(home) == 2
     assert supervised.step() > 0
     assert state(people) is DirectorState.DRAINED
-    want(people, Wish.PLAY)
+    want(people, DesiredState.PLAY)
     supervised.step()
     assert recorded(home) == 6
 
@@ -146,7 +146,7 @@ def test_a_match_is_played_again_when_a_director_asks_for_it(supervised, people,
 
 def test_it_is_corrected_while_it_is_paused(supervised, people, home):
     supervised.step()
-    want(people, Wish.PAUSE)
+    want(people, DesiredState.PAUSE)
     people.requests.add("open", "withdraw", {"bot": "minimal"}, subject="", reason="Why.", by="dora")
     assert supervised.step() > 0
     assert state(people) is DirectorState.PAUSED
@@ -185,12 +185,12 @@ def test_it_sees_what_was_corrected_on_the_command_line_while_it_waited_or_was_p
     for pauses in (False, True):
         before = home.store.tournament("open").recorded
         if pauses:
-            want(people, Wish.PAUSE)
+            want(people, DesiredState.PAUSE)
             supervised.step()
         void_matches(home.store, "open", [2], reason="The power went.")
         assert recorded(home) == before - 1
         if pauses:
-            want(people, Wish.PLAY)
+            want(people, DesiredState.PLAY)
         while supervised.step() == 0.0:
             pass
         assert recorded(home) == before
@@ -224,14 +224,14 @@ def test_a_killed_program_stays_paused_and_sigterm_ends_it_with_the_match_record
     file.write_text(LADDER.replace("matches = 6", "matches = 100000"))
     with Program(home, file):
         until(lambda: recorded(home) > 0)
-        want(people, Wish.PAUSE)
+        want(people, DesiredState.PAUSE)
         until(lambda: state(people) is DirectorState.PAUSED)
     paused_at = recorded(home)
     people.directors.say("open", "ladder", DirectorState.IDLE)
     with Program(home, file) as program:
         until(lambda: state(people) is DirectorState.PAUSED)
         assert recorded(home) == paused_at
-        want(people, Wish.PLAY)
+        want(people, DesiredState.PLAY)
         until(lambda: recorded(home) > paused_at)
         program.process.send_signal(signal.SIGTERM)
         assert program.process.wait(DEADLINE_SECONDS) == 0

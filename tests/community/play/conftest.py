@@ -66,9 +66,9 @@ class Playing:
             time.sleep(0.02)
         return found
 
-    def wish(self, one, wish, action=""):
+    def request(self, one, request, action=""):
         """Do something in a match that is waited for; return it when that is done."""
-        self.matches.wish(one.number, wish, self.ready(one).position.plies, action)
+        self.matches.request(one.number, request, self.ready(one).position.plies, action)
         return self.ready(one)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.games import make_game
-from arena.store.people.unrated_match import MatchState, Wish
+from arena.store.people.unrated_match import MatchState, PlayRequest
 from tests.community.play.conftest import actions, view
 
 pytestmark = pytest.mark.slow
@@ -45,7 +45,7 @@ def test_every_game_can_be_played_to_its_end(playing, game):
         shown = view(one)
         places = [place["action"] for place in shown["places"] if place["action"]]
         assert not places or sorted(places) == sorted(shown["legal"])
-        one = playing.wish(one, Wish.ACT, shown["legal"][-1])
+        one = playing.request(one, PlayRequest.ACT, shown["legal"][-1])
     assert (one.position.state, one.position.reason, one.has_slot) == (MatchState.OVER, "", False)
     rules = make_game(game, **options)
     state = rules.initial_state()
@@ -61,23 +61,23 @@ def test_actions_are_refused_taken_back_and_advised(playing):
     playing.start()
     one = playing.ready(playing.begin(size=4))
     assert (one.position.plies, one.position.state) == (0, MatchState.PERSON)
-    one = playing.wish(one, Wish.ACT, "zz")
+    one = playing.request(one, PlayRequest.ACT, "zz")
     assert one.answer.startswith("zz: a square is written like c4")
-    one = playing.wish(one, Wish.UNDO)
+    one = playing.request(one, PlayRequest.UNDO)
     assert one.answer == "You have no action to take back."
-    one = playing.wish(one, Wish.HINT)
+    one = playing.request(one, PlayRequest.HINT)
     before = actions(one)
     assert one.answer.startswith("greedy@1 would play ")
     assert one.answer.removeprefix("greedy@1 would play ").rstrip(".") in view(one)["legal"]
     assert before == []
-    one = playing.wish(one, Wish.ACT, "a1")
+    one = playing.request(one, PlayRequest.ACT, "a1")
     assert actions(one)[0] == (0, (1, 1))
     assert len(actions(one)) == 2
-    one = playing.wish(one, Wish.ACT, "a1")
+    one = playing.request(one, PlayRequest.ACT, "a1")
     assert one.answer.startswith("a1: ")
-    one = playing.wish(one, Wish.UNDO)
+    one = playing.request(one, PlayRequest.UNDO)
     assert (actions(one), one.answer) == ([], "")
-    one = playing.wish(one, Wish.ACT, "b2")
+    one = playing.request(one, PlayRequest.ACT, "b2")
     assert actions(one)[0] == (0, (2, 2))
 
 
@@ -85,14 +85,14 @@ def test_notes_stay_with_the_actions_that_stay_when_one_is_taken_back_and_after_
     label = playing.submit(NOTING, "noting")
     playing.start()
     one = playing.ready(playing.begin(bot=label, size=6))
-    one = playing.wish(one, Wish.ACT, "a1")
+    one = playing.request(one, PlayRequest.ACT, "a1")
     assert view(one)["notes"] == []  # while it is played
-    one = playing.wish(one, Wish.ACT, view(one)["legal"][0])
-    one = playing.wish(one, Wish.UNDO)
+    one = playing.request(one, PlayRequest.ACT, view(one)["legal"][0])
+    one = playing.request(one, PlayRequest.UNDO)
     playing.kill()
     playing.start()
     while one.position.state is MatchState.PERSON:
-        one = playing.wish(one, Wish.ACT, view(one)["legal"][0])
+        one = playing.request(one, PlayRequest.ACT, view(one)["legal"][0])
     assert view(one)["notes"] == ["2: of 25", "4: of 9", "6: of 1"]
 
 
@@ -111,7 +111,7 @@ def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(playing, line, mil
     playing.start()
     one = playing.ready(playing.begin(bot=label, milliseconds=milliseconds, size=4))
     assert one.position.state is MatchState.PERSON
-    one = playing.wish(one, Wish.ACT, "a1")
+    one = playing.request(one, PlayRequest.ACT, "a1")
     assert one.position.state is MatchState.OVER
     assert one.position.reason == f"mine@1 forfeits: {reason}"
     assert view(one)["result"].startswith("You win: mine@1 forfeits")
@@ -141,10 +141,10 @@ def test_what_can_not_be_played_says_why(playing):
 def test_the_match_continues_when_the_play_host_is_killed(playing):
     playing.start()
     one = playing.ready(playing.begin(size=6))
-    one = playing.wish(one, Wish.ACT, "a1")
+    one = playing.request(one, PlayRequest.ACT, "a1")
     before = actions(one)
     playing.kill()
-    playing.matches.wish(one.number, Wish.ACT, 2, view(one)["legal"][0])
+    playing.matches.request(one.number, PlayRequest.ACT, 2, view(one)["legal"][0])
     playing.start()
     one = playing.ready(one)
     assert actions(one)[:2] == before
@@ -167,7 +167,7 @@ def test_the_match_continues_when_its_process_is_killed_while_the_bot_thinks(pla
 def act_until_seen_thinking(playing, one):
     """Act until the bot is seen to think about its answer; a busy machine may have looked away the first time."""
     while one.position.state is not MatchState.BOT:
-        playing.matches.wish(one.number, Wish.ACT, one.position.plies, view(one)["legal"][0])
+        playing.matches.request(one.number, PlayRequest.ACT, one.position.plies, view(one)["legal"][0])
         while (found := playing.matches.find(one.secret)).position.plies < one.position.plies + 2:
             if found.position.state is MatchState.BOT:
                 return

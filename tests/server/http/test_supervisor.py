@@ -10,7 +10,7 @@ from arena.match.players.manifest import load_bot
 from arena.server.http.supervisor import View, _is_wanted, _Watched
 from arena.server.operating.parts import programs
 from arena.store.home import PEOPLE_FILE, ArenaHome
-from arena.store.people.directing import DirectorState, Wish
+from arena.store.people.directing import DesiredState, DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission import SubmissionState
 from arena.store.people.unrated_match import Choices
@@ -79,7 +79,10 @@ def play(world):
 STARTED_BY = {
     "a submission": (hand_in, ["checker"]),
     "a bot": (accept_a_bot, ["ladder", "play"]),
-    "a wish": (lambda world: world.people.directors.want("open", Wish.PAUSE, reason="x", by="ada"), ["ladder"]),
+    "a desired state": (
+        lambda world: world.people.directors.set_desired_state("open", DesiredState.PAUSE, reason="x", by="ada"),
+        ["ladder"],
+    ),
     "a request": (ask, ["ladder"]),
     # and every day the play host removes what is old
     "a contest whose time has come": (announce, ["contests", "play"]),

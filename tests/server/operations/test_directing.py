@@ -6,7 +6,7 @@ import pytest
 
 from arena.server.operations.directing import WITH_LATER_STAGES
 from arena.store.home import ArenaHome
-from arena.store.people.directing import DirectorState, RequestState, RunFigures, SittingOut, Wish
+from arena.store.people.directing import DesiredState, DirectorState, RequestState, RunFigures, SittingOut
 from arena.store.people.values import Scope
 from arena.store.results.values import StoredBot
 from arena.tournament.formats.table import FORMATS
@@ -30,7 +30,7 @@ async def test_a_director_pauses_in_the_browser_and_resumes_with_a_token(kept):
     dora = kept.browser("dora")
     response = await dora.post(f"{HERE}/pause", data={"reason": "An upgrade."})
     assert (response.status_code, response.headers["location"]) == (303, "/tournaments/open%20ladder/direct")
-    assert kept.store.directors.wish("open ladder").wish is Wish.PAUSE
+    assert kept.store.directors.desired_state("open ladder").state is DesiredState.PAUSE
     page = (await dora.get(f"{HERE}/direct")).text
     assert "being paused" in page
     assert "An upgrade." in page
@@ -38,7 +38,7 @@ async def test_a_director_pauses_in_the_browser_and_resumes_with_a_token(kept):
     program = kept.program("dora", Scope.DIRECT)
     response = await program.post(f"{HERE}/resume", json={"reason": "It is done."})
     assert response.status_code == 200, response.text
-    assert kept.store.directors.wish("open ladder").wish is Wish.PLAY
+    assert kept.store.directors.desired_state("open ladder").state is DesiredState.PLAY
     found = [(line.by, line.action) for line in kept.store.log.lines(hidden=())[:2]]
     assert found == [("dora", "resumed"), ("dora", "paused")]
 
@@ -76,7 +76,7 @@ async def test_without_a_reason_nothing_is_changed_and_the_form_comes_back(kept)
     response = await kept.browser("dora").post(f"{HERE}/pause", data={"reason": ""})
     assert response.status_code == 400
     assert 'role="alert"' in response.text
-    assert kept.store.directors.wish("open ladder") is None
+    assert kept.store.directors.desired_state("open ladder") is None
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ async def test_what_is_not_accepted_changes_nothing(kept, what, sent):
     if what != "pause":
         assert response.status_code == 400
         assert kept.contents() == before
-    assert kept.store.directors.wish("another") is None
+    assert kept.store.directors.desired_state("another") is None
 
 
 async def test_everybody_sees_what_a_ladder_is_doing_and_only_directors_the_link(kept):

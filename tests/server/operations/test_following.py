@@ -7,7 +7,7 @@ import pytest
 from arena.server.gate import followed_matches
 from arena.server.gate.followed_matches import FollowedMatches
 from arena.server.http.problems import ProblemError
-from arena.store.people.unrated_match import Wish
+from arena.store.people.unrated_match import PlayRequest
 from arena.store.people.values import Role
 from tests.server.operations.conftest import HOST, JSON
 from tests.server.operations.test_playing import begun, matches, play_on
@@ -58,7 +58,7 @@ async def test_the_owner_hears_of_each_change_and_of_no_other_match(world, match
     play_on(matches, other)
     claim = play_on(matches, address)
     assert await one.heard.get() == CHANGED
-    matches.wish(claim.number, Wish.HINT, 0)
+    matches.request(claim.number, PlayRequest.HINT, 0)
     assert await one.heard.get() == CHANGED
     claim.answer("it would play c4")
     assert await one.heard.get() == CHANGED

@@ -11,7 +11,7 @@ from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.store.people.submission import SubmissionState
-from arena.store.people.unrated_match import MatchState, Position, Wish
+from arena.store.people.unrated_match import MatchState, PlayRequest, Position
 from arena.store.people.values import Role, Scope
 from tests.community.contests.samples import SEALED, contest_of
 from tests.community.contests.world import OPENS
@@ -74,7 +74,7 @@ async def test_a_visitor_begins_acts_and_sees_the_board(world, matches):
     response = await visitor.post(f"{address}/act", data={"plies": "2", "action": " c4 "})
     assert (response.status_code, response.headers["location"]) == (303, address)
     found = claim.read()
-    assert (found.wish, found.wished_action) == (Wish.ACT, "c4")
+    assert (found.request, found.requested_action) == (PlayRequest.ACT, "c4")
 
 
 async def test_programs_get_the_same_as_json(world, matches):
@@ -118,7 +118,7 @@ async def test_the_match_of_somebody_is_as_if_it_were_not_there(world, matches, 
                 answers.append((response.status_code, response.content))
             assert answers[0][0] == 404
             assert set(answers) == {answers[0]}
-    assert matches.find(address.removeprefix("/play/")).wish is None
+    assert matches.find(address.removeprefix("/play/")).request is None
     assert (await ann.get(address)).status_code == 200
 
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from arena.base.errors import UsageError
-from arena.store.people.directing import DirectorState, RequestState, RunFigures, SittingOut, Wish
+from arena.store.people.directing import DesiredState, DirectorState, RequestState, RunFigures, SittingOut
 from arena.store.people.directors import MAX_WAITING, SILENT_SECONDS
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import HiddenTournament
@@ -27,29 +27,29 @@ def log(store):
     return [(line.by, line.action, line.subject, line.reason) for line in store.log.lines(hidden=())]
 
 
-def test_what_is_wanted_stays_and_is_in_the_log(supervised, place, now):
-    assert supervised.directors.wish("open") is None
-    supervised.directors.want("open", Wish.PAUSE, reason="An upgrade.", by="dora")
+def test_the_desired_state_stays_and_is_in_the_log(supervised, place, now):
+    assert supervised.directors.desired_state("open") is None
+    supervised.directors.set_desired_state("open", DesiredState.PAUSE, reason="An upgrade.", by="dora")
     assert log(supervised) == [("dora", "paused", "open", "An upgrade.")]
     with PeopleStore(place, now) as again:
-        wished = again.directors.wish("open")
-    assert (wished.wish, wished.by, wished.reason) == (Wish.PAUSE, "dora", "An upgrade.")
+        desired = again.directors.desired_state("open")
+    assert (desired.state, desired.by, desired.reason) == (DesiredState.PAUSE, "dora", "An upgrade.")
 
 
 def test_a_pause_can_become_a_drain_and_is_ended(supervised):
-    for wish in (Wish.PAUSE, Wish.DRAIN, Wish.PLAY):
-        supervised.directors.want("open", wish, reason="Why not.", by="dora")
-        assert supervised.directors.wish("open").wish is wish
+    for state in (DesiredState.PAUSE, DesiredState.DRAIN, DesiredState.PLAY):
+        supervised.directors.set_desired_state("open", state, reason="Why not.", by="dora")
+        assert supervised.directors.desired_state("open").state is state
     assert [line[1] for line in log(supervised)] == ["resumed", "asked to drain", "paused"]
 
 
-@pytest.mark.parametrize("wish", Wish)
-def test_what_is_wanted_already_changes_nothing(supervised, wish):
-    if wish is not Wish.PLAY:
-        supervised.directors.want("open", wish, reason="First.", by="dora")
+@pytest.mark.parametrize("state", DesiredState)
+def test_a_desired_state_that_holds_changes_nothing(supervised, state):
+    if state is not DesiredState.PLAY:
+        supervised.directors.set_desired_state("open", state, reason="First.", by="dora")
     before = log(supervised)
     with pytest.raises(UsageError, match="nothing was changed"):
-        supervised.directors.want("open", wish, reason="Second.", by="dora")
+        supervised.directors.set_desired_state("open", state, reason="Second.", by="dora")
     assert log(supervised) == before
 
 
@@ -58,7 +58,7 @@ def test_what_is_wanted_already_changes_nothing(supervised, wish):
 def test_of_200_parallel_pauses_one_counts(supervised):
     def pause(number):
         try:
-            supervised.directors.want("open", Wish.PAUSE, reason=f"Pause {number}.", by="dora")
+            supervised.directors.set_desired_state("open", DesiredState.PAUSE, reason=f"Pause {number}.", by="dora")
         except UsageError as error:
             assert "is paused already" in str(error)
             return False
@@ -90,7 +90,7 @@ def test_a_reason_that_nobody_can_read_is_refused(supervised, reason):
     with pytest.raises(UsageError, match="reason"):
         ask(supervised, reason=reason)
     with pytest.raises(UsageError, match="reason"):
-        supervised.directors.want("open", Wish.PAUSE, reason=reason, by="dora")
+        supervised.directors.set_desired_state("open", DesiredState.PAUSE, reason=reason, by="dora")
     assert log(supervised) == []
 
 
@@ -98,7 +98,7 @@ def test_nothing_is_asked_of_a_tournament_that_nobody_supervises(supervised):
     with pytest.raises(UsageError, match="'other': no program of this site supervises it"):
         ask(supervised, tournament="other")
     with pytest.raises(UsageError, match="'other': no program of this site supervises it"):
-        supervised.directors.want("other", Wish.PAUSE, reason="Why.", by="dora")
+        supervised.directors.set_desired_state("other", DesiredState.PAUSE, reason="Why.", by="dora")
 
 
 @on_both

@@ -1,4 +1,4 @@
-"""Matches that people play in the browser, in the database: slots, wishes, claims."""
+"""Matches that people play in the browser, in the database: slots, requests, claims."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from arena.store.people.play_slots import (
     MENU_SECONDS,
     SLOTS_OF_A_PERSON,
 )
-from arena.store.people.unrated_match import Choices, MatchState, Position, Wish
+from arena.store.people.unrated_match import Choices, MatchState, PlayRequest, Position
 from arena.store.people.unrated_matches import FINISHING_SECONDS, KEPT_DAYS, MAX_TRIES
 from arena.store.people.values import Role
 from tests.databases import on_both
@@ -123,7 +123,7 @@ def held(matches, now, one, seconds):
     claim.release()
     for _ in range(int(seconds // 200)):
         later(matches, now, 200)
-        matches.wish(one.number, Wish.HINT, 0)
+        matches.request(one.number, PlayRequest.HINT, 0)
         claim = matches.claim(one.number)
         assert claim.answer("a1")
         claim.release()
@@ -140,9 +140,9 @@ def test_a_visitor_who_has_held_a_slot_for_long_gives_it_up_when_no_other_is_fre
     third = begin(matches, "192.0.2.3")
     assert [matches.find(one.secret).has_slot for one in (old, young, third)] == [False, True, True]
     with pytest.raises(UsageError, match="all 2 of the 4 slots"):
-        matches.wish(old.number, Wish.HINT, 0)
+        matches.request(old.number, PlayRequest.HINT, 0)
     matches.end(young.number, "You resigned.")
-    matches.wish(old.number, Wish.HINT, 0)
+    matches.request(old.number, PlayRequest.HINT, 0)
     assert matches.find(old.secret).has_slot
 
 
@@ -151,7 +151,7 @@ def test_who_was_away_in_between_has_not_held_the_slot_meanwhile(matches, now):
     held(matches, now, one, LONG_HELD_SECONDS - 600)
     later(matches, now, 10 * IDLE_SECONDS)
     other = begin(matches, "192.0.2.2")
-    matches.wish(one.number, Wish.HINT, 0)
+    matches.request(one.number, PlayRequest.HINT, 0)
     assert matches.claim(one.number).answer("a1")
     with pytest.raises(UsageError, match="all 2 of the 4 slots"):
         begin(matches, "192.0.2.3")
@@ -167,7 +167,7 @@ def test_two_who_have_held_slots_for_long_do_not_take_them_from_each_other(match
     held(matches, now, second, LONG_HELD_SECONDS)
     fourth = begin(matches, "192.0.2.4")
     with pytest.raises(UsageError, match="all 2 of the 4 slots"):
-        matches.wish(first.number, Wish.HINT, 0)
+        matches.request(first.number, PlayRequest.HINT, 0)
     assert all(matches.find(one.secret).has_slot for one in (second, fourth))
 
 
@@ -215,29 +215,31 @@ def test_of_many_members_at_once_exactly_as_many_displace_a_visitor_as_there_are
     assert not matches.find(old.secret).has_slot
 
 
-def test_a_wish_is_for_the_match_as_it_was_seen(matches):
+def test_a_request_is_for_the_match_as_it_was_seen(matches):
     one = begin(matches)
     with pytest.raises(UsageError, match="the bot is to act; wait for it"):
-        matches.wish(one.number, Wish.ACT, 0, "a1")
+        matches.request(one.number, PlayRequest.ACT, 0, "a1")
     claim = matches.claim(one.number)
     claim.write(position(MatchState.PERSON, 2), "")
     with pytest.raises(UsageError, match="2 actions are played, and this was sent after 1"):
-        matches.wish(one.number, Wish.ACT, 1, "a1")
-    matches.wish(one.number, Wish.ACT, 2, "a1")
+        matches.request(one.number, PlayRequest.ACT, 1, "a1")
+    matches.request(one.number, PlayRequest.ACT, 2, "a1")
     with pytest.raises(UsageError, match="still being looked at"):
-        matches.wish(one.number, Wish.UNDO, 2)
+        matches.request(one.number, PlayRequest.UNDO, 2)
     found = claim.read()
-    assert (found.wish, found.wished_action, found.is_waiting) == (Wish.ACT, "a1", True)
+    assert (found.request, found.requested_action, found.is_waiting) == (PlayRequest.ACT, "a1", True)
     claim.write(position(MatchState.OVER, 3), "")
     with pytest.raises(UsageError, match="the match is over"):
-        matches.wish(one.number, Wish.ACT, 3, "a1")
+        matches.request(one.number, PlayRequest.ACT, 3, "a1")
 
 
 @pytest.mark.slow(only=("postgresql",))
 @on_both
 def test_of_two_tabs_at_once_one_acts(place, now, matches):
     one, _ = ready(matches)
-    results = at_once(place, now, 20, lambda store, k: store.unrated_matches.wish(one.number, Wish.ACT, 0, f"a{k}"))
+    results = at_once(
+        place, now, 20, lambda store, k: store.unrated_matches.request(one.number, PlayRequest.ACT, 0, f"a{k}")
+    )
     assert sum(not isinstance(result, UsageError) for result in results) == 1
 
 
@@ -249,10 +251,10 @@ def test_who_was_away_gets_a_place_again_if_there_is_one(matches, now):
     for network in range(OF_VISITORS):
         last = begin(matches, f"198.51.100.{network}")
     with pytest.raises(UsageError, match="all 2 of the 4 slots"):
-        matches.wish(one.number, Wish.HINT, 0)
-    assert matches.find(one.secret).wish is None
+        matches.request(one.number, PlayRequest.HINT, 0)
+    assert matches.find(one.secret).request is None
     matches.end(last.number, "You resigned.")
-    matches.wish(one.number, Wish.HINT, 0)
+    matches.request(one.number, PlayRequest.HINT, 0)
     assert matches.find(one.secret).has_slot
 
 
@@ -271,7 +273,7 @@ def test_what_the_arena_owes_is_done_although_the_slot_is_gone(matches, now, ada
     claim.release()
     later(matches, now, FINISHING_SECONDS + 1)
     assert not matches.find(one.secret).has_slot
-    matches.wish(one.number, Wish.HINT, 2)
+    matches.request(one.number, PlayRequest.HINT, 2)
 
 
 @on_both
@@ -310,12 +312,12 @@ def test_nobody_has_anything_to_do_while_the_person_thinks(matches):
     one, claim = ready(matches)
     claim.release()
     assert matches.waiting() == []
-    matches.wish(one.number, Wish.HINT, 0)
+    matches.request(one.number, PlayRequest.HINT, 0)
     assert matches.waiting() == [one.number]
     claim = matches.claim(one.number)
     assert claim.answer("greedy@1 would play a1.")
     found = matches.find(one.secret)
-    assert (found.answer, found.wish, found.is_waiting) == ("greedy@1 would play a1.", None, False)
+    assert (found.answer, found.request, found.is_waiting) == ("greedy@1 would play a1.", None, False)
 
 
 def test_a_match_that_ends_its_programs_fails_and_can_be_tried_again(matches, now):

@@ -5,7 +5,7 @@ import pytest
 from arena.base.enums import CorrectionKind
 from arena.base.errors import StoreError
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.directing import DirectorState, RequestState, Wish
+from arena.store.people.directing import DesiredState, DirectorState, RequestState
 from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
@@ -120,13 +120,13 @@ def supervised(home, people, clock):
     return SupervisedRun("t", "contest", home, people, Leaving(), clock)
 
 
-@pytest.mark.parametrize(("wish", "order"), [(Wish.PAUSE, Order.STOP), (Wish.DRAIN, Order.DRAIN)])
-def test_a_run_is_ordered_what_is_wanted_within_a_second(supervised, people, clock, wish, order):
+@pytest.mark.parametrize(("desired", "order"), [(DesiredState.PAUSE, Order.STOP), (DesiredState.DRAIN, Order.DRAIN)])
+def test_a_run_follows_the_desired_state_within_a_second(supervised, people, clock, desired, order):
     assert supervised.order() is Order.PLAY
-    people.directors.want("t", wish, reason="Because.", by="dora")
+    people.directors.set_desired_state("t", desired, reason="Because.", by="dora")
     clock.seconds += 1
     assert supervised.order() is order
-    people.directors.want("t", Wish.PLAY, reason="Because.", by="dora")
+    people.directors.set_desired_state("t", DesiredState.PLAY, reason="Because.", by="dora")
     clock.seconds += 1
     assert supervised.order() is Order.PLAY
 
@@ -147,7 +147,7 @@ def test_a_program_that_is_to_end_stops_its_run(home, people):
     assert supervised.order() is Order.STOP
 
 
-def test_what_is_wanted_is_asked_for_at_most_twice_a_second(supervised, people, clock, monkeypatch):
+def test_the_desired_state_is_read_at_most_twice_a_second(supervised, people, clock, monkeypatch):
     asked = []
     found = people.requests.next
     monkeypatch.setattr(people.requests, "next", lambda name: (asked.append(name), found(name))[1])
