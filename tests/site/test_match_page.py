@@ -230,8 +230,8 @@ def test_an_embedded_page_has_neither_header_nor_footer():
     html = page_of(shown, embed=True)
     assert {one.tag for one in tree(html).iter()} & {"header", "footer"} == set()
     assert "ply=1&amp;embed=True" in html
-    leaving = [one for one in tree(html).iter("a") if one.get("href") and "embed" not in one.get("href")]
-    found = [(one.get("href"), one.get("target")) for one in leaving]
+    outward = [one for one in tree(html).iter("a") if one.get("href") and "embed" not in one.get("href")]
+    found = [(one.get("href"), one.get("target")) for one in outward]
     assert found == [("/tournaments/t", "_top"), ("/tournaments/t/matches/3", "_top"), ("/games/differences", "_top")]
     assert MatchParameters(tournament="t", match=3, embed=True).may_be_framed
     assert not MatchParameters(tournament="t", match=3).may_be_framed

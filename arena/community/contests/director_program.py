@@ -26,10 +26,10 @@ from arena.community.contests.contest_places import has_work
 from arena.community.contests.played_contest import PlayedContest
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, phase_of
-from arena.tournament.directors.supervised_run import Leaving
+from arena.tournament.directors.supervised_run import Shutdown
 
 PAUSE_SECONDS = 1.0
-LEAVING_SECONDS = 4.0
+SHUTDOWN_SECONDS = 4.0
 AGAIN_SECONDS = 5.0
 """Before the process of a contest that has ended is started again."""
 NICENESS = 2
@@ -114,7 +114,7 @@ class _Processes:
     def close(self) -> None:
         for process in self._running.values():
             process.terminate()
-        deadline = time.monotonic() + LEAVING_SECONDS
+        deadline = time.monotonic() + SHUTDOWN_SECONDS
         for process in self._running.values():
             process.join(max(0.0, deadline - time.monotonic()))
             if process.is_alive():
@@ -130,12 +130,12 @@ def _play(parent: int, directory: str, name: str) -> None:
 
 def _play_here(directory: str, name: str) -> None:
     with ArenaHome(directory) as home, open_people(directory) as people:
-        leaving = Leaving()
-        leaving.on_sigterm()
-        contest = PlayedContest(name, home, people, leaving)
+        shutdown = Shutdown()
+        shutdown.on_sigterm()
+        contest = PlayedContest(name, home, people, shutdown)
         try:
-            while not leaving.is_asked and (pause_seconds := contest.step()) is not None:
-                leaving.sleep(pause_seconds)
+            while not shutdown.is_asked and (pause_seconds := contest.step()) is not None:
+                shutdown.sleep(pause_seconds)
         finally:
             contest.close()
 

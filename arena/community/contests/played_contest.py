@@ -18,7 +18,7 @@ from arena.community.contests.stages import ContestBots, chosen, definition_of, 
 from arena.store.home import ArenaHome
 from arena.store.people.contest import ContestStage, StageRules, StoredContest
 from arena.store.people.people_store import PeopleStore
-from arena.tournament.directors.supervised_run import Leaving
+from arena.tournament.directors.supervised_run import Shutdown
 from arena.tournament.run import RunControl
 
 WAIT_SECONDS = 1.0
@@ -36,14 +36,14 @@ class PlayedContest:
         name: str,
         home: ArenaHome,
         people: PeopleStore,
-        leaving: Leaving,
+        shutdown: Shutdown,
         controls: Sequence[RunControl] = (),
         executor: str | None = None,
     ) -> None:
         """Prepare; each run asks the controls whether to continue. By default, matches use this machine's cores."""
         self._name, self._home, self._people = name, home, people
         self._homes = ContestHomes(home, people)
-        self._runs = StageRuns(self._homes, people, leaving, controls, executor)
+        self._runs = StageRuns(self._homes, people, shutdown, controls, executor)
         self._bots: ContestBots | None = None
         self._rated: tuple[str, ...] = ()
 

@@ -16,7 +16,7 @@ from arena.store.people.contests import Contests
 from arena.store.people.directing import DesiredState, DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.director import run_tournament
-from arena.tournament.directors.supervised_run import Leaving, SupervisedRun
+from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun
 from arena.tournament.executors.worker_start import available_cores
 from arena.tournament.run import Order, Refresh, RunControl
 
@@ -93,12 +93,12 @@ class StageRuns:
         self,
         homes: ContestHomes,
         people: PeopleStore,
-        leaving: Leaving,
+        shutdown: Shutdown,
         controls: Sequence[RunControl] = (),
         executor: str | None = None,
     ) -> None:
         """Prepare; each run asks the controls whether to continue. By default, matches use this machine's cores."""
-        self._homes, self._people, self._leaving = homes, people, leaving
+        self._homes, self._people, self._shutdown = homes, people, shutdown
         self._controls, self._executor = controls, executor
         self._drained = ""
 
@@ -142,4 +142,4 @@ class StageRuns:
             self._supervised(name, home).carry_out_requests()
 
     def _supervised(self, tournament: str, home: ArenaHome) -> SupervisedRun:
-        return SupervisedRun(tournament, PROGRAM, home, self._people, self._leaving)
+        return SupervisedRun(tournament, PROGRAM, home, self._people, self._shutdown)

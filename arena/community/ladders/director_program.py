@@ -16,7 +16,7 @@ from arena.community.ladders.supervised_ladder import LOOK_SECONDS, SupervisedLa
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import LADDER, DirectorState
 from arena.store.results.commit_signal import Commits
-from arena.tournament.directors.supervised_run import Leaving, SupervisedRun
+from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun
 
 NICENESS = 2
 """The site comes first."""
@@ -29,33 +29,33 @@ def main(arguments: list[str]) -> int:
     parent, directory, path = arguments
     note = TroubleNote(directory, "ladder", path)
 
-    leaving = Leaving()
+    shutdown = Shutdown()
 
     def direct() -> None:
-        leaving.on_sigterm()
+        shutdown.on_sigterm()
         keep_trying(
-            lambda: _supervise(directory, path, leaving, note),
+            lambda: _supervise(directory, path, shutdown, note),
             _log,
             f"{path} can't be played now",
             note,
-            is_over=lambda: leaving.is_asked,
-            sleep=leaving.sleep,
+            is_over=lambda: shutdown.is_asked,
+            sleep=shutdown.sleep,
         )
 
     code = run_service(int(parent), NICENESS, direct)
-    return 0 if leaving.is_asked else code
+    return 0 if shutdown.is_asked else code
 
 
-def _supervise(directory: str, path: str, leaving: Leaving, note: TroubleNote) -> None:
+def _supervise(directory: str, path: str, shutdown: Shutdown, note: TroubleNote) -> None:
     with (
         ArenaHome(directory) as home,
         open_people(directory) as people,
         contextlib.closing(Commits([home.store.commit_signal(), people.commit_signal()], LOOK_SECONDS)) as commits,
     ):
         ladder = OpenLadder(path, home)
-        supervised = SupervisedRun(ladder.name, LADDER, home, people, leaving)
+        supervised = SupervisedRun(ladder.name, LADDER, home, people, shutdown)
         try:
-            SupervisedLadder(ladder, supervised, home, note.clear).supervise(leaving, commits, Idleness())
+            SupervisedLadder(ladder, supervised, home, note.clear).supervise(shutdown, commits, Idleness())
         except UsageError as error:
             supervised.say(DirectorState.UNABLE, f"{error}")
             raise

@@ -15,7 +15,7 @@ from arena.store.people.directing import DesiredState, DirectorState
 from arena.store.results.commit_signal import Commits
 from arena.store.results.values import StoredTournament
 from arena.tournament.director import run_tournament
-from arena.tournament.directors.supervised_run import Leaving, SupervisedRun
+from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun
 from arena.tournament.executors.worker_start import available_cores
 from arena.tournament.progress import Progress
 
@@ -60,15 +60,15 @@ class SupervisedLadder:
         self._rests_until = now()
         self._rest_sentence = ""
 
-    def supervise(self, leaving: Leaving, commits: Commits, idleness: Idleness) -> None:
+    def supervise(self, shutdown: Shutdown, commits: Commits, idleness: Idleness) -> None:
         """Play, wait and carry out requests, until shutdown or until ``idleness`` has lasted."""
-        while not leaving.is_asked:
+        while not shutdown.is_asked:
             look_at = self._now() + self.step()
             self._note_success()
             if idleness.is_over(self._is_busy):
                 return
-            while not leaving.is_asked and (left := look_at - self._now()) > 0 and not commits.are_new():
-                leaving.sleep(min(left, ASK_SECONDS))
+            while not shutdown.is_asked and (left := look_at - self._now()) > 0 and not commits.are_new():
+                shutdown.sleep(min(left, ASK_SECONDS))
 
     def step(self) -> float:
         """Do what is to be done next; return after how many seconds to look again, 0 for at once."""

@@ -125,7 +125,7 @@ def _example(name: str) -> PlayableBot:
 PRUNE_SECONDS = 3600.0
 NEWS_SECONDS = 1.0
 """From a look at what can be chosen to the next: a ladder may commit all the time."""
-LEAVING_SECONDS = 1.5
+SHUTDOWN_SECONDS = 1.5
 """For all matches together: the site waits for this."""
 
 
@@ -202,7 +202,7 @@ class Host:
         """End all processes; their matches go on when a play host is here again."""
         for process in self._running.values():
             process.terminate()
-        deadline = self._clock() + LEAVING_SECONDS
+        deadline = self._clock() + SHUTDOWN_SECONDS
         for process in self._running.values():
             process.join(max(0.0, deadline - self._clock()))
             if process.exitcode is None:

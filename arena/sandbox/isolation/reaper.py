@@ -1,4 +1,4 @@
-"""Leaving no process behind.
+"""No process is left behind.
 
 Four nets, each for what slips through the one before:
 

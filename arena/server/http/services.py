@@ -17,7 +17,7 @@ FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 30.0
 STEADY_SECONDS = 60.0
 """A program that has run for so long begins with the first pause again."""
-LEAVING_SECONDS = 5.0
+SHUTDOWN_SECONDS = 5.0
 
 _log = logging.getLogger("arena.server.http")
 
@@ -103,7 +103,7 @@ class Service:
             return
         _signal(self._process, signal.SIGTERM)
         try:
-            await asyncio.wait_for(self._process.wait(), LEAVING_SECONDS)
+            await asyncio.wait_for(self._process.wait(), SHUTDOWN_SECONDS)
         except TimeoutError:
             _signal(self._process, signal.SIGKILL)
             await self._process.wait()

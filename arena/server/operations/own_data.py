@@ -1,4 +1,4 @@
-"""All that is stored of a person, and leaving: then it is erased."""
+"""All that is stored of a person, and how it is erased."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Before(Fields):
     before: int | None = Field(None, ge=1, le=2**31 - 1)
 
 
-class Leaving(Fields):
+class EraseAccount(Fields):
     """The password of somebody who wants to leave."""
 
     present: str
@@ -114,7 +114,7 @@ OPERATIONS = (
         summary="Erase one's own account.",
         who=Who.MEMBER_IN_BROWSER,
         handler=leave,
-        fields=Leaving,
+        fields=EraseAccount,
         form="/account",
         takes_password=True,
     ),

@@ -24,20 +24,20 @@ from arena.tournament.turns import SitsOut, Turns
 
 # How a program that supervises a tournament ends on SIGTERM: the matches that are being played may end first.
 
-LEAVING_SECONDS = 0.75
+SHUTDOWN_SECONDS = 0.75
 """How long matches that are being played may still take; what then has no record is played by the next run. Whoever
 upgrades or restarts the arena waits for it.
 """
 
 
-class Leaving:
+class Shutdown:
     """Whether the program is to end."""
 
     def __init__(self) -> None:
         self.is_asked = False
         self._pipe: tuple[int, int] | None = None
 
-    def on_sigterm(self, seconds: float = LEAVING_SECONDS) -> None:
+    def on_sigterm(self, seconds: float = SHUTDOWN_SECONDS) -> None:
         """Take SIGTERM as a request to end: after some seconds, or at the second one, as it would without this."""
         earlier = signal.getsignal(signal.SIGTERM)
         interrupt = earlier if callable(earlier) else _interrupt
@@ -103,12 +103,12 @@ class SupervisedRun(RunControl):
         program: str,
         home: ArenaHome,
         people: PeopleStore,
-        leaving: Leaving,
+        shutdown: Shutdown,
         now: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
         """Prepare; ``program`` is "ladder" or "contest"."""
         self.tournament, self._program, self.people = tournament, program, people
-        self._home, self._leaving, self._now = home, leaving, now
+        self._home, self._shutdown, self._now = home, shutdown, now
         self._order, self._asked_at = Order.PLAY, float("-inf")
         self._said: tuple[DirectorState, str] | None = None
         self._said_at = self._began_at = now()
@@ -125,7 +125,7 @@ class SupervisedRun(RunControl):
 
     def order(self) -> Order:
         """Return what a run is to do; if the database can't be asked, what it was to do before."""
-        if self._leaving.is_asked:
+        if self._shutdown.is_asked:
             return Order.STOP
         if self._now() - self._asked_at >= ASK_SECONDS:
             self._asked_at = self._now()

@@ -48,7 +48,7 @@ FROZEN_SECONDS = 20.0
 """A worker without a heartbeat for this long counts as frozen."""
 
 RECONNECT_SECONDS = 15.0
-LEAVING_SECONDS = 3.0
+SHUTDOWN_SECONDS = 3.0
 FETCH_SECONDS = 5.0
 
 log = logging.getLogger("arena.cluster")
@@ -281,7 +281,7 @@ def _run_briefly(work: Callable[[], object]) -> None:
 
     thread = threading.Thread(target=attempt, daemon=True)
     thread.start()
-    thread.join(LEAVING_SECONDS)
+    thread.join(SHUTDOWN_SECONDS)
 
 
 def _shortened(error: BaseException) -> str:

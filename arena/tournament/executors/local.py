@@ -114,7 +114,7 @@ class WorkerProcess:
 MAX_SPECS = 8
 """Matches a worker has at most. While matches are quick, it has one more than it played since it was last given any."""
 
-LEAVING_SECONDS = 5.0
+SHUTDOWN_SECONDS = 5.0
 """How long workers may take to end their bots and exit."""
 
 REFRESH_SECONDS = 0.25
@@ -170,7 +170,7 @@ class LocalExecutor(Executor):
             worker.close()
             if error is not None:
                 worker.process.terminate()
-        deadline = time.monotonic() + LEAVING_SECONDS
+        deadline = time.monotonic() + SHUTDOWN_SECONDS
         for worker in self._workers:
             worker.process.join(max(0.0, deadline - time.monotonic()))
             if worker.process.is_alive():

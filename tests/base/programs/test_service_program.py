@@ -204,12 +204,12 @@ def test_sigterm_ends_it_wherever_it_comes():
 
 TERMINATED_AT_AN_INSTANT = """
 import os, signal, sys
-from arena.tournament.directors.supervised_run import Leaving
+from arena.tournament.directors.supervised_run import Shutdown
 from arena.base.programs.service_program import run_service
 
 def work():
-    if sys.argv[1] == "leaving":
-        leaving = Leaving()
+    if sys.argv[1] == "shutdown":
+        leaving = Shutdown()
         leaving.is_asked = True
         leaving.on_sigterm()
     before_its_end()
@@ -251,8 +251,8 @@ print("tried some" if tried > 20 else "tried too few")
 """
 
 
-@pytest.mark.slow(only=("leaving",), sample=True)
-@pytest.mark.parametrize("kind", ["plain", "leaving"])
+@pytest.mark.slow(only=("shutdown",), sample=True)
+@pytest.mark.parametrize("kind", ["plain", "shutdown"])
 def test_sigterm_ends_it_quietly_at_every_instant(kind):
     """Also before its work has begun, and after that has ended, where a supervisor would see the code of Ctrl-C."""
     command = [sys.executable, "-c", TERMINATED_AT_AN_INSTANT, kind]

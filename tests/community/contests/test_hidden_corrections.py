@@ -11,7 +11,7 @@ from arena.community.contests.visibility import ContestHome
 from arena.match.players.manifest import load_bot
 from arena.store.people.contest import ContestStage
 from arena.store.people.directing import DirectorState, RequestState
-from arena.tournament.directors.supervised_run import Leaving
+from arena.tournament.directors.supervised_run import Shutdown
 from tests.community.contests.samples import SEALED
 from tests.community.contests.world import DEADLINE
 from tests.tournament.test_control import Scripted
@@ -29,7 +29,7 @@ class Sealed:
         world.people.contests.set_stage(self.stored, ContestStage.FINAL)
         self.homes = ContestHomes(world.home, world.people)
         self.executor = Scripted()
-        self.runs = StageRuns(self.homes, world.people, Leaving(), executor=self.executor)
+        self.runs = StageRuns(self.homes, world.people, Shutdown(), executor=self.executor)
         self.bots = [load_bot(example_bots()[name]) for name in ("greedy", "minimal", "random_legal")]
         assert self.play()
 

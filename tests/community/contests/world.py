@@ -14,7 +14,7 @@ from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission import SubmissionState
 from arena.store.people.values import Role
-from arena.tournament.directors.supervised_run import Leaving
+from arena.tournament.directors.supervised_run import Shutdown
 from arena.tournament.run import Order, RunControl
 from tests.community.contests.samples import contest_of
 
@@ -84,7 +84,7 @@ class World:
 
     def play(self, until=lambda stored: False, controls=(), steps=60):
         """Take steps until there is nothing to do, or something has come true."""
-        played = PlayedContest("spring", self.home, self.people, Leaving(), controls, executor="in-process")
+        played = PlayedContest("spring", self.home, self.people, Shutdown(), controls, executor="in-process")
         try:
             for _ in range(steps):
                 if played.step() is None or until(self.contest()):

@@ -13,7 +13,7 @@ from arena.server.operating.troubles import troubles
 from arena.store.people.directing import DesiredState, DirectorState
 from arena.tournament.director import run_tournament
 from arena.tournament.directors import supervised_run as directing
-from arena.tournament.directors.supervised_run import Leaving, SupervisedRun
+from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun
 from tests.community.contests.samples import SEALED
 from tests.community.contests.world import FREEZE, OPENS, World
 from tests.community.ladders.conftest import LADDER
@@ -42,7 +42,7 @@ def unplayed(world):
 
 def ladder_of(world, file, listen, wanted="0.1"):
     file.write_text(LADDER.replace("matches = 6", f"margin_95 = {wanted}").replace("size = 4", "size = 3"))
-    supervised = SupervisedRun("open", "ladder", world.home, world.people, Leaving())
+    supervised = SupervisedRun("open", "ladder", world.home, world.people, Shutdown())
     return SupervisedLadder(OpenLadder(file, world.home), supervised, world.home, listen)
 
 

@@ -20,7 +20,7 @@ from arena.server.operating.troubles import troubles
 from arena.store.home import open_people
 from arena.store.people.directing import DesiredState, DirectorState, RequestState
 from arena.tournament.corrections.corrected_tournament import void_matches
-from arena.tournament.directors.supervised_run import Leaving, SupervisedRun
+from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun
 from tests.community.ladders.conftest import LADDER
 
 DEADLINE_SECONDS = 60.0
@@ -37,7 +37,7 @@ def people(home):
 @pytest.fixture
 def supervised(home, people, file):
     ladder = OpenLadder(file, home)
-    return SupervisedLadder(ladder, SupervisedRun("open", "ladder", home, people, Leaving()), home)
+    return SupervisedLadder(ladder, SupervisedRun("open", "ladder", home, people, Shutdown()), home)
 
 
 def want(people, desired):
@@ -55,10 +55,10 @@ def recorded(home):
 
 def test_it_ends_when_nothing_but_a_change_would_help(supervised, people, home):
     commits = SimpleNamespace(are_new=lambda: True)
-    supervised.supervise(Leaving(), commits, SimpleNamespace(is_over=lambda is_busy: not is_busy))
+    supervised.supervise(Shutdown(), commits, SimpleNamespace(is_over=lambda is_busy: not is_busy))
     assert (recorded(home), state(people)) == (6, DirectorState.IDLE)
     want(people, DesiredState.PAUSE)
-    supervised.supervise(Leaving(), commits, SimpleNamespace(is_over=lambda is_busy: not is_busy))
+    supervised.supervise(Shutdown(), commits, SimpleNamespace(is_over=lambda is_busy: not is_busy))
     assert state(people) is DirectorState.PAUSED
 
 
@@ -76,17 +76,17 @@ def test_files_that_differ_from_what_was_recorded_are_a_trouble_that_names_them(
     first, *others = definition.entrants
     other_files = replace(definition, entrants=(replace(first, digest="0" * 64), *others))
     stored = home.store.create_tournament(other_files, [])
-    leaving, note = Leaving(), TroubleNote(home.directory, "ladder", str(file))
+    shutdown, note = Shutdown(), TroubleNote(home.directory, "ladder", str(file))
     seen = []
 
     def work():
-        director_program._supervise(str(home.directory), str(file), leaving, note)
+        director_program._supervise(str(home.directory), str(file), shutdown, note)
 
     def see(_):
         seen.extend(troubles(home.directory, people))
-        leaving.is_asked = True
+        shutdown.is_asked = True
 
-    keep_trying(work, LOG, f"{file} can't be played now", note, is_over=lambda: leaving.is_asked, sleep=see)
+    keep_trying(work, LOG, f"{file} can't be played now", note, is_over=lambda: shutdown.is_asked, sleep=see)
     [trouble] = seen
     assert trouble.part == "ladder"
     for text in (str(file), "tournament 'open' is in the store", f"the bot '{first.label}'"):
@@ -98,7 +98,7 @@ def test_files_that_differ_from_what_was_recorded_are_a_trouble_that_names_them(
 
 def test_that_it_goes_on_is_noted_while_it_plays(home, people, file):
     noted = []
-    supervised = SupervisedRun("open", "ladder", home, people, Leaving())
+    supervised = SupervisedRun("open", "ladder", home, people, Shutdown())
     SupervisedLadder(OpenLadder(file, home), supervised, home, lambda: noted.append(recorded(home))).step()
     assert noted[0] == 0
 
@@ -107,7 +107,7 @@ def test_a_paused_ladder_plays_nothing_also_after_a_restart_and_continues_when_i
     supervised, people, home, file
 ):
     want(people, DesiredState.PAUSE)
-    again = SupervisedLadder(OpenLadder(file, home), SupervisedRun("open", "ladder", home, people, Leaving()), home)
+    again = SupervisedLadder(OpenLadder(file, home), SupervisedRun("open", "ladder", home, people, Shutdown()), home)
     for one in (supervised, again):
         for _ in range(3):
             assert one.step() > 0

@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from arena.community.play.host import LEAVING_SECONDS, NEWS_SECONDS, Host, MenuMaker
+from arena.community.play.host import NEWS_SECONDS, SHUTDOWN_SECONDS, Host, MenuMaker
 from arena.community.play.host_program import LOOK_SECONDS
 from arena.site.matches.playing import PlayMenu
 from arena.store.home import ArenaHome
@@ -144,7 +144,7 @@ def test_matches_that_do_not_end_are_killed_together(world):
     _, host, _, clock = world
     host._running = {number: StuckProcess(clock) for number in range(4)}
     host.close()
-    assert clock.seconds == LEAVING_SECONDS
+    assert clock.seconds == SHUTDOWN_SECONDS
     assert [one.exitcode for one in host._running.values()] == [-9] * 4
 
 

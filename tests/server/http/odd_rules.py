@@ -47,8 +47,8 @@ class Exiting(Counting):
         os._exit(3)
 
 
-class Leaving(Counting):
-    name = "leaving"
+class Orphaning(Counting):
+    name = "orphaning"
 
     def apply(self, state, action):
         sys.exit()

@@ -30,7 +30,7 @@ AT = "2026-01-01T00:00:00.000+00:00"
 LIMITS = LaneLimits(processes=1, seconds=60.0, memory_bytes=2 * 1024**3)
 IMPATIENT = replace(LIMITS, seconds=5.0)
 """For rules that hang; a busy machine takes its time for others."""
-ODD = ("Hanging", "Sleeping", "Exiting", "Leaving", "Hoarding", "Printing", "HangingPicture", "RaisingPicture")
+ODD = ("Hanging", "Sleeping", "Exiting", "Orphaning", "Hoarding", "Printing", "HangingPicture", "RaisingPicture")
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,7 @@ async def test_rules_that_end_the_process_are_survived(builders):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["Leaving", "Hoarding"])
+@pytest.mark.parametrize("name", ["Orphaning", "Hoarding"])
 async def test_other_rules_than_ours_do_not_end_it(builders, name):
     with contextlib.suppress(ProblemError):
         await build(builders, name)

@@ -81,7 +81,7 @@ async def test_one_that_has_nothing_to_do_rests_until_it_is_wanted(tmp_path, mon
 
 
 async def test_one_that_does_not_want_to_end_is_killed(tmp_path, monkeypatch):
-    monkeypatch.setattr(services, "LEAVING_SECONDS", 0.2)
+    monkeypatch.setattr(services, "SHUTDOWN_SECONDS", 0.2)
     service = Service(program(tmp_path, monkeypatch, STUBBORN), (str(tmp_path / "ready"),))
     service.start()
     service.want()
@@ -94,7 +94,7 @@ async def test_one_that_does_not_want_to_end_is_killed(tmp_path, monkeypatch):
 @pytest.mark.parametrize("text", ["import time\ntime.sleep(1000)\n", STUBBORN], ids=["quick", "stubborn"])
 async def test_nobody_but_the_loop_asks_whether_it_has_ended(tmp_path, monkeypatch, text):
     """Else the loop may be too late: "Unknown child process pid"."""
-    monkeypatch.setattr(services, "LEAVING_SECONDS", 0.2)
+    monkeypatch.setattr(services, "SHUTDOWN_SECONDS", 0.2)
     asked, poll = [], subprocess.Popen.poll
     service = Service(program(tmp_path, monkeypatch, text), (str(tmp_path / "ready"),))
     service.start()

@@ -74,8 +74,8 @@ async def test_those_who_leave_give_up_their_turn():
     turns = Turns(1)
     line = Line(turns)
     await line.ask("a")
-    leaving, staying = await line.ask("b"), await line.ask("c")
-    leaving.cancel()
+    leaver, staying = await line.ask("b"), await line.ask("c")
+    leaver.cancel()
     assert await line.finish() == ["a", "c"]
     assert staying.done()
     await line.ask("d")

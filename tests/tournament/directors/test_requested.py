@@ -10,7 +10,7 @@ from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.directors.requested import carry_out_requests
-from arena.tournament.directors.supervised_run import Leaving, SupervisedRun, _listed
+from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun, _listed
 from arena.tournament.run import Order
 from arena.tournament.turns import SitsOut
 from tests.store.people.conftest import FakeClock
@@ -117,7 +117,7 @@ def clock():
 
 @pytest.fixture
 def supervised(home, people, clock):
-    return SupervisedRun("t", "contest", home, people, Leaving(), clock)
+    return SupervisedRun("t", "contest", home, people, Shutdown(), clock)
 
 
 @pytest.mark.parametrize(("desired", "order"), [(DesiredState.PAUSE, Order.STOP), (DesiredState.DRAIN, Order.DRAIN)])
@@ -140,10 +140,10 @@ def test_a_run_stops_for_a_request_and_continues_when_it_is_done(supervised, peo
 
 
 def test_a_program_that_is_to_end_stops_its_run(home, people):
-    leaving = Leaving()
-    supervised = SupervisedRun("t", "contest", home, people, leaving)
+    shutdown = Shutdown()
+    supervised = SupervisedRun("t", "contest", home, people, shutdown)
     assert supervised.order() is Order.PLAY
-    leaving.is_asked = True
+    shutdown.is_asked = True
     assert supervised.order() is Order.STOP
 
 

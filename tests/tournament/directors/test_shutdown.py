@@ -7,20 +7,20 @@ import threading
 import pytest
 
 from arena.tournament.directors import supervised_run as module
-from arena.tournament.directors.supervised_run import Leaving
+from arena.tournament.directors.supervised_run import Shutdown
 
 LONG_SECONDS = 1_000_000.0
 
 
 @pytest.fixture
-def leaving():
+def shutdown():
     """One that hears SIGTERM."""
     before = signal.getsignal(signal.SIGTERM)
-    leaving = Leaving()
-    leaving.on_sigterm(LONG_SECONDS)
-    yield leaving
+    shutdown = Shutdown()
+    shutdown.on_sigterm(LONG_SECONDS)
+    yield shutdown
     signal.signal(signal.SIGTERM, before)
-    for descriptor in leaving._pipe:
+    for descriptor in shutdown._pipe:
         os.close(descriptor)
 
 
@@ -48,17 +48,17 @@ class Polls:
         return self.one.poll(milliseconds)
 
 
-def test_a_long_wait_is_one_and_ends_with_the_signal(leaving, monkeypatch):
+def test_a_long_wait_is_one_and_ends_with_the_signal(shutdown, monkeypatch):
     polls = Polls(module.select.poll, monkeypatch)
-    leaving.sleep(LONG_SECONDS)
-    assert leaving.is_asked
+    shutdown.sleep(LONG_SECONDS)
+    assert shutdown.is_asked
     assert polls.milliseconds == [1000 * LONG_SECONDS]
 
 
-def test_who_is_to_end_does_not_wait(leaving):
+def test_who_is_to_end_does_not_wait(shutdown):
     os.kill(os.getpid(), signal.SIGTERM)
-    leaving.sleep(LONG_SECONDS)
-    asked = Leaving()
+    shutdown.sleep(LONG_SECONDS)
+    asked = Shutdown()
     asked.is_asked = True
     asked.sleep(LONG_SECONDS)
-    leaving.sleep(-1.0)
+    shutdown.sleep(-1.0)
