@@ -85,7 +85,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.games import make_game as make_game
     from arena.match.players.bot_files import Bounds as Bounds
     from arena.match.players.entrants import function_bot as function_bot
-    from arena.match.players.function_bot import FunctionBot as FunctionBot
+    from arena.match.players.function_player import FunctionBot as FunctionBot
     from arena.match.players.manifest import load_bot as load_bot
     from arena.match.players.player import HUMAN as HUMAN
     from arena.match.players.player import Answer as Answer
@@ -201,7 +201,7 @@ _MODULE_OF = {
         "arena.match.single_match": "play_match",
         "arena.match.players.bot_files": "Bounds",
         "arena.match.players.entrants": "function_bot",
-        "arena.match.players.function_bot": "FunctionBot",
+        "arena.match.players.function_player": "FunctionBot",
         "arena.match.players.player": "Answer HUMAN HumanPlayer LeftMatchError Request TakenBackError",
         "arena.match.players.manifest": "load_bot",
         "arena.protocol.messages": "Seating Wants",

@@ -12,7 +12,7 @@ from pathlib import Path
 from arena.sandbox.isolation.control_groups import find_parent_groups
 from arena.sandbox.isolation.fork_server import FIRST_UID, LAST_UID
 from arena.sandbox.isolation.launch_spec import TAG_VARIABLE
-from arena.sandbox.isolation.process_tag import is_dead
+from arena.sandbox.isolation.procfs import is_dead
 
 MARKS = ("arena-bot-", "arena-zoo-0", "arena-zoo-1", "arena-escape-")
 """Prefixes of the names of files that bots may leave behind."""

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from arena.base.errors import UsageError
 from arena.base.records import DEFAULT_LIMITS, Bot, Limits, MatchRecord, MatchSpec
-from arena.match.players.function_bot import FunctionBot
-from arena.match.players.function_player import FunctionPlayer
+from arena.match.players.function_player import FunctionBot, FunctionPlayer
 from arena.match.players.off_turn import RunningBots
 from arena.match.players.player import HumanPlayer
 from arena.match.players.process_player import ProcessPlayer

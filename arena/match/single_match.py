@@ -24,7 +24,7 @@ from arena.match.clock import SeatClock, build_request
 from arena.match.players.building import build_bots
 from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.entrants import Entrant, bot_of
-from arena.match.players.function_bot import isolation_for
+from arena.match.players.function_player import isolation_for
 from arena.match.players.game_location import check_readable_game
 from arena.match.players.player import Answer, HumanPlayer
 from arena.match.players.process_player import ProcessPlayer

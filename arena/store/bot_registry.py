@@ -17,9 +17,9 @@ from arena.base.records import Bot, Limits
 from arena.match.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
 from arena.match.players.building import forget_build
 from arena.match.players.manifest import MANIFEST, known_by, load_bot
-from arena.sandbox.isolation.process_tag import process_tag
+from arena.sandbox.isolation.procfs import process_tag
+from arena.sandbox.isolation.reaper import CLEANUP_SECONDS, COPY_PREFIX, remove_stale_directories
 from arena.sandbox.isolation.removal import remove_tree
-from arena.sandbox.isolation.stale_cleanup import CLEANUP_SECONDS, COPY_PREFIX, remove_stale_directories
 from arena.store.results.store import Store
 from arena.store.results.values import StoredBot, StoredTournament
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena.match.check import rules_process
-from arena.sandbox.isolation.stale_cleanup import remove_stale
+from arena.sandbox.isolation.reaper import remove_stale
 from tests.cli.calls import called, refusal
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"

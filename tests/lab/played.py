@@ -5,7 +5,7 @@ import random
 from arena.base.enums import Termination
 from arena.base.records import MatchRecord, SeatReport, TimeControl
 from arena.games import make_game
-from arena.match.final_ranks import final_ranks
+from arena.match.replay import final_ranks
 from tests.lab.games import plain_value
 
 

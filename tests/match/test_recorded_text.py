@@ -8,8 +8,8 @@ import pytest
 import arena
 from arena.base.errors import BotError
 from arena.base.records import Bot, MatchSpec, SeatReport
+from arena.match.players.bot_output import GAP, Places
 from arena.match.players.player import ScriptedPlayer
-from arena.match.recorded_text import GAP, Places
 from arena.match.referee import Referee
 
 HOME = "/srv/grid/.arena"

@@ -19,9 +19,9 @@ from arena.cli.terminal.streams import FAILED, OK
 from arena.community.uploads.unpacking import opened_bot
 from arena.games import find_game
 from arena.match.check.check import Step, check_bot
+from arena.match.players.bot_output import own_traceback
 from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.manifest import as_submitted
-from arena.match.players.tracebacks import own_traceback
 from arena.sandbox.isolation.interpreters import is_submitted
 
 if TYPE_CHECKING:

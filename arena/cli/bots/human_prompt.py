@@ -18,7 +18,7 @@ from arena.base.errors import ArenaError, IllegalActionError
 from arena.base.text import counted
 from arena.cli.bots.boards import listed, note_text, position_lines, score_lines
 from arena.cli.terminal.streams import terminal_width
-from arena.match.human_actions import kept_after_undo, read_action
+from arena.match.players.player import kept_after_undo, read_action
 
 HELP = """\
 an action   {example}

@@ -28,11 +28,19 @@ from arena.base.shipped import PREFIX, bot_path
 from arena.community.play.view import PERSON_NAME, Played, view_of
 from arena.games import Game, make_game
 from arena.match.bot_pool import BotPool
-from arena.match.human_actions import kept_after_undo, read_action
 from arena.match.players.building import build_bots
 from arena.match.players.function_player import OutOfTimeError, call_within
 from arena.match.players.manifest import load_bot
-from arena.match.players.player import HUMAN, HumanPlayer, LeftMatchError, Request, TakenBackError, wall_limit_seconds
+from arena.match.players.player import (
+    HUMAN,
+    HumanPlayer,
+    LeftMatchError,
+    Request,
+    TakenBackError,
+    kept_after_undo,
+    read_action,
+    wall_limit_seconds,
+)
 from arena.match.single_match import ask_bot
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.store.bot_registry import BotRegistry

@@ -12,7 +12,7 @@ from arena.base.errors import GameError, IllegalActionError
 from arena.base.records import Fault, MatchRecord, SeatReport, TimeControl
 from arena.games import Game
 from arena.games.squares import Square, as_square, format_square
-from arena.match.final_ranks import final_ranks
+from arena.match.replay import final_ranks
 from arena.site.matches.boards import shapes_at
 from arena.site.matches.match_model import Board, Shape
 from arena.site.matches.match_sentences import result_sentence

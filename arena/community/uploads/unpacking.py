@@ -28,10 +28,10 @@ from arena.match.players.untrusted_tree import TreeBounds, TreeRefusedError, Tre
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launcher_client import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.sandbox.isolation.process_tag import process_tag
+from arena.sandbox.isolation.procfs import process_tag
+from arena.sandbox.isolation.reaper import UPLOAD_PREFIX
 from arena.sandbox.isolation.removal import remove_tree
 from arena.sandbox.isolation.sandbox_policy import Isolation
-from arena.sandbox.isolation.stale_cleanup import UPLOAD_PREFIX
 
 # Unpacks what a stranger hands in: an archive in a confined process, whose answer and whose files are not trusted.
 

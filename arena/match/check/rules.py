@@ -12,8 +12,8 @@ from arena.base.shipped import path_of
 from arena.base.text import counted
 from arena.games import make_game, parse_options
 from arena.match.check.rules_process import RulesStep, check_in_process
+from arena.match.players.bot_output import last_error
 from arena.match.players.game_location import find_external_game
-from arena.match.players.tracebacks import last_error
 from arena.match.single_match import play_match
 from arena.sandbox.isolation.interpreters import arena_interpreter
 

@@ -31,8 +31,8 @@ from arena.games.conformance.calls import guarded, time_limits
 from arena.games.conformance.finding import MistakeError, as_lists
 from arena.match.players.bot_files import open_at_once
 from arena.match.players.game_location import find_external_game
-from arena.sandbox.isolation.process_tag import process_tag
-from arena.sandbox.isolation.stale_cleanup import RULES_PREFIX
+from arena.sandbox.isolation.procfs import process_tag
+from arena.sandbox.isolation.reaper import RULES_PREFIX
 
 IMPORT_SECONDS = 10.0
 """Importing the module of a game may take this long."""

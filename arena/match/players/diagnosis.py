@@ -14,8 +14,8 @@ from typing import NamedTuple
 from arena.base.enums import FaultKind
 from arena.base.records import Bot, Fault
 from arena.base.text import shortened_text
+from arena.match.players.bot_output import last_error, last_own_line, line_in
 from arena.match.players.game_location import find_external_game
-from arena.match.players.tracebacks import last_error, last_own_line, line_in
 
 READ_BYTES = 1 << 20
 BUSY_SHARE, IDLE_SHARE = 0.2, 0.1

@@ -12,7 +12,7 @@ from arena.base.errors import BotDefinitionError
 from arena.base.records import FUNCTION_PROGRAM, Bot
 from arena.base.text import shortened_text
 from arena.botkit.seat import Choose
-from arena.match.players.function_bot import FunctionBot
+from arena.match.players.function_player import FunctionBot
 from arena.match.players.manifest import check_name, load_bot
 
 Entrant = Bot | str | os.PathLike[str] | Choose

@@ -1,4 +1,4 @@
-"""A player that is a Python function in this process, interrupted when its time is over."""
+"""A Python function in a seat, in this process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
@@ -18,14 +19,36 @@ import msgpack
 from arena.base.bot_text import BotText
 from arena.base.enums import ClockKind, FaultKind, Termination
 from arena.base.errors import BotError, MatchStateError, text_of
-from arena.base.records import DEFAULT_LIMITS, Fault, Limits, SeatReport
-from arena.botkit.seat import Choice, MatchInfo, Seat, as_choice
+from arena.base.records import DEFAULT_LIMITS, Bot, Fault, Limits, SeatReport
+from arena.botkit.seat import Choice, Choose, MatchInfo, Seat, as_choice
 from arena.games import make_game
-from arena.match.players.function_bot import FunctionBot
 from arena.match.players.player import Answer, Player, Request, wall_limit_seconds
 from arena.protocol import messages
 from arena.protocol.frames import FrameError, decode_body
 from arena.protocol.messages import Seating, Wants, shortened
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.sandbox_policy import Isolation
+
+# A bot that is a Python function: it plays in the arena's own process, without isolation.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionBot(Bot):
+    """A Python function as a bot.
+
+    Attributes:
+        function: called with the game, the state and the clock, as by ``arena.botkit.run``.
+    """
+
+    function: Choose = field(compare=False, repr=False)
+
+
+def isolation_for(bots: Collection[Bot], wanted: str) -> Isolation:
+    """Return the isolation level for some bots; functions alone need none, and nothing is tried out for them."""
+    return Isolation() if bots and all(bot.is_function for bot in bots) else choose_isolation(wanted)
+
+
+# A player that is a Python function in this process, interrupted when its time is over.
 
 # Calls a function of this process, and interrupts it when its time is over.
 #

@@ -1,4 +1,4 @@
-"""What sits in a seat, as the referee sees it: also a person, or a test double."""
+"""The players of the seats: their interface, people, and test doubles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from arena.base.bot_text import BotText
 from arena.base.enums import FaultKind, Termination
 from arena.base.errors import ArenaError, BotError
 from arena.base.records import Bot, Fault, SeatReport
+from arena.games import Game
 from arena.protocol.messages import Seating, Wants
+
+# What sits in a seat, as the referee sees it: also a person, or a test double.
 
 # What sits in a seat during a match, as the referee sees it.
 
@@ -225,3 +228,20 @@ def _one_after_the_other(actions: Sequence[Any]) -> Chooser:
         return action
 
     return choose
+
+
+# What people do in a match, at a terminal or in a browser: type an action, take one back.
+
+
+def read_action(game: Game[Any], state: Any, legal: Sequence[Any], text: str) -> Any:
+    """Return what a person has typed as an action; raise IllegalActionError if it breaks a rule."""
+    action = game.parse_action(text)
+    if action not in legal:
+        game.apply(state, action)  # which says why not
+    return action
+
+
+def kept_after_undo(actions: Sequence[Sequence[Any]], seat: int) -> int | None:
+    """Return how many actions stay when a person takes the last one of their own back; None without one."""
+    own = [ply for ply, (actor, *_) in enumerate(actions) if actor == seat]
+    return own[-1] if own else None

@@ -17,7 +17,7 @@ from pathlib import Path
 from arena.base.records import Limits
 from arena.sandbox.isolation.fork_server import remove_control_group
 from arena.sandbox.isolation.launch_spec import GroupSpec
-from arena.sandbox.isolation.process_tag import is_dead, process_tag
+from arena.sandbox.isolation.procfs import is_dead, process_tag
 
 DELEGATED_VARIABLE = "ARENA_DELEGATED"
 """Set by a unit with ``Delegate=yes``: the control group of this process is its own to divide."""

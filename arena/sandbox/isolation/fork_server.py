@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from arena.sandbox.isolation.call_list import CLONE_PARENT, CallList, StepError
-from arena.sandbox.isolation.process_tag import note_session, remove_note
+from arena.sandbox.isolation.procfs import note_session, remove_note
 from arena.sandbox.isolation.removal import IPC_RMID, objects_of_uid, remove_tree
 from arena.sandbox.isolation.sandbox_calls import add_confinement, add_program, add_user
 

@@ -23,10 +23,10 @@ from arena.base.errors import BotError, VoidMatchError
 from arena.base.shipped import package_directory
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, LaunchSpec, outline_of
-from arena.sandbox.isolation.process_tag import process_tag
+from arena.sandbox.isolation.procfs import process_tag
+from arena.sandbox.isolation.reaper import SCRATCH_PREFIX, remove_stale
 from arena.sandbox.isolation.removal import may_leave_shared_memory
 from arena.sandbox.isolation.sandbox_policy import clean_environment
-from arena.sandbox.isolation.stale_cleanup import SCRATCH_PREFIX, remove_stale
 
 ANSWER_SECONDS = 20.0
 """A fork server that takes longer must have been stopped, and is replaced."""

@@ -1,26 +1,39 @@
-"""No process is left behind.
-
-Four nets, each for what slips through the one before:
-
-1. Every bot leads a session and a process group of its own, and its group is killed when it is ended. From the level
-   ``landlock`` on, no process of a bot can leave that group.
-2. As root, all processes of the bot's uid are killed; with control groups, all processes in them.
-3. This process adopts orphans (PR_SET_CHILD_SUBREAPER): a process in another group becomes our child when its parent
-   dies, and ``reap_orphans`` kills and reaps it. No process can join our session, so a child of ours in another session
-   is an orphan of a bot. A worker launches nothing but bots, so there every such child is one; in other processes only
-   those with a process tag in their environment are.
-4. The fork server (``arena.sandbox.isolation.fork_server``) does all this if this process is killed.
-"""
+"""Leaving no process behind: of bots that are ended, and of arena processes that were killed."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arena.sandbox.isolation import procfs
+from arena.sandbox.isolation.control_groups import remove_stale_groups
+from arena.sandbox.isolation.fork_server import FIRST_UID, LAST_UID, lock_uid, remove_system_v_of_uid
 from arena.sandbox.isolation.launch_spec import TAG_VARIABLE
-from arena.sandbox.isolation.launcher_client import LauncherClient
+from arena.sandbox.isolation.procfs import NOTE_SUFFIX, NotedSession, is_dead, is_member, read_note
+from arena.sandbox.isolation.removal import remove_entry, uids_with_objects
+
+if TYPE_CHECKING:
+    from arena.sandbox.isolation.launcher_client import LauncherClient
+
+
+# No process is left behind.
+#
+# Four nets, each for what slips through the one before:
+#
+# 1. Every bot leads a session and a process group of its own, and its group is killed when it is ended. From the level
+#    ``landlock`` on, no process of a bot can leave that group.
+# 2. As root, all processes of the bot's uid are killed; with control groups, all processes in them.
+# 3. This process adopts orphans (PR_SET_CHILD_SUBREAPER): a process in another group becomes our child when its parent
+#    dies, and ``reap_orphans`` kills and reaps it. No process can join our session, so a child of ours in another
+#    session is an orphan of a bot. A worker launches nothing but bots, so there every such child is one; in other
+#    processes only those with a process tag in their environment are.
+# 4. The fork server (``arena.sandbox.isolation.fork_server``) does all this if this process is killed.
 
 MAX_ROUNDS = 1000
 
@@ -117,3 +130,150 @@ def children(pid: int) -> list[int]:
             with contextlib.suppress(OSError):
                 pids += map(int, procfs.read(f"/proc/{pid}/task/{thread}/children").split())
     return pids
+
+
+# Removing what an arena process has left if it was killed together with its fork server.
+#
+# Anyone may create anything in a temporary directory, under any name. So only the arena's own entries are touched, none
+# of them can keep the arena from starting, and the time is bounded: the next start continues with whatever remains.
+
+SCRATCH_PREFIX = "arena-bot-"
+"""The start of the names of scratch directories; a process tag follows."""
+
+PROBE_PREFIX = "arena-outside-"
+"""The same for the directories that the sandbox probe tries to reach."""
+
+DASK_WORKER_PREFIX = "arena-node-"
+"""The same for the bots that a Dask worker has unpacked."""
+
+COPY_PREFIX = "unfinished-"
+"""The same for copies of submitted bots, in the home."""
+
+UPLOAD_PREFIX = "arena-upload-"
+"""The same for what was unpacked from an archive."""
+
+RULES_PREFIX = "arena-rules-"
+"""The same for what checks of rules exchange with their process."""
+
+CLEANUP_SECONDS = 5.0
+"""For all directories together."""
+
+
+def remove_stale() -> None:
+    """Remove bot processes, control groups, System V objects and directories of dead arena processes."""
+    _kill_stale_processes()
+    remove_stale_groups()
+    if os.geteuid() == 0:
+        _remove_system_v()
+    remove_stale_directories(tempfile.gettempdir(), CLEANUP_SECONDS)
+
+
+def _kill_stale_processes() -> None:
+    """Kill all that are stale. Those found are stopped before the first is killed, or they could keep multiplying."""
+    ours = procfs.mount_points("self") if sys.platform == "linux" else set()
+    deadline = time.monotonic() + CLEANUP_SECONDS
+    sessions = _stale_sessions(tempfile.gettempdir(), deadline)
+    killed: set[int] = set()
+    while time.monotonic() < deadline:
+        stale = {int(path.name) for path in Path("/proc").glob("[0-9]*") if _is_stale(path, ours, sessions)} - killed
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in stale:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, number)
+        killed |= stale
+        if not stale:
+            return
+
+
+def _stale_sessions(parent: str, deadline: float) -> list[NotedSession]:
+    sessions = []
+    with contextlib.suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            if time.monotonic() > deadline:
+                break
+            if entry.name.endswith(NOTE_SUFFIX) and _is_own(entry) and is_dead(_tag(entry.name)):
+                sessions.append(read_note(entry.path))
+    return [session for session in sessions if session is not None]
+
+
+def _is_own(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry belongs to this user: bots with uids of their own may write notes of their own."""
+    with contextlib.suppress(OSError):
+        return entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+    return False
+
+
+def _remove_system_v() -> None:
+    for uid in uids_with_objects():
+        if FIRST_UID <= uid <= LAST_UID and (lock := lock_uid(uid)) is not None:
+            with lock:
+                remove_system_v_of_uid(uid)
+
+
+def remove_stale_directories(parent: str, seconds: float) -> None:
+    """Remove the directories of dead arena processes from a directory, for at most ``seconds``."""
+    deadline = time.monotonic() + seconds
+    with contextlib.suppress(OSError):
+        directory = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            with os.scandir(directory) as entries:
+                for entry in entries:
+                    if time.monotonic() > deadline:
+                        return
+                    if _is_ours(entry) and is_dead(_tag(entry.name)):
+                        remove_entry(directory, entry.name, deadline)
+        finally:
+            os.close(directory)
+
+
+def _tag(name: str) -> str:
+    for prefix in (SCRATCH_PREFIX, PROBE_PREFIX, DASK_WORKER_PREFIX, COPY_PREFIX, UPLOAD_PREFIX, RULES_PREFIX):
+        if name.startswith(prefix):
+            return name.removeprefix(prefix).partition("-")[0]
+    return ""
+
+
+def _is_ours(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry has one of the arena's names, and belongs to this user or to the uid of a bot."""
+    if not _tag(entry.name):
+        return False
+    with contextlib.suppress(OSError):
+        return _belongs_to_us(entry.stat(follow_symlinks=False).st_uid)
+    return False
+
+
+def _belongs_to_us(uid: int) -> bool:
+    return uid == os.geteuid() or (os.geteuid() == 0 and FIRST_UID <= uid <= LAST_UID)
+
+
+def _is_stale(path: Path, ours: set[bytes], sessions: list[NotedSession]) -> bool:
+    """Return whether a process belongs to a bot of a dead arena process.
+
+    It shows by its mounts, its noted session or, as root, by its uid, which no process of a bot can shed, and else by
+    its environment. Of processes of other users only the session is looked at: they could make reading their
+    environment block forever. One that has made itself unreadable seems to be root's.
+    """
+    if any(is_member(path.name, session) for session in sessions):
+        return True
+    with contextlib.suppress(OSError):
+        uid = path.stat().st_uid
+        if not _belongs_to_us(uid):
+            return False
+        tags = [_tag(os.path.basename(os.fsdecode(place))) for place in procfs.mount_points(path.name) - ours]
+        for setting in procfs.environment(path.name):
+            name, _, tag = setting.partition(b"=")
+            if name == TAG_VARIABLE.encode():
+                tags.append(tag.decode(errors="replace"))
+        if any(tags):
+            return any(map(is_dead, tags))
+        return uid != os.geteuid() and _is_unused(uid)
+    return False
+
+
+def _is_unused(uid: int) -> bool:
+    """Return whether no fork server that is alive has given a uid to a bot."""
+    lock = lock_uid(uid)
+    if lock is None:
+        return False
+    lock.close()
+    return True

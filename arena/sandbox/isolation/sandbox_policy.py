@@ -46,7 +46,7 @@ from arena.sandbox.isolation.launch_spec import (
     LaunchSpec,
     MountSpec,
 )
-from arena.sandbox.isolation.process_tag import process_tag
+from arena.sandbox.isolation.procfs import process_tag
 from arena.sandbox.isolation.seccomp import assemble_filter
 
 EXTERNAL_GAME_VARIABLE = "ARENA_GAME"

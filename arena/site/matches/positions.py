@@ -11,7 +11,7 @@ from arena.base.enums import Termination
 from arena.base.errors import ArenaError, GameError, UnknownNameError
 from arena.base.records import MatchRecord, SeatReport, TimeControl
 from arena.games import GAMES, Drawing, Game, find_game
-from arena.match.final_ranks import final_ranks
+from arena.match.replay import final_ranks
 from arena.site.matches.games_model import GamesPage, GamesParameters, ListedGame
 from arena.site.matches.match_model import Shape
 from arena.store.home import ArenaHome

@@ -12,7 +12,7 @@ from arena.base.errors import UsageError
 from arena.base.known_server import FILES, IDENTITY_FILE
 from arena.base.text import size_text
 from arena.match.players.bot_files import BUILD_DIRECTORY
-from arena.sandbox.isolation.stale_cleanup import COPY_PREFIX
+from arena.sandbox.isolation.reaper import COPY_PREFIX
 from arena.store.home import CHECKING, CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, RECEIVING
 
 # What of a home is in a backup, and what is not.

@@ -17,9 +17,9 @@ from arena.match.players.bot_files import BUILD_DIRECTORY, Bounds, bot_files, ma
 from arena.sandbox.isolation.interpreters import arena_interpreter, is_submitted
 from arena.sandbox.isolation.launcher_client import close_launcher, open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.sandbox.isolation.process_tag import process_tag
+from arena.sandbox.isolation.procfs import process_tag
+from arena.sandbox.isolation.reaper import DASK_WORKER_PREFIX
 from arena.sandbox.isolation.removal import remove_tree
-from arena.sandbox.isolation.stale_cleanup import DASK_WORKER_PREFIX
 from arena.tournament.executors.executor import JobResult, Void
 from arena.tournament.executors.worker import play_spec
 

@@ -13,7 +13,7 @@ from typing import ClassVar, Self
 
 from arena.base.live_match import LiveMatch
 from arena.match.bot_pool import BotPool
-from arena.match.players.function_bot import isolation_for
+from arena.match.players.function_player import isolation_for
 from arena.tournament.executors.executor import Executor, Job, JobResult, Playing, WorkQueue
 from arena.tournament.executors.log_file import JoinedLog
 from arena.tournament.executors.worker import LiveWeight, play_spec

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from arena.base.errors import UsageError
 from arena.match.players.building import build_bots
-from arena.match.players.function_bot import isolation_for
+from arena.match.players.function_player import isolation_for
 from arena.tournament.executors.executor import Executor, Job
 
 

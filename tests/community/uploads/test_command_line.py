@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.sandbox.isolation.process_tag import process_tag
-from arena.sandbox.isolation.stale_cleanup import COPY_PREFIX
+from arena.sandbox.isolation.procfs import process_tag
+from arena.sandbox.isolation.reaper import COPY_PREFIX
 from tests.community.uploads.archives import File, bot_tar, bot_zip, make_zip
 from tests.community.uploads.hostile import HOSTILE
 

@@ -15,7 +15,7 @@ from arena.community.uploads import unpacking
 from arena.community.uploads.entry import UnpackLimits
 from arena.community.uploads.unpacking import opened_bot, unpack
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.sandbox.isolation.stale_cleanup import UPLOAD_PREFIX
+from arena.sandbox.isolation.reaper import UPLOAD_PREFIX
 from tests import needs
 from tests.community.uploads.archives import BOT, MANIFEST, File, bot_tar, bot_zip, make_zip, tar_file
 from tests.community.uploads.hostile import CLASHES, HOSTILE, PATHS, ZIP_HOW

@@ -17,12 +17,13 @@ from arena.base.errors import VoidMatchError
 from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
-from arena.sandbox.isolation import fork_server, launcher_client, reaper, stale_cleanup
+from arena.sandbox.isolation import fork_server, launcher_client, reaper
+from arena.sandbox.isolation import reaper as stale_cleanup
 from arena.sandbox.isolation.launcher_client import make_scratch, open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.sandbox.isolation.process_tag import is_dead, process_tag
+from arena.sandbox.isolation.procfs import is_dead, process_tag
+from arena.sandbox.isolation.reaper import remove_stale
 from arena.sandbox.isolation.sandbox_policy import make_launch_spec
-from arena.sandbox.isolation.stale_cleanup import remove_stale
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
 from tests.matches import small_match
@@ -77,7 +78,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from arena.sandbox.isolation.process_tag import is_dead, process_tag
+from arena.sandbox.isolation.procfs import is_dead, process_tag
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import make_launch_spec
 from arena.match.bot_pool import BotPool, PoolKey

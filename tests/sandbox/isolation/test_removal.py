@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.sandbox.isolation import stale_cleanup
-from arena.sandbox.isolation.process_tag import is_dead, process_tag
+from arena.sandbox.isolation import reaper as stale_cleanup
+from arena.sandbox.isolation.procfs import is_dead, process_tag
+from arena.sandbox.isolation.reaper import remove_stale, remove_stale_directories
 from arena.sandbox.isolation.removal import remove_tree
-from arena.sandbox.isolation.stale_cleanup import remove_stale, remove_stale_directories
 from tests import needs
 
 DEAD = "999999999.5"

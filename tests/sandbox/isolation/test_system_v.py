@@ -9,8 +9,8 @@ import pytest
 
 from arena.sandbox.isolation import removal as system_v
 from arena.sandbox.isolation.fork_server import LAST_UID, lock_uid, remove_system_v_of_uid
+from arena.sandbox.isolation.reaper import remove_stale
 from arena.sandbox.isolation.removal import remove_made_by
-from arena.sandbox.isolation.stale_cleanup import remove_stale
 
 MAKE_ALL = """
 import ctypes, os, sys

@@ -6,7 +6,7 @@ from arena.base.definition import Definition, GameChoice
 from arena.base.records import Bot, Fault, MatchRecord, SeatReport
 from arena.base.seeds import pick_below
 from arena.games import make_game
-from arena.match.final_ranks import final_ranks
+from arena.match.replay import final_ranks
 from arena.store.results.rows import row_of
 from arena.tournament.rounds import TournamentRounds
 from arena.tournament.schedule import schedule, spec_of
