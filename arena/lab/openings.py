@@ -21,12 +21,10 @@ from arena.games.kernels.slips import MOST_STATES, slip_encounters
 from arena.lab.oracle import Oracle
 from arena.lab.solving.limits import Limits, free_memory_bytes
 from arena.lab.solving.positions import symmetries_of
-from arena.lab.solving.worth import Outcome, Worth
+from arena.lab.solving.worth import OUTCOMES, SIGNS, Outcome, Worth
 from arena.ratings.distributions import t_quantile
 
 # What openings are worth before the bots begin: how many are won by either seat with best play, and how many drawn.
-
-_OUTCOMES = {1: Outcome.WIN, 0: Outcome.DRAW, -1: Outcome.LOSS}
 
 _MOST_STATES_BY_RULES = 5_000
 """After an opening, without a kernel: that many are solved in less than a second."""
@@ -67,7 +65,7 @@ class OpeningWorth:
                 self._game, opening, seed=0, count=0, slips_permille=(0, 0), most_states=self._most_states
             )
             if found is not None:
-                return _OUTCOMES[found.outcome]
+                return OUTCOMES[found.outcome]
             self._most_states = 0
         state = self._game.initial_state()
         for action in opening:
@@ -281,11 +279,10 @@ class Explorer:
 def _best(seat: int, worths: Sequence[Worth]) -> Callable[[Worth], bool] | None:
     if not worths or not all(worth.is_exact for worth in worths):
         return None
-    sign = 1 if seat == 0 else -1
-    rank = {"win": 1, "draw": 0, "loss": -1}
 
     def value(worth: Worth) -> tuple[float, float]:
-        return sign * rank[str(worth.outcome)], sign * (worth.margin or 0)
+        own = worth.to(seat)
+        return SIGNS[own.least], own.margin or 0
 
     top = max(map(value, worths))
     return lambda worth: value(worth) == top

@@ -9,14 +9,7 @@ from arena.games import GAMES, make_game
 from arena.games.differences import DifferencesState
 from arena.games.kernels.kernel import KERNEL_NAMES, Kernel
 from arena.games.kernels.loading import kernel_of, load
-from arena.games.kernels.playouts import (
-    Generator,
-    count_lines,
-    playouts_by_rules,
-    random_playouts,
-    trace,
-    trace_by_rules,
-)
+from arena.games.kernels.playouts import Generator, lines_by_rules, playouts_by_rules, random_playouts, trace_by_rules
 from arena.games.kernels.sameness import Effort, compare, compare_states
 from tests import needs
 from tests.games.test_seed_samples import DIFFERENCES
@@ -121,13 +114,13 @@ def test_without_a_compiler_the_answers_are_the_same(name, forget_kernels):
     lines = fast.lines(2)
     forget_kernels()
     assert isinstance(kernel_of(game), KernelError)
-    slow = trace(game, 5, 17), random_playouts(game, 5, 100, 50)
+    slow = trace_by_rules(game, 5, 17), random_playouts(game, 5, 100, 50)
     assert slow[0].plies == expected[0].plies
     assert slow[0].ranks == expected[0].ranks
     assert slow[0].scores == pytest.approx(expected[0].scores, rel=1e-12)
     assert (slow[1].plies, slow[1].ranked) == (expected[1].plies, expected[1].ranked)
     assert slow[1].score_sums == pytest.approx(expected[1].score_sums, rel=1e-12)
-    assert count_lines(game, 2) == lines
+    assert lines_by_rules(game, game.initial_state(), 2) == lines
 
 
 def test_playouts_are_the_same_in_parts():
@@ -152,7 +145,7 @@ def test_a_game_from_outside_has_no_kernel_and_is_played_by_its_rules():
     totals = random_playouts(game, 1, 0, 50)
     assert totals == playouts_by_rules(game, 1, 0, 50)
     assert totals.ranked[0][0] + totals.ranked[1][0] == 50  # hex has no ties
-    assert count_lines(game, 2) == 9 * 8
+    assert lines_by_rules(game, game.initial_state(), 2) == 9 * 8
 
 
 def test_a_difference_is_named_with_the_place():

@@ -192,9 +192,9 @@ def test_simple_strategies_do_what_their_sentences_say():
     strategies, board = simple_strategies(game), board_of(game)
     state = game.apply(game.initial_state(), (1, 2))
     rng = Random(0)
-    assert strategies["mirror"].choose(state, (1, 2), rng) == (5, 4)
-    assert strategies["copy"].choose(state, (1, 2), rng) == (2, 1)
-    assert board.from_border(strategies["border"].choose(state, (1, 2), rng)) == 0
+    assert strategies["mirror"](state, (1, 2), rng) == (5, 4)
+    assert strategies["copy"](state, (1, 2), rng) == (2, 1)
+    assert board.from_border(strategies["border"](state, (1, 2), rng)) == 0
     assert (board.reflected(("v", 2)), board.copied(("h", 3)), board.from_border(("v", 4))) == (("v", 3), ("v", 3), 1)
     assert (board.reflected("+"), board.copied("-"), board.reflected(7)) == ("-", "-", None)
     assert board_of(make_game("plusminus", size=3)) is not None
@@ -203,12 +203,12 @@ def test_simple_strategies_do_what_their_sentences_say():
 
 def test_greedy_takes_what_puts_it_furthest_ahead():
     game = table_game(((0, (1, 2, 3)), (None, (0, 0)), (None, (5, 1)), (None, (9, 8))))
-    assert simple_strategies(game)["greedy"].choose(0, None, Random(0)) == 1
+    assert simple_strategies(game)["greedy"](0, None, Random(0)) == 1
 
 
 def test_in_an_encounter_each_seat_is_taken_in_turn():
     game = game_of(EDGE)
-    best = Strength(name="best play", strategy=BestPlay(game, exact_values(game, PATH, Limits())))
+    best = Strength(name="best play", strategy=BestPlay(game, exact_values(game, PATH, Limits())).choose)
     assert encounter(game, Step(best, best), (0,), lambda: None) == 0.5  # seat 0 always wins
     weak = Strength(name="random", strategy=simple_strategies(game)["random"])
     points = {encounter(game, Step(best, weak), (seed,), lambda: None) for seed in range(20)}

@@ -23,7 +23,7 @@ from arena.lab.measures.measure import (
     mean_of,
     share_of,
 )
-from arena.lab.measures.skill_ladder import RandomStrategy
+from arena.lab.measures.skill_ladder import at_random
 from tests.lab.quality_games import UNEQUAL, played_at_random, table_game
 
 
@@ -135,7 +135,7 @@ def coverage(repetitions):
     hits = dict.fromkeys(truth, 0)
     for repetition in range(repetitions):
         rngs = [Random(1000 * repetition + number) for number in range(100)]
-        matches = {"random": played_at_random(game, RandomStrategy(game), rngs)}
+        matches = {"random": played_at_random(game, at_random(game), rngs)}
         rows = (*first_seat(matches, 2), *draws_and_margins(matches), *length_and_branching(matches))
         for row in rows:
             hits[row.name] += row.estimate.low <= truth[row.name] <= row.estimate.high

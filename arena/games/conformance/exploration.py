@@ -1,4 +1,4 @@
-"""The shortest line of play that shows a mistake."""
+"""The positions in which a game is checked, and the shortest line of play that shows a mistake."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import Any, Protocol
 from arena.base.errors import IllegalActionError
 from arena.base.text import counted
 from arena.games.conformance import action_checks, state_checks
-from arena.games.conformance import action_checks as picture_checks
 from arena.games.conformance.calls import Calls
 from arena.games.conformance.finding import Finding, MistakeError, exact, shown, unexaminable
 from arena.games.conformance.position import Line, Position, breadth_first, first_position, random_match, shortest_loop
@@ -119,8 +118,8 @@ _AT_POSITIONS: Sequence[tuple[str, Callable[[Position], None]]] = (
     ("ranks", state_checks.check_ranks),
     ("elimination", state_checks.check_elimination),
     ("text", action_checks.check_text),
-    ("render", picture_checks.check_render),
-    ("drawing", picture_checks.check_drawing),
+    ("render", action_checks.check_render),
+    ("drawing", action_checks.check_drawing),
     ("space", state_checks.check_space),
     ("pickling", state_checks.check_pickling),
 )

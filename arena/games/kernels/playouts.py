@@ -44,13 +44,7 @@ class Generator:
         return (self.next() >> 32) * bound >> 32
 
 
-# Random playouts and counts of lines: by the kernel where there is one, else the same from the rules, slower.
-
-
-def trace(game: Game[Any], seed: int, index: int) -> Trace:
-    """Return random playout number ``index`` of a seed, ply by ply."""
-    kernel = kernel_of(game)
-    return trace_by_rules(game, seed, index) if isinstance(kernel, KernelError) else kernel.trace(seed, index)
+# Random playouts: by the kernel where there is one, else the same from the rules, slower; traces and counts of lines.
 
 
 def random_playouts(game: Game[Any], seed: int, first: int, count: int, opening: Sequence[Any] = ()) -> PlayoutTotals:
@@ -59,14 +53,6 @@ def random_playouts(game: Game[Any], seed: int, first: int, count: int, opening:
     if isinstance(kernel, KernelError):
         return playouts_by_rules(game, seed, first, count, opening)
     return kernel.playouts(seed, first, count, opening)
-
-
-def count_lines(game: Game[Any], depth: int) -> int:
-    """Return the number of sequences of ``depth`` legal actions, of 1 or more, from the initial state."""
-    kernel = kernel_of(game)
-    if isinstance(kernel, KernelError):
-        return lines_by_rules(game, game.initial_state(), depth)
-    return kernel.lines(depth)
 
 
 def trace_by_rules(game: Game[Any], seed: int, index: int) -> Trace:

@@ -90,10 +90,8 @@ def kept_share(action: AnnotatedAction, ranks_follow_scores: bool = True) -> flo
 
 
 def _value(seat: int, worth: Worth, ranks_follow_scores: bool) -> float:
-    if not ranks_follow_scores and worth.outcome is not None:
-        return points_for(seat, worth.outcome)
-    margin = worth.margin or 0
-    return margin if seat == 0 else -margin
+    own = worth.to(seat)
+    return own.margin or 0 if ranks_follow_scores or own.outcome is None else POINTS_OF_OUTCOME[own.outcome]
 
 
 def _earned(annotated: Annotated, seat: int) -> float | None:

@@ -18,13 +18,12 @@ from arena.lab.matches.annotation import (
     Annotation,
     Mark,
     mark_of,
-    points_for,
 )
 from arena.lab.oracle import PREPARE_SECONDS, ActionWorth, Oracle
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.positions import rules_of
 from arena.lab.solving.proofs import proof_of
-from arena.lab.solving.worth import Known, Worth, ranks_follow_scores, worth_between
+from arena.lab.solving.worth import SIGNS, Known, Worth, ranks_follow_scores, worth_between
 from arena.match.replay import ReplayError, states_of
 from arena.store.results.annotations import AnnotationRow
 from arena.store.results.rows import as_json
@@ -107,12 +106,7 @@ class Annotator:
 
 
 def _best(seat: int, worths: Sequence[Worth]) -> Worth:
-    return max(worths, key=lambda worth: (points_for(seat, worth.least), _margin(seat, worth)))
-
-
-def _margin(seat: int, worth: Worth) -> float:
-    margin = worth.margin or 0
-    return margin if seat == 0 else -margin
+    return max(worths, key=lambda worth: (SIGNS[(own := worth.to(seat)).least], own.margin or 0))
 
 
 # Annotates the matches of a tournament, and keeps the annotations in the store.

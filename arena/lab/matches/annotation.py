@@ -11,7 +11,7 @@ from typing import Any
 from arena.base.errors import StoreError
 from arena.base.records import MatchRecord
 from arena.base.stored import from_json_text, is_whole
-from arena.lab.solving.worth import MAX_MARGIN, Known, Outcome, Worth
+from arena.lab.solving.worth import MAX_MARGIN, SIGNS, Known, Outcome, Worth
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 
@@ -37,32 +37,11 @@ def points_for(seat: int, outcome: Outcome) -> float:
 
 def mark_of(seat: int, before: Worth, after: Worth) -> Mark:
     """Return the mark of a seat's action from the worths to seat 0 before and after it."""
-    held, left = _least_points(seat, before), _most_points(seat, after)
-    if left < held:
+    before, after = before.to(seat), after.to(seat)
+    if SIGNS[after.most] < SIGNS[before.least]:
         return Mark.BLUNDER
-    least, most = _least_margin(seat, before), _most_margin(seat, after)
-    return Mark.MISTAKE if least is not None and most is not None and most < least else Mark.NONE
-
-
-def _least_points(seat: int, worth: Worth) -> float:
-    """Return the points that best play guarantees a seat."""
-    return points_for(seat, worth.least if seat == 0 else worth.most)
-
-
-def _most_points(seat: int, worth: Worth) -> float:
-    return points_for(seat, worth.most if seat == 0 else worth.least)
-
-
-def _least_margin(seat: int, worth: Worth) -> float | None:
-    if seat == 0:
-        return worth.low
-    return None if worth.high is None else -worth.high
-
-
-def _most_margin(seat: int, worth: Worth) -> float | None:
-    if seat == 0:
-        return worth.high
-    return None if worth.low is None else -worth.low
+    is_mistake = before.low is not None and after.high is not None and after.high < before.low
+    return Mark.MISTAKE if is_mistake else Mark.NONE
 
 
 # The annotation of a match: what its positions are worth, what other actions were worth, and the marks that follow.
@@ -169,7 +148,7 @@ def _worth_from(value: object) -> Worth:
     _check(known in tuple(Known) and least in tuple(Outcome) and most in tuple(Outcome), "words of a worth")
     _check(all(one is None or _is_margin(one) for one in (margin, low, high)), "a margin")
     _check(low is None or high is None or low <= high, "bounds of a margin")
-    _check(POINTS_OF_OUTCOME[Outcome(least)] <= POINTS_OF_OUTCOME[Outcome(most)], "bounds of an outcome")
+    _check(SIGNS[Outcome(least)] <= SIGNS[Outcome(most)], "bounds of an outcome")
     _check(margin is None or (margin == low == high and least == most), "an exact worth")
     outcome = Outcome(least) if least == most else None
     return Worth(margin, outcome, Known(known), low, high, Outcome(least), Outcome(most))

@@ -18,7 +18,7 @@ from arena.lab.oracle import Oracle
 from arena.lab.solving.limits import Limits, TimeIsUpError
 from arena.lab.solving.positions import symmetries_of
 from arena.lab.solving.state_graph import MAX_PLIES
-from arena.lab.solving.worth import Outcome
+from arena.lab.solving.worth import OUTCOMES, SIGNS
 from arena.match.replay import states_of
 
 # The positions of matches in which bots had to choose, each once up to symmetry, with what the bots did there.
@@ -92,8 +92,6 @@ MAX_MISSES = 20
 
 LINES = 16
 """Random lines of play by which the difficulty is estimated."""
-
-_SIGNS = {Outcome.WIN: 1, Outcome.DRAW: 0, Outcome.LOSS: -1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +178,7 @@ class _Judge:
         if not MIN_CHOICES <= len(legal) <= MAX_CHOICES:
             return None
         choices = self._choices(first)
-        goal = {1: Outcome.WIN, 0: Outcome.DRAW, -1: Outcome.LOSS}[self._sign(first, state) or 0]
+        goal = OUTCOMES[self._sign(first, state) or 0]
         keeping = [number for number, choice in enumerate(choices) if choice.outcome is goal]
         if not choices or len(keeping) != 1:
             return None
@@ -212,7 +210,7 @@ class _Judge:
         key = (id(decision.game), state)  # states of two games may be equal
         if key not in self._signs:
             outcome = self._oracle(decision).worth(state).outcome
-            self._signs[key] = None if outcome is None else _SIGNS[outcome]
+            self._signs[key] = None if outcome is None else SIGNS[outcome]
         return self._signs[key]
 
     def _oracle(self, decision: Decision) -> Oracle:

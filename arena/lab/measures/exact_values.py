@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from arena.base.errors import ArenaError
 from arena.base.text import counted
 from arena.games.game import Game
-from arena.lab.measures.measure import Cluster, Estimate, Row, Unit, exactly, share_of
+from arena.lab.measures.measure import Cluster, Estimate, Row, Unit, exactly, rows_of, share_of
 from arena.lab.measures.simulation import pick
 from arena.lab.oracle import Oracle
 from arena.lab.solving.kernel_tables import FEW_STATES, has_all_values
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state, count_states, states_text
 from arena.lab.solving.state_graph import Retrograde, explore
-from arena.lab.solving.worth import Known, Outcome, Worth, worth_between
+from arena.lab.solving.worth import SIGNS, Known, Worth, worth_between
 
 # Exact values of all states that a survey meets, or the reason why there are none.
 
@@ -25,8 +25,6 @@ _TRIED_PLIES = (2, 1, 3, 4)
 
 _SHARE_OF_TRIAL = 0.8
 """Of the time, for the first question, which makes a table; a later one would not take as long."""
-
-_SIGNS = {Outcome.WIN: 1, Outcome.DRAW: 0, Outcome.LOSS: -1}
 
 
 class NoValuesError(ArenaError):
@@ -135,23 +133,15 @@ def _by_oracle(game: Game[Any], path: str, limits: Limits, states: int | None) -
     within = _SHARE_OF_TRIAL * max(0.0, limits.deadline - limits.clock()) if is_hurried else None
     # Later questions come after this deadline, and have their own; without one, a kernel that is missing is built.
     oracle = Oracle(game, path, replace(limits, deadline=float("inf")), within_seconds=within)
-    if not all(oracle.worth(_tried(game, plies)).is_exact for plies in _TRIED_PLIES):
+    if not all(oracle.worth(_drawn(game, plies, Random(plies))).is_exact for plies in _TRIED_PLIES):
         raise NoValuesError(f"a table of {count} takes longer than the time that there is")
     return ExactValues(game, oracle.worth, lambda state: (one.worth for one in oracle.actions(state)))
-
-
-def _tried(game: Game[Any], plies: int) -> Any:
-    state, rng = game.initial_state(), Random(plies)
-    for _ in range(plies):
-        actions = game.legal_actions(state)
-        state = game.apply(state, pick(actions, rng)) if actions else state
-    return state
 
 
 def _value(worth: Worth) -> Value:
     if worth.margin is None or worth.outcome is None:
         raise NoValuesError("a state is known by bounds alone")
-    return Value(_SIGNS[worth.outcome], worth.margin)
+    return Value(SIGNS[worth.outcome], worth.margin)
 
 
 # How even the openings of a game are: what states after some random actions are worth with best play.
@@ -174,7 +164,9 @@ def opening_balance(
         for seed in seeds:
             check_time()
             outcomes.append(values.of(_drawn(game, plies, Random(seed))))
-        found = {sign: share_of([Cluster(float(one.outcome == sign)) for one in outcomes]) for sign in _OUTCOMES}
+        found: dict[int, Estimate | None] = {
+            sign: share_of([Cluster(float(one.outcome == sign)) for one in outcomes]) for sign in _OUTCOMES
+        }
     else:
         totals = dict.fromkeys(_OUTCOMES, 0.0)
         for state, chance in chances.items():
@@ -182,15 +174,7 @@ def opening_balance(
             totals[values.of(state).outcome] += chance
         found = {sign: exactly(total, len(chances)) for sign, total in totals.items()}
     at = f"after {counted(plies, 'random action')}"
-    return tuple(_rows(found, at))
-
-
-def _rows(found: dict[int, Estimate | None] | dict[int, Estimate], at: str) -> list[Row]:
-    return [
-        Row(name=_OUTCOMES[sign], at=at, unit=Unit.SHARE, estimate=estimate)
-        for sign, estimate in found.items()
-        if estimate is not None
-    ]
+    return tuple(row for sign, share in found.items() for row in rows_of(_OUTCOMES[sign], at, Unit.SHARE, share))
 
 
 def _all_openings(game: Game[Any], plies: int) -> dict[Any, float] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from arena.games.game import Game
@@ -167,13 +167,7 @@ def _measure_json(number: int, measure: Measure) -> dict[str, Any]:
         "about": measure.about,
         "note": measure.note,
         "rows": [
-            {
-                "name": row.name,
-                "at": row.at,
-                "unit": row.unit,
-                **estimate_json(row.estimate),
-                "known": row.known,
-            }
+            {"name": row.name, "at": row.at, "unit": row.unit, **estimate_json(row.estimate), "known": row.known}
             for row in measure.rows
         ],
     }
@@ -181,15 +175,4 @@ def _measure_json(number: int, measure: Measure) -> dict[str, Any]:
 
 def estimate_json(estimate: Estimate) -> dict[str, Any]:
     """Return a number with its interval for programs, to nine decimals."""
-    return {
-        "value": _rounded(estimate.value),
-        "low": _rounded(estimate.low),
-        "high": _rounded(estimate.high),
-        "n": estimate.n,
-        "kind": estimate.kind,
-        "differing": _rounded(estimate.differing),
-    }
-
-
-def _rounded(number: float | None) -> float | None:
-    return None if number is None else round(number, 9)
+    return {name: round(value, 9) if isinstance(value, float) else value for name, value in asdict(estimate).items()}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 from random import Random
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from arena.base.errors import GameError
 from arena.base.results import points_of
@@ -19,11 +19,8 @@ from arena.lab.solving.state_graph import MAX_PLIES
 T = TypeVar("T")
 
 
-class Strategy(Protocol):
-    """What chooses actions in a simulated match."""
-
-    def choose(self, state: Any, answered: Any, rng: Random) -> Any:
-        """Return a legal action; ``answered`` is the action before, if it was another seat's."""
+Strategy = Callable[[Any, Any, Random], Any]
+"""Returns a legal action in a state, given the action before, if it was another seat's, and random numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ def simulate(
             raise GameError(game.path(), "apply", f"leads to matches of more than {counted(MAX_PLIES, 'action')}")
         check_time()
         choices.append(len(game.legal_actions(state)))
-        action = strategies[seat].choose(state, answered if seats and seats[-1] != seat else None, rng)
+        action = strategies[seat](state, answered if seats and seats[-1] != seat else None, rng)
         state = game.apply(state, action)
         states.append(state)
         actions.append(action)

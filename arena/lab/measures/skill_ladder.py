@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 from random import Random
 from statistics import fmean
 from typing import Any
@@ -22,63 +23,43 @@ from arena.lab.measures.simulation import SimulatedMatch, Strategy, TreeSearch, 
 _OTHER_SIGN = {"+": "-", "-": "+"}
 
 
-class RandomStrategy:
-    """Takes any legal action."""
-
-    def __init__(self, game: Game[Any]) -> None:
-        self._game = game
-
-    def choose(self, state: Any, answered: Any, rng: Random) -> Any:
-        """Return any legal action."""
-        return pick(self._game.legal_actions(state), rng)
+def at_random(game: Game[Any]) -> Strategy:
+    """Return what takes any legal action."""
+    return lambda state, _answered, rng: pick(game.legal_actions(state), rng)
 
 
-class GreedyStrategy:
-    """Takes an action after which its score is furthest ahead of the best other one."""
+def greedy(game: Game[Any]) -> Strategy:
+    """Return what takes an action after which its score is furthest ahead of the best other one."""
 
-    def __init__(self, game: Game[Any]) -> None:
-        self._game = game
-
-    def choose(self, state: Any, answered: Any, rng: Random) -> Any:
-        """Return one of the actions with the best lead."""
-        game = self._game
+    def choose(state: Any, _answered: Any, rng: Random) -> Any:
         seat = game.seat_to_act(state)
         assert seat is not None
-        leads = [
-            (lead_of(game.scores(game.apply(state, action)), seat), action) for action in game.legal_actions(state)
-        ]
-        best = max(lead for lead, _ in leads)
-        return pick([action for lead, action in leads if lead == best], rng)
+        return _pick_best(game, state, lambda action: lead_of(game.scores(game.apply(state, action)), seat), rng)
+
+    return choose
 
 
-class AnsweringStrategy:
-    """Answers an action of another seat with its counterpart, and takes any legal action where that is not legal."""
+def answering(game: Game[Any], counterpart: Callable[[Any], Any]) -> Strategy:
+    """Return what answers another seat's action with its counterpart, and takes any action where that is not legal."""
 
-    def __init__(self, game: Game[Any], counterpart: Callable[[Any], Any]) -> None:
-        self._game = game
-        self._counterpart = counterpart
-
-    def choose(self, state: Any, answered: Any, rng: Random) -> Any:
-        """Return the counterpart, or any legal action."""
-        actions = self._game.legal_actions(state)
-        wanted = None if answered is None else self._counterpart(answered)
-        found = [action for action in actions if wanted is not None and as_value(action) == wanted]
+    def choose(state: Any, answered: Any, rng: Random) -> Any:
+        actions = game.legal_actions(state)
+        answer = None if answered is None else counterpart(answered)
+        found = [action for action in actions if answer is not None and as_value(action) == answer]
         return found[0] if found else pick(actions, rng)
 
+    return choose
 
-class BorderStrategy:
-    """Takes an action that is as near to the border as any."""
 
-    def __init__(self, game: Game[Any], board: Board) -> None:
-        self._game = game
-        self._board = board
+def bordering(game: Game[Any], board: Board) -> Strategy:
+    """Return what takes an action that is as near to the border as any."""
+    return lambda state, _answered, rng: _pick_best(game, state, lambda action: -board.from_border(action), rng)
 
-    def choose(self, state: Any, answered: Any, rng: Random) -> Any:
-        """Return one of the actions nearest to the border."""
-        actions = self._game.legal_actions(state)
-        distances = [self._board.from_border(action) for action in actions]
-        nearest = min(distances)
-        return pick([action for action, distance in zip(actions, distances, strict=True) if distance == nearest], rng)
+
+def _pick_best(game: Game[Any], state: Any, rating: Callable[[Any], float], rng: Random) -> Any:
+    rated = [(rating(action), action) for action in game.legal_actions(state)]
+    best = max(rated, key=itemgetter(0))[0]
+    return pick([action for one, action in rated if one == best], rng)
 
 
 class Board:
@@ -147,12 +128,12 @@ SENTENCES = {
 
 def simple_strategies(game: Game[Any]) -> dict[str, Strategy]:
     """Return the strategies that a game allows, by their names in ``SENTENCES``."""
-    found: dict[str, Strategy] = {"random": RandomStrategy(game), "greedy": GreedyStrategy(game)}
+    found: dict[str, Strategy] = {"random": at_random(game), "greedy": greedy(game)}
     board = board_of(game)
     if board is not None:
-        found["mirror"] = AnsweringStrategy(game, board.reflected)
-        found["copy"] = AnsweringStrategy(game, board.copied)
-        found["border"] = BorderStrategy(game, board)
+        found["mirror"] = answering(game, board.reflected)
+        found["copy"] = answering(game, board.copied)
+        found["border"] = bordering(game, board)
     return found
 
 
@@ -210,10 +191,10 @@ def strengths_of(game: Game[Any], doublings: int, check_time: Callable[[], None]
     """Return the strengths that every game has, from weak to strong."""
     budgets = [FIRST_PLAYOUTS << doubled for doubled in range(doublings + 1)]
     return [
-        Strength(name="random", strategy=RandomStrategy(game)),
-        Strength(name="greedy", strategy=GreedyStrategy(game)),
+        Strength(name="random", strategy=at_random(game)),
+        Strength(name="greedy", strategy=greedy(game)),
         *(
-            Strength(name=f"search {budget}", strategy=TreeSearch(game, budget, check_time), playouts=budget)
+            Strength(name=f"search {budget}", strategy=TreeSearch(game, budget, check_time).choose, playouts=budget)
             for budget in budgets
         ),
     ]
@@ -222,10 +203,10 @@ def strengths_of(game: Game[Any], doublings: int, check_time: Callable[[], None]
 def best_play_strengths(game: Game[Any], values: ExactValues, has_equal_lengths: bool) -> list[Strength]:
     """Return the strengths of a game with known values, from weak to strong: best play in the last actions."""
     handicapped = [
-        Strength(name=f"best play in the last {counted(last, 'action')}", strategy=BestPlay(game, values, last))
+        Strength(name=f"best play in the last {counted(last, 'action')}", strategy=BestPlay(game, values, last).choose)
         for last in (LAST_PLIES if has_equal_lengths else ())
     ]
-    return [*handicapped, Strength(name="best play", strategy=BestPlay(game, values))]
+    return [*handicapped, Strength(name="best play", strategy=BestPlay(game, values).choose)]
 
 
 def neighbours(strengths: Sequence[Strength]) -> list[Step]:

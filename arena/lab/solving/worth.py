@@ -44,6 +44,10 @@ class Outcome(StrEnum):
     LOSS = "loss"
 
 
+SIGNS = {Outcome.WIN: 1, Outcome.DRAW: 0, Outcome.LOSS: -1}
+OUTCOMES = {sign: outcome for outcome, sign in SIGNS.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Worth:
     """What a state of a game for two is worth to seat 0 with best play.
@@ -70,6 +74,15 @@ class Worth:
         """Whether it is more than bounds."""
         return self.margin is not None
 
+    def to(self, seat: int) -> Worth:
+        """Return it as worth to a seat: for seat 1 all that is good for seat 0 is bad."""
+        if seat == 0:
+            return self
+        margin, low, high = (None if one is None else -one for one in (self.margin, self.high, self.low))
+        least, most = (OUTCOMES[-SIGNS[one]] for one in (self.most, self.least))
+        outcome = None if self.outcome is None else OUTCOMES[-SIGNS[self.outcome]]
+        return Worth(margin, outcome, self.known, low, high, least, most)
+
 
 def value_of(scores: Sequence[int | float], ranks: Sequence[int]) -> int:
     """Return the value of a match that has ended; UsageError if the scores are too far apart."""
@@ -90,8 +103,7 @@ def worth_between(low: int, high: int, known: Known, ranks_follow_scores: bool =
 
     Unless ``ranks_follow_scores``, bounds of values are no bounds of margins.
     """
-    outcomes = {1: Outcome.WIN, 0: Outcome.DRAW, -1: Outcome.LOSS}
-    least, most = outcomes[_outcome_of(low)], outcomes[_outcome_of(high)]
+    least, most = OUTCOMES[_outcome_of(low)], OUTCOMES[_outcome_of(high)]
     outcome = least if least == most else None
     if low == high:
         margin = _margin_of(low)
