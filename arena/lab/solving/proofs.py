@@ -1,22 +1,19 @@
-"""What strategies prove of a game, and the machine that checks them."""
+"""What strategies prove of a game."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.base.errors import ArenaError, IllegalActionError
 from arena.games.game import Game
 from arena.games.permutation import Heights, inverse
-from arena.lab.solving.limits import Limits
 from arena.lab.solving.worth import HIGHEST, LOWEST
 
 # Strategies by which a seat never loses, each with the invariant that shows it.
 #
 # The strategies restore a symmetry of the position with every action. What is symmetric at the end of a match is a
-# draw, so the seat never does worse than a draw. ``proofs`` checks each invariant by machine.
+# draw, so the seat never does worse than a draw. The tests check each invariant by machine.
 #
 # **Transposition** (differences, plusminus). Reflect the grid at the diagonal on which column and row are equal: a mark
 # on (x, y) has the counterpart (y, x), and P becomes Q. The invariant, when the other seat is to act: the marks are
@@ -153,17 +150,7 @@ def strategies_for(game: Game[Any], path: str) -> list[tuple[Strategy, int]]:
     return [(one, seat) for one in STRATEGIES if one.game == path for seat in one.seats(game)]
 
 
-# What the strategies prove of a game, and the machine that checks them.
-
-_SHARE_OF_HOSTILE = 0.5
-
-
-class BrokenStrategyError(ArenaError):
-    """A strategy breaks its promise after ``line``."""
-
-    def __init__(self, strategy: Strategy, problem: str, line: tuple[Any, ...]) -> None:
-        super().__init__(f"the strategy {strategy.name!r} for {strategy.game} {problem} after {list(line)}")
-        self.line = line
+# What the strategies prove of a state.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,87 +178,3 @@ def proof_of(game: Game[Any], path: str, state: Any) -> Proof:
         proof = replace(proof, names=(*dict.fromkeys((*proof.names, strategy.name)),))
         proof = replace(proof, low=0) if seat == 0 else replace(proof, high=0)
     return proof
-
-
-def check_exhaustively(game: Game[Any], strategy: Strategy, seat: int, limits: Limits | None = None) -> int:
-    """Try every action of the other seats against a strategy, and return how many states it met.
-
-    ``seat`` may also be one that the strategy is not for.
-
-    Raises:
-        BrokenStrategyError: with the first line on which it breaks.
-        TimeIsUpError: at the deadline.
-    """
-    limits = limits or Limits()
-    first = _after_reply(game, strategy, seat, game.initial_state(), ())
-    seen = {first[0]}
-    waiting = [first]
-    while waiting:
-        limits.check_time()
-        state, line = waiting.pop()
-        _check(game, strategy, seat, state, line)
-        if game.is_over(state):
-            continue
-        for action in game.legal_actions(state):
-            after = _after_reply(game, strategy, seat, game.apply(state, action), (*line, action))
-            if after[0] not in seen:
-                seen.add(after[0])
-                waiting.append(after)
-    return len(seen)
-
-
-def check_by_random_play(game: Game[Any], strategy: Strategy, seat: int, matches: int, rng_seed: int) -> int:
-    """Play a strategy against hostile random actions; return how many it met. BrokenStrategyError if it breaks.
-
-    Half of the time the other seat takes an action that its counterpart can't answer, where there is one: an action
-    after which the invariant still holds.
-    """
-    rng = random.Random(rng_seed)
-    met = 0
-    for _ in range(matches):
-        state, line = _after_reply(game, strategy, seat, game.initial_state(), ())
-        while True:
-            _check(game, strategy, seat, state, line)
-            met += 1
-            if game.is_over(state):
-                break
-            action = _hostile(game, strategy, state, rng)
-            state, line = _after_reply(game, strategy, seat, game.apply(state, action), (*line, action))
-    return met
-
-
-def _hostile(game: Game[Any], strategy: Strategy, state: Any, rng: random.Random) -> Any:
-    actions = list(game.legal_actions(state))
-    rng.shuffle(actions)
-    if rng.random() < _SHARE_OF_HOSTILE:
-        unanswerable = _unanswerable(game, strategy, state, actions[:50])
-        return next(unanswerable, actions[0])
-    return actions[0]
-
-
-def _unanswerable(game: Game[Any], strategy: Strategy, state: Any, actions: list[Any]) -> Iterator[Any]:
-    return (action for action in actions if strategy.holds(game, game.apply(state, action)))
-
-
-def _after_reply(
-    game: Game[Any], strategy: Strategy, seat: int, state: Any, line: tuple[Any, ...]
-) -> tuple[Any, tuple[Any, ...]]:
-    while game.seat_to_act(state) == seat:
-        action = strategy.reply(game, state)
-        if action is None:
-            raise BrokenStrategyError(strategy, "has no action", line)
-        try:
-            state = game.apply(state, action)
-        except IllegalActionError as error:
-            raise BrokenStrategyError(strategy, f"wants what is not legal ({error.reason})", line) from error
-        line = (*line, action)
-    return state, line
-
-
-def _check(game: Game[Any], strategy: Strategy, seat: int, state: Any, line: tuple[Any, ...]) -> None:
-    if game.is_over(state):
-        ranks = game.ranks(state)
-        if ranks[seat] > min(ranks):
-            raise BrokenStrategyError(strategy, f"loses in seat {seat}", line)
-    elif not strategy.holds(game, state):
-        raise BrokenStrategyError(strategy, "leaves a state without its invariant", line)

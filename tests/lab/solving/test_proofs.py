@@ -7,16 +7,10 @@ import pytest
 from arena.games import make_game
 from arena.lab.oracle import Oracle
 from arena.lab.solving.limits import Limits
-from arena.lab.solving.proofs import (
-    STRATEGIES,
-    BrokenStrategyError,
-    check_by_random_play,
-    check_exhaustively,
-    proof_of,
-    strategies_for,
-)
+from arena.lab.solving.proofs import STRATEGIES, proof_of, strategies_for
 from arena.lab.solving.worth import HIGHEST, LOWEST, Known, Outcome
 from tests.lab import games
+from tests.lab.solving.strategy_checks import BrokenStrategyError, check_by_random_play, check_exhaustively
 
 TRANSPOSITION, COPIED, REFLECTION = STRATEGIES
 
