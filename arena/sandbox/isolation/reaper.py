@@ -8,8 +8,9 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from arena.sandbox.isolation import procfs
 from arena.sandbox.isolation.control_groups import remove_stale_groups
@@ -17,10 +18,6 @@ from arena.sandbox.isolation.fork_server import FIRST_UID, LAST_UID, lock_uid, r
 from arena.sandbox.isolation.launch_spec import TAG_VARIABLE
 from arena.sandbox.isolation.procfs import NOTE_SUFFIX, NotedSession, is_dead, is_member, read_note
 from arena.sandbox.isolation.removal import remove_entry, uids_with_objects
-
-if TYPE_CHECKING:
-    from arena.sandbox.isolation.launcher_client import LauncherClient
-
 
 # No process is left behind.
 #
@@ -80,7 +77,23 @@ def end_tracers(workers: set[int]) -> None:
             os.kill(bot, signal.SIGKILL)
 
 
-def reap_orphans(launcher: LauncherClient, known: set[int], session: int) -> None:
+class Launcher(Protocol):
+    """What the reaper asks of the client of the fork server."""
+
+    @property
+    def server_pids(self) -> Collection[int]:
+        """Those of the fork servers."""
+
+    @property
+    def alive(self) -> Collection[int]:
+        """Bots that nobody has ended yet."""
+
+    @property
+    def launches_only_bots(self) -> bool:
+        """Whether all other children of this process are bots."""
+
+
+def reap_orphans(launcher: Launcher, known: set[int], session: int) -> None:
     """Kill and reap the orphans of bots that this process has adopted; bots that are alive are left alone.
 
     Args:
@@ -103,7 +116,7 @@ def reap_orphans(launcher: LauncherClient, known: set[int], session: int) -> Non
                 os.waitpid(pid, 0)
 
 
-def _orphans(launcher: LauncherClient, known: set[int], session: int) -> list[int]:
+def _orphans(launcher: Launcher, known: set[int], session: int) -> list[int]:
     own_session = os.getsid(0)
     orphans = []
     for pid in children(os.getpid()):
