@@ -101,7 +101,7 @@ def played(executor, queue):
 
 
 def without_clocks(record):
-    clocks = ("wall_seconds", "cpu_seconds", "seats", "started_at")
+    clocks = ("wall_seconds", "cpu_seconds", "seats", "started_at", "shares_cores")
     return {name: value for name, value in record.items() if name not in clocks}
 
 
