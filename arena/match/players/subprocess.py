@@ -282,7 +282,7 @@ class Subprocess:
             os.close(descriptor)
         launcher = open_launcher()
         launcher.forget(self.pid)
-        reaper.reap_orphans(launcher, self._members, self.pid)
+        launcher.reap_orphans(self._members, self.pid)
         if may_leave_shared_memory(self._launched.spec):
             remove_made_by(self._members)
         return exited_by_itself

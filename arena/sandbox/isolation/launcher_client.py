@@ -10,6 +10,7 @@ import errno
 import functools
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -22,9 +23,9 @@ from arena.base.enums import FaultKind
 from arena.base.errors import BotError, VoidMatchError
 from arena.base.shipped import package_directory
 from arena.sandbox.isolation.interpreters import arena_interpreter
-from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, LaunchSpec, outline_of
-from arena.sandbox.isolation.procfs import process_tag
-from arena.sandbox.isolation.reaper import SCRATCH_PREFIX, remove_stale
+from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, TAG_VARIABLE, LaunchSpec, outline_of
+from arena.sandbox.isolation.procfs import environment, process_tag
+from arena.sandbox.isolation.reaper import SCRATCH_PREFIX, children, descendants, remove_stale
 from arena.sandbox.isolation.removal import may_leave_shared_memory
 from arena.sandbox.isolation.sandbox_policy import clean_environment
 
@@ -44,6 +45,8 @@ _PROGRAM = "import sys; sys.path.append(sys.argv[1]); from arena.sandbox.isolati
 _WARM_PROGRAM = "import arena.botkit; from arena.sandbox.isolation.warm_server import main; main()"
 
 _PR_SET_CHILD_SUBREAPER = 36
+_MAX_ROUNDS = 1000
+"""In which orphans are killed."""
 _OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
 
 
@@ -119,6 +122,42 @@ class LauncherClient:
             with contextlib.suppress(VoidMatchError):
                 self._ask(self.alive[pid].spec, {"ended": pid}, [])
             del self.alive[pid]
+
+    def reap_orphans(self, known: set[int], session: int) -> None:
+        """Kill and reap the orphans of bots that this process has adopted; bots that are alive are left alone.
+
+        Args:
+            known: the descendants that a bot had when it was ended.
+            session: that bot's.
+        """
+        for _ in range(_MAX_ROUNDS):  # the death of an orphan may make its own children ours
+            orphans = self._orphans(known, session)
+            if not orphans:
+                return
+            for pid in orphans:  # all are stopped before the first is killed, or they could keep multiplying
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGSTOP)
+            for pid in orphans:
+                known |= descendants(pid)
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            for pid in orphans:
+                with contextlib.suppress(OSError):
+                    os.waitpid(pid, 0)
+
+    def _orphans(self, known: set[int], session: int) -> list[int]:
+        own_session = os.getsid(0)
+        orphans = []
+        for pid in children(os.getpid()):
+            if pid in self.server_pids or pid in self.alive:
+                continue
+            with contextlib.suppress(OSError):
+                its_session = os.getsid(pid)
+                if its_session == session or (
+                    its_session != own_session and (self.launches_only_bots or pid in known or _has_tag(pid))
+                ):
+                    orphans.append(pid)
+        return orphans
 
     def _ask(self, spec: LaunchSpec, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
         """Send a request to the server of a bot and return the reply; one that has died is replaced once."""
@@ -249,3 +288,7 @@ def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:
     if step == "exec" and number not in _OUR_ERRNOS:
         return BotError(FaultKind.START, f"{subject} can't be executed: {reason}")
     return VoidMatchError(f"no bot can be launched: {step}{f' {subject}' if subject else ''}: {reason}")
+
+
+def _has_tag(pid: int) -> bool:
+    return any(setting.startswith(f"{TAG_VARIABLE}=".encode()) for setting in environment(pid))

@@ -8,9 +8,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Collection
 from pathlib import Path
-from typing import Protocol
 
 from arena.sandbox.isolation import procfs
 from arena.sandbox.isolation.control_groups import remove_stale_groups
@@ -27,12 +25,10 @@ from arena.sandbox.isolation.removal import remove_entry, uids_with_objects
 #    ``landlock`` on, no process of a bot can leave that group.
 # 2. As root, all processes of the bot's uid are killed; with control groups, all processes in them.
 # 3. This process adopts orphans (PR_SET_CHILD_SUBREAPER): a process in another group becomes our child when its parent
-#    dies, and ``reap_orphans`` kills and reaps it. No process can join our session, so a child of ours in another
-#    session is an orphan of a bot. A worker launches nothing but bots, so there every such child is one; in other
-#    processes only those with a process tag in their environment are.
+#    dies, and ``LauncherClient.reap_orphans`` kills and reaps it. No process can join our session, so a child of ours
+#    in another session is an orphan of a bot. A worker launches nothing but bots, so there every such child is one; in
+#    other processes only those with a process tag in their environment are.
 # 4. The fork server (``arena.sandbox.isolation.fork_server``) does all this if this process is killed.
-
-MAX_ROUNDS = 1000
 
 
 def descendants(pid: int) -> set[int]:
@@ -75,64 +71,6 @@ def end_tracers(workers: set[int]) -> None:
     for bot in tracers and tracers.intersection(set().union(*map(descendants, workers))):
         with contextlib.suppress(OSError):
             os.kill(bot, signal.SIGKILL)
-
-
-class Launcher(Protocol):
-    """What the reaper asks of the client of the fork server."""
-
-    @property
-    def server_pids(self) -> Collection[int]:
-        """Those of the fork servers."""
-
-    @property
-    def alive(self) -> Collection[int]:
-        """Bots that nobody has ended yet."""
-
-    @property
-    def launches_only_bots(self) -> bool:
-        """Whether all other children of this process are bots."""
-
-
-def reap_orphans(launcher: Launcher, known: set[int], session: int) -> None:
-    """Kill and reap the orphans of bots that this process has adopted; bots that are alive are left alone.
-
-    Args:
-        known: the descendants that a bot had when it was ended.
-        session: that bot's.
-    """
-    for _ in range(MAX_ROUNDS):  # the death of an orphan may make its own children ours
-        orphans = _orphans(launcher, known, session)
-        if not orphans:
-            return
-        for pid in orphans:  # all are stopped before the first is killed, or they could keep multiplying
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGSTOP)
-        for pid in orphans:
-            known |= descendants(pid)
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        for pid in orphans:
-            with contextlib.suppress(OSError):
-                os.waitpid(pid, 0)
-
-
-def _orphans(launcher: Launcher, known: set[int], session: int) -> list[int]:
-    own_session = os.getsid(0)
-    orphans = []
-    for pid in children(os.getpid()):
-        if pid in launcher.server_pids or pid in launcher.alive:
-            continue
-        with contextlib.suppress(OSError):
-            its_session = os.getsid(pid)
-            if its_session == session or (
-                its_session != own_session and (launcher.launches_only_bots or pid in known or _has_tag(pid))
-            ):
-                orphans.append(pid)
-    return orphans
-
-
-def _has_tag(pid: int) -> bool:
-    return any(setting.startswith(f"{TAG_VARIABLE}=".encode()) for setting in procfs.environment(pid))
 
 
 def children(pid: int) -> list[int]:

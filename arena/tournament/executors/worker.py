@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import logging.handlers
 import multiprocessing
 import os
 import pickle
