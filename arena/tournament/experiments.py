@@ -11,7 +11,7 @@ from typing import Any
 from arena.base.definition import Definition, GameChoice
 from arena.base.errors import UsageError
 from arena.base.names import check_tournament_name
-from arena.base.records import DEFAULT_PLY_LIMIT, Bot, Limits, MatchRecord, TimeControl
+from arena.base.records import DEFAULT_PLY_LIMIT, Bot, MatchRecord
 from arena.base.results import StoredResult, points_of
 from arena.games import make_game
 from arena.match.players.manifest import claims_problem
@@ -25,10 +25,28 @@ from arena.tournament.formats.table import field_of
 from arena.tournament.rounds import meetings
 from arena.tournament.tuning import Values
 
-# Comparing two versions of a bot: the definition of such a tournament, and its result.
-
 DEFAULT_LIMIT = 10_000
 """Encounters after which a comparison ends undecided."""
+
+
+def _definition(
+    entrants: Sequence[Bot],
+    game: str,
+    options: Mapping[str, Any],
+    *,
+    opening_plies: int = 2,
+    ply_limit: int = DEFAULT_PLY_LIMIT,
+    **keys: Any,
+) -> Definition:
+    rules = make_game(game, **options)
+    check_game_of(game, entrants)
+    for bot in entrants:
+        problem = claims_problem(bot, game)
+        if problem is not None:
+            raise UsageError(f"bot {bot.name!r} {problem}")
+    check_ply_limit(ply_limit, opening_plies)
+    games = (GameChoice(game=game, options=rules.options, players=rules.players),)
+    return Definition(games=games, entrants=tuple(entrants), opening_plies=opening_plies, ply_limit=ply_limit, **keys)
 
 
 def comparison_definition(
@@ -40,43 +58,19 @@ def comparison_definition(
     *,
     name: str | None = None,
     limit: int = DEFAULT_LIMIT,
-    opening_plies: int = 2,
-    ply_limit: int = DEFAULT_PLY_LIMIT,
-    time_control: TimeControl = TimeControl(),  # noqa: B008 - an immutable value
-    rng_seed: int = 0,
-    workers: int | None = None,
-    isolation: str = "auto",
+    **keys: Any,
 ) -> Definition:
-    """Return the tournament that compares two bots.
+    """Return the tournament that compares two bots; ``keys`` are other fields of its definition.
 
     Two bots of the same name and version (one program with different arguments) are named "new" and "old".
     """
-    rules = make_game(game, **options)
-    check_game_of(game, (new, old))
-    for bot in (new, old):
-        problem = claims_problem(bot, game)
-        if problem is not None:
-            raise UsageError(f"bot {bot.name!r} {problem}")
     if new.label == old.label:
         new, old = replace(new, name=f"{new.name} new"), replace(old, name=f"{old.name} old")
     name = name if name is not None else f"{new.name} against {old.name} in {game}"[:64].strip()
     check_tournament_name(name, "name")
-    check_ply_limit(ply_limit, opening_plies)
-    return Definition(
-        name=name,
-        games=(GameChoice(game=game, options=rules.options, players=rules.players),),
-        entrants=(new, old),
-        format="comparison",
-        encounters=limit,
-        opening_plies=opening_plies,
-        ply_limit=ply_limit,
-        time_control=time_control,
-        limits=Limits(),
-        rng_seed=rng_seed,
-        isolation=isolation,
-        fresh_bots=False,
-        workers=workers,
-        settings=asdict(hypotheses),
+    settings = asdict(hypotheses)
+    return _definition(
+        (new, old), game, options, name=name, format="comparison", encounters=limit, settings=settings, **keys
     )
 
 
@@ -116,40 +110,15 @@ MAX_TUNING_NAME_CHARACTERS = 58
 
 
 def base_definition(
-    start: Bot,
-    game: str,
-    options: Mapping[str, Any],
-    *,
-    name: str | None = None,
-    opening_plies: int = 2,
-    ply_limit: int = DEFAULT_PLY_LIMIT,
-    time_control: TimeControl = TimeControl(),  # noqa: B008 - an immutable value
-    rng_seed: int = 0,
-    workers: int | None = None,
+    start: Bot, game: str, options: Mapping[str, Any], *, name: str | None = None, **keys: Any
 ) -> Definition:
-    """Return what the tournaments of all rounds have in common; it has no entrants yet."""
-    rules = make_game(game, **options)
-    check_game_of(game, (start,))
-    problem = claims_problem(start, game)
-    if problem is not None:
-        raise UsageError(f"bot {start.name!r} {problem}")
+    """Return what the tournaments of all rounds have in common; ``keys`` are other fields. It has no entrants yet."""
     if name is None:
         name = f"tune {start.name} in {game.rpartition(':')[2]}"[:MAX_TUNING_NAME_CHARACTERS].strip()
     check_tournament_name(name, "--name")
     if len(name) > MAX_TUNING_NAME_CHARACTERS:
         raise UsageError(f"--name {name!r}: expected at most {MAX_TUNING_NAME_CHARACTERS} characters")
-    check_ply_limit(ply_limit, opening_plies)
-    return Definition(
-        name=name,
-        games=(GameChoice(game=game, options=rules.options, players=rules.players),),
-        entrants=(),
-        format="trials",
-        opening_plies=opening_plies,
-        ply_limit=ply_limit,
-        time_control=time_control,
-        rng_seed=rng_seed,
-        workers=workers,
-    )
+    return replace(_definition((start,), game, options, name=name, format="trials", **keys), entrants=())
 
 
 def trials_definition(
