@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from arena.base.definition import Definition
@@ -25,16 +25,6 @@ ROWS_AT_A_TIME = 500
 BYTES_AT_A_TIME = 16 * 2**20
 
 
-@dataclass(slots=True)
-class _Waiting:
-    lines: list[ScheduledMatch] = field(default_factory=list)
-    records: list[RecordRow] = field(default_factory=list)
-    voids: list[VoidTry] = field(default_factory=list)
-    corrections: list[Correction] = field(default_factory=list)
-    set_aside: list[tuple[int, RecordRow]] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-
-
 class StagedTournament:
     """Takes the lines of an export that belong to one tournament; ``take_…`` raise StoreError for a malformed one."""
 
@@ -50,7 +40,7 @@ class StagedTournament:
         self._line_of = array("Q", bytes(8 * (matches + 1)))  # at the index of a match; 0 without a record
         self._corrections = 0
         self._last_keys: dict[str, tuple[int, int]] = {}
-        self._waiting = _Waiting()
+        self._waiting: defaultdict[str, Any] = defaultdict(list)  # rows, by the fields of ``Addition``
         self._rows = self._bytes = 0
 
     def place_of(self, match: int) -> str:
@@ -64,7 +54,7 @@ class StagedTournament:
         if line.match != len(self._line_of) or not all(is_whole(number, 0, MAX_INTEGER) for number in numbers):
             raise StoreError(f"expected match {len(self._line_of)} of the schedule")
         self._line_of.append(0)
-        self._waiting.lines.append(line)
+        self._waiting["lines"].append(line)
         self._wait()
 
     def take_record(self, value: Mapping[str, Any], line: int, size_bytes: int) -> None:
@@ -73,14 +63,14 @@ class StagedTournament:
         if self._line_of[match]:
             raise StoreError(f"match {match} appears twice, first in line {self._line_of[match]}")
         self._line_of[match] = line
-        self._waiting.records.append(_unread(match, value))
+        self._waiting["records"].append(_unread(match, value))
         self._wait(size_bytes)
 
     def take_set_aside(self, correction: object, record: object, size_bytes: int) -> None:
         """Take a record that a correction has set aside."""
         values = mapping_of(record, "a record that was set aside")
         match, number = self._key("set_aside", values.get("match"), correction)
-        self._waiting.set_aside.append((number, _unread(match, values)))
+        self._waiting["set_aside"].append((number, _unread(match, values)))
         self._wait(size_bytes)
 
     def take_correction(self, value: object) -> None:
@@ -89,14 +79,14 @@ class StagedTournament:
         self._corrections += 1
         if correction.number != self._corrections:
             raise StoreError(f"expected correction {self._corrections}")
-        self._waiting.corrections.append(correction)
+        self._waiting["corrections"].append(correction)
         self._wait()
 
     def take_skipped(self, value: object) -> None:
         """Take a match that is not played."""
         values = mapping_of(value, "a skipped match")
         key = self._key("skipped", values.get("match"), values.get("correction"))
-        self._waiting.skipped.append(Skipped(*key))
+        self._waiting["skipped"].append(Skipped(*key))
         self._wait()
 
     def take_void(self, value: object) -> None:
@@ -105,28 +95,23 @@ class StagedTournament:
         reason, at = values.get("reason"), values.get("at")
         if not (isinstance(reason, str) and is_text(reason) and isinstance(at, str) and is_text(at)):
             raise StoreError("expected the reason and the time of a void try")
-        self._waiting.voids.append(VoidTry(self._match(values.get("match")), reason, at))
+        self._waiting["voids"].append(VoidTry(self._match(values.get("match")), reason, at))
         self._wait()
 
     def take_corrections(self, corrections: Sequence[Correction]) -> None:
         """Take the log of the tournament here, for an export that has none."""
-        self._waiting.corrections += corrections
+        self._waiting["corrections"] += corrections
 
     def write(self) -> None:
         """Write what was taken and is not written yet."""
-        waiting, self._waiting, self._rows, self._bytes = self._waiting, _Waiting(), 0, 0
+        waiting, self._waiting, self._rows, self._bytes = self._waiting, defaultdict(list), 0, 0
         self._store.add(
             Addition(
                 tournament=self._tournament.number,
                 definition=self._tournament.definition,
                 created_at=self._tournament.created_at,
                 finished_at=self._finished_at,
-                lines=waiting.lines,
-                records=waiting.records,
-                voids=waiting.voids,
-                corrections=waiting.corrections,
-                set_aside=waiting.set_aside,
-                skipped=waiting.skipped,
+                **waiting,
             )
         )
 
