@@ -9,33 +9,24 @@ from arena.base.definition import Definition
 from arena.base.errors import DefinitionError
 from arena.base.ranking import competition_ranks
 from arena.base.records import ScheduledMatch
-from arena.base.results import EntrantRating, StoredResult
+from arena.base.results import StoredResult
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament, out_of_table
-from arena.tournament.formats.format import Format, Meeting, Placing, StopLimits
+from arena.tournament.formats.format import Format, Meeting, Placing
 from arena.tournament.formats.table import field_of, format_class, format_of
 from arena.tournament.schedule import Scheduler
 
 
 class TournamentRounds:
-    """The rounds of a tournament so far, and the next one."""
+    """The rounds of a tournament so far, and the next one; ``format`` has counted those before it."""
 
     def __init__(self, definition: Definition, store: Store, tournament: StoredTournament) -> None:
         self._definition = definition
         self._store = store
         self._tournament = tournament
-        self._format = format_of(definition)
+        self.format = format_of(definition)
         self._rounds_added = self._results_added = 0
         self._scheduler: Scheduler | None = None
-
-    @property
-    def needs_results(self) -> bool:
-        """Whether rounds depend on results."""
-        return self._format.needs_results
-
-    def should_stop(self, elapsed_seconds: float) -> bool:
-        """Return whether a run that has lasted this long ends before the next round."""
-        return self._format.should_stop(elapsed_seconds)
 
     def continued(self, definition: Definition, store: Store, tournament: StoredTournament) -> TournamentRounds:
         """Return the rounds of a ladder whose entrants, or whose end, may have changed.
@@ -45,7 +36,7 @@ class TournamentRounds:
         if store is not self._store or not self._are_as_before(tournament):
             return TournamentRounds(definition, store, tournament)
         self._definition, self._tournament = definition, tournament
-        self._format.field = field_of(definition)
+        self.format.field = field_of(definition)
         return self
 
     def _are_as_before(self, tournament: StoredTournament) -> bool:
@@ -63,48 +54,28 @@ class TournamentRounds:
         Args:
             sitting_out: entrants of a ladder who are not paired in this round.
         """
-        if not self._format.needs_results:
+        if not self.format.needs_results:
             return []
         rounds = self._store.results_by_round(self._tournament, after=self._rounds_added)
         for results in rounds:
-            self._format.add_results(meetings(results, self._definition))
+            self.format.add_results(meetings(results, self._definition))
         self._rounds_added += len(rounds)
         self._results_added += sum(map(len, rounds))
-        self._format.sitting_out = sitting_out
-        upcoming = self._format.next_round()
+        self.format.sitting_out = sitting_out
+        upcoming = self.format.next_round()
         if upcoming is None:
             return []
         if self._scheduler is None:
             self._scheduler = Scheduler(self._definition)
             self._scheduler.continue_after(self._store.seatings(self._tournament))
-        return list(self._scheduler.round_in_all_games(upcoming, self._format.encounters_per_round))
+        return list(self._scheduler.round_in_all_games(upcoming, self.format.encounters_per_round))
 
     @property
     def expected_matches(self) -> int | None:
         """How many matches the tournament is expected to have at most; None if there is no maximum."""
-        if not self._format.needs_results:
+        if not self.format.needs_results:
             return self._tournament.scheduled
-        return matches_of(self._format.total_encounters(), self._definition)
-
-    @property
-    def stop_limits(self) -> StopLimits | None:
-        """What ends the tournament, if it has no fixed number of rounds."""
-        return self._format.stop_limits()
-
-    @property
-    def least_certain(self) -> tuple[EntrantRating, ...]:
-        """The ratings of those who are rated least certainly, if the format rates anybody."""
-        return self._format.least_certain()
-
-    @property
-    def status(self) -> str:
-        """The state of the tournament in a few words."""
-        return self._format.status()
-
-
-def needs_results(definition: Definition) -> bool:
-    """Return whether rounds depend on results."""
-    return format_class(definition).needs_results
+        return matches_of(self.format.total_encounters(), self._definition)
 
 
 def matches_of(encounters: int | None, definition: Definition) -> int | None:

@@ -184,7 +184,7 @@ class Run:
         self._turns = control.turns if may_change else None
         self._rounds = self._rounds_after(control._rounds if may_change else None)
         self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.expected_matches)
-        self.progress.stop_limits = self._rounds.stop_limits
+        self.progress.stop_limits = self._rounds.format.stop_limits()
         self._tries = Tries(self.progress, self._turns)
         self._live = LiveWriter(store, self._tournament, executor)
 
@@ -221,9 +221,10 @@ class Run:
         self._apply_changes()
         matches = self._next_round()
         again = self._tries.due()
-        self.progress.status, self.progress.stop_limits = self._rounds.status, self._rounds.stop_limits
-        self.progress.least_certain = self._rounds.least_certain
-        if not (matches or again) or self._rounds.should_stop(elapsed_seconds):
+        planned = self._rounds.format
+        self.progress.status, self.progress.stop_limits = planned.status(), planned.stop_limits()
+        self.progress.least_certain = planned.least_certain()
+        if not (matches or again) or planned.should_stop(elapsed_seconds):
             self.progress.is_finished = True
             return
         if matches:

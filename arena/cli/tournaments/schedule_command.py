@@ -76,9 +76,9 @@ def schedule_command(
     from arena.analysis.text.statistics_tables import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
     from arena.tournament.executors.worker_start import available_cores
+    from arena.tournament.formats.table import format_class
     from arena.tournament.opening_information import with_openings
     from arena.tournament.resumption import with_stored_openings
-    from arena.tournament.rounds import needs_results
     from arena.tournament.schedule import schedule
 
     if measures and (lists_matches or only_audit):
@@ -87,7 +87,7 @@ def schedule_command(
         definition = load_definition(file, arena_home.bots)
         stored = arena_home.store.find_tournament(definition.name)
         definition = with_openings(with_stored_openings(definition, stored.definition) if stored else definition)
-        from_store = stored is not None and needs_results(definition)
+        from_store = stored is not None and format_class(definition).needs_results
         lines = arena_home.store.schedule(stored) if stored and from_store else schedule(definition)
         if lists_matches:
             print_table(MATCH_COLUMNS, _match_rows(lines, definition, table_format), table_format)
@@ -190,15 +190,15 @@ def _match_rows(lines: Iterable[ScheduledMatch], definition: Definition, table_f
 
 def _summary(definition: Definition, counts: _Counts) -> str:
     from arena.tournament.formats.table import format_of
-    from arena.tournament.rounds import matches_of, needs_results
+    from arena.tournament.rounds import matches_of
 
     scheduled = counts.matches.total()
     games = ", ".join(f"{choice.game} for {choice.players}" for choice in definition.games)
     text = [f"{definition.name}: {definition.format}, {counted(len(definition.entrants), 'entrant')}, {games}"]
-    if not needs_results(definition):
+    planned = format_of(definition)
+    if not planned.needs_results:
         encounters, rounds = counted(counts.encounters, "encounter"), counted(counts.rounds, "round")
         return "\n".join([*text, f"{counted(scheduled, 'match')} in {encounters} and {rounds}"])
-    planned = format_of(definition)
     expected = matches_of(planned.total_encounters(), definition)
     most = matches_of(planned.max_encounters(), definition)
     known = f"{scheduled} of them are known so far, in {counted(counts.rounds, 'round')}"
@@ -247,10 +247,11 @@ def _time(definition: Definition, counts: _Counts, times: Sequence[GameTimes], s
 def _matches_to_play(definition: Definition, counts: _Counts) -> list[float] | None:
     """Return how many matches of each game there will be; None without an end."""
     from arena.tournament.formats.table import format_of
-    from arena.tournament.rounds import matches_of, needs_results
+    from arena.tournament.rounds import matches_of
 
     scheduled = counts.matches.total()
-    total = matches_of(format_of(definition).total_encounters(), definition) if needs_results(definition) else scheduled
+    planned = format_of(definition)
+    total = matches_of(planned.total_encounters(), definition) if planned.needs_results else scheduled
     if total is None:
         return None
     return [counts.matches[k] * total / max(1, scheduled) for k in range(len(definition.games))]

@@ -22,8 +22,7 @@ from arena.store.results.addition import Source, VoidTry
 from arena.store.results.rows import RecordRow, as_json, row_of
 from arena.store.results.store import Store
 from arena.store.results.values import Correction, StoredTournament, utc_now
-from arena.tournament.formats.table import format_of
-from arena.tournament.rounds import needs_results
+from arena.tournament.formats.table import format_class, format_of
 from arena.tournament.schedule import ChosenOpenings, schedule
 
 # Whether a tournament from elsewhere, which does not exist here, could have been made by an arena.
@@ -116,7 +115,7 @@ def checked_lines(
     lines: Iterable[ScheduledMatch], definition: Definition, is_corrected: bool
 ) -> Iterator[ScheduledMatch]:
     """Yield the lines of a schedule from elsewhere."""
-    if not needs_results(definition) and not is_corrected:
+    if not format_class(definition).needs_results and not is_corrected:
         yield from _as_derived(lines, definition)
         return
     last: ScheduledMatch | None = None
@@ -219,7 +218,7 @@ def finished_at(definition: Definition, left: int, stored: str | None) -> str | 
         return None
     if stored is not None:
         return check_time(stored, "finished_at")
-    return None if needs_results(definition) else utc_now()
+    return None if format_class(definition).needs_results else utc_now()
 
 
 def absent_bots(store: Store, definition: Definition) -> tuple[str, ...]:

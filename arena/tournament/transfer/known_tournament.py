@@ -21,7 +21,6 @@ from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 from arena.tournament.formats.table import format_class
 from arena.tournament.resumption import differences
-from arena.tournament.rounds import needs_results
 from arena.tournament.transfer.checks import (
     MergedTournament,
     RefusedRecordError,
@@ -122,7 +121,7 @@ class KnownTournament:
                 )
             count_here += mine is not None
             count_there += theirs is not None
-        if count_there > count_here and not needs_results(self._definition):
+        if count_there > count_here and not format_class(self._definition).needs_results:
             raise StoreError(f"its schedule has {counted(count_there, 'match')}, but follows from its definition")
         return count_here, count_there
 
