@@ -18,7 +18,6 @@ def feed_xml(feed: Feed, site: str, address: str, page: str) -> bytes:
     """Return a feed of a server as XML.
 
     Args:
-        feed: what it says.
         site: the address of the site, such as "http://localhost:8000".
         address: of the feed, from the root of the site.
         page: the address of the page that shows the same to people.
@@ -32,14 +31,7 @@ def feed_xml(feed: Feed, site: str, address: str, page: str) -> bytes:
 
 
 def feed_with(feed: Feed, own: str, page: str, match_address: Callable[[ListedResult], str | None]) -> bytes:
-    """Return a feed as XML.
-
-    Args:
-        feed: what it says.
-        own: its address.
-        page: the address of the page that shows the same to people.
-        match_address: that of a match; None without a page.
-    """
+    """Return a feed at its ``own`` address as XML; ``page`` shows the same to people, ``match_address`` may be None."""
     root = ElementTree.Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
     _add(root, "id", feed.id)
     _add(root, "title", feed.title)

@@ -32,13 +32,7 @@ class Links(Protocol):
     """Gives the address of a page or of a file of the site, for the page that is being written."""
 
     def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
-        """Return the address of a page; None if it is not there.
-
-        Args:
-            name: of the page, in the table of pages.
-            suffix: ".json", ".csv", or nothing.
-            values: its parameters.
-        """
+        """Return the address of a page of the table, with ".json", ".csv" or nothing; None without a page."""
 
     def asset(self, name: str) -> str:
         """Return the address of a file in ``static``."""
@@ -49,19 +43,10 @@ class Links(Protocol):
 
 
 class ServedLinks:
-    """Addresses on a server.
-
-    Attributes:
-        account: the address of the account of whoever looks; None where nobody can sign in.
-    """
+    """Addresses on a server; ``account`` is that of the reader's account, None where nobody signs in."""
 
     def __init__(self, asset_digests: dict[str, str], account: str | None = None) -> None:
-        """Prepare addresses.
-
-        Args:
-            asset_digests: of the files in ``static``; they are part of addresses, so that files can be cached for good.
-            account: the address of accounts.
-        """
+        """Take digests of the files in ``static``: addresses contain them, so that browsers cache files for good."""
         self._digests, self.account = asset_digests, account
 
     def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
@@ -98,7 +83,7 @@ def address_of(page: Page, values: dict[str, Any], suffix: str = "") -> str | No
 
 
 def _is_answered(page: Page, values: dict[str, Any], defaults: dict[str, Any], path: str, query: str) -> bool:
-    """Return whether an address can be asked for, and its page takes values of this length."""
+    """Return whether HTTP can carry an address, and its page takes values of this length."""
     if len(path) > MAX_PATH_BYTES or len(query) > MAX_QUERY_BYTES or "%00" in path or "%00" in query:
         return False
     if any(values[field] in _NO_NAMES for field in page.path_fields):
@@ -135,12 +120,7 @@ class FolderLinks:
     account = None
 
     def __init__(self, places: Places, here: str) -> None:
-        """Prepare addresses.
-
-        Args:
-            places: where the pages are.
-            here: the file that is written, from the folder.
-        """
+        """Take the places of all pages, and the file (``here``, from the folder) from which links lead there."""
         self._places = places
         self._directory = posixpath.dirname(here)
 

@@ -91,14 +91,13 @@ class Setting:
     """Where a page is shown.
 
     Attributes:
-        links: the addresses of other pages.
         is_served: whether a server shows it, which can be asked again; False for files.
-        topics: what a reader has to hear of to see the page change.
-        is_asked_for_again: whether it is asked for every few seconds: it changes without an event that everybody hears.
-        age_seconds: since when the store can't be read; None if it can.
+        topics: the events after which a reader has to ask again.
+        is_asked_for_again: whether readers ask for it every few seconds: it changes without an event.
+        age_seconds: since when the store is unreadable; None if it is readable.
         notice: a sentence above the page; "" for none.
         notice_address: of the page that it is about; "" for none.
-        frozen: that results are hidden of the tournament that it is about; None if none are.
+        frozen: the embargo on results of its tournament; None without one.
     """
 
     links: Links
@@ -126,13 +125,7 @@ def _feed(page: Page, values: dict[str, Any], setting: Setting) -> str | None:
 
 
 def render_template(template: str, setting: Setting, **values: Any) -> str:
-    """Return a template as HTML.
-
-    Args:
-        template: the file in ``templates``.
-        setting: where it is shown.
-        values: what the template uses; ``base.html.jinja`` needs ``room`` and ``twin``.
-    """
+    """Return a file in ``templates`` as HTML; ``base.html.jinja`` needs the values ``room`` and ``twin``."""
     return environment().get_template(template).render(setting=setting, link=setting.links.page, **values)
 
 
@@ -183,7 +176,7 @@ def environment() -> Environment:
 
 
 def _visible(value: Any) -> Any:
-    """Return what is written for a value: hidden characters of texts are shown."""
+    """Return a value for HTML: hidden characters of texts become visible."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return printable(value)
     return value
@@ -200,10 +193,7 @@ def _in_json(found: re.Match[str]) -> str:
 
 
 def bot_name(shown: str) -> Markup:
-    """Return a name; letters that run from right to left do not reorder what is beside them.
-
-    A long one breaks after an underscore or a hyphen, before it breaks anywhere else.
-    """
+    """Return a name as HTML that can break after ``_`` and ``-``; right-to-left letters reorder no neighbours."""
     escaped = str(escape(printable(shown)))
     broken = _JOINTS.sub("<wbr>", escaped) if len(escaped) > MAX_UNBROKEN_CHARACTERS else escaped
     return Markup(f"<bdi>{broken}</bdi>")

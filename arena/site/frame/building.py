@@ -41,11 +41,7 @@ class Reading:
         return (*sentences[:MAX_SENTENCES], *([f"{more} more can’t be read"] if more > 0 else []))
 
     def attempt(self, read: Callable[[], Value]) -> Value | None:
-        """Return what a function reads; None if what is stored is malformed.
-
-        Raises:
-            StoreError: if the store itself can't be read.
-        """
+        """Return what a function reads; None if it is malformed. StoreError if the store itself is unreadable."""
         try:
             return read()
         except (DatabaseError, NoHomeError):
@@ -59,7 +55,7 @@ class Reading:
         return [one for one in tournaments if self.attempt(lambda one=one: one.definition) is not None]  # type: ignore[misc]
 
     def scope(self, store: Store, scope: Scope = ALL_TOURNAMENTS) -> Scope:
-        """Return a scope without the tournaments whose definitions can't be read; the same if all of them can.
+        """Return a scope without tournaments whose definitions are unreadable; the same if there are none.
 
         Raises:
             UnknownNameError: if the scope names a tournament or a season that does not exist.
@@ -92,7 +88,6 @@ class Reading:
 
 
 def _read_all(store: Store, tournament: StoredTournament, game: str) -> bool:
-    """Read all results of a game in a tournament."""
     for _ in store.result_columns(tournament, game):
         pass
     return True
@@ -140,12 +135,7 @@ def marked(name: str) -> str:
 
 
 def sentence(text: str, labels: Mapping[str, str]) -> Sentence:
-    """Return a sentence.
-
-    Args:
-        text: with marked names.
-        labels: ``name@version`` by name.
-    """
+    """Return a sentence from a text with marked names; ``labels`` gives ``name@version`` by name."""
     known = {_unmarked(name): label for name, label in labels.items()}
     plain, *pieces = text.split(_FIRST)
     bots = []

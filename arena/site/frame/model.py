@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"0|[1-9][0-9]*")
 
 
 def _as_written(value: Any) -> Any:
-    """Return a number that is written as links write it: a page has one address, and so have its twins."""
+    """Return a number only as links write it: so a page has one address, and so have its twins."""
     if isinstance(value, str) and not _NUMBER.fullmatch(value):
         raise PydanticCustomError("number", "expected a whole number in digits, without a sign or zeros before it")
     return value
@@ -35,12 +35,7 @@ AsWritten = BeforeValidator(_as_written)
 
 
 class Table(NamedTuple):
-    """A table of a page, for CSV.
-
-    Attributes:
-        columns: in order.
-        rows: a value for each column's key.
-    """
+    """A table of a page, for CSV: a row has a value for each column's key."""
 
     columns: Sequence[Column]
     rows: Sequence[Row]
@@ -56,10 +51,7 @@ class Model(BaseModel):
         return {}
 
     def csv(self, table: str | None = None) -> str:
-        """Return a table as CSV, with a line for its header; nothing in it is a formula to a spreadsheet.
-
-        Args:
-            table: its name; None for the first.
+        """Return a table (None: the first) as CSV with a header line; nothing in it is a formula to a spreadsheet.
 
         Raises:
             UnknownNameError: if the page has no such table, or none at all.
@@ -72,20 +64,20 @@ class Model(BaseModel):
 
 
 class ModelOfBots(Model):
-    """What a page about bots shows.
+    """A page about bots.
 
     Attributes:
-        authors: whose the bots on it are that people have handed in, by ``name@version``; filled in after it was built.
+        authors: owners of the submitted bots on it, by ``name@version``; filled in after it was built.
     """
 
     authors: dict[str, str] = {}
 
 
 class Frozen(Model):
-    """That results of a tournament are hidden.
+    """The embargo on results of a tournament.
 
     Attributes:
-        sentence: since when, and until when; "" before they are.
+        sentence: since when, and until when; "" before it.
         address: of the page of its contest; "" in a folder, which has none.
     """
 
@@ -94,20 +86,17 @@ class Frozen(Model):
 
 
 class ModelOfTournament(ModelOfBots):
-    """What a page about one tournament shows.
+    """A page about one tournament.
 
     Attributes:
-        frozen: that results are hidden now; filled in after it was built.
+        frozen: the embargo on its results; filled in after it was built.
     """
 
     frozen: Frozen | None = None
 
 
 class Parameters(BaseModel):
-    """What the address of a page says: the fields in its path, then those of its query.
-
-    A field that is not in the path needs a default.
-    """
+    """The parameters in the address of a page: the fields in its path, then those of its query, which have defaults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -135,12 +124,7 @@ class NamedBot(Model):
 
 
 class Sentence(Model):
-    """A sentence that names bots.
-
-    Attributes:
-        text: the whole sentence.
-        bots: those it names, in the order they occur.
-    """
+    """A sentence that names bots, in the order they occur."""
 
     text: str
     bots: tuple[NamedBot, ...] = ()

@@ -41,10 +41,8 @@ class Page:
 
     Attributes:
         name: by which links name it.
-        summary: what it shows, in a line.
+        summary: its contents in a line.
         path: its address, with fields of ``parameters`` in braces.
-        parameters: what its address says.
-        model: what it shows.
         builder: the function that builds the model, as ``module:function``; imported when it is used. Empty in the
             lane of the server.
         lane: where that runs.
@@ -52,8 +50,8 @@ class Page:
         room: the page in the site's navigation that it belongs to.
         topics: what must have changed for the page to change, as paths with fields in braces.
         freshener: the function that brings a model up to date by a few look-ups, as ``module:function``; empty without
-            one. While a page rests, it is shown with what that finds.
-        has_feed: whether there is a feed of its results, at ``feed.atom`` behind its address.
+            one. While a page rests, readers see it with these.
+        has_feed: whether there is a feed of its results, at ``feed.atom`` below its address.
     """
 
     name: str

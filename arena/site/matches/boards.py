@@ -33,12 +33,7 @@ def clocks_at(match: ViewedMatch, ply: int) -> tuple[Clock, ...]:
 
 
 def shapes_at(board: Board, index: int) -> list[Sequence[Any]]:
-    """Return the shapes of a position in the order they are drawn.
-
-    Args:
-        board: the boards of a match.
-        index: of the position, among those shown.
-    """
+    """Return the shapes of a position, by its index among those shown, in the order they are drawn."""
     there: dict[int, None] = {}
     for come, gone in board.frames[: index + 1]:
         there = {number: None for number in (*there, *come) if number not in gone}
@@ -48,13 +43,7 @@ def shapes_at(board: Board, index: int) -> list[Sequence[Any]]:
 
 
 def board_svg(match: ViewedMatch, ply: int, targets: Markup | None = None) -> Markup:
-    """Return the board at a ply.
-
-    Args:
-        match: what is shown.
-        ply: one of the positions shown.
-        targets: what lies above it, as SVG.
-    """
+    """Return the board at one of the plies shown, with ``targets`` above it."""
     board = match.board
     if board is None:
         return Markup()
@@ -171,13 +160,7 @@ def seconds_text(seconds: float | None) -> str:
 
 
 def targets_svg(legal: Iterable[LegalAction], board: Board, address: Callable[[str], str]) -> Markup:
-    """Return the places of actions on the board as links; the list beside the board has the same ones for everybody.
-
-    Args:
-        legal: the actions.
-        board: on which they lie.
-        address: gives the address of the position after some actions.
-    """
+    """Return the places of actions on the board as links to ``address``; the list of actions has the same ones."""
     links = []
     for action in legal:
         if action.target is None or not action.actions:
@@ -194,12 +177,7 @@ PLACE_UNITS = 100
 
 
 def places_svg(places: Iterable[Place], board: Board) -> Markup:
-    """Return the places of actions on the board as buttons of a form, and squares without an action as words.
-
-    Args:
-        places: where they are.
-        board: on which they lie.
-    """
+    """Return the places of actions on the board as buttons of a form, and squares without an action as words."""
     drawn = "".join(_place(place, board.height) for place in places)
     return Markup(f'<g transform="scale({1 / PLACE_UNITS})">{drawn}</g>')
 
@@ -222,7 +200,7 @@ def _place(place: Place, height: float) -> str:
 
 
 def _preview(place: Place, height: float) -> str:
-    """Return what an action would be, which is seen while its place is pointed at."""
+    """Return what an action would be, visible while a pointer is on its place."""
     if place.preview is None:
         return ""
     kind, *values = place.preview

@@ -44,7 +44,7 @@ MAX_RULES_CHARACTERS = 50_000
 
 
 class _Trial(NamedTuple):
-    """A position that was reached by trying, and why it goes no further."""
+    """A position that was reached by trying actions, and why it goes no further."""
 
     game: Game[Any]
     state: Any
@@ -54,13 +54,7 @@ class _Trial(NamedTuple):
 
 
 def build_game(home: ArenaHome, parameters: GameParameters) -> GamePage:
-    """Build the page of a game.
-
-    Raises:
-        UnknownNameError: if it does not exist here.
-        OptionError: if an option is not accepted.
-        GameError: if the rules are wrong.
-    """
+    """Build the page of a game; GameError if its rules are wrong."""
     require_game(home, parameters.game)
     try:
         rules = find_game(parameters.game)
@@ -112,7 +106,7 @@ def _option(option: Option, value: int | str | None) -> GameOption:
 
 
 def _tried(game: Game[Any], texts: Sequence[str], wanted: str) -> _Trial:
-    """Play actions up to the first that is refused."""
+    """Play actions up to the first illegal one."""
     state, actions, played, refused = game.initial_state(), list[list[Any]](), list[str](), ""
     for text in [*texts, *([wanted] if wanted else [])]:
         try:
@@ -144,12 +138,7 @@ def _is_split(text: str) -> bool:
 
 
 def build_puzzles(home: ArenaHome, parameters: PuzzlesParameters) -> PuzzlesPage:
-    """Build the list of the puzzles of a tournament.
-
-    Raises:
-        UnknownNameError: if there is no such tournament.
-        StoreError: if the file of its puzzles is malformed.
-    """
+    """Build the list of the puzzles of a tournament; StoreError if their file is malformed."""
     tournament = home.store.tournament(parameters.tournament)
     found = kept_puzzles(home.directory, tournament)
     return PuzzlesPage(
@@ -161,7 +150,6 @@ def build_puzzle(home: ArenaHome, parameters: PuzzleParameters) -> PuzzlePage:
     """Build the page of a puzzle.
 
     Raises:
-        UnknownNameError: if there is no such tournament, puzzle or game.
         StoreError: if the file of the puzzles is malformed.
         GameError: if the rules are wrong.
     """
@@ -211,7 +199,7 @@ def _replayed(game: Game[Any], puzzle: Puzzle, number: int) -> Any:
     """Return the state of a puzzle.
 
     Raises:
-        StoreError: if the rules refuse an action, or other actions are legal there.
+        StoreError: if the rules reject an action, or other actions are legal there.
     """
     state = game.initial_state()
     try:

@@ -33,7 +33,7 @@ class GameParameters(Parameters):
         game: the game's name, or the dotted path of an external game that a tournament here plays.
         options: ``size=9 scoring=once``, for instance; by default the defaults.
         actions: that led to the position, as text, with spaces between them.
-        action: one more, to be tried.
+        action: one more, to try.
     """
 
     game: Name
@@ -60,10 +60,9 @@ class ListedGame(Model):
 
     Attributes:
         name: its name, or the dotted path of an external game.
-        summary: what it is, in a sentence.
         players: how many seats it may have, as text.
         options: the names of its options.
-        problem: why it can't be shown, as a sentence; empty if it can.
+        problem: why it has no page, as a sentence; empty if it has one.
     """
 
     name: str
@@ -74,11 +73,7 @@ class ListedGame(Model):
 
 
 class GamesPage(Model):
-    """The games.
-
-    Attributes:
-        games: those of the arena, and then those from elsewhere that tournaments here play.
-    """
+    """The games of the arena, then external games that tournaments here play."""
 
     games: tuple[ListedGame, ...]
 
@@ -87,15 +82,12 @@ class GameOption(Model):
     """An option of a game.
 
     Attributes:
-        name: its name.
         type: "whole number" or "choice".
-        default: its value if none is given.
         accepted: which values are, as text.
-        meaning: what it does.
         value: that it has on the board.
         minimum: of a whole number; None for a choice.
-        maximum: the same.
-        choices: of a choice; empty for a whole number.
+        maximum: of a whole number; None for a choice.
+        choices: empty for a whole number.
     """
 
     name: str
@@ -110,11 +102,10 @@ class GameOption(Model):
 
 
 class LegalAction(Model):
-    """An action that may be played.
+    """A legal action.
 
     Attributes:
-        text: of the action.
-        actions: what leads to the position after it; empty if that is too long for an address.
+        actions: those that lead to the position after it; empty if they are too long for an address.
         target: the shape on the board that stands for it; None without one.
     """
 
@@ -128,18 +119,17 @@ class GamePage(ModelOfBots):
 
     Attributes:
         name: its name, or the dotted path of an external game.
-        summary: what it is, in a sentence.
-        problem: why its rules can't be loaded here, as a sentence; empty if they can.
+        problem: why its rules are not available here, as a sentence; empty if they are.
         rules: the rulebook.
-        action_format: how an action is written.
+        action_format: how to write an action.
         options: its options, with those of the board.
         given: the options of the board that are not the defaults, as in the address.
         shown: the position on the board; None without rules.
         actions: that led to it, as in the address.
         earlier: those that led to the position before.
-        refused: why an action was refused, as the rules say it; empty if none was.
+        refused: why an action is illegal, in the words of the rules; empty if none was.
         result: who has won; empty before the end.
-        legal: the actions that may be played, unless there are too many.
+        legal: the legal actions, unless there are too many.
         legal_count: how many there are.
     """
 
@@ -165,11 +155,7 @@ MAX_PUZZLE = 500
 
 
 class PuzzlesParameters(Parameters):
-    """The address of the puzzles of a tournament.
-
-    Attributes:
-        tournament: the tournament's name.
-    """
+    """The address of the puzzles of a tournament."""
 
     tournament: Name
 
@@ -179,10 +165,9 @@ class ListedPuzzle(Model):
 
     Attributes:
         puzzle: its number, from 1.
-        game: the game's name.
         options: the game's options, as text.
         seat: to act.
-        goal: what the seat can reach: "win" or "draw".
+        goal: the best possible result for the seat: "win" or "draw".
         choices: how many actions it may choose from.
         difficulty: the logarithm to base 2 of about how many lines of play there are from the position.
         missed: how often bots have missed the solution.
@@ -201,26 +186,14 @@ class ListedPuzzle(Model):
 
 
 class PuzzlesPage(ModelOfTournament):
-    """The puzzles of a tournament.
-
-    Attributes:
-        tournament: the tournament's name.
-        puzzles: from easy to hard; empty if none were looked for, or found.
-    """
+    """The puzzles of a tournament, from easy to hard; empty if nobody searched for them, or there are none."""
 
     tournament: str
     puzzles: tuple[ListedPuzzle, ...]
 
 
 class PuzzleParameters(Parameters):
-    """The address of a puzzle, and of an action that is tried.
-
-    Attributes:
-        tournament: the tournament's name.
-        puzzle: the puzzle's number.
-        action: that is tried, as text.
-        answer: whether to show the solution.
-    """
+    """The address of a puzzle, and of an action to try; ``answer`` asks for the solution."""
 
     tournament: Name
     puzzle: Annotated[int, Ge(1), Le(MAX_PUZZLE), AsWritten]
@@ -233,7 +206,6 @@ class PuzzleMiss(Model):
 
     Attributes:
         bot: its ``name@version``.
-        match: the match.
         ply: how many actions led to the position.
         text: what it played; the board may have been reflected there.
     """
@@ -245,14 +217,14 @@ class PuzzleMiss(Model):
 
 
 class PuzzleAnswer(Model):
-    """What is shown once a puzzle is solved, or given up.
+    """The answer to a puzzle, shown once it is solved or given up.
 
     Attributes:
         solution: the action, as text.
         wins: the actions with which the seat wins.
         draws: those with which it draws.
         loses: those with which it loses.
-        misses: the bots that have missed it, with the match, the ply and what they played.
+        misses: the bots that have missed it.
     """
 
     solution: str
@@ -266,11 +238,10 @@ class PuzzlePage(ModelOfTournament):
     """A puzzle.
 
     Attributes:
-        tournament: the tournament's name.
-        listed: what the list says of it.
+        listed: its line in the list.
         count: how many puzzles there are.
         shown: the position.
-        legal: the actions that may be tried.
+        legal: the actions to try.
         tried: the action that was tried; empty if none was.
         is_solved: whether it is the solution.
         verdict: what it leads to, as a sentence; empty if nothing was tried.

@@ -33,7 +33,7 @@ class UnfinishedMatch(NamedTuple):
     """A match without a result.
 
     Attributes:
-        record: as far as it has got, in the form of a record.
+        record: the actions so far, in the form of a record.
         sentence: why it has no result.
         asked: whose action is awaited; None if it is not being played.
     """
@@ -44,11 +44,7 @@ class UnfinishedMatch(NamedTuple):
 
 
 def unfinished_match(home: ArenaHome, tournament: StoredTournament, line: ScheduledMatch) -> UnfinishedMatch:
-    """Return a match that has no record.
-
-    Raises:
-        StoreError: if what is stored is malformed.
-    """
+    """Return a match that has no record; StoreError if its state is malformed."""
     before = _before_its_first_question(tournament, line)
     correction = home.store.corrections.skipping(tournament, line.match)
     if correction is not None:
@@ -124,7 +120,7 @@ def _before_its_first_question(tournament: StoredTournament, line: ScheduledMatc
 
 
 def _opening(choice: GameChoice, line: ScheduledMatch) -> list[list[Any]]:
-    """Return the actions of an opening with their seats, as far as the rules can be asked."""
+    """Return the actions of an opening with their seats, up to the first that the rules do not know."""
     actions = list[list[Any]]()
     try:
         game = checked_game(make_game(choice.game, **choice.options), choice.game)
@@ -146,12 +142,7 @@ MAX_VERSIONS = 20
 
 
 def build_match(home: ArenaHome, parameters: MatchParameters) -> MatchPage:
-    """Build the page of a match.
-
-    Raises:
-        UnknownNameError: if there is no such tournament or match.
-        StoreError: if what is stored is malformed.
-    """
+    """Build the page of a match; StoreError if its record is malformed."""
     tournament = home.store.tournament(parameters.tournament)
     last = home.store.last_match(tournament)
     if parameters.match > last:

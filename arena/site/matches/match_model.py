@@ -17,10 +17,8 @@ class MatchParameters(Parameters):
     """The address of a match.
 
     Attributes:
-        tournament: the tournament's name.
-        match: the match's number.
-        ply: the position that is shown: how many actions led to it; by default the last.
-        embed: whether the page is shown within another one, without the frame of the site.
+        ply: the position to show: how many actions led to it; by default the last.
+        embed: whether another page shows this one, without the frame of the site.
     """
 
     tournament: Name
@@ -39,7 +37,7 @@ class Clock(Model):
 
     Attributes:
         wall_seconds: what its actions took so far.
-        cpu_seconds: the CPU time of the bot for them; None where it can't be measured.
+        cpu_seconds: the CPU time of the bot for them; None where nothing measures it.
         bank_seconds: what is left of its bank; None without one.
     """
 
@@ -65,7 +63,7 @@ class EqualActions(Model):
 
 
 class PositionAnnotation(Model):
-    """What is known of a position, and of the action that led to it.
+    """The annotation of a position, and of the action that led to it.
 
     Attributes:
         mark: of the action: ``?`` if it loses margin for certain, ``??`` if it changes the outcome.
@@ -88,16 +86,16 @@ class Position(Model):
         seat: that acted; None at the beginning.
         action: as in the record; None at the beginning, and where a seat was taken out of the match.
         text: of the action.
-        notes: that the bot sent with it, as text; none for those who may not know.
+        notes: that the bot sent with it, as text; none for readers who may not see them.
         wall_seconds: what the action took; None in the opening.
-        cpu_seconds: the bot's CPU time for it; None where it can't be measured.
+        cpu_seconds: the bot's CPU time for it; None where nothing measures it.
         clock: of this seat, after the action.
-        scores: of each seat, should the match end here; None where the rules don't say.
+        scores: of each seat, should the match end here; None if the rules have none.
         due: the seat to act; None at the end.
         said: the position as a sentence.
-        lines: beside the board, by the rules.
+        lines: text next to the board, by the rules.
         board: the position as text; empty where it is too large.
-        annotation: what is known of it; None if the match is not annotated.
+        annotation: None if the match is not annotated.
     """
 
     ply: int
@@ -131,8 +129,8 @@ class Board(Model):
         height: of the board; shapes count upwards from its lower edge.
         is_text: whether it is only lines of text.
         shapes: all that occur.
-        frames: beside the positions; all shapes of the first one come.
-        outlines: beside the positions: the shape that shows where the last action was.
+        frames: one for each position; the first has all of its shapes.
+        outlines: one for each position: the shape that shows where the last action was.
     """
 
     box: tuple[float, float, float, float]
@@ -144,13 +142,11 @@ class Board(Model):
 
 
 class MatchFault(Model):
-    """What a bot did wrong; see ``Fault`` of records.
+    """A fault of a bot; see ``Fault`` of records.
 
     Attributes:
-        seat: the seat it sat in.
-        kind: what the bot did wrong.
         ply: the number of actions so far.
-        detail: what happened, in one sentence; for those who may know more, with figures.
+        detail: what happened, in one sentence; with figures for readers who may see them.
     """
 
     seat: int
@@ -174,28 +170,24 @@ class Asked(Model):
 
 
 class ViewedMatch(Model):
-    """All that the viewer shows of a match. Its JSON is what ``viewer.js`` reads.
+    """A match for the viewer; ``viewer.js`` reads its JSON.
 
     Attributes:
         match: its number.
-        game: the game's name.
-        options: the game's options.
         bots: ``name@version`` of each seat.
         names: what tables call them.
         plies: how many actions there are.
         first_ply: of the positions here: all of a match, unless there are too many.
-        positions: one after the other.
         clocks: of each seat at the first of these positions.
-        board: None if nothing can be drawn.
+        board: None if there is nothing to draw.
         scores: of each seat at the end; empty before.
-        ranks: the same.
+        ranks: of each seat at the end; empty before.
         termination: why the match ended; None while it is played.
         result: how it ended, as a sentence; why it has no result, before.
-        faults: what bots did wrong.
         opening: the number of the opening; None where the match starts from the beginning.
         opening_plies: how many actions belong to it.
-        problem: why no more positions can be shown, as a sentence; empty if they can.
-        unplayed: the actions after the last position that can be shown, as text.
+        problem: why there are no more positions, as a sentence; empty if all are there.
+        unplayed: the actions after the last position here, as text.
         asked: whose action is awaited; None unless the match is being played.
     """
 
@@ -222,14 +214,14 @@ class ViewedMatch(Model):
 
 
 class SeatDetails(Model):
-    """What is known of a bot after a match; see ``SeatReport`` of records.
+    """A bot's resources and end in a match; see ``SeatReport`` of records.
 
     Attributes:
         wall_seconds: time on its own clock, all actions together.
         cpu_seconds: CPU time while an answer was due.
         off_turn_cpu_seconds: CPU time otherwise.
-        exit: "running", "exit status N" or "signal NAME"; empty for those who may not know.
-        stderr: what it wrote to stderr, shortened; empty for those who may not know.
+        exit: "running", "exit status N" or "signal NAME"; empty for readers who may not see it.
+        stderr: what it wrote to stderr, shortened; empty for readers who may not see it.
     """
 
     wall_seconds: float
@@ -243,13 +235,12 @@ class MatchPage(ModelOfTournament):
     """A match.
 
     Attributes:
-        tournament: the tournament's name.
         is_recorded: whether it has been played to its end.
-        shown: what the viewer shows.
-        ply: the position that is shown at first.
+        shown: the match for the viewer.
+        ply: the position to show at first.
         encounter: the number of the encounter it belongs to.
         rng_seed: given to every bot.
-        seats: about each seat; empty before the end.
+        seats: empty before the end.
         time_rules: in a few words.
         isolation: how bots were kept from the machine.
         versions: of the arena, the protocol and Python.

@@ -18,13 +18,7 @@ from arena.site.matches.match_model import EqualActions, PositionAnnotation
 
 
 def result_sentence(record: MatchRecord, names: Sequence[str], reader: int | None = None) -> str:
-    """Return how a match ended.
-
-    Args:
-        record: the match.
-        names: of the bots.
-        reader: the seat of the person who reads it; None where bots play alone.
-    """
+    """Return how a match ended; ``reader`` is the seat of the person who reads it, None where bots play alone."""
     if {fault.seat for fault in record.faults} == set(range(len(names))):
         return f"No bot played it to the end{_reason(record, names)}."
     return f"{_placing(record, names, reader)}{_reason(record, names)}."
@@ -60,14 +54,12 @@ def position_sentence(
     due: int | None,
     reader: int | None = None,
 ) -> str:
-    """Return a position as a sentence, for those who do not see the board.
+    """Return a position as a sentence, for readers who do not see the board.
 
     Args:
-        record: the match.
-        names: of the bots.
         ply: how many actions led to it.
         action: the text of the last.
-        scores: of each seat; None where the rules don't say.
+        scores: of each seat; None if the rules have none.
         due: the seat to act; None at the end.
         reader: the seat of the person who reads it; None where bots play alone.
     """
@@ -115,10 +107,7 @@ class AnnotatedPositions:
         """Choose positions.
 
         Args:
-            annotation: of the match.
-            names: what tables call the bots.
-            game: its rules.
-            states: before its first action and after each one.
+            states: before the first action and after each one.
             plies: of the positions on the page.
             wanted: the ply that is shown at first.
         """

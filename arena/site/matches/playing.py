@@ -13,7 +13,6 @@ class PlayableGame(Model):
 
     Attributes:
         name: its name, or the dotted path of an external game.
-        summary: what it is, in a sentence.
         options: those that can be chosen, within what a browser shows well.
         fixed: the values of the others.
     """
@@ -43,11 +42,10 @@ class PlayableBot(Model):
 
 
 class PlayMenu(Model):
-    """What can be chosen.
+    """The choices before an unrated match.
 
     Attributes:
-        games: in order.
-        bots: in order; of a bot, the latest version.
+        bots: the latest version of each.
         slots: how many may play at once.
         refusal: why nobody can play here, as a sentence; empty if everybody can.
     """
@@ -59,13 +57,11 @@ class PlayMenu(Model):
 
 
 class OwnMatch(Model):
-    """An unrated match of whoever asks.
+    """An unrated match of the reader.
 
     Attributes:
-        address: its page.
-        game: its name.
+        address: of its page.
         bot: as it was chosen.
-        state: how far it is.
         plies: how many actions are played.
         acted_at: when the person last did something.
     """
@@ -82,14 +78,13 @@ class PlayPage(Model):
     """The form to begin an unrated match.
 
     Attributes:
-        games: that can be played, by name and summary.
         game: the one that is chosen; None before.
         bots: that play it.
         bot: the one that is proposed.
-        seconds: what a bot may be given for each action.
+        seconds: a bot's possible times for each action.
         refusal: why nobody can play here, as a sentence; empty if everybody can.
-        remarks: why bots are not offered, and which of whoever asks are offered to nobody else; sentences.
-        own: the latest matches of whoever asks.
+        remarks: why bots are not offered, and which of the reader's are offered to nobody else; sentences.
+        own: the latest matches of the reader.
     """
 
     games: tuple[PlayableGame, ...]
@@ -103,14 +98,14 @@ class PlayPage(Model):
 
 
 class Place(Model):
-    """Where on the board an action is, or what a square without one shows.
+    """A place on the board: an action, or a square without one.
 
     Attributes:
-        action: as text; empty where none can be played.
+        action: as text; empty where none is legal.
         label: what it is, in words.
         refusal: why nothing can be played on a square now; empty where something can, or nothing is known.
         is_empty: whether it is a square with nothing in it.
-        box: where it is pressed: left, lower edge, width and height, in squares.
+        box: where to press: left, lower edge, width and height, in squares.
         preview: what the action would be, where that is more than the box; None otherwise.
     """
 
@@ -123,13 +118,7 @@ class Place(Model):
 
 
 class PlayedAction(Model):
-    """An action of an unrated match.
-
-    Attributes:
-        seat: that acted.
-        text: of the action.
-        seconds: that the bot computed for it; None for the person.
-    """
+    """An action of an unrated match; ``seconds`` is the bot's computing time, None for the person."""
 
     seat: int
     text: str
@@ -142,9 +131,9 @@ class PlayView(Model):
     Attributes:
         shown: the position, in the form of a match.
         places: of actions on the board.
-        legal: the actions that may be played, unless there are too many.
+        legal: the legal actions, unless there are too many.
         legal_count: how many there are.
-        action_format: how an action is written.
+        action_format: how to write an action.
         actions: the latest of those that were played.
         left_out: how many are before these.
         notes: that the bot sent with its actions, once the match is over.
@@ -167,8 +156,6 @@ class UnratedMatchPage(Model):
 
     Attributes:
         address: of this page.
-        game: its name.
-        options: of the game.
         bot: as it was chosen.
         seat: of the person.
         seconds: what the bot may compute for each action.
@@ -176,11 +163,11 @@ class UnratedMatchPage(Model):
         is_waiting: whether the play host is at it: this page will change by itself.
         plies: how many actions are played.
         may_undo: whether the person has an action to take back now.
-        may_ask: whether the bot gives hints: an example bot, or one of whoever asks.
-        rest: why nothing can be played on now, to be continued later; empty if it can.
-        answer: a hint, or why the last request was refused; empty for nothing to say.
+        may_ask: whether the bot gives hints: an example bot, or one of the reader's.
+        rest: why play stops now and continues later; empty if it goes on.
+        answer: a hint, or why the last request was rejected; else empty.
         outcome: how it ended, or why it could not go on; empty before.
-        view: the match by the rules; None before they were asked.
+        view: the match by the rules; None before they have answered.
         idle_minutes: after which a person who does nothing gives up the slot.
     """
 

@@ -69,11 +69,7 @@ STRIP = 0.1
 
 
 def action_targets(game: Game[Any], state: Any, actions: Sequence[Any]) -> list[Shape | None]:
-    """Return for each action the shape on the board that stands for it; None without one.
-
-    Raises:
-        GameError: if the rules are wrong.
-    """
+    """Return for each action the shape on the board that stands for it, None without one; GameError if rules fail."""
     before = checked_drawing(game, state)
     there, looked_at = set(before.shapes), 0
     targets = list[Shape | None]()
@@ -106,14 +102,7 @@ def _what_appears(new: Sequence[Sequence[Any]], before: Drawing) -> Sequence[Any
 
 
 def record_of_nobody(name: str, game: Game[Any], state: Any, actions: Sequence[Sequence[Any]]) -> MatchRecord:
-    """Return a position as the record of a match of nobody.
-
-    Args:
-        name: of the game.
-        game: its rules.
-        state: the position.
-        actions: ``[seat, action]`` each, that led to it.
-    """
+    """Return a position, and the ``[seat, action]`` pairs that led to it, as the record of a match of nobody."""
     count, nothing = game.players, (None,) * len(actions)
     return MatchRecord(
         match=1,

@@ -43,13 +43,7 @@ FEWER = 2
 
 
 class DrawnPositions(NamedTuple):
-    """Some positions of a match, one after the other.
-
-    Attributes:
-        first: the ply of the first one.
-        drawings: of each.
-        board: what is drawn of all of them.
-    """
+    """Consecutive positions of a match from the ply ``first``, with a drawing of each and all in one board."""
 
     first: int
     drawings: Sequence[Drawing]
@@ -59,14 +53,9 @@ class DrawnPositions(NamedTuple):
 def drawn_positions(
     record: MatchRecord, game: Game[Any], states: Sequence[Any], wanted: int, most: int
 ) -> DrawnPositions:
-    """Return the drawings of positions around a ply.
+    """Return the drawings of ``most`` positions (0: as many as a page can have) around the wanted ply.
 
-    Args:
-        record: the match.
-        game: its rules.
-        states: before its first action and after each one.
-        wanted: the ply.
-        most: how many positions to draw; 0 for as many as a page can have.
+    ``states`` are those before the first action and after each one.
     """
     most = most or MAX_POSITIONS
     try:
@@ -155,18 +144,17 @@ def viewed_match(
     annotation: Annotation | None = None,
     audience: Audience = EVERYBODY,
 ) -> ViewedMatch:
-    """Return what the viewer shows of a match.
+    """Return a match for the viewer.
 
     Args:
-        record: the match; as far as it has got, if it is being played.
+        record: the match; if it is being played, up to now.
         names: what tables call each bot, by ``name@version``.
         ply: the position that has to be among those shown; by default the last.
         most: how many positions to show; 0 for as many as a page can have.
         unfinished: why the match has no result, as a sentence; empty if it is over.
         asked: whose action is awaited, if the match is being played.
         reader: the seat of the person who reads it; None where bots play alone.
-        annotation: what is known of it; None if it is not annotated.
-        audience: who reads what bots have said in it.
+        audience: who reads the notes and output of its bots.
     """
     replay = _replay(record)
     last = max(0, len(replay.states) - 1)

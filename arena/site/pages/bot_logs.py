@@ -7,27 +7,20 @@ from arena.site.matches.match_model import MatchFault
 
 
 class Noted(Model):
-    """A note of a bot.
-
-    Attributes:
-        ply: how many actions there were with its own.
-        text: the note.
-    """
+    """A note of a bot; ``ply`` counts the actions with its own."""
 
     ply: int
     text: str
 
 
 class SeatLog(Model):
-    """What a bot has said in a match.
+    """The output of a bot in a match.
 
     Attributes:
         bot: ``name@version``.
-        seat: where it sat.
         exit: "running", "exit status N" or "signal NAME".
-        stderr: all of it that is kept.
+        stderr: all that is kept of it.
         faults: with their details.
-        notes: in order.
     """
 
     bot: str
@@ -39,14 +32,12 @@ class SeatLog(Model):
 
 
 class MatchLogs(Model):
-    """What bots have said in a match.
+    """The output of bots in a match.
 
     Attributes:
-        tournament: the tournament's name.
-        match: the number of the match.
         address: of the match's page.
-        seats: those that whoever asks may read.
-        is_hidden: whether results of its contest are hidden, and so from the authors, too.
+        seats: those that the reader may read.
+        is_hidden: whether an embargo of its contest hides results, from the authors too.
     """
 
     tournament: str
@@ -57,12 +48,7 @@ class MatchLogs(Model):
 
 
 class BotLogs(Model):
-    """What a bot has said in its latest matches with a fault.
-
-    Attributes:
-        bot: as the address has it.
-        matches: the latest first.
-    """
+    """The output of a bot (as the address has it) in its latest matches with a fault, the latest first."""
 
     bot: str
     matches: tuple[MatchLogs, ...]

@@ -49,11 +49,7 @@ MAX_NAMED_GAMES = 3
 
 
 def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfilePage:
-    """Return what is known of a bot.
-
-    Raises:
-        UnknownNameError: if it does not exist.
-    """
+    """Return the page of a bot; UnknownNameError if it does not exist."""
     store = home.store
     reading = Reading()
     tournaments = reading.readable(store.tournaments())
@@ -103,11 +99,6 @@ class _Versions:
     def __init__(
         self, text: str, tournaments: Sequence[StoredTournament], submitted: Sequence[StoredBot], owners: Owners
     ) -> None:
-        """Find them.
-
-        Raises:
-            UnknownNameError: if it does not exist.
-        """
         self._tournaments, self._owners = tournaments, owners
         self.numbers = {tournament.name: tournament.number for tournament in tournaments}
         self._submitted = {bot.label: bot for bot in submitted}
@@ -130,7 +121,7 @@ class _Versions:
         ]
 
     def version(self, label: str) -> BotVersion:
-        """Return what is known of a version; where its files are is nobody's business."""
+        """Return a version as everybody may see it: without the path of its files."""
         bot, submitted = self.entered.get(label), self._submitted.get(label)
         entered = [tournament for tournament, other in self.tournaments() if other == label]
         by = self._authorship(bot, submitted)
@@ -229,7 +220,7 @@ def _fault(
 
 
 def _grouped(faults: Iterable[SeenFault]) -> tuple[SeenFault, ...]:
-    """Return faults, those that are alike as the latest of them."""
+    """Return the latest of each group of similar faults."""
     groups: dict[tuple[object, ...], list[SeenFault]] = {}
     for fault in faults:
         groups.setdefault((fault.bot, fault.kind, fault.detail, fault.stderr), []).append(fault)

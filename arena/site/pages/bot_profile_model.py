@@ -12,11 +12,7 @@ from arena.site.pages.standings_model import FirstRating, RatingPoint, StandingL
 
 
 class BotParameters(Parameters):
-    """The address of a bot's profile.
-
-    Attributes:
-        bot: NAME (all its versions) or NAME@VERSION.
-    """
+    """The address of a bot's profile: NAME (all its versions) or NAME@VERSION."""
 
     bot: Name
 
@@ -26,9 +22,9 @@ class BotVersion(Model):
 
     Attributes:
         bot: ``name@version``.
-        author: whose it is; without an owner, who wrote it by its bot.toml; empty when unknown.
-        claimed_author: who wrote it by its bot.toml; empty if its owner has left.
-        is_author_claimed: whether the author is known by the words of the bot alone.
+        author: its owner; without one, the author that its bot.toml names; empty when unknown.
+        claimed_author: the author that its bot.toml names; empty if its owner has left.
+        is_author_claimed: whether only the bot itself names the author.
         digest: the hash of its files; empty when unknown.
         submitted_at: UTC, ISO 8601; None if it was not submitted.
         games: what it has played, or is to play.
@@ -48,13 +44,7 @@ class BotVersion(Model):
 
 
 class BotRating(Model):
-    """A bot's line on the leaderboard of a game.
-
-    Attributes:
-        game: the game.
-        bots: how many are on the leaderboard.
-        line: the bot's.
-    """
+    """A bot's line on the leaderboard of a game, which has so many ``bots``."""
 
     game: str
     bots: int
@@ -68,10 +58,7 @@ class Rival(Model):
         rival: ``name@version``.
         score_percent: the mean over encounters of the share of points.
         margin_percent: half the width of its 95 % interval.
-        encounters: their number.
-        wins: matches in which the bot came out ahead.
-        draws: matches in which they tied.
-        losses: matches in which the rival came out ahead.
+        wins: matches in which the bot came out ahead of the rival.
     """
 
     rival: str
@@ -84,29 +71,20 @@ class Rival(Model):
 
 
 class FaultyMatch(Model):
-    """A match with a fault.
-
-    Attributes:
-        tournament: the tournament's name.
-        match: the number of the match.
-    """
+    """A match with a fault."""
 
     tournament: str
     match: int
 
 
 class SeenFault(Model):
-    """What a bot did wrong, and what it wrote before.
+    """A fault of a bot, and its output before.
 
     Attributes:
         bot: ``name@version``.
-        kind: what it did wrong.
-        tournament: where.
-        match: the number of the match.
-        game: what was played.
         ply: the number of actions so far.
         detail: what happened, in a sentence.
-        stderr: the end of what it wrote to stderr in that match; empty for those who may not know.
+        stderr: the end of what it wrote to stderr in that match; empty for readers who may not see it.
         repro: the command that shows it again.
         earlier: matches before with the same fault, the last first.
     """
@@ -128,12 +106,12 @@ class TimeUsed(Model):
 
     Attributes:
         bot: ``name@version``.
-        matches: how many were looked at.
+        matches: how many these are.
         actions: its own, without those of openings.
         mean_ms: mean time for an action; None without one.
         p99_ms: 99 of 100 actions are faster; None without one.
         longest_ms: the longest action.
-        cpu_seconds: CPU time on turn, with all that the bot has started.
+        cpu_seconds: CPU time on turn, including child processes.
         off_turn_cpu_seconds: CPU time while others were to act.
     """
 
@@ -151,10 +129,7 @@ class EnteredTournament(Model):
     """A tournament that a bot entered.
 
     Attributes:
-        tournament: its name.
         bot: ``name@version``.
-        format: the name of its format.
-        games: the names of its games.
         created_at: UTC, ISO 8601.
         is_finished: whether no match follows.
         rank: the bot's, by the format or else by ratings; None without a line, or if it was not looked up.
@@ -172,16 +147,7 @@ class EnteredTournament(Model):
 
 
 class BotCorrection(Model):
-    """A correction of a bot that is not undone.
-
-    Attributes:
-        bot: ``name@version``.
-        tournament: where.
-        number: of the correction.
-        correction: what was corrected.
-        reason: as the director gave it.
-        made_at: UTC, ISO 8601.
-    """
+    """A correction of a bot (``name@version``) that is not undone; ``made_at`` is UTC, ISO 8601."""
 
     bot: str
     tournament: str
@@ -207,11 +173,11 @@ class BotProfilePage(ModelOfBots):
         fault_counts: the number of faults by kind, of all versions.
         faults: the latest, the last first.
         times: of each version in the bot's latest matches.
-        tournaments: the latest first, at most some.
+        tournaments: the latest ones, the last first.
         entered: how many tournaments there are.
         results: the latest matches, the last first.
         corrections: those that are not undone.
-        left_out: why something that is stored is missing here, in sentences.
+        left_out: why stored results are missing here, in sentences.
     """
 
     bot: str

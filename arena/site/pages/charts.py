@@ -26,13 +26,9 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 30, 8, 8, 30
 
 
 def interval(mu: float, margin: float | None, low: float, high: float) -> Markup:
-    """Return a rating as a stroke and its interval as a bar. For screen readers, the numbers are beside it.
+    """Return a rating as a stroke and its interval, if known, as a bar, on the scale from ``low`` to ``high``.
 
-    Args:
-        mu: the rating.
-        margin: half the width of its interval; None if it is not known.
-        low: the least value that any interval of the table has.
-        high: the greatest.
+    Screen readers read the numbers next to it.
     """
     span = max(high - low, 1e-9)
 
@@ -76,11 +72,9 @@ def share_interval(percent: float, margin: float | None) -> Markup:
 
 
 def deviation(value: float, largest: float) -> Markup:
-    """Return a bar from the middle to the left or to the right. For screen readers, the numbers are beside it.
+    """Return a bar from the middle to the left or, if positive, to the right; that of ``largest`` ends at the edge.
 
-    Args:
-        value: to the right if it is positive.
-        largest: the absolute value whose bar ends at the edge.
+    Screen readers read the numbers next to it.
     """
     width = 50 * min(abs(value) / max(largest, 1e-9), 1.0)
     left = 50.0 if value >= 0 else 50 - width
@@ -124,13 +118,7 @@ def _heat_cell(address: str, cell: CrosstableCell | None, rival: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A rating after some matches.
-
-    Attributes:
-        x: the number of matches.
-        mu: the rating.
-        margin: half the width of its interval; None if it is not known.
-    """
+    """A rating after ``x`` matches; half the width of its interval if known."""
 
     x: float
     mu: float
@@ -138,12 +126,9 @@ class Point:
 
 
 def history(own: Sequence[Point], others: Sequence[Sequence[Point]] = (), unit: str = "matches") -> Markup:
-    """Return a rating over matches, as a line in its band; nothing without two points.
+    """Return a rating over matches (or another unit), as a line in its band; nothing without two points.
 
-    Args:
-        own: the points of the line.
-        others: lines behind it, for comparison.
-        unit: what is counted from left to right.
+    Lines of ``others`` are behind it, for comparison.
     """
     if len(own) < 2:
         return Markup()
@@ -169,8 +154,6 @@ def history(own: Sequence[Point], others: Sequence[Sequence[Point]] = (), unit: 
 
 
 class _HistoryScale:
-    """Where the points of rating histories are in their chart."""
-
     def __init__(self, lines: Sequence[Sequence[Point]]) -> None:
         points = [point for line in lines for point in line]
         self._last = max(point.x for point in points) or 1
@@ -237,12 +220,7 @@ _STEPS = (0.5, 1, 2, 5, 10, 20, 50)
 
 @dataclass(frozen=True, slots=True)
 class ChartedBot:
-    """A line of the chart.
-
-    Attributes:
-        bot: ``name@version``.
-        drawing: a short line as it is drawn in the chart, for the key.
-    """
+    """A line of the chart; ``drawing`` is a short line in its style, for the key."""
 
     bot: str
     drawing: Markup
@@ -252,11 +230,7 @@ class RatingChart:
     """Draws ratings after tournaments: a line for each bot, and its intervals."""
 
     def __init__(self, points: Sequence[RatingPoint]) -> None:
-        """Choose the scale.
-
-        Args:
-            points: of one game; bots in the order of their lines, of which the first eight are drawn.
-        """
+        """Choose the scale for points of one game; draws the first eight bots, in the order of their lines."""
         self._bots = list(dict.fromkeys(point.bot for point in points))[:MAX_CHARTED]
         self._points = [point for point in points if point.bot in self._bots]
         times = {(point.at, point.tournament): None for point in self._points}

@@ -39,11 +39,7 @@ METHOD = (
 
 
 def build_versus(home: ArenaHome, parameters: VersusParameters) -> VersusPage:
-    """Return how two bots did against each other, in all tournaments.
-
-    Raises:
-        UnknownNameError: if one of them does not exist.
-    """
+    """Return how two bots did head to head, in all tournaments; UnknownNameError if one does not exist."""
     reading = Reading()
     within = reading.scope(home.store)
     tournaments = {tournament.number: tournament for tournament in home.store.tournaments(within)}
@@ -104,13 +100,12 @@ class _Said:
         self._by_game = by_game
 
     def better(self, counted_part: Counted) -> str | None:
-        """Return the one that is better in some matches; None if that can't be known yet."""
+        """Return the one that is better in some matches; None while that is open."""
         if not counted_part.is_clear or counted_part.score is None:
             return None
         return self._bot if counted_part.score > 0.5 else self._rival
 
     def verdict(self) -> Iterator[str]:
-        """Yield pieces of text."""
         bot, rival, total = marked(self._bot), marked(self._rival), self._total
         if not total.matches:
             yield from (bot, " and ", rival, " have not met.")
@@ -153,11 +148,7 @@ WORTH_NAMING = 0.05
 
 
 def build_why(home: ArenaHome, parameters: WhyParameters) -> WhyPage:
-    """Return why a bot has its rank.
-
-    Raises:
-        UnknownNameError: if there is no such tournament, or no such bot in it.
-    """
+    """Return why a bot has its rank; UnknownNameError if there is no such tournament, or no such bot in it."""
     tournament = home.store.tournament(parameters.tournament)
     label = _entrant(tournament, parameters.bot)
     rated = rated_tournament(home, tournament)

@@ -13,12 +13,7 @@ from arena.site.pages.standings_model import StandingLine
 
 
 class VersusParameters(Parameters):
-    """The address of a page about two bots.
-
-    Attributes:
-        bot: NAME (all its versions) or NAME@VERSION.
-        rival: the same.
-    """
+    """The address of a page about two bots, each NAME (all its versions) or NAME@VERSION."""
 
     bot: Name
     rival: Name
@@ -28,9 +23,7 @@ class HeadToHead(Model):
     """How a bot did against a rival, in all matches or in some.
 
     Attributes:
-        wins: matches in which it came out ahead.
-        draws: matches in which they tied.
-        losses: matches in which the rival came out ahead.
+        wins: matches in which it came out ahead of the rival.
         duplicates: how many of these matches do not count for the score: the same match from the same opening again.
         encounters: how many count for the score.
         score_percent: the mean over encounters of its share of points; None without one.
@@ -57,25 +50,24 @@ class HeadToHeadPart(HeadToHead):
 
 
 class VersusPage(ModelOfBots):
-    """Two bots against each other.
+    """Two bots head to head.
 
     Attributes:
         bot: as the address has it.
-        rival: the same.
+        rival: as the address has it.
         bots: the versions that are meant, ``name@version`` each.
-        rivals: the same.
+        rivals: the versions that are meant, ``name@version`` each.
         verdict: who is better, in sentences.
         method: how the score and its interval were computed.
-        better: the one of the two that is better at 95 %; None if that can't be known yet.
+        better: the one of the two that is better at 95 %; None while that is open.
         encounters_to_go: about how many more encounters would decide at this score; None if it is decided, or
-            nobody can say.
+            nobody knows.
         total: over all matches.
-        games: by game.
         tournaments: by tournament, the latest first.
         seats: by the bot's seat.
         versions: by the versions that met, if there are several.
         results: the latest matches, the last first.
-        left_out: why something that is stored is missing here, in sentences.
+        left_out: why stored results are missing here, in sentences.
     """
 
     bot: str
@@ -123,12 +115,7 @@ def _table(part: str, parts: tuple[HeadToHeadPart, ...]) -> Table:
 
 
 class WhyParameters(Parameters):
-    """The address of the page.
-
-    Attributes:
-        tournament: its name.
-        bot: ``name@version``, or the name if no other version takes part.
-    """
+    """The address of the page; the bot is ``name@version``, or the name if no other version takes part."""
 
     tournament: Name
     bot: Name
@@ -184,7 +171,6 @@ class WhyPage(ModelOfTournament):
     """Why a bot has its rank.
 
     Attributes:
-        tournament: its name.
         bot: ``name@version``.
         name: what tables call it.
         verdict: the reasons in a sentence or two.

@@ -26,12 +26,7 @@ _APART = 5
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Numbers that belong together in a plot.
-
-    Attributes:
-        name: of what they are; empty if there is only one series.
-        rows: with the same name, by what they are at.
-    """
+    """Numbers of one series in a plot; the name is empty if there is only one."""
 
     name: str
     rows: Sequence[Row]
@@ -39,12 +34,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class EstimatePlot:
-    """A plot of one number over strengths, plies or sizes.
-
-    Attributes:
-        title: what the number is.
-        series: of one game, or of two variations.
-    """
+    """A plot of one number over strengths, plies or sizes, of one game or of two variations."""
 
     title: str
     series: Sequence[Series]
@@ -78,12 +68,7 @@ class EstimatePlot:
 
 
 def plots_of(measures: Sequence[Measure], names: Sequence[str]) -> list[EstimatePlot]:
-    """Return the plots of a measure, of one game or of two variations.
-
-    Args:
-        measures: the same measure of each.
-        names: of each; empty for one game.
-    """
+    """Return the plots of a measure, of one game (without names) or of two variations."""
     if len(measures) == 1 and measures[0].key == "openings":
         return _openings_plot(measures[0])
     titles = dict.fromkeys(row.name for measure in measures for row in measure.rows)
@@ -149,8 +134,6 @@ def _ends(estimate: Estimate) -> tuple[float, float, float]:
 
 
 class _Scale:
-    """Where numbers are in a plot."""
-
     def __init__(self, rows: Sequence[Row], places: int) -> None:
         ends = [end for row in rows for end in _ends(row.estimate)]
         self._is_share = rows[0].unit is Unit.SHARE
@@ -178,7 +161,7 @@ class _Scale:
         return Markup(f'<g class="seat{number}">{"".join(drawn)}</g>')
 
     def axes(self, places: Sequence[str]) -> Markup:
-        """Return the lines behind the dots and what is beside and under them."""
+        """Return the lines behind the dots, and the texts around them."""
         grid = "".join(
             f'<path class="grid" d="M{_LEFT} {self._y(tick):.1f}H{_WIDTH - _RIGHT}"/>'
             f'<text class="end" x="{_LEFT - 6}" y="{self._y(tick) + 4:.1f}">{self._tick_text(tick)}</text>'

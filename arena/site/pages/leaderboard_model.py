@@ -16,7 +16,6 @@ class LeaderboardParameters(Parameters):
     """The address of a leaderboard.
 
     Attributes:
-        game: its name.
         season: only the tournaments of this season; None for all.
         tournament: only this one, or this one too; None for none in particular.
         first: the line that the page begins with.
@@ -32,17 +31,16 @@ class LeaderboardPage(ModelOfBots):
     """The leaderboard of a game.
 
     Attributes:
-        game: its name.
         season: whose tournaments count; None for those of all.
         tournaments: the names of those that count and have this game, the oldest first.
-        verdict: what it says.
+        verdict: what it means.
         players: the most in a match.
         matches: how many count.
         standings: the best bot first.
         findings: what the ratings rest on, in sentences.
         history: ratings of the best bots after each of the latest tournaments.
         seasons: the names of all seasons that have a tournament with this game.
-        left_out: why something that is stored is missing here, in sentences.
+        left_out: why stored results are missing here, in sentences.
     """
 
     game: str
@@ -87,11 +85,9 @@ class GameLeaders(Model):
     """The first bots of a game's leaderboard.
 
     Attributes:
-        game: its name.
         tournaments: how many have it.
         matches: how many count.
         bots: how many are on the leaderboard.
-        leaders: the first of them.
     """
 
     game: str
@@ -102,13 +98,7 @@ class GameLeaders(Model):
 
 
 class ListedSeason(Model):
-    """A season.
-
-    Attributes:
-        name: its name.
-        tournaments: the names of its tournaments, the oldest first.
-        games: that these have.
-    """
+    """A season: its tournaments, the oldest first, and their games."""
 
     name: str
     tournaments: tuple[str, ...]
@@ -116,12 +106,10 @@ class ListedSeason(Model):
 
 
 class LeaderboardsPage(ModelOfBots):
-    """All leaderboards at a glance.
+    """All leaderboards at a glance, by game, and all seasons.
 
     Attributes:
-        games: by name.
-        seasons: by name.
-        left_out: why something that is stored is missing here, in sentences.
+        left_out: why stored results are missing here, in sentences.
     """
 
     games: tuple[GameLeaders, ...]

@@ -124,15 +124,7 @@ PAGE_BOTS = 100
 
 @dataclass(slots=True)
 class _Found:
-    """What is known of a bot.
-
-    Attributes:
-        versions: the earliest first.
-        author: of the latest of which it is known.
-        is_author_claimed: whether that is known by the words of the bot alone.
-        games: what it has played.
-        tournaments: the numbers of those it entered.
-    """
+    """A bot in the list while versions are added, the earliest first; the author is the latest known."""
 
     versions: dict[str, None] = field(default_factory=dict)
     author: str = ""
@@ -202,7 +194,6 @@ def _found(
 
 
 def _best_ranks(home: ArenaHome, tournaments: Sequence[StoredTournament], reading: Reading) -> dict[str, BestRank]:
-    """Return the best rank of each bot, by its name."""
     counting = [one for one in tournaments if one.recorded and ALL_BUT_COMPARISONS.includes(one.format, one.created_at)]
     ranks: dict[str, BestRank] = {}
     for game in sorted({game for tournament in counting for game in tournament.games}):

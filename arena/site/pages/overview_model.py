@@ -43,15 +43,11 @@ class ListedTournament(Model):
     """A tournament in a list.
 
     Attributes:
-        name: its name.
-        state: how far it has got.
-        format: the name of its format.
-        games: the names of its games.
         entrants: how many bots were entered.
         recorded: matches with a record.
         scheduled: matches in the schedule so far.
         created_at: UTC, ISO 8601.
-        finished_at: the same; None before it is finished.
+        finished_at: UTC, ISO 8601; None before it is finished.
     """
 
     name: str
@@ -66,12 +62,7 @@ class ListedTournament(Model):
 
 
 class RunningTournament(Model):
-    """A tournament that is being played.
-
-    Attributes:
-        name: its name.
-        progress: how far it has got.
-    """
+    """A tournament that is being played."""
 
     name: str
     progress: Progress
@@ -81,8 +72,6 @@ class TournamentResult(Model):
     """A tournament with a result.
 
     Attributes:
-        name: its name.
-        games: the names of its games.
         winners: who is first, in a sentence; empty where that takes ratings.
         at: when it was finished, UTC, ISO 8601; None if it is not.
     """
@@ -94,17 +83,17 @@ class TournamentResult(Model):
 
 
 class OverviewPage(ModelOfBots):
-    """What a home has.
+    """The contents of a home.
 
     Attributes:
         tournaments: some of them, the newest first.
-        older: what ``before`` is on the page with older ones; None if there are none.
+        older: the value of ``before`` on the page with older ones; None if there are none.
         tournament_count: how many there are.
         matches: how many have been recorded in all of them.
         running: what is being played.
         results: of the newest tournaments that have one; empty on pages of older ones.
         latest: the latest matches of the newest tournament that has one; empty on pages of older ones.
-        left_out: why something that is stored is missing here, in sentences.
+        left_out: why stored results are missing here, in sentences.
     """
 
     tournaments: tuple[ListedTournament, ...]
@@ -137,14 +126,7 @@ class BotsParameters(Parameters):
 
 
 class BestRank(Model):
-    """The best rank of a bot on a leaderboard.
-
-    Attributes:
-        game: of the leaderboard.
-        bot: ``name@version``.
-        rank: its rank.
-        bots: how many are on the leaderboard.
-    """
+    """The best rank of a bot (``name@version``) on a leaderboard of so many bots."""
 
     game: str
     bot: str
@@ -156,10 +138,9 @@ class ListedBot(Model):
     """A bot, with all its versions.
 
     Attributes:
-        name: its name.
         versions: the latest first.
-        author: whose the latest is; without an owner, who wrote it by its bot.toml; empty when unknown.
-        is_author_claimed: whether the author is known by the words of the bot alone.
+        author: the owner of the latest; without one, the author that its bot.toml names; empty when unknown.
+        is_author_claimed: whether only the bot itself names the author.
         games: what it has played, or is to play.
         tournaments: how many it has entered.
         best: its best rank, by the share of the leaderboard above it; None without a line on one.
@@ -175,14 +156,13 @@ class ListedBot(Model):
 
 
 class BotsPage(Model):
-    """Bots by name, some at a time.
+    """Bots by name, a hundred at a time.
 
     Attributes:
-        search: what was looked for; empty for all.
-        bots: the next hundred.
+        search: the text in their names; empty for all.
         found: how many there are in all.
         next: the name after which the following page begins; None on the last.
-        left_out: why something that is stored is missing here, in sentences.
+        left_out: why stored results are missing here, in sentences.
     """
 
     search: str
@@ -220,13 +200,7 @@ class HealthParameters(Parameters):
 
 
 class BuilderHealth(Model):
-    """The processes that build one kind of pages.
-
-    Attributes:
-        lane: which pages.
-        processes: how many there are now.
-        most_processes: how many there may be.
-    """
+    """The processes that build one kind of pages."""
 
     lane: str
     processes: int
@@ -234,19 +208,19 @@ class BuilderHealth(Model):
 
 
 class HealthPage(Model):
-    """How the server is.
+    """The health of the server.
 
     Attributes:
         is_store_readable: whether it can read its store.
-        is_home_writable: whether something new can be kept, where people may enter; True where they may not.
+        is_home_writable: whether the home takes new files, where people may sign in; True elsewhere.
         version: of the arena.
-        store_lost_seconds: since when the store can't be read; None if it can.
+        store_lost_seconds: since when the store is unreadable; None if it is readable.
         running_seconds: since when the server runs.
         builders: the processes that build pages.
         event_readers: how many streams of events are open.
         last_change_seconds: since when nothing has changed in the store; None if nothing has since the server runs.
         csp_reports: how often browsers reported that something was not allowed to run.
-        troubles: what is wrong with the parts of the site, a sentence each.
+        troubles: health problems of the services of the site, a sentence each.
     """
 
     is_store_readable: bool

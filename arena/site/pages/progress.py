@@ -75,7 +75,7 @@ def winners(store: Store, tournament: StoredTournament) -> Sentence:
 
 
 class _Asked:
-    """A tournament as its records stand, by which its leaders are kept."""
+    """A tournament and its record count, the key under which its leaders are cached."""
 
     def __init__(self, store: Store, tournament: StoredTournament) -> None:
         self.store, self.tournament = store, tournament

@@ -44,7 +44,7 @@ class ReportBuilder:
     """Reads the records of a tournament once, and builds its report.
 
     Attributes:
-        choice: its matches, those first that a visitor looks for first.
+        choice: its matches, the most interesting first.
     """
 
     def __init__(self, home: ArenaHome, tournament: StoredTournament, audience: Audience) -> None:
@@ -81,12 +81,7 @@ class ReportBuilder:
         return self.choice.first_to_open(self.table.shown_names)
 
     def report(self, listed: Sequence[ListedResult], opened: int | None) -> Report:
-        """Return the report.
-
-        Args:
-            listed: the matches that can be replayed in it.
-            opened: the one that is shown at first.
-        """
+        """Return the report, with the matches that can be replayed in it and the one that is open at first."""
         table = self.table
         page = build_tournament(self._home, TournamentParameters(tournament=self._tournament.name))
         tables = tuple(self._tables())
@@ -126,7 +121,7 @@ class ReportBuilder:
             )
 
     def _tables(self) -> Iterator[ShownTable]:
-        """Yield the tables that the page of the tournament does not have, without those that say nothing."""
+        """Yield the tables that the page of the tournament does not have, without empty ones."""
         table = self.table
         encounters = count_encounters(self._home.store.results(self._tournament))
         columns, rows = standings_table(table)
@@ -139,14 +134,7 @@ class ReportBuilder:
 
 
 def shown_table(title: str, about: str, columns: Sequence[Column], rows: Sequence[Row]) -> ShownTable:
-    """Return a table as texts.
-
-    Args:
-        title: its heading.
-        about: a sentence about it.
-        columns: in order.
-        rows: a value for each column's key.
-    """
+    """Return a table as texts; ``about`` is a sentence about it."""
     return ShownTable(
         anchor=f"numbers-{title.lower().replace(' ', '-')}",
         title=title,

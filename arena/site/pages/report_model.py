@@ -10,14 +10,7 @@ from arena.site.pages.tournament_model import TournamentPage
 
 
 class RivalShare(Model):
-    """What a bot scored against a rival.
-
-    Attributes:
-        label: the rival's ``name@version``.
-        name: what tables call it.
-        share: points per match.
-        matches: in which they met.
-    """
+    """A bot's points per match against a rival; tables call this ``name``."""
 
     label: str
     name: str
@@ -26,11 +19,9 @@ class RivalShare(Model):
 
 
 class ReportedFault(Model):
-    """What a bot did wrong, and what it wrote before.
+    """A fault of a bot, and its output before.
 
     Attributes:
-        match: the number of the match.
-        kind: what it did wrong.
         ply: the number of actions so far.
         detail: what happened, in a sentence.
         stderr: the end of what it wrote to stderr in that match.
@@ -70,13 +61,7 @@ class BotCard(Model):
 
 
 class ShownColumn(Model):
-    """A column of a table of texts.
-
-    Attributes:
-        key: its name in JSON and CSV.
-        title: its heading.
-        is_number: whether it is right-aligned.
-    """
+    """A column of a table of texts; numbers are right-aligned."""
 
     key: str
     title: str
@@ -88,9 +73,7 @@ class ShownTable(Model):
 
     Attributes:
         anchor: the id of its heading.
-        title: its heading.
         about: a sentence about it.
-        columns: in order.
         rows: a text for each column.
     """
 

@@ -33,13 +33,7 @@ def listed_results(found: Iterable[tuple[StoredTournament, MatchRecord]]) -> tup
 
 
 def listed_result(tournament: str, record: MatchRecord, names: Mapping[str, str]) -> ListedResult:
-    """Return a match as lists show it.
-
-    Args:
-        tournament: the name that its tournament has now.
-        record: of the match.
-        names: what tables call the bots, by ``name@version``.
-    """
+    """Return a match of a tournament, by its name of now, as lists show it; ``names`` is what tables call the bots."""
     return ListedResult(
         tournament=tournament,
         match=record.match,
@@ -61,11 +55,7 @@ _BEGINNING = "1970-01-01T00:00:00+00:00"
 
 
 def tournament_feed(home: ArenaHome, name: str) -> Feed:
-    """Return the latest results of a tournament.
-
-    Raises:
-        UnknownNameError: if it does not exist.
-    """
+    """Return the latest results of a tournament; UnknownNameError if it does not exist."""
     tournament = home.store.tournament(name)
     last = home.store.records(tournament).last(MAX_ENTRIES) if tournament.recorded else []
     entries = _latest_first(_entry(tournament, record) for record in last)
@@ -78,11 +68,7 @@ def tournament_feed(home: ArenaHome, name: str) -> Feed:
 
 
 def bot_feed(home: ArenaHome, bot: str) -> Feed:
-    """Return the latest results of a bot (NAME or NAME@VERSION).
-
-    Raises:
-        UnknownNameError: if it does not exist.
-    """
+    """Return the latest results of a bot (NAME or NAME@VERSION); UnknownNameError if it does not exist."""
     labels = _labels(home.store, bot)
     numbered = {tournament.number: tournament for tournament in home.store.tournaments()}
     latest = [(numbered[k], one) for k, one in home.store.matches_of(labels).latest(MAX_ENTRIES) if k in numbered]
@@ -129,12 +115,7 @@ def _latest_first(entries: Iterable[FeedEntry]) -> tuple[FeedEntry, ...]:
 
 
 def first_ratings(store: Store, labels: Collection[str]) -> tuple[FirstRating, ...]:
-    """Return how the directors that run now rate some bots, of those that they are least certain of.
-
-    Args:
-        store: where the runs are.
-        labels: the bots, ``name@version`` each.
-    """
+    """Return how the directors that run now rate those bots that they are least certain of."""
     found = []
     for name in sorted(store.directors()) if labels else ():
         stored = store.live_state(store.tournament(name)).progress()
@@ -145,12 +126,7 @@ def first_ratings(store: Store, labels: Collection[str]) -> tuple[FirstRating, .
 
 
 def with_first_ratings(home: ArenaHome, page: BotProfilePage) -> BotProfilePage:
-    """Return a page of a bot with ratings of those versions that no leaderboard on it has.
-
-    Args:
-        home: where tournaments are played.
-        page: as it was built.
-    """
+    """Return a page of a bot with ratings of those versions that no leaderboard on it has."""
     rated = {one.line.label for one in page.ratings if one.line.margin_95 is not None}
     found = first_ratings(home.store, {version.bot for version in page.versions} - rated)
     if found == page.first_ratings:

@@ -16,13 +16,7 @@ from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Pa
 
 
 class ListedFault(Model):
-    """What a bot did wrong.
-
-    Attributes:
-        seat: the seat it sat in.
-        kind: what it did wrong.
-        ply: the number of actions so far.
-    """
+    """A fault of a bot after ``ply`` actions."""
 
     seat: int
     kind: FaultKind
@@ -33,16 +27,11 @@ class ListedResult(Model):
     """A match in a list of results.
 
     Attributes:
-        tournament: the tournament's name.
-        match: the number of the match.
-        game: what was played.
         bots: ``name@version`` per seat.
         names: what tables call them, per seat.
         scores: by the rules, per seat.
         ranks: per seat, 1 is best, ties share.
         plies: the number of actions, those of the opening included.
-        termination: why it ended.
-        faults: what bots did wrong.
     """
 
     tournament: str
@@ -92,12 +81,11 @@ CSV_COLUMNS = (
 
 
 class MatchesParameters(Parameters):
-    """The address of a list of matches. A filter that is empty does not count.
+    """The address of a list of matches. An empty filter does not count.
 
     Attributes:
-        tournament: the tournament's name.
         bot: only those of this one: a name, or name@version.
-        rival: only those against this one: the same.
+        rival: only those against this one: a name, or name@version.
         game: only those of this one.
         termination: only those that ended so.
         fault: only those with a fault of this kind; of the bot, if there is one.
@@ -119,7 +107,6 @@ class MatchesParameters(Parameters):
     @field_validator("termination", "fault", "before", "after", mode="before")
     @classmethod
     def _none_if_empty(cls, value: Any) -> Any:
-        """Return nothing for a field of a form that was left empty."""
         return None if value == "" else value
 
     @property
@@ -135,14 +122,11 @@ class ListedMatch(Model):
         match: its number.
         encounter: the number of its encounter.
         round: the number of its round.
-        game: what was played.
         bots: ``name@version`` per seat.
         names: what tables call them, per seat.
         scores: per seat; None if the record is too long or malformed, as are the next two.
         ranks: per seat, 1 is best, ties share.
         plies: the number of actions, those of the opening included.
-        termination: why it ended.
-        faults: what bots did wrong.
         started_at: UTC, ISO 8601; None if it is not known.
     """
 
@@ -169,7 +153,6 @@ class MatchesPage(ModelOfTournament):
     """A page of the matches of a tournament, the highest number first.
 
     Attributes:
-        tournament: the tournament's name.
         recorded: how many matches it has in all.
         matches: those of this page.
         older: the number below which the next page continues; None if there is nothing there.
@@ -224,9 +207,8 @@ class FeedEntry(Model):
 
     Attributes:
         id: a tag URI.
-        result: the result.
         at: when the match began, UTC, ISO 8601.
-        authors: whose the bots are that people have handed in, by name.
+        authors: the owners of its submitted bots, by ``name@version``.
     """
 
     id: str
@@ -242,7 +224,6 @@ class Feed(Model):
         id: a tag URI.
         title: what the feed is about.
         at: when it changed last, UTC, ISO 8601.
-        entries: the results.
     """
 
     id: str
@@ -252,10 +233,8 @@ class Feed(Model):
 
 
 def tag_uri(created_at: str, *parts: str) -> str:
-    """Return an identifier.
+    """Return an identifier of something that began then (UTC, ISO 8601).
 
-    Args:
-        created_at: when that to which it belongs began, UTC, ISO 8601.
-        parts: what makes it differ from others of that day; made of characters that URIs may have.
+    ``parts`` distinguish it from others of that day; they have only characters that URIs may have.
     """
     return f"tag:{AUTHORITY},{created_at[:10]}:{'/'.join(parts)}"

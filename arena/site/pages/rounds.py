@@ -48,7 +48,6 @@ def shown_stages(bracket: Bracket, labels: Mapping[str, str], departed: Mapping[
     """Return the stages of a bracket.
 
     Args:
-        bracket: of a knockout.
         labels: ``name@version`` by the name that tables show.
         departed: how an entrant has left, by that name.
     """
@@ -90,13 +89,7 @@ def _duel(duel: BracketDuel, is_fed: bool, labels: Mapping[str, str], departed: 
 
 
 def shown_card(card: RoundCard, labels: Mapping[str, str], departed: Mapping[str, str]) -> ShownCard:
-    """Return the card of an entrant of a Swiss.
-
-    Args:
-        card: its rounds.
-        labels: ``name@version`` by the name that tables show.
-        departed: how an entrant has left, by that name.
-    """
+    """Return the card of an entrant of a Swiss; see ``shown_stages``."""
     return ShownCard(
         number=card.number,
         rank=card.rank,

@@ -12,9 +12,8 @@ class PlayingMatch(Model):
     """A match that is being played.
 
     Attributes:
-        match: its number.
         names: what tables call its bots, per seat.
-        ply: actions so far; None if nobody watches it, in which case that is not known.
+        ply: actions so far; None if nobody watches it: then nobody knows.
     """
 
     match: int
@@ -23,7 +22,7 @@ class PlayingMatch(Model):
 
 
 class Progress(Model):
-    """What is being played.
+    """The progress of a tournament.
 
     Attributes:
         recorded: matches with a record.
@@ -73,10 +72,9 @@ class ShownSide(Model):
 
 
 class ShownDuel(Model):
-    """A duel of a bracket.
+    """A duel of a bracket, its upper and its lower entrant.
 
     Attributes:
-        sides: the upper and the lower entrant.
         is_bye: whether there is only one.
         is_fed: whether a duel before it was played, or will be.
         decided: what decided it if the encounters did not; may be empty.
@@ -89,10 +87,9 @@ class ShownDuel(Model):
 
 
 class ShownStage(Model):
-    """A stage of a bracket.
+    """A stage of a bracket, such as "final".
 
     Attributes:
-        name: such as "final".
         duels: from the top; the winners of two neighbours meet in the next stage.
     """
 
@@ -104,7 +101,7 @@ class CardCell(Model):
     """A round of one entrant of a Swiss.
 
     Attributes:
-        rival: whom it met; None without a rival, as in a bye.
+        rival: None without one, as in a bye.
         rival_number: the rival's line among the cards, from 1.
         score: what the round counts.
         points: of the entrant and the rival in the matches of their meeting; None without a rival.
@@ -123,11 +120,7 @@ class ShownCard(Model):
 
     Attributes:
         number: its line, from 1, by which other cards name it.
-        rank: in the table.
-        bot: its name.
         label: ``name@version``.
-        rounds: in order.
-        total: its score.
         departed: how it has left, "withdrawn" or "disqualified"; empty if it has not.
     """
 
@@ -141,7 +134,7 @@ class ShownCard(Model):
 
 
 class ShownRounds(Model):
-    """What rounds a tournament has played.
+    """The rounds that a tournament has played.
 
     Attributes:
         last: the number of the last round in the schedule.

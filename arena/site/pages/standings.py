@@ -43,11 +43,7 @@ _KEPT: OrderedDict[tuple[object, ...], RatedTournament] = OrderedDict()
 
 
 class RatedTournament:
-    """The standings and the results of a tournament, as its records stood when it was first asked for.
-
-    Attributes:
-        tournament: as it is stored.
-    """
+    """The standings and the results of a tournament, as its records stood at the first request."""
 
     def __init__(self, home: ArenaHome, tournament: StoredTournament) -> None:
         """Prepare to read the results, when they are needed."""
@@ -95,15 +91,7 @@ MAX_HISTORY_MATCHES = 400_000
 
 
 def rating_point(line: Standing, game: str, tournament: str, at: str, bots: int) -> RatingPoint:
-    """Return a bot's rating on a leaderboard.
-
-    Args:
-        line: the bot's.
-        game: of the leaderboard.
-        tournament: after which it was so.
-        at: when that was begun.
-        bots: how many were on the leaderboard.
-    """
+    """Return a bot's rating on the leaderboard of a game after the tournament that began ``at``."""
     return RatingPoint(
         game=game,
         bot=line.label,
@@ -164,12 +152,7 @@ def _cell(score: Score | None) -> CrosstableCell | None:
 
 
 def shown_ranking(ranking: Sequence[tuple[str, Placing]], labels: Mapping[str, str]) -> Ranking:
-    """Return the ranking of a format.
-
-    Args:
-        ranking: the name of each entrant, with its placing.
-        labels: ``name@version`` by name.
-    """
+    """Return the ranking of a format; ``labels`` gives ``name@version`` by name."""
     columns, rows = ranking_table(ranking)
     own = columns[2:]
     return Ranking(
@@ -193,21 +176,15 @@ def standings_sentence(table: Standings, introduction: str = "") -> Sentence:
 
 
 def ranking_sentence(ranking: Sequence[tuple[str, Placing]], is_finished: bool, labels: Mapping[str, str]) -> Sentence:
-    """Return what the ranking of a format says.
-
-    Args:
-        ranking: the name of each entrant, with its placing.
-        is_finished: whether no round follows.
-        labels: ``name@version`` by name.
-    """
+    """Return what the ranking of a format means; ``labels`` gives ``name@version`` by name."""
     return sentence(ranking_verdict([(marked(name), placing) for name, placing in ranking], is_finished), labels)
 
 
 def more_encounters(table: Standings, played: float, planned: int) -> int | None:
-    """Return how many more encounters of each pairing than planned would tell the first two bots apart.
+    """Return how many more encounters of each pairing than planned would separate the first two bots.
 
     The standard error of the gap between two ratings falls with the root of the number of encounters. So if the gap is
-    as it looks now, telling the bots apart with a probability of 97.5 % takes (1.96 s / gap)^2 times as many.
+    as it looks now, separating the bots with a probability of 97.5 % takes (1.96 s / gap)^2 times as many.
 
     Args:
         table: of a tournament that gives all pairings the same number of encounters.
@@ -215,7 +192,7 @@ def more_encounters(table: Standings, played: float, planned: int) -> int | None
         planned: the same at the end.
 
     Returns:
-        Their number; None if the bots can be told apart already, if what is planned will do, or if the gap is so small
+        Their number; None if the bots are separate already, if what is planned will do, or if the gap is so small
         that it might be none at all: with more than ``MAX_GROWTH`` times the encounters.
     """
     los = table.lines[0].los if table.lines and table.lines[0].same_as_next else None

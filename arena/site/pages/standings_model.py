@@ -16,21 +16,18 @@ from arena.site.frame.model import Model, Table
 
 
 class StandingLine(Model):
-    """One bot's line in standings.
+    """One bot's line in standings; a column without an attribute here is a further field, by its key.
 
     Attributes:
         rank: by exposure; equal bots share it.
         bot: the name that tables show.
         label: ``name@version``.
         exposure: mu - 3 sigma.
-        mu: the rating.
-        sigma: its standard deviation.
         margin_95: half the width of the 95 % interval of mu; None before the first rated match.
         rank_95: the 95 % interval of the rank by mu; None before the first rated match.
         better_than_next: the probability that the bot is better than the next one; None for the last.
-        same_as_next: whether it and the next bot can't be told apart at 95 %.
-        group: bots with the same letter can't be told apart from the first of them.
-        matches: matches played.
+        same_as_next: whether it and the next bot are tied at 95 %.
+        group: bots with the same letter are tied with the first of them.
         finish_counts: how many matches it finished 1st, 2nd, …; ties count at their shared rank.
         wins: matches in which it alone was first.
         draws: matches in which it shared the first rank.
@@ -41,10 +38,8 @@ class StandingLine(Model):
         seat_percent: points per match by seat; None without a match there.
         first_seat_percent: points per match in seat 0; None without a match there.
         faults: the number of its forfeits by kind.
-        author: whose it is; without an owner, who wrote it by its bot.toml; empty when unknown.
-        is_author_claimed: whether the author is known by the words of the bot alone.
-
-    A column of the standings that has no attribute here is a further field, by its key.
+        author: its owner; without one, the author that its bot.toml names; empty when unknown.
+        is_author_claimed: whether only the bot itself names the author.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -101,23 +96,12 @@ def scale_of(lines: Sequence[StandingLine]) -> tuple[float, float]:
 
 
 def standings_csv(lines: Sequence[StandingLine], players: int) -> Table:
-    """Return standings as ``arena standings --format csv`` has them.
-
-    Args:
-        lines: the best bot first.
-        players: the most players in a match.
-    """
+    """Return standings, the best bot first, as ``arena standings --format csv`` has them."""
     return Table(*flat_table(players, lines, lambda column, line: line.value_of(column)))
 
 
 class RankingColumn(Model):
-    """A column of the ranking of a format.
-
-    Attributes:
-        key: its name in JSON and CSV.
-        title: its heading.
-        decimals: how many are shown; None for whole numbers.
-    """
+    """A column of the ranking of a format; whole numbers have no decimals."""
 
     key: str
     title: str
@@ -131,7 +115,7 @@ class RankedBot(Model):
         place: by the rules of the format; equals share it.
         bot: the name that tables show.
         label: ``name@version``.
-        values: beside the columns of the ranking.
+        values: one for each column of the ranking.
     """
 
     place: int
@@ -141,12 +125,7 @@ class RankedBot(Model):
 
 
 class Ranking(Model):
-    """The ranking of a Swiss or a knockout by its own rules.
-
-    Attributes:
-        columns: after place and bot.
-        lines: the best bot first.
-    """
+    """The ranking of a Swiss or a knockout by its own rules, the best bot first; columns after place and bot."""
 
     columns: tuple[RankingColumn, ...]
     lines: tuple[RankedBot, ...]
@@ -166,12 +145,7 @@ class Ranking(Model):
 
 
 class CrosstableCell(Model):
-    """What a bot scored against a rival.
-
-    Attributes:
-        points: a win is a point, a tie half.
-        matches: in which they met.
-    """
+    """A bot's score against a rival: a win is a point, a tie half."""
 
     points: float
     matches: int
@@ -183,7 +157,7 @@ class Crosstable(Model):
     Attributes:
         bots: ``name@version`` each, in the order of the standings.
         names: what tables call them.
-        cells: for each bot what it scored against each; None where they have not met.
+        cells: for each bot its score against each; None where they have not met.
         left_out: how many bots further down have no line.
     """
 
@@ -217,14 +191,12 @@ class RatingPoint(Model):
     """A bot's rating on the leaderboard of a game as it was after a tournament.
 
     Attributes:
-        game: the game.
         bot: ``name@version``.
         tournament: after which.
-        at: when that was begun; UTC, ISO 8601.
+        at: when that began; UTC, ISO 8601.
         rank: on the leaderboard.
         bots: how many were on it.
-        mu: the rating.
-        margin_95: half the width of its 95 % interval; None before the first rated match.
+        margin_95: half the width of the 95 % interval of mu; None before the first rated match.
         exposure: mu - 3 sigma.
         matches: how many the bot had played.
         score_percent: points per match; None before the first match.
@@ -247,13 +219,12 @@ class RatingPoint(Model):
 
 
 class FirstRating(Model):
-    """How the director of a ladder rates a newcomer, which is known as soon as its first round is recorded.
+    """How the director of a ladder rates a newcomer, from its first round on.
 
     Attributes:
         bot: ``name@version``.
         tournament: the ladder.
-        mu: the rating.
-        margin_95: half the width of its 95 % interval.
+        margin_95: half the width of the 95 % interval of mu.
     """
 
     bot: str

@@ -57,12 +57,7 @@ EQUAL_ENCOUNTERS = ("round-robin", "gauntlet", "groups")
 
 
 def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> TournamentPage:
-    """Return what the page of a tournament shows.
-
-    Raises:
-        UnknownNameError: if there is no such tournament.
-        StoreError: if a record is malformed.
-    """
+    """Return the page of a tournament; StoreError if a record is malformed."""
     store = home.store
     tournament = store.tournament(parameters.tournament)
     rated = rated_tournament(home, tournament)
@@ -115,9 +110,9 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
 
 
 def _verdict(table: Standings, ranking: Sequence[tuple[str, Placing]] | None, labels: dict[str, str]) -> Sentence:
-    """Return what the format's own ranking says, if it has one and a match was played; else what the ratings say.
+    """Return what the format's own ranking means, if it has one and a match was played; else what the ratings mean.
 
-    At the end of a Swiss or a knockout the ratings say how sure that is.
+    At the end of a Swiss or a knockout the ratings add how sure that is.
     """
     if not ranking or not table.matches:
         return standings_sentence(table)

@@ -19,25 +19,14 @@ SHOWN_LINES = 100
 
 
 class TournamentParameters(Parameters):
-    """The address of a tournament's page.
-
-    Attributes:
-        tournament: its name.
-        first: the line of the standings that the page begins with.
-    """
+    """The address of a tournament's page; ``first`` is the line of the standings that the page begins with."""
 
     tournament: Name
     first: Annotated[int, Field(ge=1, le=1_000_000), AsWritten] = 1
 
 
 class PlayedGame(Model):
-    """A game of a tournament.
-
-    Attributes:
-        game: its name.
-        options: all of them.
-        players: in a match.
-    """
+    """A game of a tournament, with all its options and its players in a match."""
 
     game: str
     options: dict[str, Any]
@@ -45,13 +34,11 @@ class PlayedGame(Model):
 
 
 class TimeRules(Model):
-    """How long bots may take; None for no such limit.
+    """The time limits of bots; None for no such limit.
 
     Attributes:
-        per_action_seconds: for an action.
         bank_seconds: for all actions of a match.
         increment_seconds: added to the bank after each action.
-        clock: what is counted.
     """
 
     per_action_seconds: float | None
@@ -72,7 +59,6 @@ class PlayedStatistics(Model):
     """The statistics of a game.
 
     Attributes:
-        game: its name.
         matches: recorded.
         encounters: recorded.
         repeats: duplicate matches, which are rated once.
@@ -89,7 +75,7 @@ class PlayedStatistics(Model):
 
 
 class PlayedAccuracy(Model):
-    """How well a bot plays, by what is known of annotated matches.
+    """How well a bot plays, by annotated matches.
 
     Attributes:
         bot: ``name@version``.
@@ -118,10 +104,7 @@ class BalanceRow(Model):
     """A kind of balance of the schedule.
 
     Attributes:
-        game: its name.
         kind: what is counted.
-        least: the smallest count.
-        most: the largest count.
         imbalance: how far the worst count is from a fair one, in matches.
         worst: whose count that is.
     """
@@ -139,9 +122,7 @@ class LoggedCorrection(Model):
 
     Attributes:
         number: from 1.
-        kind: what was done.
-        correction: the same as a sentence.
-        reason: as the director gave it.
+        correction: what was done, as a sentence.
         made_at: UTC, ISO 8601.
         set_aside: matches whose records do not count any more.
         undone_by: the number of the correction that undoes this one; None without one.
@@ -160,10 +141,6 @@ class TournamentPage(ModelOfTournament):
     """A tournament.
 
     Attributes:
-        name: its name.
-        state: how far it has got.
-        format: the name of its format.
-        games: what is played.
         entrants: how many bots were entered.
         encounters: for each pairing.
         time_control: how long bots may take.
@@ -174,26 +151,25 @@ class TournamentPage(ModelOfTournament):
         ply_limit: a match ends after this many actions.
         fresh_bots: whether bots start for every match.
         created_at: UTC, ISO 8601.
-        finished_at: the same; None before it is finished.
+        finished_at: UTC, ISO 8601; None before it is finished.
         recorded: matches with a record.
         scheduled: matches in the schedule so far.
-        verdict: what the standings say.
-        more_encounters: how many more encounters of each pairing would tell the first two bots apart, if they differ as
-            much as it looks; None if they can be told apart, or that can't be said.
+        verdict: what the standings mean.
+        more_encounters: how many more encounters of each pairing would separate the first two bots, if they differ as
+            much as it looks; None if they are separate already, or nobody knows.
         progress: what is being played; None if nothing is.
         players: the most in a match.
         standings: the best bot first.
         ranking: by the rules of the format; None if only ratings rank.
-        crosstable: the score of each bot against each other.
         rounds: the bracket of a knockout or the cards of a Swiss; None for other formats.
         latest: the latest results, the last first.
         games_played: the statistics of each game.
         accuracy: how well bots play, those that keep most first; empty without annotated matches, or of very many.
-        findings: what tests of the results have found, in sentences.
+        findings: results of statistical tests, in sentences.
         balance: how even the schedule is; empty for very large ones.
         corrections: the log, the oldest first.
         disqualified: the bots that are, as ``name@version``; they have no line in the standings.
-        may_have_puzzles: whether puzzles were looked for in its matches.
+        may_have_puzzles: whether somebody has searched its matches for puzzles.
     """
 
     name: str

@@ -75,13 +75,7 @@ Values = Mapping[str, Any]
 
 
 class Wanted(NamedTuple):
-    """A page to be written.
-
-    Attributes:
-        name: in the table of pages.
-        values: its parameters.
-        place: its file, from the folder and without ending.
-    """
+    """A page to write, with its name in the table of pages and its file, from the folder and without ending."""
 
     name: str
     values: Values
@@ -89,7 +83,7 @@ class Wanted(NamedTuple):
 
 
 class Contents:
-    """What a folder has; pages that are asked for are noted.
+    """The pages of a folder; notes those that links lead to.
 
     Attributes:
         tournaments: the directory of each tournament.
@@ -104,12 +98,9 @@ class Contents:
         matches: Mapping[str, frozenset[int]],
         has_pairs: bool,
     ) -> None:
-        """Begin.
+        """Take the directories of tournaments, bots (by ``NAME`` and by ``NAME@VERSION``) and games.
 
         Args:
-            tournaments: the directory of each tournament.
-            bots: that of each bot, by ``NAME`` and by ``NAME@VERSION``.
-            games: that of each game.
             matches: those with a page, by tournament.
             has_pairs: whether each pair of bots has a page.
         """

@@ -36,31 +36,21 @@ class _Part(BaseModel):
 
 
 class FileEntry(_Part):
-    """A file.
-
-    Attributes:
-        bytes: its size.
-        sha256: its digest.
-    """
+    """A file."""
 
     bytes: Count
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class PublishedTournament(_Part):
-    """A tournament in the folder.
-
-    Attributes:
-        name: its name.
-        records: the file with all that is stored of it, as ``arena export --whole`` prints it.
-    """
+    """A tournament in the folder; ``records`` is the file that ``arena export --whole`` prints."""
 
     name: str
     records: str
 
 
 class Manifest(_Part):
-    """What a folder has.
+    """The contents of a folder.
 
     Attributes:
         arena_folder: the version of the form of the folder.
@@ -83,11 +73,7 @@ class Manifest(_Part):
 
 
 def read_manifest(data: bytes, where: str) -> Manifest:
-    """Read a manifest that may have been made to do harm.
-
-    Args:
-        data: the file, not longer than ``MAX_MANIFEST_BYTES``.
-        where: the file, for messages.
+    """Read an untrusted manifest of at most ``MAX_MANIFEST_BYTES``; ``where`` is the file, for messages.
 
     Raises:
         UsageError: if it is not the manifest of a published folder.
@@ -135,12 +121,7 @@ PIECE_BYTES = 2**20
 
 
 class Signature(NamedTuple):
-    """What a folder says of whoever has signed it.
-
-    Attributes:
-        signature: of the manifest; empty if it is missing.
-        key: the public key, in PEM; empty if it is missing.
-    """
+    """The signature of the manifest, and the public key in PEM; each is empty if it is missing."""
 
     signature: bytes
     key: bytes
@@ -150,28 +131,15 @@ class FolderReader(Folder):
     """The files of a published folder. A context manager."""
 
     def __init__(self, directory: Path) -> None:
-        """Open the folder.
-
-        Raises:
-            UsageError: if it can't be read.
-        """
         super().__init__(directory)
         self._where = f"{self.shown}/{MANIFEST}"
 
     def manifest(self) -> Manifest:
-        """Read the manifest.
-
-        Raises:
-            UsageError: if it is not there, or malformed.
-        """
+        """Read the manifest; UsageError if it is missing or malformed."""
         return read_manifest(self.manifest_bytes(), self._where)
 
     def manifest_bytes(self) -> bytes:
-        """Return the bytes of the manifest.
-
-        Raises:
-            UsageError: if it is not there, or too long.
-        """
+        """Return the bytes of the manifest; UsageError if it is missing or too long."""
         try:
             with self.open(MANIFEST) as file:
                 require_size(os.fstat(file.fileno()).st_size, self._where)
@@ -212,12 +180,7 @@ class FolderReader(Folder):
 
 
 class FolderWriter:
-    """Writes the files of a folder, and its manifest.
-
-    Attributes:
-        files: how many have been written.
-        size_bytes: their size together.
-    """
+    """Writes the files of a folder, and its manifest."""
 
     def __init__(self, directory: Path, manifest: Manifest) -> None:
         self.files = self.size_bytes = 0
@@ -227,12 +190,7 @@ class FolderWriter:
         self._manifest.write(head_of(manifest))
 
     def write(self, path: str, content: Iterable[bytes]) -> None:
-        """Write a file.
-
-        Args:
-            path: from the folder, with "/".
-            content: its bytes, piece by piece.
-        """
+        """Write a file; its path has "/" and begins at the folder."""
         place = self._directory / path
         if place.parent not in self._made:
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -248,11 +206,7 @@ class FolderWriter:
         self.size_bytes += size_bytes
 
     def finish(self, key: SigningKey | None = None) -> None:
-        """Write the end of the manifest, and sign it.
-
-        Args:
-            key: what it is signed with; None for no signature.
-        """
+        """Write the end of the manifest, and sign it with the key if there is one."""
         self._manifest.write(END)
         self._manifest.close()
         if key is not None:
@@ -270,12 +224,12 @@ def new_folder(out: Path, manifest: Manifest, key: SigningKey | None = None) -> 
     """Write a folder, and put it into its place if nothing was raised; else nothing is changed.
 
     Args:
-        out: its place, where nothing is, an empty directory, or a folder that was written like this.
+        out: its place: nothing, an empty directory, or a folder that was written like this.
         manifest: of the folder, without files.
-        key: what the manifest is signed with; None for no signature.
+        key: signs the manifest; None for no signature.
 
     Raises:
-        UsageError: if something else is there, or it can't be written.
+        UsageError: if something else is there, or it is not writable.
     """
     try:
         out = out.resolve()
@@ -314,7 +268,6 @@ def require_replaceable(out: Path) -> None:
 
 
 def _replace(out: Path, new: Path, old: Path) -> None:
-    """Put a directory in the place of another."""
     is_there = out.exists()
     if is_there:
         out.rename(old)

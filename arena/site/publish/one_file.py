@@ -78,8 +78,6 @@ class OneFileLinks:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A match in the file."""
-
     listed: ListedResult
     shown: ViewedMatch
 
@@ -90,10 +88,8 @@ def report_file(
     """Return the report of a tournament, as HTML.
 
     Args:
-        home: where the tournament is.
-        tournament: the tournament.
         max_matches: how many matches can be replayed in it; None for as many as a page of about 2 MB can have.
-        audience: who reads what bots have said.
+        audience: who reads the notes and output of bots.
     """
     builder = ReportBuilder(home, tournament, audience)
     taken = _taken(home, tournament, builder.choice.ordered(), max_matches, audience)
@@ -130,11 +126,8 @@ def _taken(
     """Return the matches that fit into a file, in the order of the schedule.
 
     Args:
-        home: where they are.
-        tournament: whose they are.
-        numbers: of all matches, those first that a visitor looks for first.
+        numbers: of all matches, the most interesting first.
         max_matches: how many to take; None for as many as ``MAX_BYTES`` allow.
-        audience: who reads what bots have said.
     """
     names = tournament.definition.shown_names
     taken: list[_Taken] = []
@@ -191,12 +184,7 @@ class NoLinks:
 
 
 def puzzles_file(home: ArenaHome, page: PuzzlesPage) -> str:
-    """Return puzzles as HTML.
-
-    Args:
-        home: where they are kept.
-        page: their list.
-    """
+    """Return a list of puzzles as HTML."""
     style = asset("site.css").decode()
     name = page.tournament
     return render_template(

@@ -35,14 +35,7 @@ NOT_IN_FOLDERS = ("asking.js", "live.js", "parts.js", "filter.js", "pending.js")
 
 @dataclass(frozen=True, slots=True)
 class BuiltPage:
-    """A page of a folder.
-
-    Attributes:
-        page: in the table of pages.
-        values: its parameters.
-        place: its file, without ending.
-        model: what it shows.
-    """
+    """A page of a folder; ``place`` is its file, without ending."""
 
     page: Page
     values: Mapping[str, Any]
@@ -65,29 +58,19 @@ class BuiltPage:
         return replace(self, model=self.model.model_copy(update={"frozen": frozen})) if is_other else self
 
     def showing(self, twin: bytes) -> BuiltPage:
-        """Return the page as it is with what a twin says.
-
-        Raises:
-            ValidationError: if that is not what such a page has.
-        """
+        """Return the page with the values of its JSON twin; ValidationError if that is malformed."""
         return replace(self, model=type(self.model).model_validate_json(twin))
 
 
 class Folder:
-    """A home as a folder of files.
-
-    Attributes:
-        tournaments: in the order of their begin.
-        contents: which pages there are.
-    """
+    """A home as a folder of files, tournaments in the order of their begin."""
 
     def __init__(self, home: ArenaHome, max_matches: int | None, frozen: Mapping[str, Frozen] = {}) -> None:
-        """Find out what the folder has.
+        """Find the contents of the folder.
 
         Args:
-            home: all of it is shown.
             max_matches: how many matches of each tournament have a page, at most; None for all.
-            frozen: what pages say of tournaments whose results are hidden.
+            frozen: the embargoes on results of tournaments.
         """
         self._home, self._frozen = home, frozen
         self.tournaments = sorted(home.store.tournaments(), key=lambda one: (one.created_at, one.name))
@@ -169,14 +152,7 @@ Progress = Callable[[int], None]
 
 
 class Published(NamedTuple):
-    """What was written.
-
-    Attributes:
-        tournaments: their names, in the order of their begin.
-        files: how many.
-        size_bytes: their size together.
-        pages: how many of the files are pages.
-    """
+    """The tournaments that were written, in the order of their begin, and how many files and pages."""
 
     tournaments: tuple[str, ...]
     files: int
@@ -198,17 +174,14 @@ def publish(
     """Write tournaments as a folder of pages; the same tournaments always give the same bytes.
 
     Args:
-        home: where they are.
         names: of the tournaments, in any order; none for all.
-        out: the folder.
         max_matches: how many matches of each tournament have a page, at most; None for all.
-        audience: what of bots' words it may not read is left out.
-        key: what the manifest is signed with; None for no signature.
-        frozen: returns what pages say of a tournament whose results are hidden.
-        progress: is called now and then.
+        audience: who reads the notes and output of bots.
+        key: signs the manifest; None for no signature.
+        frozen: returns the embargo on results of a tournament.
 
     Raises:
-        UsageError: if something else is in the folder's place, or it can't be written.
+        UsageError: if something else is in the folder's place, or it is not writable.
         UnknownNameError: if there is no such tournament.
     """
     chosen = [home.store.tournament(name) for name in dict.fromkeys(names)] if names else home.store.tournaments()
@@ -240,7 +213,7 @@ def publish(
 
 
 def _require_outside(home: ArenaHome, out: Path) -> None:
-    """Raise UsageError if the folder would have the home, or be in it."""
+    """Raise UsageError if the folder would contain the home, or be in it."""
     place = out.absolute()
     if place.is_relative_to(home.directory) or home.directory.is_relative_to(place):
         raise UsageError(f"OUT {str(out)!r}: expected a place outside of the arena's home, {str(home.directory)!r}")

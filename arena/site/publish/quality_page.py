@@ -42,8 +42,7 @@ class Line:
     """A number in the table of a measure.
 
     Attributes:
-        name: what it is.
-        at: of which it is.
+        at: what it is of.
         numbers: as text, of each variation.
         intervals: as text, of each variation; for two, the number with it.
         strokes: drawings of each variation.
@@ -67,8 +66,7 @@ class Section:
     """A measure on the page.
 
     Attributes:
-        measure: its title, and what it is about.
-        notes: what there is to say, of each variation.
+        notes: remarks, of each variation.
         plots: of numbers over strengths, plies or sizes.
         lines: all numbers.
     """

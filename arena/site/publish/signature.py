@@ -1,7 +1,6 @@
 """The signature of an arena on a folder: Ed25519 over the manifest, whose digests cover everything else.
 
-The signature is 64 bytes beside the manifest, the public key a PEM file, so that programs which know nothing of the
-arena can check them as well.
+The signature is 64 bytes in a file, the public key a PEM file, so that other programs can check them as well.
 """
 
 from __future__ import annotations
@@ -36,11 +35,7 @@ _NEEDED = "signatures need the package cryptography; try: pip install 'grid-aren
 
 
 class PublicKey:
-    """What a signature is checked with.
-
-    Attributes:
-        text: the key in one line, by which people compare it.
-    """
+    """Checks signatures; ``text`` is the key in one line, by which people compare it."""
 
     def __init__(self, key: Ed25519PublicKey) -> None:
         self._key = key
@@ -90,10 +85,10 @@ def can_sign() -> bool:
 
 
 def signing_key(directory: Path) -> SigningKey:
-    """Return the key of the arena in a home; the first time, one is made.
+    """Return the key of the arena in a home; makes one the first time.
 
     Raises:
-        StoreError: if the file is no such key, or can't be read or written.
+        StoreError: if the file is no such key, or is not readable or writable.
         UsageError: if the package that signs is not installed.
     """
     _require()
@@ -137,11 +132,7 @@ def _private_key(path: Path, data: bytes) -> Ed25519PrivateKey:
 
 
 def public_key(text: str) -> PublicKey:
-    """Return the key that somebody names: ``ed25519:`` and 64 digits, or the path of a PEM file.
-
-    Raises:
-        UsageError: if it is neither.
-    """
+    """Return a public key: ``ed25519:`` and 64 digits, or the path of a PEM file; UsageError if it is neither."""
     _require()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 

@@ -96,7 +96,7 @@ class FolderVerification(NamedTuple):
         matches: how many records were replayed.
         pages: how many pages were made again; 0 if another version of the arena has made them.
         problems: a sentence for each problem.
-        signed_by: the key whose signature it has; None if it has none that holds, or nothing here can check it.
+        signed_by: the key whose signature it has; None if none is valid, or nothing here can check it.
     """
 
     files: int
@@ -116,10 +116,8 @@ def verify_folder(
     """Check the digests of a folder, replay its records, and make its pages again.
 
     Args:
-        directory: the folder.
         external_games: the games from outside the package that may be imported.
         key: the one that has to have signed it; None if any may have, or none.
-        progress: is called now and then.
 
     Raises:
         UsageError: if it is no published folder.
@@ -166,7 +164,7 @@ class _Check:
         self._reader, self._home, self._progress = reader, home, progress
 
     def files(self) -> Iterator[str]:
-        """Yield what the manifest says and does not hold, and what it does not say."""
+        """Yield files that differ from the manifest, or are not in it."""
         for number, (path, entry) in enumerate(self.manifest.files.items(), 1):
             if problem := self._reader.problem_of(path, entry):
                 yield f"{path}: {problem}"
@@ -179,7 +177,7 @@ class _Check:
             yield f"the folder can't be read: {error.strerror}"
 
     def records(self, external_games: Collection[str]) -> Iterator[str]:
-        """Yield what is wrong with the records: they are imported, which replays them, and rated again."""
+        """Yield what is wrong with the records: importing replays them, and rates them again."""
         for one in self.manifest.tournaments:
             where = one.records
             if not where.startswith(f"{RECORDS}/") or where not in self.manifest.files:
@@ -205,7 +203,7 @@ class _Check:
         return taken[0]
 
     def pages(self) -> Iterator[str]:
-        """Yield what the pages say and does not follow from the records."""
+        """Yield where pages do not follow from the records."""
         folder = Folder(self._home, self.manifest.max_matches)
         expected = set()
         for page in folder.pages():
