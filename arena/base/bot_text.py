@@ -1,7 +1,7 @@
-"""What a bot has said has an audience: its author, directors, and whoever has the arena's home.
+"""Text of bots has an audience: its author, directors, and whoever has the arena's home.
 
-A ``BotText`` can be compared and searched, but neither written into a page nor sent: whoever wants to show it says to
-whom. So code that forgets to ask fails at once, and not only when a rival reads it.
+A ``BotText`` can be compared and searched, but neither written into a page nor sent: whoever wants to show it names the
+reader. So code that forgets to ask fails at once, and not only when a rival reads it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Who reads what bots have said.
-
-    Attributes:
-        reads_all: whether it is a director, or somebody who has the home.
-        bots: the bots whose author it is, ``name@version`` each.
-    """
+    """Who reads text of bots: of all, as directors and owners of the home do, or of ``bots`` (``name@version``)."""
 
     reads_all: bool = False
     bots: frozenset[str] = frozenset()
@@ -47,9 +42,9 @@ def author_of(bots: Iterable[str]) -> Audience:
 
 
 class BotText(Generic[T_co]):
-    """Something that a bot has said: text on stderr, the detail of a fault, notes.
+    """Text of a bot: on stderr, in the detail of a fault, in notes.
 
-    It is equal to what was said, and ``in`` looks for a part of it.
+    It equals its text, and ``in`` looks for a part of it.
     """
 
     __slots__ = ("_said",)

@@ -26,11 +26,7 @@ _TOO_LARGE = "a whole number of more than 64 bits"
 
 
 def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
-    """Return the contents of a TOML file.
-
-    Raises:
-        UsageError: of the class ``error``, naming the file and what is wrong with it.
-    """
+    """Return the contents of a TOML file, or raise a UsageError of the class ``error``."""
     try:
         data = _contents(path, error)
     except FileNotFoundError:
@@ -45,10 +41,7 @@ def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
 
 
 def _contents(path: Path, error: type[UsageError]) -> bytes:
-    """Return the start of a regular file, long enough to tell whether it is too large.
-
-    Anything else might never end, or be waited for for ever.
-    """
+    """Return the start of a regular file, long enough to tell whether it is too large: others might never end."""
     if "\0" in str(path):
         raise error(f"{str(path)!r}: expected a path without the character NUL")
     try:
@@ -66,11 +59,7 @@ def _contents(path: Path, error: type[UsageError]) -> bytes:
 
 
 def parse_toml(data: bytes, path: Path, error: type[UsageError]) -> dict[str, Any]:
-    """Return the values in a TOML text.
-
-    Raises:
-        UsageError: of the class ``error``, naming the file and what is wrong with it.
-    """
+    """Return the values in a TOML text, or raise a UsageError of the class ``error``."""
     try:
         values = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as failure:
@@ -99,11 +88,7 @@ def _check_values(values: dict[str, Any], path: Path, error: type[UsageError]) -
 
 
 def without_nul(text: str) -> str:
-    """Return a text that the system accepts as a path or an argument of a program.
-
-    Raises:
-        ValueError: if there is a NUL in it, which ends a text for the system.
-    """
+    """Return a text that the system accepts as a path or an argument; ValueError if a NUL would end it early."""
     if "\0" in text:
         raise ValueError("expected a text without the character NUL")
     return text
@@ -161,7 +146,7 @@ def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _resolved(schema: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema without the references and the null of what may be left out."""
+    """Return a schema without references, and without the null of optional values."""
     kinds = [kind for kind in schema.get("anyOf", []) if kind.get("type") != "null"]
     if len(kinds) == 1:
         return _resolved(kinds[0], whole)
@@ -193,7 +178,6 @@ def _in_words(schema: dict[str, Any], whole: dict[str, Any]) -> str:
 
 
 def _length(schema: dict[str, Any]) -> str:
-    """Return how many parts a list may have."""
     least, most = schema.get("minItems"), schema.get("maxItems")
     if most is None:
         return f" of at least {least:,}" if least is not None else ""
@@ -218,7 +202,6 @@ def _place(location: Sequence[str | int]) -> str:
 
 
 def _keys_at(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
-    """Return the keys that are accepted at a place in a model."""
     for part in location:
         if isinstance(part, int):
             continue

@@ -1,7 +1,7 @@
 """A tournament's definition: what is played, by whom and by which rules. Plain values, and their stored form.
 
-The stored form is a promise: a definition that an earlier version has stored is read by every later one. Whoever adds a
-field to ``Definition``, ``Bot``, ``Limits`` or ``TimeControl`` gives it a default that means what was done before.
+Every later version reads what an earlier one has stored: a new field of ``Definition``, ``Bot``, ``Limits`` or
+``TimeControl`` has a default that means what was done before.
 """
 
 from __future__ import annotations
@@ -33,12 +33,11 @@ class GameChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameOpenings:
-    """The openings of a game that were chosen, where they are not drawn at random.
+    """The chosen openings of a game.
 
     Attributes:
         choose: by what.
-        lines: the openings, each with the texts of its actions between spaces; empty before they are chosen, which is
-            when the tournament begins.
+        lines: the openings, each with the texts of its actions between spaces; empty before the tournament begins.
     """
 
     choose: OpeningChoice
@@ -51,8 +50,7 @@ class Absence:
 
     Attributes:
         entrant: its number.
-        first_round: the first of them.
-        last_round: the last of them; None if it stays away.
+        last_round: None if it stays away.
     """
 
     entrant: int
@@ -74,7 +72,6 @@ class Definition:
     """A checked tournament definition.
 
     Attributes:
-        name: of the tournament.
         games: the games, each with its options.
         entrants: the bots, in the file's order.
         format: the name of the format.
@@ -82,9 +79,8 @@ class Definition:
         opening_plies: actions before the bots take over, at random if ``openings`` is empty; the most, if it is not.
         openings: of each game, where they are not drawn at random.
         ply_limit: a match ends after this many actions, the opening included.
-        time_control: the time rules.
         limits: what a bot may use.
-        rng_seed: everything random follows from it.
+        rng_seed: the source of all randomness.
         isolation: the level asked for.
         fresh_bots: launch every bot again for every match.
         workers: matches at a time; None for one for each core.
@@ -136,7 +132,6 @@ class Definition:
         return _plain(self._deciding() | entrants | locations)
 
     def _deciding(self) -> dict[str, Any]:
-        """Return what results depend on, except the entrants."""
         values = asdict(replace(self, entrants=()))
         for name in ("name", "workers", "active", "absences"):
             del values[name]
@@ -150,10 +145,6 @@ class Definition:
     @classmethod
     def from_json(cls, name: str, stored: object) -> Definition:
         """Return a stored definition; what an earlier version did not store has its default.
-
-        Args:
-            name: of the tournament.
-            stored: from ``to_json`` of this version or an earlier one.
 
         Raises:
             StoreError: if it has a field that this version does not know, or is malformed.
@@ -175,21 +166,13 @@ class Definition:
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    """Return values as they come back from JSON: with lists in place of tuples."""
     plain: dict[str, Any] = json.loads(json.dumps(values))
     return plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Entrant:
-    """What is stored of an entrant. Where it is on disk is stored beside it, by its label.
-
-    Attributes:
-        content: the bot's digest.
-        outside_game: its external game.
-        args: its command without the program.
-        author: for tables; not a part of the tournament's identity.
-    """
+    """What is stored of an entrant. Its path on disk is stored separately, by its label."""
 
     name: str
     version: str
@@ -245,18 +228,13 @@ def bot_to_json(bot: Bot) -> dict[str, Any]:
 
 
 def bot_from_json(stored: object, where: str) -> Bot:
-    """Return a bot from ``bot_to_json``.
-
-    Raises:
-        StoreError: if it is malformed.
-    """
+    """Return a bot from ``bot_to_json``, or raise StoreError."""
     values = mapping_of(stored, where)
     bot = _bot(values.get("entrant"), {}, where)
     return _bot(values.get("entrant"), {bot.label: values.get("place", {})}, where)
 
 
 def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
-    """Return an entrant from what is stored of it and of its location."""
     entrant = from_stored(_Entrant, stored, where)
     label = f"{entrant.name}@{entrant.version}"
     location = from_stored(_Location, locations.get(label, {}), f"{where}: {label!r}")

@@ -59,10 +59,7 @@ class Tabular(Displayed):
     __slots__ = ()
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> Any:
-        """Return the table as a ``pandas.DataFrame``, with the columns in docs/reference/data.md.
-
-        Args:
-            columns: only these, in this order; by default all.
+        """Return the table as a ``pandas.DataFrame`` with these columns of docs/reference/data.md, by default all.
 
         Raises:
             UnknownNameError: if there is no such column.
@@ -71,13 +68,5 @@ class Tabular(Displayed):
         return _load().to_pandas(self, columns)
 
     def to_polars(self, columns: Sequence[str] | None = None) -> Any:
-        """Return the table as a ``polars.DataFrame``, with the columns in docs/reference/data.md.
-
-        Args:
-            columns: only these, in this order; by default all.
-
-        Raises:
-            UnknownNameError: if there is no such column.
-            UsageError: if polars is not installed.
-        """
+        """Return the table as a ``polars.DataFrame``, as ``to_pandas`` does."""
         return _load().to_polars(self, columns)

@@ -75,12 +75,9 @@ class Termination(StrEnum):
 
 
 class IsolationLevel(StrEnum):
-    """How much keeps a bot from the machine, from the weakest level to the strongest.
+    """How a bot is kept from the machine, from the weakest level to the strongest; ``restricts`` says in what.
 
     Records show a level with "+cgroup" appended where control groups limit the sum of memory and processes.
-
-    Attributes:
-        restricts: what a bot is restricted in at this level.
     """
 
     restricts: str
@@ -134,11 +131,7 @@ class TournamentState(StrEnum):
 
 
 class CorrectionKind(StrEnum):
-    """What a director has corrected after matches had been recorded.
-
-    Attributes:
-        shown: the correction in tables and lists, as a noun.
-    """
+    """What a director has corrected after matches had been recorded; ``shown`` is a noun for tables and lists."""
 
     shown: str
 

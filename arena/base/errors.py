@@ -26,7 +26,7 @@ class Mistake:
         place: the key, such as "final.format"; "" if it is about the whole.
         sentence: what is wrong, and what is accepted. Other keys in it are in braces, "{opens_at}", and so is one with
             a value, "{results=frozen}".
-        value: what was written there, in TOML; "" if that is not said.
+        value: what was written there, in TOML; "" for nothing.
     """
 
     place: str
@@ -40,10 +40,9 @@ class Mistake:
         return start + self.sentence_with(_as_written)
 
     def sentence_with(self, named: Callable[[str, str], str]) -> str:
-        """Return the sentence with the names that keys and their values have elsewhere, such as on a page.
+        """Return the sentence with the names that keys have elsewhere, such as on a page.
 
-        Args:
-            named: returns the name of a key, and of its value if that is not "".
+        ``named`` returns the name of a key, or of its value if that is not "".
         """
         return _KEY.sub(lambda found: named(found[1], found[2] or ""), self.sentence)
 
@@ -85,13 +84,7 @@ class UsageError(ArenaError):
 
 
 class OptionError(UsageError, ValueError):
-    """A game's option is refused.
-
-    Attributes:
-        option: the option's name.
-        value: the value that was given.
-        accepted: what would be accepted, in words.
-    """
+    """A game rejects the value of an option; ``accepted`` says in words what it would accept."""
 
     def __init__(self, option: str, value: object, accepted: str) -> None:
         super().__init__(f"{option} = {value!r}: {accepted}")
@@ -104,13 +97,7 @@ class OptionError(UsageError, ValueError):
 
 
 class UnknownNameError(UsageError, LookupError):
-    """A name that is not in a table.
-
-    Attributes:
-        kind: what was looked for ("game", "bot").
-        name: the name that was given.
-        known: the names that exist.
-    """
+    """A name of some kind ("game", "bot") that is not in a table of ``known`` names."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind = kind
@@ -127,12 +114,7 @@ class DefinitionError(UsageError):
 
 
 class ContestError(DefinitionError):
-    """A contest is refused.
-
-    Attributes:
-        where: it comes from.
-        mistakes: all that is wrong with it.
-    """
+    """A contest is rejected, with all mistakes in it; ``where`` it comes from begins the message."""
 
     def __init__(self, where: str, mistakes: Sequence[Mistake]) -> None:
         super().__init__(f"{where}: " + "; ".join(dict.fromkeys(one.text for one in mistakes)))
@@ -164,7 +146,7 @@ class InvitationError(UsageError):
 class GameError(UsageError):
     """The rules of a game are wrong: they raised an exception, or returned what a game must not return.
 
-    Neither a bot nor the arena is at fault then. It is the author of the game who can correct it.
+    Neither a bot nor the arena is at fault: the game's author can correct it.
 
     Attributes:
         game: the game's name or dotted path.
@@ -183,13 +165,9 @@ class GameError(UsageError):
 
     @classmethod
     def raised(cls, game: str, method: str, error: BaseException, module: str) -> GameError:
-        """Return the error for an exception that a game has raised.
+        """Return the error for an exception that a method of a game has raised.
 
-        Args:
-            game: the game's name or dotted path.
-            method: the method that was called.
-            error: what it raised.
-            module: the module of the game's class; the place is the last frame in the package of this module.
+        The place is the last frame in the package of ``module``, that of the game's class.
         """
         import traceback  # every bot imports this module when it starts, and errors are rare
 
@@ -236,11 +214,7 @@ class ClusterError(UsageError):
 
 
 class SiteError(UsageError):
-    """The site of an arena refuses what a program asks, or what answers there is no such site.
-
-    Attributes:
-        status: of its response; None without one.
-    """
+    """The site of an arena rejects a request, with a status, or what answers is no such site."""
 
     def __init__(self, text: str, status: int | None = None) -> None:
         super().__init__(text)
@@ -250,16 +224,12 @@ class SiteError(UsageError):
 class KernelError(ArenaError):
     """A kernel of the lab can't be built or loaded, or is not the same game as the rules.
 
-    Only the check of kernels shows it: whoever wants a kernel uses the rules in Python in its place.
+    Only the check of kernels shows it; everything else uses the rules in Python instead.
     """
 
 
 class SiteAwayError(ArenaError):
-    """The site of an arena can't be reached now, or fails; the same may work later.
-
-    Attributes:
-        retry_after_seconds: when to ask again; None if it does not say so.
-    """
+    """The site of an arena can't be reached, or fails; it may work again after ``retry_after_seconds``, if known."""
 
     def __init__(self, text: str, retry_after_seconds: int | None = None) -> None:
         super().__init__(text)
@@ -267,12 +237,7 @@ class SiteAwayError(ArenaError):
 
 
 class IllegalActionError(ArenaError, ValueError):
-    """An action the rules refuse.
-
-    Attributes:
-        action: the action as it was given.
-        reason: the rule that was broken, in words, with its number in the game's rulebook.
-    """
+    """An action that the rules reject; ``reason`` is the broken rule in words, with its number in the rulebook."""
 
     def __init__(self, action: object, reason: str) -> None:
         super().__init__(f"{action!r:.200}: {reason}")
@@ -288,11 +253,9 @@ class MatchStateError(ArenaError):
 
 
 class BotError(ArenaError):
-    """A bot did something wrong. Seen only below the referee, which turns it into a fault.
+    """A bot did something wrong, in one sentence with figures.
 
-    Attributes:
-        kind: the kind of the fault it becomes.
-        detail: what happened, with figures, in one sentence.
+    Seen only below the referee, which turns it into a fault.
     """
 
     def __init__(self, kind: FaultKind, detail: str) -> None:

@@ -17,18 +17,10 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class Folder:
-    """The files of a folder. A context manager.
-
-    Attributes:
-        shown: its path, for messages.
-    """
+    """The files of a folder, read without following links; ``shown`` is its path in messages. A context manager."""
 
     def __init__(self, directory: Path) -> None:
-        """Open the folder.
-
-        Raises:
-            UsageError: if it can't be read.
-        """
+        """Open the folder; UsageError if it can't be read."""
         self.shown = shortened_text(str(directory))
         try:
             self._root = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -46,14 +38,7 @@ class Folder:
         os.close(self._root)
 
     def open(self, path: str) -> BinaryIO:
-        """Open a file.
-
-        Args:
-            path: from the folder, with "/".
-
-        Raises:
-            OSError: if it is no ordinary file, or a link leads to it.
-        """
+        """Open a file at a path with "/" from the folder; OSError if it is no ordinary file, or a link leads to it."""
         *directories, name = path.split("/")
         if not {"", ".", ".."}.isdisjoint((*directories, name)):
             raise OSError("it is no path in the folder")
@@ -73,11 +58,7 @@ class Folder:
         return os.fdopen(descriptor, "rb")
 
     def paths(self) -> Iterator[str]:
-        """Yield the path of everything in the folder but directories, in no order.
-
-        Raises:
-            OSError: if a directory can't be read.
-        """
+        """Yield the path of everything in the folder but directories, in no order."""
         yield from self._paths_in("", MAX_DEPTH)
 
     def _paths_in(self, directory: str, depth: int) -> Iterator[str]:

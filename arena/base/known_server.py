@@ -1,7 +1,7 @@
 """On which servers the databases of a home are, without passwords, and which home it is.
 
-A server is noted when it is used, so that a command that is not given the URL takes no empty file for it. A server in
-turn notes the home whose site works on it, so that no other one does.
+A home notes a server, so that a command without the URL takes no empty file for the database. A server notes the home
+whose site works on it, so that no other one does.
 """
 
 from __future__ import annotations
@@ -27,12 +27,9 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def note_server(directory: Path, what: str, shown: str) -> None:
-    """Keep where a database is; where nothing can be written, nobody is reminded.
+    """Keep where a database (``RESULTS`` or ``PEOPLE``) is, if the home exists and can be written.
 
-    Args:
-        directory: the home; nothing is noted if it does not exist.
-        what: ``RESULTS`` or ``PEOPLE``.
-        shown: the URL, without a password.
+    ``shown`` is the URL without a password.
     """
     if shown == noted_server(directory, what):
         return
@@ -51,7 +48,7 @@ def noted_server(directory: Path, what: str) -> str:
 
 
 def identity_of(directory: Path) -> str:
-    """Return by what a home is known to servers; it is made at the first time.
+    """Return the identity of a home for servers, which the first call makes.
 
     Raises:
         StoreError: if it can't be read or written, or is not a home's identity.

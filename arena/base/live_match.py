@@ -14,17 +14,7 @@ from arena.base.stored import from_stored, is_whole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveSummary:
-    """How a match stands, without its actions; see ``LiveMatch``.
-
-    Attributes:
-        match: its number in the tournament.
-        started_at: UTC, ISO 8601.
-        plies: how many actions there are.
-        seat: the seat that was asked for the next action.
-        since: when it was asked.
-        allowed_seconds: how long the action may take.
-        bank_seconds: what each seat had left in its bank.
-    """
+    """A ``LiveMatch`` without its actions; ``plies`` is their number."""
 
     match: int
     started_at: str
@@ -40,26 +30,22 @@ class LiveSummary:
 
     @classmethod
     def from_json(cls, stored: object) -> LiveSummary:
-        """Return a summary from its JSON.
-
-        Raises:
-            StoreError: if it has a field that this version does not know, or is malformed.
-        """
+        """Return a summary from its JSON; StoreError if it has an unknown field, or is malformed."""
         return from_stored(cls, stored, "the summary of a live match")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveMatch:
-    """A match that has no record yet, as it stands. What is in records too has the same names and the same form.
+    """A match that has no record yet. What is in records too has the same names and the same form.
 
     Attributes:
         match: its number in the tournament, from 1.
         started_at: UTC, ISO 8601; another one if the match is played again.
         actions: ``[seat, action]`` each, the opening included; the action is None where a seat was taken out.
-        wall_seconds: beside ``actions``; None in the opening.
-        cpu_seconds: beside ``actions``; None where it can't be measured.
-        left_out: how many actions there are beyond these, because all of them would be too large; then there are none
-            here, and no faults.
+        wall_seconds: parallel to ``actions``; None in the opening.
+        cpu_seconds: parallel to ``actions``; None where it can't be measured.
+        left_out: how many more actions there are, because all of them would be too large; then there are none here, and
+            no faults.
         faults: so far.
         seat: the seat that was asked for the next action; None before the first question and after the last answer.
         since: when it was asked, UTC, ISO 8601; without a seat, when the match began.
@@ -105,11 +91,7 @@ class LiveMatch:
 
     @classmethod
     def from_json(cls, stored: object) -> LiveMatch:
-        """Return a live match from its JSON.
-
-        Raises:
-            StoreError: if it has a field that this version does not know, or is malformed.
-        """
+        """Return a live match from its JSON; StoreError if it has an unknown field, or is malformed."""
         live = from_stored(cls, stored, "a live match")
         for what, holds in live._checks():
             if not holds:

@@ -103,10 +103,6 @@ def is_reason(text: str) -> bool:
 
 
 def check_reason(reason: str) -> None:
-    """Refuse a reason that nobody could read.
-
-    Raises:
-        UsageError: if it is empty, too long, or has invisible characters.
-    """
+    """Raise UsageError for a reason that is empty, too long, or has invisible characters."""
     if not is_reason(reason):
         raise UsageError(f"reason {shortened_text(reason)!r}: {REASON_ACCEPTED}")

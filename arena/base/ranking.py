@@ -12,9 +12,6 @@ def competition_ranks(keys: Sequence[Any]) -> list[int]:
 
     >>> competition_ranks([30, 10, 20, 10])
     [4, 1, 3, 1]
-
-    Args:
-        keys: values that can be compared by ``<``.
     """
     ordered = sorted(keys)
     return [1 + bisect_left(ordered, key) for key in keys]

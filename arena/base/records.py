@@ -102,18 +102,16 @@ class Bot:
 
     Attributes:
         name: its name in tables.
-        version: the version its author gives.
-        command: the program and its arguments, ready to be launched.
+        command: the program and its arguments.
         directory: the working directory it is launched in.
         games: the games it claims to play; empty for all.
         digest: the hash of its files; empty when unknown.
         own_files: what of its directory belongs to it and may be read: a single program; empty for all.
         build: the command that makes ``build/`` in its directory before it is launched; empty for none.
         external_game: the module of a game from outside the package, and its file or directory, which the bot may read.
-        author: who wrote it, by its ``bot.toml``; empty when unknown.
+        author: by its ``bot.toml``; empty when unknown.
         warm: it is a Python file that is run by a process that has imported ``arena.botkit`` already.
-        submitted: somebody has submitted it, so its command is a stranger's; ``arena.sandbox.isolation.interpreters``
-            knows more.
+        submitted: its command is a stranger's; ``arena.sandbox.isolation.interpreters`` knows more.
     """
 
     name: str
@@ -148,13 +146,11 @@ class MatchSpec:
         match: its number in the tournament, from 1.
         tournament: the tournament's name; empty for a single match.
         game: the game's name or dotted path.
-        options: the game's options.
         bots: the bot in each seat.
         rng_seed: given to every bot; the same for every try of this match.
         opening: the number of the opening, from 0; None where the match starts from the beginning.
         opening_actions: the actions of the opening.
         encounter: the number of the encounter it belongs to, from 1.
-        time_control: the time rules.
         ply_limit: the match ends after this many actions, the opening included.
         void_tries: for each earlier try that was void because it was unclear whether a bot kept its time, the seat
             that was to act; None if others had disturbed it.
@@ -183,13 +179,10 @@ class ScheduledMatch:
     """One line of a schedule, small enough for a million of them.
 
     Attributes:
-        match: its number, from 1.
-        encounter: the encounter it belongs to, from 1.
-        round: the round it belongs to, from 1.
-        game: which of the definition's games.
+        match: its number, from 1, as those of its encounter and round.
+        game: which of the definition's games, from 0.
         seats: the number of the entrant in each seat.
         opening: the number of the opening, from 0.
-        opening_actions: its actions.
         rng_seed: given to every bot.
     """
 
@@ -221,15 +214,13 @@ class MatchRecord(Displayed):
             taken out of the match by the rules (only coprimality with three or more).
         scores: by the rules, as the match stood at its end.
         ranks: the final ranks: 1 is best, ties share; forfeits are last.
-        termination: why the match ended.
-        wall_seconds: beside ``actions``: from the last byte asked to the last byte answered; None in the opening.
-        cpu_seconds: beside ``actions``: the bot's CPU time; None where it can't be measured.
-        seats: a ``SeatReport`` for each seat.
+        wall_seconds: parallel to ``actions``: from the last byte asked to the last byte answered; None in the opening.
+        cpu_seconds: parallel to ``actions``: the bot's CPU time; None where it can't be measured.
         notes: ``[ply, note]`` each, as the bots sent them.
         ply_limit: the most actions it could have; None in records of versions without such a limit.
         versions: of the arena, the protocol and Python.
         started_at: UTC, ISO 8601.
-        left_out_digest: where what bots said was left out: the BLAKE2b digest of that; else empty.
+        left_out_digest: where text of bots was left out: the BLAKE2b digest of that; else empty.
         left_out_bytes: how much was left out.
         shares_cores: another arena on the machine played on the same cores, so its bots may have taken time from these.
     """

@@ -9,13 +9,7 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntrantRating:
-    """How a format rates an entrant so far.
-
-    Attributes:
-        bot: ``name@version``.
-        mu: the rating.
-        margin_95: half the width of its 95 % interval.
-    """
+    """The rating of an entrant (``name@version``) by a format so far; ``margin_95`` is half its 95 % interval."""
 
     bot: str
     mu: float
@@ -28,7 +22,6 @@ class StoredResult(NamedTuple):
     Attributes:
         tournament: the tournament's number in the store.
         encounter: from 1.
-        game: the game's name.
         bots: ``name@version`` per seat.
         ranks: per seat, 1 is best.
         opening_hash: of the game, its options and the opening.

@@ -29,8 +29,6 @@ class Limit:
         name: its key in the tournament file, and its field in ``arena.base.records.Limits``.
         default: the amount allowed by default; None for no limit.
         minimum: the lowest amount that may be set; of seconds, every amount above it.
-        maximum: the highest amount that may be set.
-        unit: what it counts.
         use: what a bot uses of it, with ``{}`` for the amount; empty where the arena never measures it.
     """
 
@@ -75,14 +73,7 @@ _RUNNING, _NOTHING = BotText("running"), BotText("")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """What a bot did wrong.
-
-    Attributes:
-        seat: the seat it sat in.
-        kind: what the bot did wrong.
-        ply: the number of actions so far.
-        detail: what happened, in one sentence with figures, and perhaps words of the bot.
-    """
+    """What a bot did wrong, after ``ply`` actions: a sentence with figures, and perhaps text of the bot."""
 
     seat: int
     kind: FaultKind
@@ -112,7 +103,7 @@ class SeatReport:
         cpu_seconds: CPU time it used while an answer was due, with its children.
         off_turn_cpu_seconds: CPU time it used otherwise, from the start of the match.
         exit: "running", "exit status N" or "signal NAME".
-        stderr: what it wrote to stderr during the match: the first and the last part.
+        stderr: the first and the last part of its text on stderr during the match.
     """
 
     wall_seconds: float = 0.0

@@ -1,8 +1,4 @@
-"""Seeds that are the same on every machine: hashes of their purpose, never the state of a generator.
-
-The schedule, the openings and the seeds of matches depend on the definition alone: not on the version of Python, nor on
-which worker plays a match, and when.
-"""
+"""Seeds that are the same on every machine: hashes of their purpose, never the state of a generator."""
 
 from __future__ import annotations
 

@@ -36,8 +36,7 @@ def path_of(name: str) -> Path:
 def code_digest() -> str:
     """Return the digest of the version, and of names, sizes and times of all Python files of this package.
 
-    What is kept of computed values has it in its key: a value may depend on any module. A process computes it once, as
-    it loads its code once.
+    Keys of cached values have it: a value may depend on any module. A process computes it once, as it loads its code.
     """
     digest = blake2b(__version__.encode(), digest_size=16)
     package = os.fspath(package_directory())
@@ -72,11 +71,7 @@ def example_tournaments() -> dict[str, Path]:
 
 
 def bot_path(text: str | os.PathLike[str]) -> Path:
-    """Return the directory of the example bot ``arena:NAME``; any other text is a path already.
-
-    Raises:
-        UnknownNameError: if there is no such example bot.
-    """
+    """Return the directory of the example bot ``arena:NAME``, or raise UnknownNameError; other texts are paths."""
     return _path("bot", text, example_bots())
 
 
@@ -87,11 +82,7 @@ def example_hint(text: str | os.PathLike[str]) -> str:
 
 
 def tournament_path(text: str | os.PathLike[str]) -> Path:
-    """Return the file of the example tournament ``arena:NAME``; any other text is a path already.
-
-    Raises:
-        UnknownNameError: if there is no such example tournament.
-    """
+    """Return the file of the example tournament ``arena:NAME``, or raise UnknownNameError; other texts are paths."""
     return _path("tournament", text, example_tournaments())
 
 

@@ -1,7 +1,7 @@
 """Values from the form they are stored in.
 
-A field that is missing was not there in the version that stored it, and has its default; one that is unknown was added
-by a later version. The store may come from another arena, so the type of every value is checked.
+A missing field has its default, for an earlier version did not store it; an unknown one comes from a later version. The
+store may come from another arena, so the type of every value is checked.
 """
 
 from __future__ import annotations
@@ -31,15 +31,10 @@ _ANY_NUMBER = int | float
 
 
 def from_stored(kind: type[T], stored: object, where: str) -> T:
-    """Return a dataclass from its stored fields; those that are missing have their defaults.
-
-    Args:
-        kind: the dataclass. Its fields may be dataclasses themselves.
-        stored: a mapping of its fields.
-        where: what is being read, for the message.
+    """Return a dataclass, which may have others as fields, from its stored fields; missing ones have their defaults.
 
     Raises:
-        StoreError: if a field is unknown or of another type, or one without a default is missing.
+        StoreError: if a field is unknown or of another type, or one without a default is missing; ``where`` names it.
     """
     known = _readers_of(kind)  # type: ignore[arg-type]
     values = {}
@@ -54,11 +49,7 @@ def from_stored(kind: type[T], stored: object, where: str) -> T:
 
 
 def from_json_text(text: str, where: str) -> Any:
-    """Return the value of a stored JSON text.
-
-    Raises:
-        StoreError: if it is not JSON, or nested too deeply.
-    """
+    """Return the value of a stored JSON text; StoreError if it is not JSON, or nested too deeply."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -72,22 +63,14 @@ def from_json_text(text: str, where: str) -> Any:
 
 
 def mapping_of(stored: object, where: str) -> Mapping[str, Any]:
-    """Return a stored mapping.
-
-    Raises:
-        StoreError: if it is something else.
-    """
+    """Return a stored mapping, or raise StoreError."""
     if not isinstance(stored, Mapping):
         raise StoreError(f"{where} is malformed: expected a mapping, got {type(stored).__name__}")
     return stored
 
 
 def list_of(stored: object, where: str) -> list[Any]:
-    """Return a stored list.
-
-    Raises:
-        StoreError: if it is something else.
-    """
+    """Return a stored list, or raise StoreError."""
     if not isinstance(stored, list):
         raise StoreError(f"{where} is malformed: expected a list, got {type(stored).__name__}")
     return stored
@@ -124,8 +107,6 @@ def is_plain(value: object) -> bool:
 
 
 class _Reader(NamedTuple):
-    """How one field of a dataclass is read."""
-
     read: Read
     is_required: bool
 
@@ -142,7 +123,6 @@ def _readers_of(kind: type[Any]) -> dict[str, _Reader]:
 
 
 def _reader(name: str, hint: Any) -> Read:
-    """Return what reads a field of a type."""
     is_tuple = get_origin(hint) is tuple
     inner: Any = get_args(hint)[0] if is_tuple else hint
     if isinstance(inner, type) and is_dataclass(inner):

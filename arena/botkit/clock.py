@@ -44,10 +44,8 @@ class Clock:
         """Return how many seconds, from now, the bot should think.
 
         Nine tenths of the time for the action; with a bank, an even share of the bank and most of the increment, if
-        that is less. Never negative.
-
-        Args:
-            actions_left: how many of its own actions the bot expects in the rest of the match, including this one.
+        that is
+        less. Never negative. ``actions_left`` counts the bot's own actions in the rest of the match, this one included.
         """
         planned = self.seconds
         if self.bank_seconds is not None:
@@ -58,13 +56,9 @@ class Clock:
 
 
 def until(stop_at: float, items: Iterable[T]) -> Iterator[T]:
-    """Yield items as long as there is time for one more; the first one always.
+    """Yield items, such as the legal actions, before ``stop_at`` by ``time.monotonic()``; the first one always.
 
     A position may have thousands of actions: a loop over them has to look at the clock too.
-
-    Args:
-        stop_at: by ``time.monotonic()``.
-        items: such as the legal actions.
     """
     for number, item in enumerate(items):
         if number and time.monotonic() > stop_at:
@@ -75,7 +69,7 @@ def until(stop_at: float, items: Iterable[T]) -> Iterator[T]:
 def spread(items: Sequence[T]) -> Iterator[tuple[int, T]]:
     """Yield each item with its number, in an order that is spread over all of them at any time.
 
-    Whoever has no time for all legal actions should not look at the first ones alone, which are beside each other.
+    A bot without time for all legal actions should not look at the first ones alone, which are neighbours.
     """
     step = max(1, round(len(items) * GOLDEN_RATIO))
     while math.gcd(step, len(items)) > 1:

@@ -39,9 +39,7 @@ def run(
         choose: called with the game, the state and the clock; returns an action or a ``Choice``.
         on_match: called when a match begins.
         on_end: called when a match has ended.
-        name: the bot's name, for the arena's log.
-        version: the bot's version.
-        author: the bot's author.
+        name: the bot's name for the arena's log, as ``version`` and ``author``.
     """
 
     def choose_on_seat(seat: Seat, turn: dict[str, Any], asked_at: float) -> Any:
@@ -89,8 +87,6 @@ def _play(
 
 
 class _Conversation:
-    """One bot's side of the protocol."""
-
     def __init__(
         self,
         source: BinaryIO,

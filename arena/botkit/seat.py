@@ -26,9 +26,8 @@ class MatchInfo:
     Attributes:
         game: the rules with their options.
         seat: the bot's seat, from 0.
-        players: the number of seats.
         rng_seed: the seed of all randomness; ``random`` has been seeded with it.
-        time_control: the time control, as in protocol.md.
+        time_control: as in protocol.md.
         ply_limit: the match ends after this many actions, the opening included; None if the arena does not say.
     """
 
@@ -60,11 +59,10 @@ class Turn:
     """One question, for bots that don't use the rules.
 
     Attributes:
-        match: the match, with ``match.game.name`` and ``match.game.options``.
+        match: with ``match.game.name`` and ``match.game.options``.
         ply: the number of actions so far.
         observation: the state, as in protocol.md; ``arena.botkit.observations`` has the types.
         legal: the legal actions in the game's order.
-        clock: the time for the action.
     """
 
     match: MatchInfo
@@ -79,13 +77,7 @@ ChooseOnTurn = Callable[[Turn], Any]
 
 
 class Seat:
-    """A match as seen from one seat.
-
-    Attributes:
-        info: the match.
-        state: the position after all actions so far.
-        ply: the number of actions so far.
-    """
+    """A match as seen from one seat; ``state`` is the position after all ``ply`` actions so far."""
 
     def __init__(self, info: MatchInfo) -> None:
         """Take the initial state and seed the generators."""

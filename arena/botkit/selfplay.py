@@ -109,7 +109,6 @@ class _Table:
 
     @property
     def ply(self) -> int:
-        """The number of actions so far."""
         return self._seats[0].ply
 
     def play(self) -> MatchResult:

@@ -38,13 +38,9 @@ PREFIX = "arena_"
 
 
 class ArenaGame(pyspiel.Game):  # type: ignore[misc]
-    """A game of the arena as an OpenSpiel game.
+    """A game of the arena as an OpenSpiel game: ``kind`` is its class, ``space`` has its actions and states as numbers.
 
     OpenSpiel's C++ side may return a game without its Python half, so states refer to the space instead of the game.
-
-    Attributes:
-        kind: the arena's class of the game.
-        space: the arena's game with its actions and states as numbers.
     """
 
     kind: ClassVar[type[Game[Any]]]
@@ -75,11 +71,7 @@ class ArenaGame(pyspiel.Game):  # type: ignore[misc]
 
 
 class ArenaState(pyspiel.State):  # type: ignore[misc]
-    """A position as an OpenSpiel state.
-
-    Attributes:
-        position: the arena's state.
-    """
+    """A position as an OpenSpiel state; ``position`` is the arena's."""
 
     def __init__(self, game: ArenaGame) -> None:
         super().__init__(game)
@@ -135,10 +127,7 @@ class ArenaObserver:
 
 
 def register(game: str) -> str:
-    """Make a game known to OpenSpiel, and return its name there; a second time changes nothing.
-
-    Args:
-        game: the game's name or dotted path, such as "hex:Hex".
+    """Make a game (a name, or a dotted path such as "hex:Hex") known to OpenSpiel, and return its name there.
 
     Raises:
         UsageError: if there is no such game, it has no method ``space``, or OpenSpiel can't have its name.
@@ -153,11 +142,8 @@ def run_bot(
 ) -> None:
     """Play in the arena with an OpenSpiel bot.
 
-    Args:
-        make_bot: called with the game, the seat and the match's rng_seed when a match begins; returns an object whose
-            ``step(state)`` returns the index of an action.
-        name: the bot's name.
-        version: the bot's version.
+    ``make_bot`` is called with the game, the seat and the match's rng_seed when a match begins, and returns an object
+    whose ``step(state)`` returns the index of an action.
     """
     seated: dict[int, tuple[ArenaGame, Any]] = {}
 

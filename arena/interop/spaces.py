@@ -22,9 +22,7 @@ class GameSpace:
     share one object for each game with its options.
 
     Attributes:
-        game: the rules.
         actions: all actions, in the order of their indices.
-        index_of: the index of each action.
         max_plies: the largest number of actions in a match.
         length: of a vector.
     """

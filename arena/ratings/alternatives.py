@@ -16,15 +16,10 @@ from arena.ratings.result_arrays import Result
 
 
 def connected_components(size: int, first: NDArray[np.integer], second: NDArray[np.integer]) -> NDArray[np.intp]:
-    """Return for each of ``size`` nodes the smallest node that edges connect it with.
+    """Return for each of ``size`` nodes the smallest node that edges, given by their two ends, connect it with.
 
     Labels are passed along edges and followed to their own labels until nothing changes (Shiloach and Vishkin, "An
     O(log n) parallel connectivity algorithm", 1982).
-
-    Args:
-        size: the number of nodes.
-        first: one end of each edge.
-        second: the other end.
     """
     label = np.arange(size)
     while len(first):
@@ -51,11 +46,7 @@ def bradley_terry(counted: Iterable[tuple[Result, float]], prior_draws: float = 
     """Return the log-strength of every bot in the results. The mean is 0 within each set of bots that matches connect.
 
     By Newton's method on the likelihood of "a beats b with probability 1 / (1 + exp(b - a))" (Bradley and Terry,
-    Biometrika 39, 1952).
-
-    Args:
-        counted: distinct results, and how often each occurred.
-        prior_draws: imaginary draws between every two bots that have met.
+    Biometrika 39, 1952), with ``prior_draws`` imaginary draws between every two bots that have met.
     """
     points: dict[tuple[str, str], float] = {}
     for (names, ranks), count in counted:
@@ -114,12 +105,7 @@ SHRINKING = 0.03
 
 
 class NashAverage(NamedTuple):
-    """Nash averaging's view of a bot.
-
-    Attributes:
-        weight: in the equilibrium, from 0 to 1.
-        payoff: against the equilibrium, from -1/2 to 1/2.
-    """
+    """Nash averaging's view of a bot: its weight in the equilibrium, and its payoff against it, from -1/2 to 1/2."""
 
     weight: float
     payoff: float
@@ -197,7 +183,7 @@ def _weights(payoff: Floats, prices: Floats) -> tuple[Floats, float]:
 
 
 def _descend(payoff: Floats, prices: Floats, barrier: float, step: Floats, promised: float) -> bool:
-    """Go along ``step`` as far as the objective falls; return whether it did."""
+    """Go along ``step`` while the objective falls; return whether it did."""
 
     def objective(at: Floats) -> float:
         return _weights(payoff, at)[1] + SLACK * float(at.sum()) - barrier * float(np.log(at).sum())

@@ -45,7 +45,6 @@ class PairScore:
     Attributes:
         score: the mean over encounters of the share of points, from 0 to 1.
         variance: of an encounter's share, from the encounters of this pair.
-        encounters: their number.
     """
 
     score: float
@@ -87,12 +86,7 @@ class Consistency:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Pairs:
-    """The scores of pairs of bots as arrays; see ``PairScore``.
-
-    Attributes:
-        first: the number of the bot whose score it is.
-        second: the number of its rival, a larger one.
-    """
+    """The scores of pairs of bots as arrays; see ``PairScore``. The second number of a pair is the larger one."""
 
     first: Integers
     second: Integers
@@ -101,7 +95,6 @@ class _Pairs:
     encounters: Integers
 
     def of_at_least(self, encounters: int) -> _Pairs:
-        """Return the pairs with at least this number of encounters."""
         used = self.encounters >= encounters
         return _Pairs(**{name: getattr(self, name)[used] for name in self.__slots__})
 
@@ -200,7 +193,6 @@ def _variance_of_expected(fitted: FittedEncounters, a: NDArray[np.intp], b: NDAr
 
 
 def _cycles(pairs: _Pairs, names: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
-    """Return the significant cycles of three, the one with the clearest weakest link first."""
     bots = len(names)
     triples = max(1.0, bots * (bots - 1) * (bots - 2) / 6)
     sure = max(SURE_OF_A_PAIR, -ppf((SIGNIFICANCE / 2 / triples) ** (1 / 3)))

@@ -1,7 +1,4 @@
-"""Normal, chi-square and Student's t distributions and Wilson's interval, as far as statistics need them.
-
-The tests compare each with scipy and with printed tables.
-"""
+"""Normal, chi-square and Student's t distributions and Wilson's interval, for the statistics of the arena."""
 
 from __future__ import annotations
 
@@ -135,10 +132,7 @@ def t_quantile(freedom: int, p: float) -> float:
 def wilson_interval(share: float, n: float, z: float) -> tuple[float, float]:
     """Return the score interval of a share of ``n`` > 0 observations (E. B. Wilson, JASA 22, 1927).
 
-    Args:
-        share: of them.
-        n: how many there are; the effective number, if they are not independent.
-        z: the quantile; 1.96 for 95 %.
+    ``n`` is the effective number if they are not independent; the quantile ``z`` is 1.96 for 95 %.
     """
     scale = 1 + z * z / n
     middle = (share + z * z / (2 * n)) / scale

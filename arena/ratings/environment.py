@@ -12,12 +12,7 @@ import trueskill
 
 
 class Rating(NamedTuple):
-    """The belief about a bot's strength: a normal distribution.
-
-    Attributes:
-        mu: its mean.
-        sigma: its standard deviation.
-    """
+    """The belief about a bot's strength: a normal distribution with mean ``mu`` and standard deviation ``sigma``."""
 
     mu: float
     sigma: float
@@ -69,10 +64,7 @@ def ppf(p: float, mu: float = 0.0, sigma: float = 1.0) -> float:
 
 
 def hazard(x: float) -> float:
-    """Return pdf(x) / cdf(x).
-
-    In the lower tail by the continued fraction of Mills' ratio (Abramowitz and Stegun, 26.2.14).
-    """
+    """Return pdf(x) / cdf(x), in the lower tail by a continued fraction (Abramowitz and Stegun, 26.2.14)."""
     if x > TAIL:
         return pdf(x) / cdf(x)
     fraction = -x
@@ -130,5 +122,4 @@ def _between(diff: float, draw_margin: float) -> tuple[float, float]:
 
 
 def _inside(w: float) -> float:
-    """Keep w strictly between 0 and 1, where it lies mathematically."""
     return min(max(w, 1e-12), 1.0 - 1e-12)

@@ -24,10 +24,8 @@ class PairwiseMessages:
     """The messages of matches of two bots, the winner first.
 
     Attributes:
-        first: the number of the first bot, shape (results,).
-        second: the number of the second bot, shape (results,).
-        is_draw: shape (results,).
-        count: how often each result occurred, shape (results,).
+        first: the number of the first bot, shape (results,), as all but the messages.
+        count: how often each result occurred.
         pi: precisions of the messages, shape (2, results).
         tau: precisions times means, shape (2, results).
     """
@@ -46,12 +44,11 @@ class MultiwayMessages:
     """The messages of matches of three or more bots, all of the same number, the best rank first.
 
     Attributes:
-        members: the numbers of the bots, shape (results, players).
-        ranks: of the same, shape (results, players).
+        members: the numbers of the bots, shape (results, players), as ``ranks``, ``pi`` and ``tau``.
         is_draw: whether neighbours tie, shape (results, players - 1).
         count: how often each result occurred, shape (results,).
-        pi: precisions of the messages, shape (results, players).
-        tau: precisions times means, shape (results, players).
+        pi: precisions of the messages.
+        tau: precisions times means.
         truncations: messages of the truncations inside each result, as ``gaussian_terms`` returned them.
     """
 
@@ -73,13 +70,7 @@ class JointGaussian:
         self._shift = np.zeros(bots)
 
     def add_pairs(self, pairs: PairwiseMessages, precision: Floats, shift: Floats) -> None:
-        """Multiply by the terms of matches of two.
-
-        Args:
-            pairs: the results.
-            precision: of the difference of their strengths, shape (results,).
-            shift: of the same difference, shape (results,).
-        """
+        """Multiply by the terms of matches of two, each in the difference of their strengths, shape (results,)."""
         size, first, second = self._size, pairs.first, pairs.second
         precision, shift = precision * pairs.count, shift * pairs.count
         between = np.bincount(first * size + second, precision, size * size).reshape(size, size)
@@ -109,14 +100,6 @@ class SparseJoint:
     """The same of a large field, whose precision matrix is sparse."""
 
     def __init__(self, graph: PairGraph, rows: Rows, prior_pi: float, means: Floats) -> None:
-        """Begin with the prior.
-
-        Args:
-            graph: who has met whom.
-            rows: of the same.
-            prior_pi: the precision of the prior.
-            means: a guess.
-        """
         self._graph, self._rows, self._prior_pi, self._means = graph, rows, prior_pi, means
         self._weight = np.zeros(len(graph.first))
         self._shift = np.zeros(graph.bots)

@@ -78,8 +78,7 @@ class FittedEncounters(ComparedWithArrays):
     def los(self, bots: Sequence[int] | None = None) -> Floats:
         """Return the likelihood of superiority of the bot of the row over the bot of the column, shape (bots, bots).
 
-        Args:
-            bots: numbers in ``names``; by default all, which takes some gigabytes in a field of 10,000.
+        ``bots`` are numbers in ``names``; by default all, which takes gigabytes in a field of 10,000.
         """
         chosen = range(len(self.names)) if bots is None else bots
         means = np.array([self.ratings[bot].mu for bot in chosen])
@@ -159,7 +158,6 @@ class _Posterior:
         self.mean = joint.mean()
 
     def trace(self) -> float:
-        """Return the sum of the variances."""
         return float(np.trace(self.covariance))
 
 
@@ -192,7 +190,6 @@ def _estimated_width(ratings: dict[str, Rating], posterior: _Posterior | SparseP
 
 
 def _draws(encounters: EncounterArrays, posterior: _Posterior, width: float) -> Floats:
-    """Return draws of the deviations of all means from the fit, relative to the field."""
     generator = np.random.default_rng(0)
     few = len(encounters.occurrences) <= MAX_RESAMPLED
     draws = (_bootstrap if few else _limit_of_bootstrap)(encounters, posterior, width, generator)
@@ -247,13 +244,7 @@ def _weight_of_encounters(encounters: float) -> float:
 
 
 class _Pulls(NamedTuple):
-    """How each kind of encounter pulls at the strengths of its bots, at the fit: an entry for each of these.
-
-    Attributes:
-        kind: in ascending order.
-        bot: of the same kind in ascending order.
-        value: the pull.
-    """
+    """How each kind of encounter pulls at the strength of each of its bots, at the fit; kinds and bots ascend."""
 
     kind: Integers
     bot: Integers
@@ -324,12 +315,7 @@ def _terms(posterior: _Posterior, leaves_out: bool) -> list[_Term]:
 
 
 class _Part(NamedTuple):
-    """The results of encounters that have the same number of players.
-
-    Attributes:
-        kind: the kind of encounter of each, shape (results,).
-        members: see ``_Term`` for this and the others.
-    """
+    """The results of encounters that have the same number of players, with the kind of encounter of each."""
 
     kind: Integers
     members: NDArray[np.integer]
@@ -350,11 +336,7 @@ def _parts(kind: Integers, result: Integers, terms: Sequence[_Term]) -> Iterator
 def _without_themselves(pulls: _Pulls, parts: Sequence[_Part], entry: Integers, covariance: Floats) -> Floats:
     """Return the pulls at the fits without each kind of encounter.
 
-    Args:
-        pulls: at the fit of all.
-        parts: the results of the encounters.
-        entry: where each member of each result is in ``pulls``.
-        covariance: of all strengths.
+    ``entry`` is where each member of each result is in ``pulls``, which are at the fit of all.
     """
     value = np.empty_like(pulls.value)
     row_of = np.full(int(pulls.kind.max(initial=0)) + 1, -1)

@@ -1,9 +1,9 @@
 """The errors of ratings in large fields, where no matrix of all bots fits into memory.
 
 They are those of ``field_fit.py``, from fewer draws, each of which takes a solution of the sparse system. The variance
-of the part of a draw that comes from a bot's own results is known exactly; with that the variances are corrected (a
-control variate). Their standard error is sqrt(2 / draws) = 12.5 % at most, so that 19 in 20 margins are within 13 % of
-the exact ones, and within 3 % where bots have met hundreds of rivals.
+of the part of a draw that comes from a bot's own results is known exactly, and corrects the variances (a control
+variate). Their standard error is sqrt(2 / draws) = 12.5 % at most: 19 in 20 margins are within 13 % of the exact ones,
+and within 3 % where bots have met hundreds of rivals.
 """
 
 from __future__ import annotations
@@ -45,10 +45,7 @@ class SparsePosterior:
     def draws(self, encounters: EncounterArrays, model_encounters: float, prior_pi: float) -> Floats:
         """Return draws of the deviations of all means from the fit, relative to the field.
 
-        Args:
-            encounters: that were fitted.
-            model_encounters: how many encounters of each bot the model's own variance counts for.
-            prior_pi: the precision of the prior.
+        ``model_encounters``: for how many encounters of each bot the model's own variance counts.
         """
         generator = np.random.default_rng(0)
         gaussian, size = self._gaussian, len(self.mean)
@@ -68,13 +65,7 @@ class SparsePosterior:
 
 
 def _correction(draws: Floats, alone: Floats, alone_variance: Floats) -> Floats:
-    """Return by which factor the draws of each bot are too narrow, judged by the part whose variance is known.
-
-    Args:
-        draws: shape (bots, draws).
-        alone: the known part of each.
-        alone_variance: its variance, shape (bots,).
-    """
+    """Return by which factor the draws, shape (bots, draws), are too narrow, by their known part ``alone``."""
     variance = (draws * draws).mean(axis=1)
     sampled = (alone * alone).mean(axis=1)
     slope = ((draws * alone).mean(axis=1) / sampled) ** 2

@@ -34,12 +34,7 @@ Point = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What an encounter has shown.
-
-    Attributes:
-        point: where.
-        score: the share of the points of the encounter, from 0 to 1.
-    """
+    """The score of an encounter at a point: its share of the points, from 0 to 1."""
 
     point: Point
     score: float
@@ -59,7 +54,7 @@ class _Cut:
 
 
 class LocalOptimum:
-    """A model of some samples around the best points.
+    """A model of one or more samples around the best points.
 
     Attributes:
         centre: the weighted mean of the samples, which estimates the optimum.
@@ -67,11 +62,6 @@ class LocalOptimum:
     """
 
     def __init__(self, samples: Sequence[Sample]) -> None:
-        """Fit the model.
-
-        Args:
-            samples: at least one.
-        """
         points = np.array([sample.point for sample in samples])
         scores = np.array([sample.score for sample in samples])
         terms, weights = _terms(points), np.ones(len(samples))
@@ -94,12 +84,7 @@ class LocalOptimum:
         return min(1.0, *(float(cut.weight(terms)[0]) for cut in self._cuts))
 
     def draw(self, count: int, uniform: Callable[[], float]) -> list[Point]:
-        """Return points, each drawn with a probability in proportion to its weight.
-
-        Args:
-            count: how many.
-            uniform: returns a random number from 0 to 1.
-        """
+        """Return points, each drawn in proportion to its weight; ``uniform`` returns random numbers from 0 to 1."""
         drawn: list[Point] = []
         for _ in range(MAX_TRIES):
             point = tuple(uniform() for _ in self.centre)

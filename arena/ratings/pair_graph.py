@@ -35,12 +35,6 @@ class PairGraph:
     """
 
     def __init__(self, results: Sequence[DistinctResults], bots: int) -> None:
-        """Collect the pairs.
-
-        Args:
-            results: distinct results, for each number of players.
-            bots: how many there are.
-        """
         keys = [np.zeros(0, dtype=np.int64)]
         for own in results:
             for a, b in combinations(range(own.players), 2):
@@ -69,7 +63,6 @@ class Rows(NamedTuple):
     Attributes:
         starts: where the entries of each row begin, and where those of the last end.
         other: the column of each entry.
-        pair: its pair.
         is_first: whether the row is the first bot of the pair.
     """
 
@@ -92,15 +85,7 @@ class SparseGaussian:
     """
 
     def __init__(self, graph: PairGraph, rows: Rows, prior_pi: float, weight: Floats, means: Floats) -> None:
-        """Prepare.
-
-        Args:
-            graph: the pairs.
-            rows: of the same.
-            prior_pi: the precision of the prior of each bot.
-            weight: the precision of the difference of each pair.
-            means: roughly, by which bots are grouped.
-        """
+        """Prepare with the precisions of each bot's prior and of each pair's difference, and rough means."""
         self._graph, self._rows, self._prior_pi = graph, rows, prior_pi
         self.weight = weight
         size = graph.bots
@@ -117,12 +102,9 @@ class SparseGaussian:
         self._group_starts = np.searchsorted(self._group[self._by_group], np.arange(groups))
 
     def solve(self, right: Floats, tolerance: float, start: Floats | None = None) -> Floats:
-        """Return the solution of precision @ x = right, shape (bots, columns).
+        """Return the solution of precision @ x = right, shape (bots, columns), from a guess.
 
-        Args:
-            right: shape (bots, columns).
-            tolerance: of the preconditioned residual, relative to that of ``right``.
-            start: a guess.
+        The tolerance is of the preconditioned residual, relative to that of ``right``.
         """
         x = np.zeros_like(right) if start is None else start.copy()
         residual = right - self._times(x) if start is not None else right.copy()
@@ -174,15 +156,8 @@ def signed_sums(
     """Return for each row the sum of its values, each with the random sign of its source, shape (rows, draws).
 
     Random signs, in place of normal variables, have the same covariance, and a bit each (the wild bootstrap; Liu,
-    "Bootstrap procedures under some non-i.i.d. models", 1988).
-
-    Args:
-        starts: where the entries of each row begin, and where those of the last end.
-        source: of each entry.
-        value: of each entry.
-        sources: their number.
-        draws: a multiple of 8.
-        generator: of random numbers.
+    "Bootstrap procedures under some non-i.i.d. models", 1988). ``draws`` is a multiple of 8; ``starts`` are as in
+    ``Rows``.
     """
     signs = generator.integers(0, 256, size=(sources, draws // 8), dtype=np.uint8)
     sums = np.empty((len(starts) - 1, draws))

@@ -15,12 +15,7 @@ MAX_DRAW_ROUNDS = 6
 
 
 class FittedField(NamedTuple):
-    """Ratings, and the draw probability under which they were fitted.
-
-    Attributes:
-        ratings: by name, in alphabetical order.
-        draw_probability: of two equal players, as used.
-    """
+    """Ratings by name, in alphabetical order, and the draw probability of two equal players as used."""
 
     ratings: dict[str, Rating]
     draw_probability: float

@@ -54,9 +54,7 @@ class ComparedWithArrays:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DistinctResults:
-    """The distinct results with the same number of players, in canonical order.
-
-    That is by rank and then by name, so that seats make no difference.
+    """The distinct results with the same number of players, by rank and then by name, so that seats make no difference.
 
     Attributes:
         members: the numbers of the bots, the best rank first, shape (results, players).
@@ -104,14 +102,7 @@ class EncounterArrays:
 
     @classmethod
     def of(cls, encounters: Iterable[tuple[Encounter, int]]) -> EncounterArrays:
-        """Return encounters as arrays.
-
-        Args:
-            encounters: the results of each encounter, with how often it occurred.
-
-        Raises:
-            UsageError: if a result is malformed.
-        """
+        """Return encounters, each with how often it occurred, as arrays; UsageError if a result is malformed."""
         listed = [(results, count) for results, count in encounters if results]
         flat = [result for results, _ in listed for result in results]
         for names, ranks in flat:
@@ -188,11 +179,7 @@ def padded(rows: Sequence[Sequence[int]], width: int, filling: int) -> Integers:
 
 
 def combined(columns: Sequence[NDArray[np.integer]]) -> Integers:
-    """Return a number for each row, so that numbers compare as rows do, column by column.
-
-    Args:
-        columns: of numbers from 0, each of shape (rows,).
-    """
+    """Return a number for each row of columns of numbers from 0; numbers compare as rows do, column by column."""
     key = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64)
     bound = 1
     for column in columns:
@@ -243,9 +230,7 @@ def _canonical(
 def counting(openings: Sequence[Hashable], actions: Sequence[Hashable]) -> list[bool]:
     """Return for each match whether it counts.
 
-    Args:
-        openings: the opening of each match, as a value that is equal for equal openings.
-        actions: all actions of each match, as a value that is equal for equal actions.
+    Values of openings and of all actions are equal for equal ones.
     """
     opening_numbers, action_numbers = _numbers(openings), _numbers(actions)
     return [bool(counts) for counts in counting_numbers(opening_numbers, action_numbers[:, None])]
@@ -254,9 +239,7 @@ def counting(openings: Sequence[Hashable], actions: Sequence[Hashable]) -> list[
 def counting_numbers(openings: Integers, actions: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Return for each match whether it counts.
 
-    Args:
-        openings: a number for the opening of each match, shape (matches,).
-        actions: numbers for all actions of each match, shape (matches, numbers).
+    There is a number for each opening, shape (matches,), and numbers for all actions, shape (matches, numbers).
     """
     first, opening = numbered(openings)
     varied = np.zeros(len(first), dtype=np.bool_)

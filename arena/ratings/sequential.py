@@ -56,8 +56,6 @@ class Hypotheses:
     """What is tested: H1 (at least ``elo1`` better) against H0 (at most ``elo0``).
 
     Attributes:
-        elo0: Elo under H0.
-        elo1: Elo under H1.
         alpha: the probability of accepting H1 although H0 is true.
         beta: the probability of accepting H0 although H1 is true.
     """
@@ -68,11 +66,6 @@ class Hypotheses:
     beta: float = 0.05
 
     def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            UsageError: naming the value and what is accepted.
-        """
         for name, value in (("elo0", self.elo0), ("elo1", self.elo1)):
             if not -MAX_ELO <= value <= MAX_ELO:
                 raise UsageError(f"{name} = {value:g}: expected a number from {-MAX_ELO:g} to {MAX_ELO:g}")
@@ -90,14 +83,7 @@ class Hypotheses:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The evidence of encounters.
-
-    Attributes:
-        encounters: their number.
-        score: the mean of their scores, from 0 to 1.
-        error: its standard error.
-        llr: the log-likelihood ratio.
-    """
+    """The evidence of encounters: the mean of their scores, from 0 to 1, its standard error, and the LLR."""
 
     encounters: int
     score: float
@@ -117,12 +103,7 @@ class Evidence:
 
 
 def evidence(scores: Mapping[float, int], hypotheses: Hypotheses) -> Evidence:
-    """Return the evidence of encounters.
-
-    Args:
-        scores: how many encounters had which score, from 0 to 1.
-        hypotheses: what is tested.
-    """
+    """Return the evidence of encounters, given how many had which score, from 0 to 1."""
     number = sum(scores.values())
     if not number:
         return Evidence(0, 0.5, 0.0, 0.0)
@@ -154,13 +135,7 @@ def _most_likely(points: Floats, share: Floats, mean: float) -> Floats:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The state of a test.
-
-    Attributes:
-        decision: what the evidence says.
-        evidence: at the decision, or of everything while it is open.
-        scores: how many encounters had which score, up to the decision.
-    """
+    """The state of a test: its evidence and scores at the decision, or of everything while it is open."""
 
     decision: Decision
     evidence: Evidence
@@ -171,9 +146,6 @@ class SequentialTest:
     """A test in progress. Scores are to be added in the order of the schedule.
 
     Short matches finish early; counting results in the order of arrival would favour the results of short matches.
-
-    Attributes:
-        what the evidence says so far.
     """
 
     def __init__(self, hypotheses: Hypotheses) -> None:

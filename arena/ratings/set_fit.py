@@ -62,24 +62,14 @@ class LikelihoodTerms(NamedTuple):
 class SetFit:
     """The sweeps over a set of results.
 
-    Strengths are kept relative to the prior's mean, which the likelihood does not see. The messages are kept, so
-    that another run with a slightly different prior or draw probability takes a sweep or two.
-
-    Attributes:
-        names: everybody who occurs, in alphabetical order.
+    Strengths are kept relative to the prior's mean, which the likelihood does not see. The messages are kept, so that
+    another run with a slightly different prior or draw probability takes a sweep or two.
     """
 
     def __init__(
         self, names: Sequence[str], results: Sequence[DistinctResults], mu: float = MU, beta: float = BETA
     ) -> None:
-        """Prepare a fit.
-
-        Args:
-            names: everybody who occurs, in alphabetical order.
-            results: the distinct results, for each number of players.
-            mu: mean of the prior.
-            beta: standard deviation of a performance in one match.
-        """
+        """Prepare a fit of distinct results, for each number of players; the names are in alphabetical order."""
         self.names = names
         self._mu, self._beta = mu, beta
         self._pairwise = PairwiseMessages(results)
@@ -209,8 +199,9 @@ class SetFit:
     def polish(self) -> dict[str, Rating]:
         """Sweep once more through the results of three or more, each rated by the package, and return the ratings.
 
-        The arrays above follow the same equations, so this moves nothing by more than the tolerance of both. In fields
-        of very many distinct results it is left out.
+        The arrays above follow the same equations, so this moves nothing by more than the tolerance of both. Fields of
+        very
+        many distinct results do without it.
         """
         if sum(len(messages.count) for messages in self._multiway) <= MAX_POLISHED_RESULTS:
             for messages in self._multiway:
@@ -249,7 +240,6 @@ class SetFit:
         self._shift(np.where(weight > 1e-9, (means - self._tau / self._pi) / np.maximum(weight, 1e-9), 0.0))
 
     def _shift(self, shifts: Floats) -> None:
-        """Shift all messages by ``shifts``, shape (bots,)."""
         self._tau += (self._pi - self._prior_pi) * shifts
         pairs = self._pairwise
         for here in _blocks(len(pairs.count)):
@@ -259,11 +249,8 @@ class SetFit:
             messages.tau += messages.pi * shifts[messages.members]
 
     def pulls(self, mean: Floats, variance: Floats) -> Iterator[tuple[Numbers, Block, Floats]]:
-        """Yield for each number of players how the distinct results pull at the strengths.
-
-        Args:
-            mean: of the strengths, relative to the prior's.
-            variance: of the same.
+        """Yield for each number of players how the distinct results pull at the strengths, given their means and
+        variances.
 
         Yields:
             The numbers of the bots and the pull at each of them, shape (results, players), and the leverage of each
@@ -284,10 +271,7 @@ class SetFit:
             yield terms.members.astype(np.int32), pull.astype(np.float32), leverage / (players - 1)
 
     def likelihood_terms(self) -> list[LikelihoodTerms]:
-        """Return the terms of the distinct results, for each number of players; see ``truncation.py``.
-
-        Strengths are relative to the prior's mean.
-        """
+        """Return the terms of the distinct results, for each number of players, relative to the prior's mean."""
         pairs = [self._terms_of_pairs()] if len(self._pairwise.count) else []
         return [*pairs, *map(self._terms_of_more, self._multiway)]
 
@@ -322,12 +306,8 @@ class SetFit:
 def _pair_terms(mean: Floats, variance: Floats, v: Floats, w: Floats, c: Floats) -> tuple[Floats, Floats]:
     """Return precision and shift of the likelihood terms of results of two, in the difference of their strengths.
 
-    Args:
-        mean: of the strengths without the result, shape (2, results).
-        variance: of the same.
-        v: TrueSkill's shift of the mean, shape (results,).
-        w: TrueSkill's shrinking of the variance, shape (results,).
-        c: the standard deviation of the difference of the performances, shape (results,).
+    ``mean`` and ``variance`` are of the strengths without the result, shape (2, results); v, w and c are TrueSkill's
+    shift, shrinking, and standard deviation of the difference of the performances, shape (results,).
     """
     unseen = 1.0 - variance.sum(axis=0) * w / c**2
     precision = w / c**2 / unseen
@@ -335,5 +315,4 @@ def _pair_terms(mean: Floats, variance: Floats, v: Floats, w: Floats, c: Floats)
 
 
 def _blocks(size: int) -> Iterator[slice]:
-    """Yield the slices of an array that are worked through one after another."""
     return (slice(start, start + BLOCK) for start in range(0, size, BLOCK))

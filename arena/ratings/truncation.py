@@ -166,12 +166,6 @@ class Ties:
     """How often each two bots met, and how many of these meetings were ties."""
 
     def __init__(self, results: Sequence[DistinctResults], graph: PairGraph) -> None:
-        """Count meetings and ties.
-
-        Args:
-            results: distinct results, for each number of players.
-            graph: of the same.
-        """
         self._first, self._second = graph.first, graph.second
         self._counts = np.zeros(len(graph.first))
         self._tied = 0
@@ -190,10 +184,6 @@ class Ties:
         """Return the draw probability under which these means expect as many ties as there were.
 
         By the Illinois variant of the false position method: a third of the steps of a bisection.
-
-        Args:
-            means: of the strengths, shape (bots,).
-            beta: the standard deviation of a performance.
         """
         gaps, counts = (means[self._first] - means[self._second]) / (sqrt(2) * beta), self._counts
         if len(gaps) > MAX_EXACT_PAIRS:
@@ -218,6 +208,5 @@ class Ties:
         return (low + high) / 2
 
     def _excess(self, draw_probability: float, gaps: Floats, counts: Floats) -> float:
-        """Return how many more ties are expected than there were."""
         margin = ppf((draw_probability + 1) / 2)
         return float(counts @ (normal_cdf(margin - gaps) - normal_cdf(-margin - gaps))) - self._tied

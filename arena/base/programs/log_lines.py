@@ -1,7 +1,6 @@
-"""Lines of a log that a program writes for its operator: as text or as JSON, one line for each event.
+"""Lines of a log for a program's operator: text or JSON, one line for each event, with the request it belongs to.
 
-What is in a message may come from strangers: control characters are escaped, and everything is bounded. A message says
-which request it belongs to.
+A message may have text of strangers: control characters are escaped, and everything is bounded.
 """
 
 from __future__ import annotations
@@ -37,11 +36,7 @@ REQUEST: ContextVar[str] = ContextVar("request", default="")
 
 
 def set_up_logging(level: int, log_format: str | None = None) -> None:
-    """Send warnings of the arena to stderr, in lines.
-
-    Args:
-        level: of the messages that are shown.
-        log_format: "text" or "json"; None for what the environment says.
+    """Send warnings of the arena to stderr, in lines of "text" or "json"; None for what the environment says.
 
     Raises:
         UsageError: if the environment names another format.

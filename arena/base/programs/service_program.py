@@ -36,13 +36,7 @@ MAX_NOTES = 50
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something that is wrong with a part.
-
-    Attributes:
-        part: its name.
-        sentence: what is wrong, and with what, for operators: it may name paths, hosts and users of databases.
-        public: what everybody may know of it; "" for nothing.
-    """
+    """A problem of a service; ``sentence``, for operators, may name paths and hosts, ``public`` is for everybody."""
 
     part: str
     sentence: str
@@ -53,13 +47,7 @@ class TroubleNote:
     """The note about one thing that a part does."""
 
     def __init__(self, directory: str | os.PathLike[str], part: str, of: str = "") -> None:
-        """Prepare.
-
-        Args:
-            directory: the home.
-            part: the name of the part, in lower-case letters.
-            of: which of the things that it does; "" if it does one.
-        """
+        """Prepare the note of a service of a home; ``of`` is which of its jobs, "" if it has one."""
         name = f"{part}-{as_file_name(of)}" if of else part
         self._path = Path(directory, DIRECTORY, f"{name}{SUFFIX}")
         self._said: str | None = None
@@ -114,11 +102,7 @@ class Idleness:
         self._now, self._since = now, now()
 
     def is_over(self, is_busy: bool) -> bool:
-        """Return whether the program may end.
-
-        Args:
-            is_busy: whether there is something to do, or to wait for, now.
-        """
+        """Return whether the program may end; it is busy if it has something to do, or to wait for."""
         if is_busy:
             self._since = self._now()
         return self._now() - self._since >= IDLE_SECONDS
@@ -129,17 +113,12 @@ class TerminatedError(KeyboardInterrupt):
 
 
 class _Termination:
-    """What SIGTERM does: it interrupts the work, unless that is over.
-
-    Attributes:
-        is_over: whether the work is.
-    """
+    """What SIGTERM does: it interrupts the work, unless that is over."""
 
     def __init__(self) -> None:
         self.is_over = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """Handle the signal."""
         if not self.is_over:
             raise TerminatedError
 
@@ -147,15 +126,11 @@ class _Termination:
 def run_service(parent: int, niceness: int, work: Callable[[], None]) -> int:
     """Prepare this process for its work, do it, and end it quietly on SIGTERM, whenever that comes.
 
-    Ctrl-C is left to the process that started this one. Warnings of the arena go to stderr.
-
-    This is no context manager, for a signal that came between its code and the block would end the program as Ctrl-C
-    does. Here the signal is caught from its handler's first moment to its last.
-
-    Args:
-        parent: the process that started this one; if it has ended already, this one ends.
-        niceness: how far this process stands back behind others.
-        work: what it does.
+    Ctrl-C is left to the process that started this one; if that (``parent``) has ended already, this one ends. Warnings
+    of
+    the arena go to stderr. This is no context manager, for a signal that came between its code and the block would end
+    the
+    program as Ctrl-C does. Here the signal is caught from its handler's first moment to its last.
 
     Returns:
         The exit code: 0 after SIGTERM, ``NOTHING_TO_DO`` if the work has come to an end.
@@ -181,11 +156,10 @@ def run_service(parent: int, niceness: int, work: Callable[[], None]) -> int:
 def starting_process() -> Iterator[None]:
     """Let Ctrl-C and SIGTERM wait while ``multiprocessing`` starts a process, which is born with Ctrl-C blocked.
 
-    A process learns what it is to do from a pipe, after it has been started: if its parent were interrupted before it
-    has written that, the process would end with a traceback. So it would at Ctrl-C, which the terminal sends to both,
-    before it could say what that means for it; ``ignore_ctrl_c`` says it.
-
-    In the block the process is started, and noted as one that is to be ended. The signals come behind it.
+    A process reads its task from a pipe after its start: if its parent were interrupted before it has written that, the
+    process would end with a traceback. So it would at Ctrl-C, which the terminal sends to both, before
+    ``ignore_ctrl_c``.
+    In the block the process is started, and noted as one that is to be ended. The signals come after it.
     """
     came: list[int] = []
     is_main = threading.current_thread() is threading.main_thread()  # no other thread is interrupted
@@ -221,17 +195,15 @@ def keep_trying(
     sleep: Callable[[float], None] = time.sleep,
     now: Callable[[], float] = lambda: time.monotonic(),
 ) -> None:
-    """Do the work of a program, and begin again a little later whenever it can't be done; each reason is logged once.
-
-    The work clears the note when it continues.
+    """Do the work of a program, and begin again a little later whenever it fails; each reason is logged once.
 
     Args:
-        work: continues until it can't, or returns when there is nothing to do.
-        log: says why it can't.
+        work: continues until it fails, or returns when there is nothing to do. It clears the note when it continues.
+        log: gets the reason, after ``complaint``.
         complaint: the beginning of that sentence.
-        note: has that sentence, too, as long as it is so, and that of the defect by which the program ends.
+        note: keeps that sentence until the work continues, and that of the defect by which the program ends.
         is_over: whether the program is to end.
-        sleep: waits for some seconds.
+        sleep: waits for a number of seconds.
         now: the clock.
     """
     said = ""
@@ -268,10 +240,7 @@ def _come_again(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def end_now(code: int) -> NoReturn:
-    """End this process as ``sys.exit`` does, but without taking its modules apart, which takes longer than all else.
-
-    Whoever has asked it to end waits for it: the site, or systemd.
-    """
+    """End this process, for which the site or systemd waits, without taking its modules apart, which takes long."""
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # closed, or nobody reads it

@@ -18,7 +18,7 @@ MAX_CREDENTIAL_BYTES = 4096
 def take_inherited_socket() -> socket.socket | None:
     """Return the socket that the service manager listens on for this process; None if it was started otherwise.
 
-    What says so is taken out of the environment, for it does not concern the processes that this one starts.
+    The variables that say so leave the environment, for they do not concern the processes that this one starts.
 
     Raises:
         UsageError: if it is not one TCP socket.
@@ -43,7 +43,7 @@ def take_inherited_socket() -> socket.socket | None:
 
 
 def credential(name: str) -> str:
-    """Return a credential in one line that the service manager gives to this service; "" if it gives none.
+    """Return a credential in one line that the service manager gives to this service; "" without one.
 
     Raises:
         UsageError: if it can't be read, or is no text in one line. The sentence has nothing of it.

@@ -247,7 +247,7 @@ class Submissions(BotNames):
         return int(self._database.read(lambda connection: connection.execute(query).scalar_one()))
 
     def withdraw(self, person: Person, number: int) -> Submission:
-        """Withdraw a person's submission; UsageError if there is none of this number, or it is decided."""
+        """Withdraw a person's submission; UsageError if it is not theirs, or decided."""
         mine = (submissions.c.id == number) & (submissions.c.person_id == person.number)
 
         def withdraw(connection: Connection) -> Submission:

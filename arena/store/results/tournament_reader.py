@@ -221,7 +221,7 @@ class TournamentReader:
         ]
 
     def latest_tournament(self) -> StoredTournament:
-        """Return the tournament that was begun last, comparisons apart; StoreError if there is none."""
+        """Return the tournament that was begun last, comparisons apart; StoreError without one."""
         live = select(tournaments.c.name).where(tournaments.c.deleted_at.is_(None))
         latest_first = live.order_by(tournaments.c.created_at.desc(), tournaments.c.id.desc()).limit(1)
         for (name,) in self._rows(latest_first.where(tournaments.c.format.not_in(EXPERIMENTS))):
