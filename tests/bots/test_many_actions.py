@@ -15,8 +15,6 @@ SECONDS = 1.0
 
 
 class FakeTime:
-    """A clock that stands still unless it is moved on."""
-
     def __init__(self, monkeypatch) -> None:
         self.now = 1000.0
         monkeypatch.setattr("time.monotonic", lambda: self.now)
@@ -55,7 +53,6 @@ def game(fake_time):
 
 
 def chooser(name, monkeypatch, *args):
-    """Return a shipped bot's function (game, state, clock) -> action, and what it does when a match begins."""
     taken = {}
     monkeypatch.setattr("arena.botkit.run", lambda choose, **settings: taken.update(settings, choose=choose))
     monkeypatch.setattr("sys.argv", ["bot.py", *args])

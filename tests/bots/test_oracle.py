@@ -172,7 +172,6 @@ def test_in_500_matches_of_the_suggested_size_it_never_gives_away_an_outcome(nam
 
 
 def given_away(name, matches, monkeypatch):
-    """Play from random openings against the ladder; return how often the outcome is worse than the opening's."""
     game, worse, draw = make_game(name), 0, random.Random(2)
     truth = Oracle(game, name)
     truth.actions(game.initial_state())  # the kernel is built

@@ -96,7 +96,6 @@ def test_on_the_cpu_clock_a_bot_that_does_nothing_is_ended_all_the_same():
 
 
 def off_turn_share(rule):
-    """Return what a bot used off turn of the time in which its opponent thought, 0.2 s a turn."""
     time_control = TimeControl(per_action_seconds=20.0, off_turn=rule)
     opponent = load_bot(zoo.bad_bot("slow_but_good"))
     record = play(load_bot(zoo.bad_bot("thinks_off_turn")), time_control, matches=2, opponent=opponent)
@@ -115,8 +114,6 @@ def test_off_turn_work_is_measured_and_stopped_as_the_director_says():
 
 
 class Scheduler:
-    """Stands in for the kernel's account of how long this process had to wait for the processor."""
-
     def __init__(self, monkeypatch):
         self.waited = 0.0
         monkeypatch.setattr(StallDetector, "_waited_seconds", lambda _: self.waited)

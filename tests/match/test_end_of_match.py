@@ -58,7 +58,6 @@ def bot(directory, at_end, before=""):
 
 
 def play(pool, one, matches=3, time_control=PATIENT):
-    """Play a bot against itself, so that both seats are tried."""
     specs = [small_match(one, one, match=number, time_control=time_control) for number in range(1, matches + 1)]
     return [pool.play(spec) for spec in specs]
 

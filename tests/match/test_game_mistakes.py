@@ -1,5 +1,3 @@
-"""A game's mistake in a match is named as the game's: never a bot's forfeit, never a defect of the arena."""
-
 from __future__ import annotations
 
 from dataclasses import replace

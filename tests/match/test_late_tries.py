@@ -1,5 +1,3 @@
-"""A match that nobody can judge is played again."""
-
 import pytest
 
 from arena.base.errors import LateError, VoidMatchError
@@ -15,7 +13,6 @@ def spec():
 
 
 def late_times(times, seat):
-    """Return what plays a match: it is late so many times while the seat is to act; and the tries that it has seen."""
     seen = []
 
     def play(spec):

@@ -1,5 +1,3 @@
-"""A match as it stands while it is played, with scripted players."""
-
 import json
 import sys
 from datetime import UTC, datetime

@@ -1,5 +1,3 @@
-"""The limit of plies: a match ends there, ranked by the scores as they stand, and nobody is at fault."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""A record keeps less of what a bot wrote where nothing went wrong, and no path of this machine."""
-
 import sys
 from pathlib import Path
 
@@ -41,8 +39,6 @@ def test_paths_of_this_machine_leave_a_text(said, kept):
 
 
 class Shouting(ScriptedPlayer):
-    """Writes a lot to stderr."""
-
     text = ""
 
     def end(self, *_):

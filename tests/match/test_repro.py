@@ -58,7 +58,6 @@ def recorder(directory, wants, at_act="send(answer(message))"):
 
 
 def play(bots, clock=ClockKind.WALL, **changes):
-    """Play a match and return its record as the store gives it back."""
     time_control = TimeControl(per_action_seconds=20.0, bank_seconds=60.0, increment_seconds=0.25, clock=clock)
     spec = small_match(*bots, match=7, time_control=time_control, **changes)
     with BotPool(choose_isolation("limits"), LIMITS) as pool:

@@ -1,5 +1,3 @@
-"""Openings that are not drawn at random: books, and those that tell most about the bots."""
-
 import json
 from dataclasses import replace
 from itertools import islice, permutations

@@ -18,8 +18,6 @@ from benchmarks.zoo_bots import bad_bot
 
 
 class Scripted(Executor):
-    """An executor without processes, which counts what it has played."""
-
     played = 0
 
     def __exit__(self, *_):
@@ -34,8 +32,6 @@ class Scripted(Executor):
 
 
 class After(RunControl):
-    """Gives an order when some matches have been played."""
-
     def __init__(self, matches, order, executor):
         self.matches, self.executor, self.then = matches, executor, order
 
@@ -44,7 +40,6 @@ class After(RunControl):
 
 
 def run(definition, home, matches, order):
-    """Run a tournament that has its order after some matches."""
     executor = Scripted()
     return run_tournament(definition, home.store, executor=executor, control=After(matches, order, executor))
 

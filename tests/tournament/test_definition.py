@@ -1,5 +1,3 @@
-"""Tournament files: what is read, and the sentence for everything that is wrong."""
-
 import re
 from dataclasses import replace
 
@@ -86,8 +84,6 @@ def test_all_faults_are_told_at_once(write_definition):
 
 @pytest.fixture
 def write_submissions(tmp_path):
-    """Return a function that writes a directory of submissions, and a tournament file that enters all of them."""
-
     def write(*names, text="", pattern="submissions/*"):
         directory = tmp_path / "submissions"
         for name in names:

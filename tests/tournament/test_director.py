@@ -42,7 +42,6 @@ def table(home, name="t"):
 
 
 def exported(home):
-    """Everything in the records that does not depend on clocks."""
     lines = [json.loads(line) for line in arena("export", "--home", home).stdout.splitlines()]
     for line in lines:
         for name in ("wall_seconds", "cpu_seconds", "seats", "started_at"):
@@ -111,7 +110,6 @@ def kill_while_it_starts(path, home, seconds):
 
 
 def wait_until_nothing_runs_in(directory):
-    """Wait for the workers and bots of killed directors to be gone; fail if they stay."""
     deadline = time.monotonic() + 60
     while leftovers := processes_mentioning(str(directory)):
         assert time.monotonic() < deadline, leftovers
@@ -235,8 +233,6 @@ def test_the_last_match_is_played_again_when_its_worker_is_killed(write_definiti
 
 
 class Unlucky(Executor):
-    """An executor that plays every match in this process, but for match 2, which never has a result."""
-
     def __exit__(self, *_):
         pass
 

@@ -28,7 +28,6 @@ def home(request, tmp_path):
 
 
 def definition_of(home, name, **changes):
-    """Return a definition from its file, with pieces of text replaced."""
     text = (STORED / f"{name.replace(' ', '_')}.toml").read_text()
     for old, new in changes.items():
         text = text.replace(old, new)

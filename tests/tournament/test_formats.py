@@ -1,5 +1,3 @@
-"""Formats: one suite over the whole table, and for each what it promises."""
-
 import random
 import re
 from collections import Counter
@@ -25,7 +23,6 @@ DATA = Path(__file__).parents[1] / "data"
 
 
 def made(name, entrants, players=2, encounters=1, rng_seed=1, active=None, **settings_):
-    """A format for entrants e0, e1, …."""
     kind = FORMATS[name]
     names = tuple(f"e{k}" for k in range(entrants))
     numbers = {"players": players, "encounters": encounters, "rng_seed": rng_seed}
@@ -46,7 +43,6 @@ def settings_for(name, entrants):
 
 
 def played(pairing, rng, draws=0.3):
-    """A meeting with random results."""
     results = []
     for seats in rotations(pairing):
         order = rng.sample(range(1, len(seats) + 1), len(seats))
@@ -59,7 +55,6 @@ def first_wins(pairing):
 
 
 def rounds_of(format_, rng, draws=0.3):
-    """Play a format with random results, or without any where it needs none; return its rounds."""
     rounds = []
     while (upcoming := format_.next_round()) is not None:
         assert format_.next_round() == upcoming, "asking changes nothing"
@@ -81,7 +76,6 @@ def played_on(format_, meeting, rounds=None):
 
 
 def resumed(history, *arguments, **options):
-    """A format that has been told the meetings of earlier rounds."""
     format_ = made(*arguments, **options)
     for meetings in history:
         format_.add_results(meetings)
@@ -89,7 +83,6 @@ def resumed(history, *arguments, **options):
 
 
 def history_of(format_, rounds, rng):
-    """Play some rounds with random results; return their meetings."""
     history = []
     for _ in range(rounds):
         history.append([played(pairing, rng) for pairing in format_.next_round().pairings])
@@ -235,7 +228,6 @@ def test_entrants_with_equal_scores_meet():
 
 
 def perfect_matchings(members):
-    """Yield every way to pair all members."""
     if not members:
         yield []
     for k in range(1, len(members)):
@@ -303,7 +295,6 @@ def test_when_nobody_can_be_paired_any_more_a_sentence_says_how_many_rounds_ther
 
 
 def published(name):
-    """Return the published (rank, score, card) of each participant."""
     found = []
     for line in (DATA / name).read_text().splitlines():
         if line.startswith("#"):
@@ -351,7 +342,6 @@ def test_published_swisses_with_byes_are_ranked_alike(name):
 
 
 def scored(pairing, score):
-    """A meeting whose first entrant wins, draws or loses both matches."""
     ranks = {1.0: (1, 2), 0.5: (1, 1), 0.0: (2, 1)}[score]
     return Meeting(pairing, (result(pairing, ranks), result(pairing[::-1], ranks[::-1])))
 
@@ -498,7 +488,6 @@ def test_a_duel_says_what_decided_it():
 
 
 def strong_wins(pairing):
-    """The lower number is the stronger entrant."""
     ranks = tuple(1 + sorted(pairing).index(k) for k in pairing)
     return Meeting(pairing, tuple(result(pairing, ranks) for _ in pairing))
 

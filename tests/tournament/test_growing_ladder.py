@@ -25,7 +25,6 @@ SECONDS = {f"{name}@1": 1.0 for name in NAMES}
 
 @pytest.fixture
 def rows_read(monkeypatch):
-    """Counts the rows that are read of tournaments."""
     counted = [0]
     read = TournamentReader._rows
 
@@ -57,7 +56,6 @@ class Rounds(RunControl):
         return Order.PLAY if self.left else Order.DRAIN
 
     def play(self, store, entrants, rounds):
-        """Play rounds with so many entrants; return the rows that were read before each."""
         self.left, self.rows = rounds, []
 
         def refresh():
@@ -125,7 +123,6 @@ def test_a_ladder_that_has_grown_pairs_as_one_that_is_resumed():
 
 
 def made(name, entrants, absences, **settings_):
-    """A format for entrants e0, e1, …, with absences as (entrant, first round) or (entrant, first, last)."""
     kind = FORMATS[name]
     names = tuple(f"e{k}" for k in range(entrants))
     found = tuple(

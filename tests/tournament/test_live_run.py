@@ -1,5 +1,3 @@
-"""A tournament that is watched while it is played, from the bots to the store."""
-
 import json
 import subprocess
 import sys

@@ -41,8 +41,6 @@ def tournament(store):
 
 
 class Scripted(Executor):
-    """Says what a test wants it to say."""
-
     def __init__(self):
         self.watched, self.states, self.now_playing = [], [], []
 
@@ -283,8 +281,6 @@ def test_no_failure_here_costs_a_match(store, executor, monkeypatch, kind, metho
 
 
 class Plain(Executor):
-    """Knows nothing of watching, and looks at the store while it plays."""
-
     def __init__(self, store):
         self.store, self.seen = store, []
 

@@ -1,5 +1,3 @@
-"""Schedules and openings: who meets whom, from where, in which seats."""
-
 from collections import Counter
 from itertools import islice
 from math import comb

@@ -71,7 +71,6 @@ def test_two_parameters_are_tuned_together():
 
 
 def rounds_asked_for(*params, score=lambda _: 0.5, **plan):
-    """Tune with variants of a given score; return the result, and number, variants and encounters of each round."""
     asked = []
 
     def play(upcoming):
@@ -273,7 +272,6 @@ def test_a_round_is_a_tournament_of_each_variant_against_the_start(tmp_path):
 
 
 def faulty(match, *seats):
-    """Return a record whose bots in these seats had a fault."""
     faults = tuple(Fault(seat=seat, kind=FaultKind.START, ply=0, detail="it ended") for seat in seats)
     return SimpleNamespace(match=match, bots=("x start@1", "x 5@1"), faults=faults)
 

@@ -161,8 +161,6 @@ def test_many_void_matches_in_a_row_are_a_storm_and_one_record_ends_it():
 
 
 class Broken(SimulatedExecutor):
-    """Matches of some bots are void, while it is broken."""
-
     broken = frozenset({"broken@1"})
 
     def _result(self, spec):
@@ -238,8 +236,6 @@ def test_without_a_control_a_ladder_is_played_as_before(tmp_path):
 
 
 class ComesLater(RunControl):
-    """Lets a run play some rounds."""
-
     def __init__(self, turns, orders):
         self.turns, self.orders = turns, orders
 

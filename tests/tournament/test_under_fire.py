@@ -39,7 +39,6 @@ def write_fiery_definition(tmp_path, encounters, size=6):
 
 
 def processes_below(pid):
-    """Return every process under ours by what it is: worker, launcher or bot."""
     found = {"worker": [], "launcher": [], "bot": []}
     for path in Path("/proc").glob("[0-9]*"):
         try:
@@ -98,7 +97,6 @@ def kill_for_a_while(tmp_path, path, kills, seed):
 
 
 def wait_for(kind, director):
-    """Return the processes of a kind as soon as there are any; none if the director ends first."""
     victims = []
     while not victims and director.poll() is None:
         victims = processes_below(director.pid)[kind]
@@ -112,7 +110,6 @@ def scheduled(home):
 
 
 def facts(home):
-    """Return what can't depend on when things happened."""
     keys = ("match", "bots", "rng_seed", "actions", "scores", "ranks", "termination")
     faults = [[(fault["seat"], fault["kind"], fault["ply"]) for fault in record["faults"]] for record in exported(home)]
     return [[record[key] for key in keys] for record in exported(home)], faults

@@ -1,5 +1,3 @@
-"""Lists of values in a bot's arguments, each value of which enters once."""
-
 import re
 
 import pytest
@@ -100,8 +98,6 @@ def table(args, bot="mcts", more=""):
 
 @pytest.fixture
 def labels(tmp_path):
-    """Return a function that returns the labels and last arguments of a tournament file's entrants."""
-
     def read(text):
         path = tmp_path / "t.toml"
         path.write_text(f'game = "differences"\n{text}')

@@ -1,5 +1,3 @@
-"""What ``arena check`` surrounds a bot with."""
-
 import time
 
 import pytest
@@ -69,7 +67,6 @@ def tried():
 
 
 def be_late(monkeypatch, method, times):
-    """Have a method of the player be late so many times, after which it does what it always did."""
     usual, calls = getattr(ProcessPlayer, method), []
 
     def late(player, *arguments):

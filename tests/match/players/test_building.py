@@ -1,5 +1,3 @@
-"""Builds: run when files have changed, confined, and told in a sentence when they fail."""
-
 import contextlib
 import json
 import os

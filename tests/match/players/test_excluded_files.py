@@ -1,5 +1,3 @@
-"""What ``arena submit`` says of the files that it doesn't take."""
-
 import hashlib
 import os
 import re

@@ -24,7 +24,6 @@ SOURCE = Path(mistaken_games.__file__).read_text(encoding="utf-8")
 
 @pytest.fixture
 def write(tmp_path, monkeypatch):
-    """Return a function that writes modules into a directory where Python looks; they are forgotten in the end."""
     monkeypatch.syspath_prepend(str(tmp_path))
     find_external_game.cache_clear()  # other tests have had files of the same names
     known = set(sys.modules)

@@ -1,5 +1,3 @@
-"""The bots that are not to act leave the processor to the one that is."""
-
 import contextlib
 import time
 
@@ -21,18 +19,11 @@ HELLO = encode_frame({"type": "hello"})
 
 
 class Launcher:
-    """Launches bots that run side by side, and ends them.
-
-    Attributes:
-        running: the bots.
-    """
-
     def __init__(self, stack):
         self.running = RunningBots()
         self._stack = stack
 
     def launch(self, name, isolation=None):
-        """Return a bot that has said it is ready and is off turn now."""
         isolation = isolation or choose_isolation("auto")
         connection = BotConnection(load_bot(zoo.bad_bot(name)), isolation, DEFAULT_LIMITS, self.running)
         bot = self._stack.enter_context(connection)

@@ -1,5 +1,3 @@
-"""Which programs a bot may start that somebody has submitted: none of the operator's, by whatever name or way."""
-
 import os
 import re
 import shutil

@@ -1,5 +1,3 @@
-"""What a transcript keeps of a conversation with messages of megabytes."""
-
 from arena.match.players.transcript import MAX_BYTES, Entry, Transcript
 
 QUESTION, LARGE = b"\0\0\0\1q", b"x" * MAX_BYTES

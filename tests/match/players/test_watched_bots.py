@@ -1,5 +1,3 @@
-"""While no bot is asked, because a person thinks or no match is played, all bots are watched."""
-
 import contextlib
 import os
 import time
@@ -55,7 +53,6 @@ def bytes_of_bots():
 
 
 def wait_until_all_is_still():
-    """Wait until nothing of bots runs; what runs after a minute runs for ever."""
     began = still_since = time.monotonic()
     while time.monotonic() - still_since < SURE_SECONDS:
         assert still_since - began < 60.0, [str(process) for process in bot_processes()]
@@ -67,8 +64,6 @@ def wait_until_all_is_still():
 
 
 def play_against_person(bot, isolation, **control):
-    """Return the faults of a match in which a person waits in each turn until all is still."""
-
     def act(seat, request):
         wait_until_all_is_still()
         assert bytes_of_bots() < LIMITS.memory_bytes
@@ -130,8 +125,6 @@ def test_a_bot_is_frozen_between_two_matches_whatever_it_may_do_in_them():
 
 
 class Watched:
-    """A bot that shows whether it is stopped, at one look after another."""
-
     def __init__(self, *looks):
         self._looks = iter(looks)
 

@@ -187,7 +187,6 @@ def clock_of(pid):
 
 
 def drop_from_memory(advise):
-    """Whether reading a file after an advice takes its disk."""
     with FOREIGN.open("rb") as file:
         file.read()
         memory = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)

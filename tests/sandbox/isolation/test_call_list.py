@@ -1,5 +1,3 @@
-"""Lists of system calls, in a new process, by machine code and by Python, and in this process."""
-
 import os
 import re
 import shutil
@@ -20,7 +18,6 @@ WRITE_ARGUMENTS = (sys.executable, "-I", "-S", "-c", "import os, sys; print(sys.
 
 @pytest.fixture(params=["machine code", "Python"])
 def maker(request, monkeypatch):
-    """What goes through the list in the new process."""
     if request.param == "Python":
         monkeypatch.setattr(call_list, "load_machine_code", lambda: None)
     elif call_list.load_machine_code() is None:
@@ -28,12 +25,10 @@ def maker(request, monkeypatch):
 
 
 def finish(calls):
-    """Start, and return the exit status."""
     return os.waitstatus_to_exitcode(os.waitpid(calls.start(), 0)[1])
 
 
 def failure(calls):
-    """Start what must fail, reap the process, and return what is reported."""
     with pytest.raises(StepError) as caught:
         calls.start()
     assert os.waitstatus_to_exitcode(os.waitpid(caught.value.pid, 0)[1]) == 127

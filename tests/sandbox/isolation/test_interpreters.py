@@ -37,7 +37,6 @@ def place(tmp_path):
 
 
 def opened(place, program, own=None):
-    """Return what of ``place`` a bot may read beside its own files."""
     own = own or (str(place / "bot"),)
     found = readable_paths((str(place / "bot" / program),), own, PATH)
     return {path.removeprefix(f"{place}/") for path in found if path.startswith(str(place)) and path not in own}

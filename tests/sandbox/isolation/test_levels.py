@@ -171,7 +171,6 @@ def test_root_that_can_not_mount_refuses_what_bots_could_not_reach(monkeypatch, 
 
 
 def answers(command, directory, level, own=()):
-    """Launch a program that answers anything with a frame, and ask it."""
     process = BotConnection(
         Bot(name="x", version="1", command=tuple(command), directory=str(directory), own_files=own),
         choose_isolation(level),

@@ -1,5 +1,3 @@
-"""What /proc says of processes that make it say much."""
-
 import os
 import subprocess
 import sys

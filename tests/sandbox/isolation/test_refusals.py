@@ -1,5 +1,3 @@
-"""What the system call filter refuses, tried by a program that is confined as a bot is."""
-
 import contextlib
 import json
 import os
@@ -32,8 +30,6 @@ WITHOUT_COUNTED_MEMORY = {
 
 
 class Tried(NamedTuple):
-    """What came of the deeds at a level."""
-
     isolation: Isolation
     said: dict[str, Any]
     file: Path

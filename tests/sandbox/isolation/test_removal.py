@@ -19,7 +19,6 @@ DEAD = "999999999.5"
 
 
 def nest(place, depth):
-    """Nest directories deeper than any path can tell."""
     here = os.open(place, os.O_RDONLY)
     for _ in range(depth):
         os.mkdir("d", dir_fd=here)

@@ -1,5 +1,3 @@
-"""A bot's directory that somebody has replaced by a link since it was looked at: what that leads to stays closed."""
-
 import os
 import sys
 from pathlib import Path
@@ -35,7 +33,6 @@ def run_bot(directory, file, isolation):
 
 @pytest.fixture
 def open_path(tmp_path):
-    """A directory that bots of another uid can get to."""
     open_to_everybody(tmp_path)
     return tmp_path
 

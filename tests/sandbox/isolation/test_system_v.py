@@ -1,5 +1,3 @@
-"""System V objects, which outlive the processes that made them, are removed with the bot that owns them."""
-
 import ctypes
 import os
 import subprocess
@@ -25,7 +23,6 @@ print(os.getpid(), *made)
 
 
 def make_all(uid):
-    """Have a process make one of each; return its number, for it is dead by then, and theirs."""
     done = subprocess.run([sys.executable, "-c", MAKE_ALL, str(uid)], capture_output=True, text=True, check=True)
     maker, *made = map(int, done.stdout.split())
     return maker, made
@@ -37,7 +34,6 @@ def kinds_of(uid):
 
 @pytest.fixture
 def bots_uid():
-    """A uid of bots that no bot on this machine has."""
     if os.geteuid() != 0:
         pytest.skip("needs root")
     lock = lock_uid(LAST_UID)

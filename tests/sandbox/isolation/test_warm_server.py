@@ -43,7 +43,6 @@ def isolation(request):
 
 @pytest.fixture
 def run(tmp_path):
-    """Runs the text of a program as a warm bot and returns the JSON that it prints."""
     open_to_everybody(tmp_path)
 
     def run_program(text, isolation, *arguments, name="bot.py"):

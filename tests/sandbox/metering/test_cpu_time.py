@@ -19,7 +19,6 @@ def stat(own=0.0, reaped=0.0, faults=10, reaped_faults=0, started=1):
 
 @pytest.fixture
 def seen(monkeypatch):
-    """Return a function that has looks taken, a tenth of a second apart, and returns what they came to."""
     now = [0.0]
     monkeypatch.setattr(cpu_time.time, "perf_counter", lambda: now[0])
 

@@ -50,7 +50,6 @@ def test_a_slow_count_is_repeated_after_ten_times_its_time_or_as_long_if_it_is_u
 
 
 def stopped(pids):
-    """Return whether all processes stop within a minute, which takes a moment."""
     deadline = time.monotonic() + 60.0
     while {Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in pids} != {"T"}:
         if time.monotonic() > deadline:

@@ -1,5 +1,3 @@
-"""Counting what a bot keeps: with a file system of its own and without, however it hides it."""
-
 import contextlib
 import ctypes
 import mmap
@@ -121,7 +119,6 @@ def test_removed_files_count_as_long_as_they_are_open(tmp_path):
 
 
 def deep_directory(place, depth):
-    """Make directories whose path is too long to be told at once; return the innermost, open."""
     here = os.open(place, os.O_RDONLY)
     for _ in range(depth):
         os.mkdir("d" * 250, dir_fd=here)

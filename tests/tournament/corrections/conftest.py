@@ -1,5 +1,3 @@
-"""A home, and bots that are scripts."""
-
 import pytest
 
 from arena.store.home import ArenaHome

@@ -16,7 +16,6 @@ from arena.tournament.executors.executor import Executor, Played
 
 
 def write_bots(directory, names, text="as handed in"):
-    """Write a file for each bot, and return the bots."""
     directory.mkdir(exist_ok=True)
     for name in names:
         (directory / f"{name}.py").write_text(f"# {name}, {text}\n")
@@ -24,7 +23,6 @@ def write_bots(directory, names, text="as handed in"):
 
 
 def contest(bots, name="t", players=2, **fields):
-    """Return a tournament on a small grid."""
     game = make_game("differences", size=4) if players == 2 else make_game("multiplication", size=10, players=players)
     fixed = {"games": (GameChoice(game=game.name, options=game.options, players=players),), "opening_plies": 1}
     return Definition(name=name, entrants=bots, **fixed | fields)
@@ -64,7 +62,6 @@ def player(bot):
 
 
 def play(home, definition, max_matches=None):
-    """Play a tournament to its end, or until it is interrupted."""
     try:
         return run_tournament(definition, home.store, executor=Scripts(max_matches))
     except KeyboardInterrupt:
@@ -87,11 +84,9 @@ def reckoned(texts):
 
 
 def tabled(home, name="t"):
-    """Return the same from the table."""
     lines = standings_of(home.store, name).lines
     return {line.label: (line.matches, line.wins, line.draws, line.points) for line in lines if line.matches}
 
 
 def records(home, name="t"):
-    """Return the records that count, by the number of the match."""
     return dict(home.store.record_texts(home.store.tournament(name)))

@@ -30,11 +30,6 @@ def with_bot(texts, name):
 
 
 def expected_pairs(before_withdrawing):
-    """Return how many matches of each pair count at the end, by the story of the contest alone.
-
-    Args:
-        before_withdrawing: the records when student00 withdrew.
-    """
     playing = [f"{name}@1" for name in [*STUDENTS, "latecomer"] if name not in ("student00", "student07")]
     expected = Counter({frozenset(pair): 2 for pair in combinations(playing, 2)})
     for pair, count in pairs_of(with_bot(before_withdrawing, "student00").values()).items():
@@ -45,7 +40,6 @@ def expected_pairs(before_withdrawing):
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def anywhere(request, tmp_path):
-    """A home whose database is a file, or on a server."""
     url = None if request.param == "sqlite" else request.getfixturevalue("postgres_url")
     with ArenaHome(tmp_path / "home", store=url) as home:
         yield home

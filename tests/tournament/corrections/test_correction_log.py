@@ -19,7 +19,6 @@ TABLES = ("records", "faults", "matches", "skipped", "set_aside", "corrections")
 
 @pytest.fixture
 def bots(tmp_path):
-    """The third one loses by illegal actions."""
     return write_bots(tmp_path / "bots", BOTS)
 
 
@@ -103,7 +102,6 @@ def test_a_finished_tournament_that_stays_finished_keeps_its_end(home, bots, mon
 
 @pytest.fixture
 def void(home, tmp_path, no_check):
-    """A finished round robin of three, of which matches 1 and 2 are void."""
     play(home, contest(write_bots(tmp_path / "bots", ["ann", "bob", "cid"])))
     void_matches(home.store, "t", [1, 2], reason="the power failed")
     return home
@@ -114,7 +112,6 @@ def edit(home, statement, *values):
 
 
 def arena(home, capsys, *arguments):
-    """Return the exit code and what is printed on stderr."""
     capsys.readouterr()
     code = run(["--home", str(home.directory), *arguments])
     return code, capsys.readouterr().err

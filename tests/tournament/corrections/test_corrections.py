@@ -1,5 +1,3 @@
-"""Each kind of correction, its undoing, and what is refused."""
-
 import json
 import re
 import shutil
@@ -41,7 +39,6 @@ def bots(tmp_path, no_check):
 
 @pytest.fixture
 def played(home, bots):
-    """A finished round robin of four: 12 matches."""
     play(home, contest(bots))
     return home
 
@@ -58,7 +55,6 @@ def mended(tmp_path):
 
 
 def whole(home):
-    """Return every row that says what counts."""
     connection = sqlite3.connect(home.directory / "arena.sqlite3")
     tables = ("records", "faults", "matches", "skipped", "set_aside")
     rows = {table: connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3").fetchall() for table in tables}
@@ -357,7 +353,6 @@ def test_a_swiss_ends_when_nobody_is_left_to_meet(home, bots):
 
 
 def story(home, draw, bots, mended, newcomer):
-    """Correct a tournament at random, with runs in between; return the corrections that were made."""
     made = []
     for _ in range(draw(st.integers(1, 6))):
         which = draw(st.sampled_from(["withdraw", "annul", "keep", "replace", "void", "enter", "play"]))

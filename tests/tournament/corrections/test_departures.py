@@ -1,5 +1,3 @@
-"""Several entrants who leave, at the same time or one after another, and who come back."""
-
 import pytest
 
 from arena.analysis.measures.verification import verify
@@ -34,12 +32,10 @@ def scores(home):
 
 
 def cards(home):
-    """Return each entrant's card over the complete rounds."""
     return played_format(home.store, home.store.tournament("t")).cards()
 
 
 def play_round(home, definition, number):
-    """Play until the round after this one has been paired."""
     play(home, definition, max_matches=0)
     while home.store.last_round(home.store.tournament("t")) <= number:
         play(home, definition, max_matches=1)

@@ -1,5 +1,3 @@
-"""Late entrants who are taken out again, and enter again."""
-
 import shutil
 from dataclasses import replace
 

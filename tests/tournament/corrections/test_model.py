@@ -18,8 +18,6 @@ ABSENCES = ("withdraw", "annul", "keep")
 
 
 class Model:
-    """Which matches count, and which are still to be played."""
-
     def __init__(self, home, definition, late):
         self.home, self.definition, self.late = home, definition, late
         self.counting = {}  # the text of each record that counts

@@ -46,7 +46,6 @@ with ArenaHome(directory, store=url or None) as home:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request):
-    """Return the URL of an empty database; nothing for a file in the home."""
     return "" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
 
 

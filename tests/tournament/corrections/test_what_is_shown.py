@@ -27,7 +27,6 @@ def bots(tmp_path, no_check):
 
 @pytest.fixture
 def kept(home, bots):
-    """A round robin of four, two encounters each, in which bob is disqualified and its matches count."""
     play(home, contest(bots, encounters=2))
     disqualify(home.store, "t", "bob", reason="copied", matches=DisqualifiedMatches.KEEP)
     return home

@@ -19,7 +19,6 @@ from tests.tournament.test_control import Scripted
 
 @pytest.fixture
 def home(tmp_path, write_definition):
-    """A home with a tournament "t" of three bots that has been played."""
     with ArenaHome(tmp_path / "home") as opened:
         definition = load_definition(write_definition(bots=("minimal", "random_legal", "greedy")))
         run_tournament(definition, opened.store, executor=Scripted())

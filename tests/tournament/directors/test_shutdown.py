@@ -14,7 +14,6 @@ LONG_SECONDS = 1_000_000.0
 
 @pytest.fixture
 def shutdown():
-    """One that hears SIGTERM."""
     before = signal.getsignal(signal.SIGTERM)
     shutdown = Shutdown()
     shutdown.on_sigterm(LONG_SECONDS)
@@ -25,12 +24,6 @@ def shutdown():
 
 
 class Polls:
-    """In place of ``select.poll``: the signal comes while it waits.
-
-    Attributes:
-        milliseconds: for how long it was to wait, each time.
-    """
-
     def __init__(self, real, monkeypatch):
         self.real, self.milliseconds = real, []
         monkeypatch.setattr(module.select, "poll", self)

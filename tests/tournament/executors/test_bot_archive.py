@@ -1,5 +1,3 @@
-"""Bot archives: a bot is the same on another machine, and only its own files are sent there."""
-
 import subprocess
 import sys
 import time

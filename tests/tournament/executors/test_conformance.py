@@ -1,5 +1,3 @@
-"""What every executor of the table does, whatever it plays on."""
-
 import contextlib
 import json
 import os
@@ -89,7 +87,6 @@ def spec_of(bots, number, game="differences"):
 
 
 def played(executor, queue):
-    """Play a queue to its end; return the records by match, each of which comes back once."""
     records = {}
     for results in executor.run(queue):
         for result in results:

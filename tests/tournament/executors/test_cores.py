@@ -23,7 +23,6 @@ HERE = [901, 902]
 
 @pytest.fixture
 def arenas(monkeypatch):
-    """Take cores as another arena would; say which are pinned, and whether any are shared."""
     monkeypatch.setattr(cores, "available_cores", lambda: HERE)
     with contextlib.ExitStack() as stack:
 

@@ -81,7 +81,6 @@ def test_killed_and_frozen_workers_cost_no_match_and_change_nothing(write_defini
 
 @contextlib.contextmanager
 def cluster(port):
-    """A scheduler and a worker as their users start them; yields its address and the scheduler's process."""
     address = f"tcp://127.0.0.1:{port}"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     scheduler = subprocess.Popen(

@@ -28,7 +28,6 @@ def pool():
 
 @pytest.fixture
 def pipes(pool, monkeypatch):
-    """The director's ends: where it reads, and where it says what is watched."""
     monkeypatch.setattr(live_reports, "LIVE_SECONDS", 0.001)
     messages, worker = multiprocessing.Pipe()
     watched, watching = multiprocessing.Pipe(duplex=False)
@@ -39,8 +38,6 @@ def pipes(pool, monkeypatch):
 
 
 def play(pool, answer, match=1):
-    """Play a match in which ``answer`` is called with the ply before each action."""
-
     def choose(request):
         answer(request.ply)
         return request.legal[0]

@@ -1,5 +1,3 @@
-"""What the state of a watched match may weigh."""
-
 from dataclasses import replace
 
 from arena.tournament.executors import worker as live_weight

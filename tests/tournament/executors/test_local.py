@@ -30,7 +30,6 @@ def executor(monkeypatch):
 
 @pytest.fixture
 def watched():
-    """Both ends of the pipe that tells a worker which matches are watched."""
     theirs, ours = multiprocessing.Pipe(duplex=False)
     with ours, theirs:
         yield theirs, ours
@@ -51,7 +50,6 @@ def matches(count):
 
 
 def play(executor, queue, pipe, count):
-    """Let the worker answer, and return how many matches it had, and the numbers of those it is sent next."""
     executor._hand_out(queue)
     (worker,) = executor._workers
     had = len(worker.given)

@@ -1,5 +1,3 @@
-"""The one door to executors: which URLs are accepted, and what is refused in which words."""
-
 import subprocess
 import sys
 

@@ -1,5 +1,3 @@
-"""Workers that can't be started: a reason to stop, with one sentence."""
-
 import os
 import signal
 import subprocess

@@ -25,7 +25,6 @@ def definition_of(name="cup", entrants="abcd", **fields):
 
 
 def played(definition, line, by="here"):
-    """Return the record of a match; ``by`` says on which machine, and decides the actions."""
     spec = spec_of(line, definition)
     game = make_game(spec.game, **spec.options)
     state = game.initial_state()
@@ -50,7 +49,6 @@ def played(definition, line, by="here"):
 
 
 def forfeited(record, seat):
-    """Return the same match, which a seat forfeits at its end by a fault."""
     game = make_game(record.game, **record.options)
     fault = Fault(seat=seat, kind="exit", ply=len(record.actions), detail="it has exited")
     state = game.initial_state()
@@ -66,14 +64,12 @@ def begin(store, definition):
 
 
 def play(store, definition, chosen=lambda match: True, by="here"):
-    """Play the matches of the present schedule that are chosen and have no record."""
     tournament = begin(store, definition)
     lines = [line for line in store.unplayed(tournament) if chosen(line.match)]
     store.record(tournament, [row_of(played(definition, line, by)) for line in lines])
 
 
 def play_rounds(store, definition, rounds, by="here"):
-    """Play a tournament whose rounds depend on results, so many rounds."""
     play(store, definition, by=by)
     tournament = begin(store, definition)
     coming = TournamentRounds(definition, store, tournament)
@@ -86,5 +82,4 @@ def play_rounds(store, definition, rounds, by="here"):
 
 
 def exported(store, name):
-    """Return the records of a tournament, as ``arena export`` prints them."""
     return [text for _, text in store.record_texts(store.tournament(name))]

@@ -1,5 +1,3 @@
-"""Exports that are imported: whole, in parts, edited, cut off, and made to do harm."""
-
 import io
 import json
 import random
@@ -26,28 +24,23 @@ SWISS = definition_of("swiss", "abcd", format="swiss", settings={"rounds": 3})
 
 @pytest.fixture
 def unchecked_bots(monkeypatch):
-    """Let programs that don't exist take part."""
     monkeypatch.setattr(arena.tournament.corrections.entrants, "check_entrant", lambda bot, definition: None)
 
 
 def plain(home, name="cup"):
-    """Return what ``arena export NAME`` prints."""
     return [json.dumps(json.loads(text)) for text in exported(home.store, name)]
 
 
 def whole(home, name="cup"):
-    """Return what ``arena export --whole NAME`` prints."""
     return list(whole_export(home.store.as_source(), home.store.tournament(name)))
 
 
 def imported(home, lines, **options):
-    """Import lines with one tournament and return what was taken."""
     (result,) = import_records(home, [f"{line}\n".encode() for line in lines], **options)
     return result
 
 
 def refusal(home, lines):
-    """Import lines and return the sentence with which they are refused, if they are."""
     try:
         text = imported(home, lines).refusal
     except StoreError as error:
@@ -57,7 +50,6 @@ def refusal(home, lines):
 
 
 def stored(home, name="cup"):
-    """Return all that is stored of a tournament, except where its bots are."""
     source = home.store.as_source()
     tournament = source.tournament(name)
     identity = tournament.definition.identity()
@@ -192,18 +184,15 @@ def test_long_exports_have_digests_in_between(here, there):
 
 
 def with_line(lines, number, **changes):
-    """Return lines with values changed in one."""
     value = json.loads(lines[number - 1])
     return [*lines[: number - 1], json.dumps({**value, **changes}), *lines[number:]]
 
 
 def with_space(lines, number):
-    """Return lines with one space more in one."""
     return [*lines[: number - 1], lines[number - 1].replace(":", ": ", 1), *lines[number:]]
 
 
 def forged(lines, rng):
-    """Return a whole export in which a value was replaced, with digests that agree."""
     lines, number = list(lines), rng.randrange(len(lines) - 2)
     value = json.loads(lines[number])
     part, key = value, rng.choice(list(value))

@@ -36,7 +36,6 @@ def is_even(match):
 
 
 def merged(home, other, *names, **options):
-    """Merge a home that has one tournament, or the one that is named, and return what was taken."""
     (result,) = merge_home(home, other.directory, names, **options)
     return result
 
@@ -47,7 +46,6 @@ def tampered(home, statement, *values):
 
 
 def refusal(home, other):
-    """Return the one sentence with which the tournament of another home is refused."""
     try:
         text = merged(home, other).refusal
     except StoreError as error:
@@ -58,7 +56,6 @@ def refusal(home, other):
 
 
 def edited(home, number, **changes):
-    """Change what is recorded of a match."""
     text = exported(home.store, "cup")[number - 1]
     record = {**json.loads(text), **changes}
     tampered(home, "UPDATE records SET record = ? WHERE match = ?", json.dumps(record), number)
