@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias
@@ -207,13 +207,14 @@ def _no_fields(_: UsageError, __: Mapping[str, Any], ___: bool) -> tuple[FieldPr
     return ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Operation:
     """Something that people do, or a page for a person.
 
     Attributes:
         path: with fields in braces.
         model: the result; None if a browser is led elsewhere.
+        summary: for the OpenAPI document; by default the first line of the handler's docstring.
         room: the part of the site's navigation that it belongs to.
         rate: how often for one person; from one network, if anybody may.
         form: the path of the page that shows a rejected form again; "" for a page with the problem alone.
@@ -230,12 +231,13 @@ class Operation:
 
     method: str
     path: str
-    summary: str
     who: Permission | Who
     handler: Handler
     fields: type[BaseModel] = NoFields
     model: type[Model] | None = None
     template: str = ""
+    _: KW_ONLY
+    summary: str = ""
     room: str = "account"
     rate: Rate | None = None
     form: str = ""
@@ -249,6 +251,11 @@ class Operation:
     topics: Callable[[Any], tuple[str, ...]] = _no_topics
     is_asked_for_again: Callable[[Any], bool] = _never
     is_late: Callable[[Any], bool] = _never
+
+    def __post_init__(self) -> None:
+        """Set the summary."""
+        summary = self.summary or (self.handler.__doc__ or "").partition("\n")[0]
+        object.__setattr__(self, "summary", summary)
 
 
 Paths = Mapping[str, Mapping[str, Operation]]

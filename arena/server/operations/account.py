@@ -6,7 +6,7 @@ from pydantic import Field, field_validator
 
 from arena.base.errors import UsageError
 from arena.server.gate.gate import too_often
-from arena.server.gate.operation import Done, Fields, Numbered, Operation, Visit, Who
+from arena.server.gate.operation import Done, Fields, NoFields, Numbered, Operation, Visit, Who
 from arena.server.gate.responses import place_of_ours
 from arena.server.http.hosts import network_of
 from arena.server.operations.people import AccountPage, NewTokenPage, SessionLine, SignInPage, TokenLine
@@ -42,12 +42,12 @@ class SignIn(Fields):
 
 
 def show_sign_in(visit: Visit) -> SignInPage:
-    """Return the form."""
+    """The form to sign in."""
     return SignInPage(next=place_of_ours(visit.fields.next))
 
 
 def sign_in(visit: Visit) -> Done:
-    """Begin a session.
+    """Sign in.
 
     Raises:
         UsageError: if the password is wrong or there is no such person: the same sentence, after the same time.
@@ -82,34 +82,17 @@ def _end_session(visit: Visit) -> None:
 
 
 def sign_out(visit: Visit) -> Done:
-    """End the session of the browser."""
+    """Sign out."""
     _end_session(visit)
     return Done(to="/", sentence="signed out", session="")
 
 
 SIGN_IN_OPERATIONS = (
+    Operation("GET", "/sign-in", Who.ANYBODY, show_sign_in, SignInQuery, SignInPage, "sign_in.html.jinja"),
     Operation(
-        method="GET",
-        path="/sign-in",
-        summary="The form to sign in.",
-        who=Who.ANYBODY,
-        handler=show_sign_in,
-        fields=SignInQuery,
-        model=SignInPage,
-        template="sign_in.html.jinja",
+        "POST", "/sign-in", Who.ANYBODY, sign_in, SignIn, rate=FROM_AN_ADDRESS, form="/sign-in", takes_password=True
     ),
-    Operation(
-        method="POST",
-        path="/sign-in",
-        summary="Sign in.",
-        who=Who.ANYBODY,
-        handler=sign_in,
-        fields=SignIn,
-        rate=FROM_AN_ADDRESS,
-        form="/sign-in",
-        takes_password=True,
-    ),
-    Operation(method="POST", path="/sign-out", summary="Sign out.", who=Who.ANYBODY, handler=sign_out),
+    Operation("POST", "/sign-out", Who.ANYBODY, sign_out),
 )
 
 
@@ -141,7 +124,7 @@ class NewToken(Fields):
 
 
 def show_account(visit: Visit) -> AccountPage:
-    """Return the account of whoever asks."""
+    """One's own account."""
     person = visit.person
     return AccountPage(
         name=person.name,
@@ -169,7 +152,7 @@ def end_all_sessions(visit: Visit) -> Done:
 
 
 def change_password(visit: Visit) -> Done:
-    """Change the password; all sessions end but a new one in this browser."""
+    """Change the password."""
     sent: PasswordChange = visit.fields
     check_present(visit, sent.present)
     check_password(sent.password, visit.person.name)
@@ -181,7 +164,7 @@ def change_password(visit: Visit) -> Done:
 
 
 def make_token(visit: Visit) -> NewTokenPage:
-    """Make a token, and show it this once.
+    """Make a token.
 
     Raises:
         UsageError: if it would be good for more than its owner may do, or there are too many.
@@ -241,64 +224,28 @@ def _token(token: Token, visit: Visit) -> TokenLine:
 
 
 OPERATIONS = (
+    Operation("GET", "/account", Who.MEMBER, show_account, NoFields, AccountPage, "account.html.jinja"),
+    Operation("POST", "/account/sessions/{number}/end", Who.MEMBER_IN_BROWSER, end_session, Numbered),
+    Operation("POST", "/account/sessions/end", Who.MEMBER_IN_BROWSER, end_all_sessions),
     Operation(
-        method="GET",
-        path="/account",
-        summary="One's own account.",
-        who=Who.MEMBER,
-        handler=show_account,
-        model=AccountPage,
-        template="account.html.jinja",
-    ),
-    Operation(
-        method="POST",
-        path="/account/sessions/{number}/end",
-        summary="Sign out in another browser.",
-        who=Who.MEMBER_IN_BROWSER,
-        handler=end_session,
-        fields=Numbered,
-    ),
-    Operation(
-        method="POST",
-        path="/account/sessions/end",
-        summary="Sign out everywhere.",
-        who=Who.MEMBER_IN_BROWSER,
-        handler=end_all_sessions,
-    ),
-    Operation(
-        method="POST",
-        path="/account/password",
-        summary="Change the password.",
-        who=Who.MEMBER_IN_BROWSER,
-        handler=change_password,
-        fields=PasswordChange,
+        "POST",
+        "/account/password",
+        Who.MEMBER_IN_BROWSER,
+        change_password,
+        PasswordChange,
         form="/account",
         takes_password=True,
     ),
     Operation(
-        method="POST",
-        path="/account/tokens",
-        summary="Make a token.",
-        who=Who.MEMBER_IN_BROWSER,
-        handler=make_token,
-        fields=NewToken,
+        "POST",
+        "/account/tokens",
+        Who.MEMBER_IN_BROWSER,
+        make_token,
+        NewToken,
+        NewTokenPage,
+        "new_token.html.jinja",
         form="/account",
-        model=NewTokenPage,
-        template="new_token.html.jinja",
     ),
-    Operation(
-        method="POST",
-        path="/account/tokens/{number}/end",
-        summary="End a token.",
-        who=Who.MEMBER_IN_BROWSER,
-        handler=end_token,
-        fields=Numbered,
-    ),
-    Operation(
-        method="POST",
-        path="/account/token/end",
-        summary="End the token that the program asks with.",
-        who=Who.PROGRAM,
-        handler=end_this_token,
-    ),
+    Operation("POST", "/account/tokens/{number}/end", Who.MEMBER_IN_BROWSER, end_token, Numbered),
+    Operation("POST", "/account/token/end", Who.PROGRAM, end_this_token),
 )

@@ -57,7 +57,7 @@ def reads_bot(audience: Audience, bot: str) -> bool:
 
 
 def show_match_logs(visit: Visit) -> MatchLogs:
-    """Return what bots have said in a match."""
+    """What bots have said in a match, for their authors and directors."""
     sent: MatchParameters = visit.fields
     audience = audience_of(visit)
     address = address_of(PAGE_BY_NAME["match"], {"tournament": sent.tournament, "match": sent.match})
@@ -65,7 +65,7 @@ def show_match_logs(visit: Visit) -> MatchLogs:
 
 
 def show_hidden_logs(visit: Visit) -> MatchLogs:
-    """Return what bots have said in a match of a contest with hidden results."""
+    """For directors, while results are hidden. What bots have said in a match."""
     sent: HiddenMatch = visit.fields
     stored, _ = hidden_contest(visit)
     address = address_of(PAGE_BY_NAME["match"], {"tournament": sent.tournament, "match": sent.match})
@@ -77,7 +77,7 @@ def show_hidden_logs(visit: Visit) -> MatchLogs:
 
 
 def show_bot_logs(visit: Visit) -> BotLogs:
-    """Return what a bot has said in its latest matches with a fault."""
+    """What a bot has said in its latest matches with a fault, for its author and directors."""
     sent: BotParameters = visit.fields
     audience, store = audience_of(visit), visit.homes.public().store
     labels = [label for label in store.labels_of(sent.bot) if audience.may_read(label)]
@@ -140,36 +140,26 @@ def _logs(record: MatchRecord, tournament: str, audience: Audience, address: str
 
 OPERATIONS = (
     Operation(
-        method="GET",
-        path="/tournaments/{tournament}/matches/{match}/logs",
-        summary="What bots have said in a match, for their authors and directors.",
-        who=Who.MEMBER,
-        handler=show_match_logs,
-        fields=LoggedMatch,
-        model=MatchLogs,
-        template="bot_logs.html.jinja",
+        "GET",
+        "/tournaments/{tournament}/matches/{match}/logs",
+        Who.MEMBER,
+        show_match_logs,
+        LoggedMatch,
+        MatchLogs,
+        "bot_logs.html.jinja",
         room="overview",
     ),
     Operation(
-        method="GET",
-        path="/bots/{bot}/logs",
-        summary="What a bot has said in its latest matches with a fault, for its author and directors.",
-        who=Who.MEMBER,
-        handler=show_bot_logs,
-        fields=BotParameters,
-        model=BotLogs,
-        template="bot_logs.html.jinja",
-        room="bots",
+        "GET", "/bots/{bot}/logs", Who.MEMBER, show_bot_logs, BotParameters, BotLogs, "bot_logs.html.jinja", room="bots"
     ),
     Operation(
-        method="GET",
-        path="/contests/{name}/hidden/tournaments/{tournament}/matches/{match}/logs",
-        summary="For directors, while results are hidden. What bots have said in a match.",
-        who=Permission.DIRECT,
-        handler=show_hidden_logs,
-        fields=HiddenMatch,
-        model=MatchLogs,
-        template="bot_logs.html.jinja",
+        "GET",
+        "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}/logs",
+        Permission.DIRECT,
+        show_hidden_logs,
+        HiddenMatch,
+        MatchLogs,
+        "bot_logs.html.jinja",
         room="contests",
     ),
 )

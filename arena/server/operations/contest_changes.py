@@ -55,7 +55,7 @@ class Revelation(Cancellation):
 
 
 def show_new(visit: Visit) -> NewContestPage:
-    """Return the form that makes a contest."""
+    """The form that makes a contest."""
     name = visit.fields.template
     names = template_names()
     if name not in names:
@@ -111,14 +111,14 @@ def change_contest(visit: Visit) -> Done:
 
 
 def cancel_contest(visit: Visit) -> Done:
-    """Cancel a contest."""
+    """Cancel a contest: nothing more of it is played."""
     stored = found_contest(visit)
     visit.people.contests.cancel(visit.person.name, stored.name, visit.fields.reason)
     return _done(stored.name, f"cancelled the contest {stored.name}")
 
 
 def reveal_contest(visit: Visit) -> Done:
-    """Ask for the results to be shown to everybody."""
+    """Show the results of a contest to everybody."""
     sent: Revelation = visit.fields
     stored = found_contest(visit)
     visit.people.contests.ask_to_reveal(visit.person.name, stored.name, sent.reason, before_played=sent.before_played)
@@ -131,56 +131,41 @@ def _done(name: str, sentence: str) -> Done:
 
 OPERATIONS = (
     Operation(
-        method="POST",
-        path="/contests",
-        summary="Announce a contest.",
-        who=Permission.DIRECT,
-        handler=add_contest,
-        fields=NewContest,
+        "POST",
+        "/contests",
+        Permission.DIRECT,
+        add_contest,
+        NewContest,
         form="/contests/new",
         fields_refused=fields_refused,
         rate=CHANGES,
         max_body_bytes=MAX_BODY_BYTES,
     ),
     Operation(
-        method="GET",
-        path="/contests/new",
-        summary="The form that makes a contest.",
-        who=Permission.DIRECT,
-        handler=show_new,
-        fields=WhichTemplate,
-        model=NewContestPage,
-        template="new_contest.html.jinja",
+        "GET",
+        "/contests/new",
+        Permission.DIRECT,
+        show_new,
+        WhichTemplate,
+        NewContestPage,
+        "new_contest.html.jinja",
         room="contests",
     ),
     Operation(
-        method="POST",
-        path="/contests/{name}/change",
-        summary="Change what can still be changed of a contest.",
-        who=Permission.DIRECT,
-        handler=change_contest,
-        fields=Change,
+        "POST",
+        "/contests/{name}/change",
+        Permission.DIRECT,
+        change_contest,
+        Change,
         form="/contests/{name}",
         fields_refused=fields_refused,
         rate=CHANGES,
         max_body_bytes=MAX_BODY_BYTES,
     ),
     Operation(
-        method="POST",
-        path="/contests/{name}/cancel",
-        summary="Cancel a contest: nothing more of it is played.",
-        who=Permission.DIRECT,
-        handler=cancel_contest,
-        fields=Cancellation,
-        form="/contests/{name}",
+        "POST", "/contests/{name}/cancel", Permission.DIRECT, cancel_contest, Cancellation, form="/contests/{name}"
     ),
     Operation(
-        method="POST",
-        path="/contests/{name}/reveal",
-        summary="Show the results of a contest to everybody.",
-        who=Permission.DIRECT,
-        handler=reveal_contest,
-        fields=Revelation,
-        form="/contests/{name}",
+        "POST", "/contests/{name}/reveal", Permission.DIRECT, reveal_contest, Revelation, form="/contests/{name}"
     ),
 )

@@ -87,7 +87,7 @@ def hidden_contest(visit: Visit) -> tuple[StoredContest, HomePlace]:
 
 
 def grades(visit: Visit) -> ToBuild:
-    """Return the grades as CSV, from all that who asks may see."""
+    """A line for each person of a contest."""
     stored = found_contest(visit)
     place, pages = played_pages(visit, stored)
     entries = visit.people.contests.entries_of(stored)
@@ -101,7 +101,7 @@ def grades(visit: Visit) -> ToBuild:
 
 
 def download_result(visit: Visit) -> Download:
-    """Return the signed result, once everybody may see everything."""
+    """The signed result of a contest: its pages and records as a published folder."""
     stored = found_contest(visit)
     path = visit.homes.result_path(stored.name)
     if not visible(stored, (), visit.people.contests.now()).has_all or not path.is_file():
@@ -110,7 +110,7 @@ def download_result(visit: Visit) -> Download:
 
 
 def show_key(visit: Visit) -> SigningKeyPage:
-    """Return the key with which results are signed."""
+    """The key with which this arena signs results."""
     key = signing_key(visit.homes.public.directory).public
     return SigningKeyPage(key=key.text, pem=key.pem.decode())
 
@@ -118,44 +118,34 @@ def show_key(visit: Visit) -> SigningKeyPage:
 OPERATIONS = (
     *(
         Operation(
-            method="GET",
-            path=f"/contests/{{name}}/hidden{page.path}",
+            "GET",
+            f"/contests/{{name}}/hidden{page.path}",
+            Permission.DIRECT,
+            _showing(page),
+            _hidden_fields(page),
             summary=f"For directors, while results are hidden. {page.summary}",
-            who=Permission.DIRECT,
-            handler=_showing(page),
-            fields=_hidden_fields(page),
             model=page.model,
         )
         for page in map(PAGE_BY_NAME.__getitem__, HIDDEN_PAGES)
     ),
+    Operation("GET", "/contests/{name}/grades.csv", Permission.DIRECT, grades, ContestNamed, media_type="text/csv"),
     Operation(
-        method="GET",
-        path="/contests/{name}/grades.csv",
-        summary="A line for each person of a contest.",
-        who=Permission.DIRECT,
-        handler=grades,
-        fields=ContestNamed,
-        media_type="text/csv",
-    ),
-    Operation(
-        method="GET",
-        path="/contests/{name}/result.zip",
-        summary="The signed result of a contest: its pages and records as a published folder.",
-        who=Who.ANYBODY,
-        handler=download_result,
-        fields=ContestNamed,
+        "GET",
+        "/contests/{name}/result.zip",
+        Who.ANYBODY,
+        download_result,
+        ContestNamed,
         media_type="application/octet-stream",
         is_in_the_open=True,
     ),
     Operation(
-        method="GET",
-        path="/signing-key",
-        summary="The key with which this arena signs results.",
-        who=Who.ANYBODY,
-        handler=show_key,
-        fields=NoFields,
-        model=SigningKeyPage,
-        template="signing_key.html.jinja",
+        "GET",
+        "/signing-key",
+        Who.ANYBODY,
+        show_key,
+        NoFields,
+        SigningKeyPage,
+        "signing_key.html.jinja",
         room="contests",
         is_in_the_open=True,
     ),

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from arena.community.contests.contest_text import contest_text
 from arena.community.contests.visibility import ContestHome, Visibility, visible
-from arena.server.gate.operation import Operation, ToShow, Visit, Who
+from arena.server.gate.operation import NoFields, Operation, ToShow, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.http.topics import CONTESTS
 from arena.server.operations.contest_form import Change, ContestNamed, changeable_fields, titles_of
@@ -40,7 +40,7 @@ from arena.store.people.values import Permission
 
 
 def show_contests(visit: Visit) -> ContestsPage:
-    """Return all contests."""
+    """All contests, those first that can be entered."""
     contests, now = visit.people.contests, visit.people.contests.now()
     may = visit.actor.permissions
     lines = [contest_line(one, len(_entries(visit, one)), may, now) for one in contests.all()]
@@ -50,7 +50,7 @@ def show_contests(visit: Visit) -> ContestsPage:
 
 
 def show_contest(visit: Visit) -> ContestPage | ToShow:
-    """Return a contest, as far as who asks may see it."""
+    """A contest: its rules, deadline and entries, and where its results are."""
     stored = found_contest(visit)
     page = _page(visit, stored)
     seen = visible(stored, visit.actor.permissions, visit.people.contests.now())
@@ -179,26 +179,25 @@ def _changes(visit: Visit, stored: StoredContest, phase: ContestPhase) -> Contes
 
 OPERATIONS = (
     Operation(
-        method="GET",
-        path="/contests",
-        summary="All contests, those first that can be entered.",
-        who=Who.ANYBODY,
-        handler=show_contests,
-        model=ContestsPage,
-        template="contests.html.jinja",
+        "GET",
+        "/contests",
+        Who.ANYBODY,
+        show_contests,
+        NoFields,
+        ContestsPage,
+        "contests.html.jinja",
         room="contests",
         is_in_the_open=True,
         topics=lambda _: (CONTESTS.path,),
     ),
     Operation(
-        method="GET",
-        path="/contests/{name}",
-        summary="A contest: its rules, deadline and entries, and where its results are.",
-        who=Who.ANYBODY,
-        handler=show_contest,
-        fields=ContestNamed,
-        model=ContestPage,
-        template="contest.html.jinja",
+        "GET",
+        "/contests/{name}",
+        Who.ANYBODY,
+        show_contest,
+        ContestNamed,
+        ContestPage,
+        "contest.html.jinja",
         room="contests",
         is_in_the_open=True,
         topics=topics_of,

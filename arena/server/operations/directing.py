@@ -13,7 +13,7 @@ from annotated_types import Len
 from pydantic import BeforeValidator, Field
 
 from arena.base.enums import DisqualifiedMatches
-from arena.server.gate.operation import Done, Fields, Handler, Operation, Reason, Visit, Who
+from arena.server.gate.operation import Done, Fields, Handler, NoFields, Operation, Reason, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.operating.troubles import public_sentence, troubles
 from arena.server.operations.directing_model import (
@@ -98,7 +98,7 @@ class Undoing(Reasoned):
 
 
 def show_ladders(visit: Visit) -> LaddersPage:
-    """Return what each ladder is doing."""
+    """The supervised ladders, and what each is doing."""
     return LaddersPage(
         ladders=tuple(_kept(visit, report) for report in visit.people.directors.reports(LADDER)),
         may_direct=visit.actor.person is not None and Permission.DIRECT in visit.actor.permissions,
@@ -106,13 +106,13 @@ def show_ladders(visit: Visit) -> LaddersPage:
 
 
 def show_parts(visit: Visit) -> PartsPage:
-    """Return what is wrong with the parts of the site, with what only operators may know."""
+    """What is wrong with the parts of the site, in full."""
     found = troubles(visit.homes.public.directory, visit.people)
     return PartsPage(troubles=tuple(PartTrouble(part=one.part, sentence=one.sentence) for one in found))
 
 
 def show_directing(visit: Visit) -> DirectingPage:
-    """Return what a tournament is doing, and what was asked of it."""
+    """A supervised tournament, and what was asked of it."""
     name = visit.fields.tournament
     report = visit.people.directors.report(name)
     if report is None:
@@ -158,7 +158,7 @@ def _replacements(visit: Visit) -> tuple[str, ...]:
 
 
 def pause(visit: Visit) -> Done:
-    """Let no match begin."""
+    """Let no match begin; those that are being played end."""
     return _set_desired_state(visit, DesiredState.PAUSE)
 
 
@@ -179,29 +179,29 @@ def _set_desired_state(visit: Visit, state: DesiredState) -> Done:
 
 
 def withdraw(visit: Visit) -> Done:
-    """Ask that an entrant withdraws."""
+    """Let an entrant withdraw."""
     return _ask(visit, "withdraw", visit.fields.bot)
 
 
 def disqualify(visit: Visit) -> Done:
-    """Ask that an entrant is disqualified."""
+    """Disqualify an entrant."""
     return _ask(visit, "disqualify", visit.fields.bot)
 
 
 def replace(visit: Visit) -> Done:
-    """Ask that an entrant gets the files of another bot of the arena."""
+    """Give an entrant the files of another bot of the arena."""
     return _ask(visit, "replace", visit.fields.bot)
 
 
 def void(visit: Visit) -> Done:
-    """Ask that matches don't count, and are played again."""
+    """Let matches not count, and be played again."""
     matches = visit.fields.numbers
     shown = ", ".join(map(str, matches[:10])) + (", …" if len(matches) > 10 else "")
     return _ask(visit, "void", f"match {shown}" if len(matches) == 1 else f"matches {shown}")
 
 
 def undo(visit: Visit) -> Done:
-    """Ask that a correction is undone."""
+    """Undo a correction."""
     return _ask(visit, "undo", f"correction {visit.fields.correction}")
 
 
@@ -262,56 +262,34 @@ def directing_address(tournament: str) -> str:
     return f"/tournaments/{quote(tournament, safe='@')}/direct"
 
 
-def _directed(what: str, summary: str, handler: Handler, fields: type[Fields] = Reasoned) -> Operation:
-    return Operation(
-        method="POST",
-        path=f"/tournaments/{{tournament}}/{what}",
-        summary=summary,
-        who=Permission.DIRECT,
-        handler=handler,
-        fields=fields,
-        form=PAGE,
-        rate=REQUESTS,
-    )
+def _directed(what: str, handler: Handler, fields: type[Fields] = Reasoned) -> Operation:
+    path = f"/tournaments/{{tournament}}/{what}"
+    return Operation("POST", path, Permission.DIRECT, handler, fields, form=PAGE, rate=REQUESTS)
 
 
 OPERATIONS = (
     Operation(
-        method="GET",
-        path="/health/parts",
-        summary="What is wrong with the parts of the site, in full.",
-        who=Permission.MANAGE_PEOPLE,
-        handler=show_parts,
-        model=PartsPage,
-        template="health_parts.html.jinja",
+        "GET", "/health/parts", Permission.MANAGE_PEOPLE, show_parts, NoFields, PartsPage, "health_parts.html.jinja"
     ),
     Operation(
-        method="GET",
-        path="/ladders",
-        summary="The supervised ladders, and what each is doing.",
-        who=Who.ANYBODY,
-        handler=show_ladders,
-        model=LaddersPage,
-        template="ladders.html.jinja",
-        is_in_the_open=True,
+        "GET", "/ladders", Who.ANYBODY, show_ladders, NoFields, LaddersPage, "ladders.html.jinja", is_in_the_open=True
     ),
     Operation(
-        method="GET",
-        path=PAGE,
-        summary="A supervised tournament, and what was asked of it.",
-        who=Permission.DIRECT,
-        handler=show_directing,
-        fields=Directed,
-        model=DirectingPage,
-        template="directing.html.jinja",
+        "GET",
+        PAGE,
+        Permission.DIRECT,
+        show_directing,
+        Directed,
+        DirectingPage,
+        "directing.html.jinja",
         is_asked_for_again=lambda _: True,
     ),
-    _directed("pause", "Let no match begin; those that are being played end.", pause),
-    _directed("resume", "Let matches begin again.", resume),
-    _directed("drain", "Let the round be finished, and no other begin.", drain),
-    _directed("withdraw", "Let an entrant withdraw.", withdraw, Withdrawal),
-    _directed("disqualify", "Disqualify an entrant.", disqualify, Disqualification),
-    _directed("replace", "Give an entrant the files of another bot of the arena.", replace, Replacement),
-    _directed("void", "Let matches not count, and be played again.", void, Voiding),
-    _directed("undo", "Undo a correction.", undo, Undoing),
+    _directed("pause", pause),
+    _directed("resume", resume),
+    _directed("drain", drain),
+    _directed("withdraw", withdraw, Withdrawal),
+    _directed("disqualify", disqualify, Disqualification),
+    _directed("replace", replace, Replacement),
+    _directed("void", void, Voiding),
+    _directed("undo", undo, Undoing),
 )

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from arena.community.contests import visibility
 from arena.server.gate.actor import Actor
-from arena.server.gate.operation import Done, Fields, Operation, Reason, Visit, Who
+from arena.server.gate.operation import Done, Fields, NoFields, Operation, Reason, Visit, Who
 from arena.server.http.problems import Problem, ProblemError
 from arena.server.operations.people import InvitationLine, LogLine, LogPage, PeoplePage, PersonLine
 from arena.store.people.public_log import PAGE_LENGTH
@@ -35,7 +35,7 @@ class LogQuery(Fields):
 
 
 def show_people(visit: Visit) -> PeoplePage:
-    """Return everybody who has an account."""
+    """Everybody who has an account."""
     return PeoplePage(
         people=tuple(_line(visit.actor, person) for person in visit.people.accounts.all()),
         roles=roles_to_give(visit.actor),
@@ -70,7 +70,7 @@ def change_role(visit: Visit) -> Done:
 
 
 def show_log(visit: Visit) -> LogPage:
-    """Return a page of the log."""
+    """What directors and operators did, and why."""
     entries = visit.people.log.lines(hidden=hidden_tournaments(visit), before=visit.fields.before, most=PAGE_LENGTH)
     lines = tuple(map(log_line, entries))
     return LogPage(lines=lines, older=lines[-1].number if lines and lines[-1].number > 1 else None)
@@ -138,51 +138,9 @@ def _line(actor: Actor, person: Person) -> PersonLine:
 
 
 OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/people",
-        summary="Everybody who has an account.",
-        who=Permission.MODERATE_AUTHORS,
-        handler=show_people,
-        model=PeoplePage,
-        template="people.html.jinja",
-    ),
-    Operation(
-        method="POST",
-        path="/people/{person}/close",
-        summary="Close an account.",
-        who=Permission.MODERATE_AUTHORS,
-        handler=close_account,
-        fields=Moderation,
-        form="/people",
-    ),
-    Operation(
-        method="POST",
-        path="/people/{person}/open",
-        summary="Open a closed account again.",
-        who=Permission.MODERATE_AUTHORS,
-        handler=open_account,
-        fields=Moderation,
-        form="/people",
-    ),
-    Operation(
-        method="POST",
-        path="/people/{person}/role",
-        summary="Change what somebody is.",
-        who=Permission.MANAGE_PEOPLE,
-        handler=change_role,
-        fields=RoleChange,
-        form="/people",
-    ),
-    Operation(
-        method="GET",
-        path="/log",
-        summary="What directors and operators did, and why.",
-        who=Who.ANYBODY,
-        handler=show_log,
-        fields=LogQuery,
-        model=LogPage,
-        template="log.html.jinja",
-        is_in_the_open=True,
-    ),
+    Operation("GET", "/people", Permission.MODERATE_AUTHORS, show_people, NoFields, PeoplePage, "people.html.jinja"),
+    Operation("POST", "/people/{person}/close", Permission.MODERATE_AUTHORS, close_account, Moderation, form="/people"),
+    Operation("POST", "/people/{person}/open", Permission.MODERATE_AUTHORS, open_account, Moderation, form="/people"),
+    Operation("POST", "/people/{person}/role", Permission.MANAGE_PEOPLE, change_role, RoleChange, form="/people"),
+    Operation("GET", "/log", Who.ANYBODY, show_log, LogQuery, LogPage, "log.html.jinja", is_in_the_open=True),
 )

@@ -53,7 +53,7 @@ class NewLink(Fields):
 
 
 def show_invitation(visit: Visit) -> InvitationPage:
-    """Return the form by which an invitation is used."""
+    """The form by which an invitation is used."""
     secret = visit.fields.secret
     if not is_secret(secret):
         raise InvitationError
@@ -70,7 +70,7 @@ def show_invitation(visit: Visit) -> InvitationPage:
 
 
 def accept(visit: Visit) -> Done:
-    """Open the account, and sign in.
+    """Use an invitation, and sign in.
 
     Raises:
         InvitationError: if the invitation can't be used.
@@ -91,7 +91,7 @@ def accept(visit: Visit) -> Done:
 
 
 def invite(visit: Visit) -> NewInvitationPage:
-    """Make an invitation for somebody who has no account; raise ProblemError if the inviter may not give that role."""
+    """Make an invitation."""
     sent: NewInvitation = visit.fields
     check_may_give(visit, sent.role)
     secret = visit.people.invitations.invite(sent.role, visit.person.name, sent.days)
@@ -99,7 +99,7 @@ def invite(visit: Visit) -> NewInvitationPage:
 
 
 def invite_again(visit: Visit) -> NewInvitationPage:
-    """Make a link by which a person chooses a password, who forgot it or lost the first link."""
+    """Make a link by which a person chooses a password."""
     person = visit.people.accounts.get(visit.fields.person)
     check_may_moderate(visit.actor, person)
     secret = visit.people.invitations.invite_person(person.name, visit.person.name, DEFAULT_DAYS)
@@ -107,7 +107,7 @@ def invite_again(visit: Visit) -> NewInvitationPage:
 
 
 def end_invitation(visit: Visit) -> Done:
-    """End an invitation that nobody has used; raise ProblemError for who could not have made it."""
+    """End an invitation that nobody has used."""
     number = visit.fields.number
     found = next((one for one in visit.people.invitations.all() if one.number == number), None)
     if found is not None:
@@ -128,58 +128,47 @@ def _link(visit: Visit, secret: str) -> str:
 
 OPERATIONS = (
     Operation(
-        method="GET",
-        path="/invitations/{secret}",
-        summary="The form by which an invitation is used.",
-        who=Who.ANYBODY,
-        handler=show_invitation,
-        fields=InvitationPath,
-        model=InvitationPage,
-        template="invitation.html.jinja",
+        "GET",
+        "/invitations/{secret}",
+        Who.ANYBODY,
+        show_invitation,
+        InvitationPath,
+        InvitationPage,
+        "invitation.html.jinja",
         rate=USES,
     ),
     Operation(
-        method="POST",
-        path="/invitations/{secret}",
-        summary="Use an invitation, and sign in.",
-        who=Who.ANYBODY,
-        handler=accept,
-        fields=Acceptance,
+        "POST",
+        "/invitations/{secret}",
+        Who.ANYBODY,
+        accept,
+        Acceptance,
         form="/invitations/{secret}",
         rate=USES,
         takes_password=True,
     ),
     Operation(
-        method="POST",
-        path="/people/invitations",
-        summary="Make an invitation.",
-        who=Permission.INVITE_AUTHORS,
-        handler=invite,
-        fields=NewInvitation,
+        "POST",
+        "/people/invitations",
+        Permission.INVITE_AUTHORS,
+        invite,
+        NewInvitation,
+        NewInvitationPage,
+        "new_invitation.html.jinja",
         form="/people",
-        model=NewInvitationPage,
-        template="new_invitation.html.jinja",
         rate=INVITATIONS,
     ),
+    Operation("POST", "/people/invitations/{number}/end", Permission.INVITE_AUTHORS, end_invitation, Numbered),
     Operation(
-        method="POST",
-        path="/people/invitations/{number}/end",
-        summary="End an invitation that nobody has used.",
-        who=Permission.INVITE_AUTHORS,
-        handler=end_invitation,
-        fields=Numbered,
-    ),
-    Operation(
-        method="POST",
-        path="/people/{person}/link",
-        summary="Make a link by which a person chooses a password.",
-        who=Permission.MODERATE_AUTHORS,
-        handler=invite_again,
-        fields=NewLink,
+        "POST",
+        "/people/{person}/link",
+        Permission.MODERATE_AUTHORS,
+        invite_again,
+        NewLink,
+        NewInvitationPage,
+        "new_invitation.html.jinja",
         form="/people",
         rate=LINKS,
         only_in_browser=True,
-        model=NewInvitationPage,
-        template="new_invitation.html.jinja",
     ),
 )

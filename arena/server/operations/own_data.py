@@ -36,7 +36,7 @@ class EraseAccount(Fields):
 
 
 def show_own_data(visit: Visit) -> OwnDataPage:
-    """Return all that is stored of whoever asks."""
+    """All that is stored of whoever asks."""
     handed_in = visit.people.submissions.of(visit.person, visit.fields.before)
     entries = visit.people.log.lines(hidden=hidden_tournaments(visit), most=MAX_LOG_LINES)
     name, audience = visit.person.name, audience_of(visit)
@@ -51,7 +51,7 @@ def show_own_data(visit: Visit) -> OwnDataPage:
 
 
 def leave(visit: Visit) -> Done:
-    """Erase the account of whoever asks.
+    """Erase one's own account.
 
     Raises:
         UsageError: if the password is wrong, or nobody would be left to manage people.
@@ -98,24 +98,8 @@ def _without_notes(one: UnratedMatch) -> str:
 
 
 OPERATIONS = (
+    Operation("GET", "/account/data", Who.MEMBER_IN_BROWSER, show_own_data, Before, OwnDataPage, "own_data.html.jinja"),
     Operation(
-        method="GET",
-        path="/account/data",
-        summary="All that is stored of whoever asks.",
-        who=Who.MEMBER_IN_BROWSER,
-        handler=show_own_data,
-        fields=Before,
-        model=OwnDataPage,
-        template="own_data.html.jinja",
-    ),
-    Operation(
-        method="POST",
-        path="/account/erase",
-        summary="Erase one's own account.",
-        who=Who.MEMBER_IN_BROWSER,
-        handler=leave,
-        fields=EraseAccount,
-        form="/account",
-        takes_password=True,
+        "POST", "/account/erase", Who.MEMBER_IN_BROWSER, leave, EraseAccount, form="/account", takes_password=True
     ),
 )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from pydantic import Field, StrictBool
 
 from arena.base.errors import UsageError
-from arena.server.gate.operation import Done, Fields, Follow, Operation, Visit
+from arena.server.gate.operation import Done, Fields, Follow, Handler, Operation, Visit
 from arena.server.http.hosts import network_of
 from arena.server.http.problems import bad_address
 from arena.server.operations.bot_logs import audience_of, reads_bot
@@ -64,7 +63,7 @@ class Again(OneMatch):
 
 
 def show_play(visit: Visit) -> PlayPage:
-    """Return the form to begin a match."""
+    """What can be played against bots, and one's own unrated matches."""
     resting, everything, wanted = resting_bots(visit), menu_of(visit.people), visit.fields
     menu = resting.offered(everything)
     game = game_of(menu, wanted.game) if wanted.game else None
@@ -95,7 +94,7 @@ def show_play(visit: Visit) -> PlayPage:
 
 
 def begin(visit: Visit) -> Done:
-    """Begin a match; raise UsageError for an invalid choice, or if all slots are taken."""
+    """Begin an unrated match against a bot."""
     _check_plays(visit, visit.fields.bot)
     return _begun(visit, chosen(menu_of(visit.people), visit.fields))
 
@@ -118,7 +117,7 @@ def _begun(visit: Visit, choices: Choices) -> Done:
 
 
 def show_match(visit: Visit) -> UnratedMatchPage:
-    """Return a match as it is."""
+    """An unrated match, as it is now."""
     one = _own(visit)
     position = one.position
     view = PlayView.model_validate_json(position.view) if position.view else None
@@ -153,23 +152,23 @@ def _outcome(reason: str) -> str:
 
 
 def follow_match(visit: Visit) -> Follow:
-    """Return what is said each time the match changes."""
+    """Says each time that an unrated match has changed, as server-sent events."""
     one = _own(visit)
     return Follow(number=one.number, shown=one.shown)
 
 
 def act(visit: Visit) -> Done:
-    """Play an action."""
+    """Play an action in the position that was seen."""
     return _request(visit, PlayRequest.ACT, visit.fields.action.strip())
 
 
 def undo(visit: Visit) -> Done:
-    """Take back the last action, and what the bot did after it."""
+    """Take back one's last action, and what the bot did after it."""
     return _request(visit, PlayRequest.UNDO)
 
 
 def hint(visit: Visit) -> Done:
-    """Ask the bot for an action; raise UsageError if it is a bot of another author."""
+    """Ask the bot what it would do in one's place."""
     one = _own(visit)
     if not _may_ask(visit, one):
         raise UsageError(f"{one.choices.bot} belongs to another author; example bots give hints, and your own")
@@ -190,14 +189,14 @@ def _request(visit: Visit, request: PlayRequest, action: str = "") -> Done:
 
 
 def resign(visit: Visit) -> Done:
-    """End a match."""
+    """End an unrated match."""
     one = _own(visit)
     visit.people.unrated_matches.end(one.number, "You resigned.")
     return Done(to=_address(one), sentence="the match is over")
 
 
 def retry(visit: Visit) -> Done:
-    """Continue a match that the arena could not continue."""
+    """Try again what the arena could not do."""
     one = _own(visit)
     _check_plays(visit, one.choices.bot)
     visit.people.unrated_matches.retry(one.number)
@@ -235,71 +234,49 @@ def _address(one: UnratedMatch) -> str:
     return f"/play/{one.secret}"
 
 
-def _change(path: str, summary: str, handler: Any, fields: type[Fields], rate: Rate = ACTIONS) -> Operation:
-    return Operation(
-        method="POST",
-        path=path,
-        summary=summary,
-        who=Permission.PLAY,
-        handler=handler,
-        fields=fields,
-        form="/play/{match}",
-        rate=rate,
-        is_in_the_open=True,
-    )
+def _change(what: str, handler: Handler, fields: type[Fields], rate: Rate = ACTIONS) -> Operation:
+    path, form = f"/play/{{match}}/{what}", "/play/{match}"
+    return Operation("POST", path, Permission.PLAY, handler, fields, form=form, rate=rate, is_in_the_open=True)
 
 
 OPERATIONS = (
     Operation(
-        method="GET",
-        path="/play",
-        summary="What can be played against bots, and one's own unrated matches.",
-        who=Permission.PLAY,
-        handler=show_play,
-        fields=PlayParameters,
-        model=PlayPage,
-        template="play.html.jinja",
+        "GET",
+        "/play",
+        Permission.PLAY,
+        show_play,
+        PlayParameters,
+        PlayPage,
+        "play.html.jinja",
+        room="play",
+        is_in_the_open=True,
+    ),
+    Operation("POST", "/play", Permission.PLAY, begin, NewMatch, form="/play", rate=BEGINNINGS, is_in_the_open=True),
+    Operation(
+        "GET",
+        "/play/{match}",
+        Permission.PLAY,
+        show_match,
+        OneMatch,
+        UnratedMatchPage,
+        "unrated_match.html.jinja",
         room="play",
         is_in_the_open=True,
     ),
     Operation(
-        method="POST",
-        path="/play",
-        summary="Begin an unrated match against a bot.",
-        who=Permission.PLAY,
-        handler=begin,
-        fields=NewMatch,
-        form="/play",
-        rate=BEGINNINGS,
-        is_in_the_open=True,
-    ),
-    Operation(
-        method="GET",
-        path="/play/{match}",
-        summary="An unrated match, as it is now.",
-        who=Permission.PLAY,
-        handler=show_match,
-        fields=OneMatch,
-        model=UnratedMatchPage,
-        template="unrated_match.html.jinja",
-        room="play",
-        is_in_the_open=True,
-    ),
-    Operation(
-        method="GET",
-        path="/play/{match}/events",
-        summary="Says each time that an unrated match has changed, as server-sent events.",
-        who=Permission.PLAY,
-        handler=follow_match,
-        fields=OneMatch,
+        "GET",
+        "/play/{match}/events",
+        Permission.PLAY,
+        follow_match,
+        OneMatch,
         rate=ACTIONS,
         media_type="text/event-stream",
         is_in_the_open=True,
     ),
-    _change("/play/{match}/act", "Play an action in the position that was seen.", act, NewAction),
-    _change("/play/{match}/undo", "Take back one's last action, and what the bot did after it.", undo, Turn),
-    _change("/play/{match}/hint", "Ask the bot what it would do in one's place.", hint, Turn),
-    _change("/play/{match}/resign", "End an unrated match.", resign, OneMatch),
-    _change("/play/{match}/retry", "Try again what the arena could not do.", retry, OneMatch),
-    _change("/play/{match}/again", "Begin another match of the same kind.", again, Again, BEGINNINGS),
+    _change("act", act, NewAction),
+    _change("undo", undo, Turn),
+    _change("hint", hint, Turn),
+    _change("resign", resign, OneMatch),
+    _change("retry", retry, OneMatch),
+    _change("again", again, Again, BEGINNINGS),
 )

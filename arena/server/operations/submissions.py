@@ -11,7 +11,7 @@ from arena.base.errors import ArenaError
 from arena.base.records import MEBIBYTE
 from arena.base.text import size_text
 from arena.community.submissions.upload_directory import MAX_UPLOAD_BYTES
-from arena.server.gate.operation import Done, Download, Fields, Numbered, Operation, Visit, Who
+from arena.server.gate.operation import Done, Download, Fields, NoFields, Numbered, Operation, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.operations.play_choices import resting_bots
 from arena.site.frame.model import Model
@@ -130,7 +130,7 @@ class NewSubmission(Fields):
 
 
 def show_submissions(visit: Visit) -> SubmissionsPage:
-    """Return what waits and what was decided."""
+    """What waits to be checked, and why; and what was checked."""
     seconds = visit.people.submissions.seconds_to_check()
     waiting = visit.people.submissions.unfinished()
     counts = visit.people.submissions.queue().counts
@@ -159,7 +159,7 @@ def _suspended(visit: Visit) -> str:
 
 
 def hand_in(visit: Visit) -> Done:
-    """Hand in what was received."""
+    """Submit a bot: a file, a zip or a tar."""
     sent: NewSubmission = visit.fields
     assert visit.received is not None
     came = visit.received
@@ -170,7 +170,7 @@ def hand_in(visit: Visit) -> Done:
 
 
 def show_submission(visit: Visit) -> SubmissionPage:
-    """Return a submission: all of it to its author, else what everybody may know."""
+    """A submission, and what became of it."""
     number, person = visit.fields.number, visit.actor.person
     own = visit.people.submissions.find_own(person, number) if person is not None else None
     one = own or visit.people.submissions.find_listed(number)
@@ -214,7 +214,7 @@ def withdraw(visit: Visit) -> Done:
 
 
 def download(visit: Visit) -> Download:
-    """Return what was handed in, to its author."""
+    """The submitted file, for its author."""
     one = _own(visit)
     path = visit.uploads.path(one.upload)
     if not path.is_file():
@@ -277,54 +277,45 @@ def details_of(one: Submission, visit: Visit, rest: str = "", suspended: str = "
 
 OPERATIONS = (
     Operation(
-        method="GET",
-        path="/submissions",
-        summary="What waits to be checked, and why; and what was checked.",
-        who=Who.ANYBODY,
-        handler=show_submissions,
-        model=SubmissionsPage,
-        template="submissions.html.jinja",
+        "GET",
+        "/submissions",
+        Who.ANYBODY,
+        show_submissions,
+        NoFields,
+        SubmissionsPage,
+        "submissions.html.jinja",
         is_in_the_open=True,
     ),
     Operation(
-        method="POST",
-        path="/submissions",
-        summary="Hand in a bot: a file, a zip or a tar.",
-        who=Permission.SUBMIT,
-        handler=hand_in,
-        fields=NewSubmission,
+        "POST",
+        "/submissions",
+        Permission.SUBMIT,
+        hand_in,
+        NewSubmission,
         form="/submissions",
         rate=UPLOADS,
         takes_upload=True,
     ),
     Operation(
-        method="GET",
-        path="/submissions/{number}",
-        summary="A submission, and what became of it.",
-        who=Who.ANYBODY,
-        handler=show_submission,
-        fields=Numbered,
-        model=SubmissionPage,
-        template="submission.html.jinja",
+        "GET",
+        "/submissions/{number}",
+        Who.ANYBODY,
+        show_submission,
+        Numbered,
+        SubmissionPage,
+        "submission.html.jinja",
         is_in_the_open=True,
         is_asked_for_again=lambda page: page.is_awaited,
     ),
     Operation(
-        method="GET",
-        path="/submissions/{number}/upload",
-        summary="What was handed in, for its author.",
-        who=Permission.SUBMIT,
-        handler=download,
-        fields=Numbered,
+        "GET",
+        "/submissions/{number}/upload",
+        Permission.SUBMIT,
+        download,
+        Numbered,
         media_type="application/octet-stream",
     ),
     Operation(
-        method="POST",
-        path="/submissions/{number}/withdraw",
-        summary="Withdraw a submission before it is decided.",
-        who=Permission.SUBMIT,
-        handler=withdraw,
-        fields=Numbered,
-        form="/submissions/{number}",
+        "POST", "/submissions/{number}/withdraw", Permission.SUBMIT, withdraw, Numbered, form="/submissions/{number}"
     ),
 )
