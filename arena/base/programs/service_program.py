@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import ctypes
 import logging
+import multiprocessing
 import os
 import signal
 import sys
@@ -15,9 +16,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Generic, NoReturn, TypeVar
 
 from arena.base.errors import UsageError
 from arena.base.names import as_file_name
@@ -93,6 +95,8 @@ NOTHING_TO_DO = 3
 """The exit code of a program that is to be started again when there is something for it to do."""
 
 _PR_SET_PDEATHSIG = 1
+
+Key = TypeVar("Key")
 
 
 class Idleness:
@@ -177,6 +181,47 @@ def starting_process() -> Iterator[None]:
     finally:
         for one in came:
             signal.raise_signal(one)
+
+
+class Programs(Generic[Key]):
+    """Processes that each call a function in a Python of their own, and that end together with ``close``."""
+
+    def __init__(
+        self,
+        function: Callable[..., object],
+        shutdown_seconds: float,
+        now: Callable[[], float] = lambda: time.monotonic(),
+    ) -> None:
+        """Prepare; together, the processes have ``shutdown_seconds`` to end after SIGTERM."""
+        self._function, self._shutdown_seconds, self._now = function, shutdown_seconds, now
+        self.running: dict[Key, SpawnProcess] = {}
+
+    def start(self, key: Key, *arguments: object) -> None:
+        """Call the function in a new process."""
+        process = multiprocessing.get_context("spawn").Process(target=self._function, args=arguments)
+        with starting_process():
+            process.start()
+            self.running[key] = process
+
+    def ended(self) -> Iterator[tuple[Key, int]]:
+        """Forget the processes that have ended; yield the exit code of each."""
+        for key, process in list(self.running.items()):
+            if not process.is_alive():
+                code = process.exitcode or 0
+                process.close()
+                del self.running[key]
+                yield key, code
+
+    def close(self) -> None:
+        """End all processes, and kill those that do not end in time."""
+        for process in self.running.values():
+            process.terminate()
+        deadline = self._now() + self._shutdown_seconds
+        for process in self.running.values():
+            process.join(max(0.0, deadline - self._now()))
+            if process.exitcode is None:
+                process.kill()
+                process.join()
 
 
 def ignore_ctrl_c() -> None:

@@ -6,20 +6,20 @@ Each process holds the locks of its tournaments while it plays; killed at any mo
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import os
 import sys
 import time
-from multiprocessing.context import SpawnProcess
+from collections import defaultdict
+from collections.abc import Iterable
 
 from arena.base.programs.service_program import (
     STEADY_SECONDS,
     Idleness,
+    Programs,
     TroubleNote,
     end_now,
     keep_trying,
     run_service,
-    starting_process,
 )
 from arena.community.contests.contest_homes import remove_hidden_home_of
 from arena.community.contests.contest_places import has_work
@@ -59,9 +59,7 @@ def _supervise(directory: str, processes: _Processes, note: TroubleNote) -> None
         idleness, is_busy = Idleness(), True
         while not idleness.is_over(is_busy):
             names = [stored.name for stored in people.contests.all() if has_work(stored, people)]
-            for name in names:
-                processes.start(name)
-            is_busy = bool(names) or processes.are_running
+            is_busy = processes.keep_running(names) or bool(names)
             note.clear()
             time.sleep(PAUSE_SECONDS)
 
@@ -77,49 +75,34 @@ def _remove_what_is_left(directory: str) -> None:
 class _Processes:
     def __init__(self, directory: str) -> None:
         self._directory = directory
-        self._running: dict[str, SpawnProcess] = {}
-        self._not_before: dict[str, float] = {}
+        self._programs: Programs[str] = Programs(_play, SHUTDOWN_SECONDS)
+        self._not_before: defaultdict[str, float] = defaultdict(float)
         self._notes: dict[str, TroubleNote] = {}
 
-    @property
-    def are_running(self) -> bool:
-        return any(process.is_alive() for process in self._running.values())
-
-    def start(self, name: str) -> None:
-        """Start the process of a contest, unless it runs, or has ended just now."""
-        process = self._running.get(name)
-        note = self._notes.setdefault(name, TroubleNote(self._directory, "contests", name))
-        if process is not None:
-            if process.is_alive():
-                if time.monotonic() > self._not_before.get(name, 0.0) + STEADY_SECONDS:
-                    note.clear()
-                return
-            if process.exitcode:
-                sentence = f"the process of contest {name} has ended ({process.exitcode}); it is started again"
+    def keep_running(self, names: Iterable[str]) -> bool:
+        """Start the processes of contests that don't run and have not just failed; return whether any runs."""
+        for name, code in self._programs.ended():
+            note = self._note(name)
+            if code:
+                sentence = f"the process of contest {name} has ended ({code}); it is started again"
                 _log.error("%s", sentence)
                 note.say(sentence)
                 self._not_before[name] = time.monotonic() + AGAIN_SECONDS
             else:
                 note.clear()
-            process.close()
-            del self._running[name]
-        if time.monotonic() >= self._not_before.get(name, 0.0):
-            process = multiprocessing.get_context("spawn").Process(
-                target=_play, args=(os.getpid(), self._directory, name)
-            )
-            with starting_process():
-                process.start()
-                self._running[name] = process
+        for name in names:
+            if name not in self._programs.running:
+                if time.monotonic() >= self._not_before[name]:
+                    self._programs.start(name, os.getpid(), self._directory, name)
+            elif time.monotonic() > self._not_before[name] + STEADY_SECONDS:
+                self._note(name).clear()
+        return bool(self._programs.running)
+
+    def _note(self, name: str) -> TroubleNote:
+        return self._notes.setdefault(name, TroubleNote(self._directory, "contests", name))
 
     def close(self) -> None:
-        for process in self._running.values():
-            process.terminate()
-        deadline = time.monotonic() + SHUTDOWN_SECONDS
-        for process in self._running.values():
-            process.join(max(0.0, deadline - time.monotonic()))
-            if process.is_alive():
-                process.kill()
-                process.join()
+        self._programs.close()
 
 
 def _play(parent: int, directory: str, name: str) -> None:

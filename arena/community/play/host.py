@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import time
 from collections.abc import Callable, Sequence
-from multiprocessing.context import SpawnProcess
 
 from arena.base.errors import ArenaError
-from arena.base.programs.service_program import starting_process
+from arena.base.programs.service_program import Programs
 from arena.base.shipped import PREFIX, example_bots
 from arena.community.play import slot_program
 from arena.games import GAMES, IntOption, Option, find_game
@@ -151,36 +149,26 @@ class Host:
         self._clock, self._body = clock, ""
         self._matches, self._commits = matches, commits
         self._menu, self._slots, self._arguments = menu, slots, arguments
-        self._running: dict[int, SpawnProcess] = {}
-        self._context = multiprocessing.get_context("spawn")
+        self._programs: Programs[int] = Programs(slot_program.main, SHUTDOWN_SECONDS, clock)
         self._pruned_at = self._menu_at = self._looked_at = float("-inf")
 
     def step(self) -> None:
         """Do what there is to do now."""
         self._write_menu()
-        for number, process in list(self._running.items()):
-            if not process.is_alive():
-                if (process.exitcode or 0) < 0:  # it was killed, and could not release its claim
-                    self._matches.release_left(number)
-                process.close()
-                del self._running[number]
-        if not (self._commits.are_new() or self._running):  # whoever plays may leave a slot to others
+        for number, code in self._programs.ended():
+            if code < 0:  # it was killed, and could not release its claim
+                self._matches.release_left(number)
+        running = self._programs.running
+        if not (self._commits.are_new() or running):  # whoever plays may leave a slot to others
             return
         for number in self._matches.waiting():
-            if number not in self._running and len(self._running) < self._slots:
-                self._start(number)
+            if number not in running and len(running) < self._slots:
+                self._programs.start(number, [str(os.getpid()), *self._arguments, str(number)])
 
     @property
     def is_used(self) -> bool:
         """Whether somebody plays."""
-        return bool(self._running)
-
-    def _start(self, number: int) -> None:
-        arguments = [str(os.getpid()), *self._arguments, str(number)]
-        process = self._context.Process(target=slot_program.main, args=(arguments,))
-        with starting_process():
-            process.start()
-            self._running[number] = process
+        return bool(self._programs.running)
 
     def _write_menu(self) -> None:
         """Write what can be chosen when it has changed, and now and then to report."""
@@ -200,11 +188,4 @@ class Host:
 
     def close(self) -> None:
         """End all processes; their matches go on when a play host is here again."""
-        for process in self._running.values():
-            process.terminate()
-        deadline = self._clock() + SHUTDOWN_SECONDS
-        for process in self._running.values():
-            process.join(max(0.0, deadline - self._clock()))
-            if process.exitcode is None:
-                process.kill()
-                process.join()
+        self._programs.close()

@@ -142,10 +142,10 @@ class StuckProcess:
 
 def test_matches_that_do_not_end_are_killed_together(world):
     _, host, _, clock = world
-    host._running = {number: StuckProcess(clock) for number in range(4)}
+    host._programs.running = {number: StuckProcess(clock) for number in range(4)}
     host.close()
     assert clock.seconds == SHUTDOWN_SECONDS
-    assert [one.exitcode for one in host._running.values()] == [-9] * 4
+    assert [one.exitcode for one in host._programs.running.values()] == [-9] * 4
 
 
 @pytest.mark.parametrize(("exitcode", "released"), [(-9, [7]), (0, []), (1, [])])
@@ -154,6 +154,6 @@ def test_what_a_killed_process_could_not_release_is_released(world, exitcode, re
     _, host, matches, clock = world
     process = StuckProcess(clock)
     process.exitcode = exitcode
-    host._running = {7: process}
+    host._programs.running = {7: process}
     host.step()
-    assert (host._running, matches.released) == ({}, released)
+    assert (host._programs.running, matches.released) == ({}, released)
