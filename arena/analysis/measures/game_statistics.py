@@ -11,6 +11,7 @@ import numpy as np
 
 from arena.analysis.measures.result_table import CountedEncounter, ResultTable
 from arena.analysis.measures.standings import Standings, rated_encounters
+from arena.analysis.measures.values import Share
 from arena.base.records import MatchRecord
 from arena.base.results import points_of
 from arena.ratings.alternatives import NashAverage, bradley_terry, kendall_tau, nash_average
@@ -105,15 +106,6 @@ def bot_times(records: Iterable[MatchRecord]) -> list[BotTimes]:
 # Statistics of a tournament beyond its standings: draws, seats, decisiveness, and independent views of the ratings.
 
 RESAMPLES = 2000
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share (0 to 1) of matches or points with its 95 % interval, by a bootstrap over encounters."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)

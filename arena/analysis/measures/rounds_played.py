@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, takewhile
 from typing import Any
 
+from arena.analysis.measures.values import CardRound
 from arena.base.definition import Definition
 from arena.base.enums import CorrectionKind
 from arena.base.errors import DefinitionError
@@ -59,25 +60,6 @@ class Bracket:
     def winner(self) -> str | None:
         """The winner of the final; None while that is open."""
         return self.stages[-1][0].winner
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CardRound:
-    """A round of one entrant of a Swiss.
-
-    Attributes:
-        rival: None without one, as in a bye.
-        rival_number: the rival's line in the table, from 1.
-        score: what the round counts.
-        points: of the entrant and the rival in the matches of their meeting; None without a rival.
-        total: the score after this round.
-    """
-
-    rival: str | None
-    rival_number: int | None
-    score: float
-    points: tuple[float, float] | None
-    total: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from math import sqrt
 from statistics import fmean, variance
 from typing import Any
 
+from arena.analysis.measures.values import BalanceLine
 from arena.base.definition import Definition
 from arena.base.records import MatchRecord, ScheduledMatch, TimeControl
 from arena.ratings.distributions import t_quantile
@@ -20,24 +21,6 @@ from arena.tournament.schedule import steps
 
 Seatings = Mapping[tuple[int, tuple[int, ...]], int]
 """How many matches of each game, by its number, have each entrant in each seat."""
-
-
-@dataclass(frozen=True, slots=True)
-class BalanceLine:
-    """One kind of balance.
-
-    Attributes:
-        kind: what is counted.
-        imbalance: the distance of the worst count from a fair one, in matches.
-        worst: the entrants with the worst count, as text.
-    """
-
-    game: str
-    kind: str
-    least: int
-    most: int
-    imbalance: float
-    worst: str
 
 
 class _Counts:

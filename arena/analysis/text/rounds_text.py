@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from arena.analysis.measures.rounds_played import Bracket, BracketDuel, CardRound, PlayedMeeting, PlayedRound, RoundCard
+from arena.analysis.measures.rounds_played import Bracket, BracketDuel, PlayedMeeting, PlayedRound, RoundCard
+from arena.analysis.measures.values import CardRound
 from arena.analysis.text.tables import printable
 from arena.analysis.text.text_layout import cell_count, shortened, wrapped
 from arena.base.text import counted

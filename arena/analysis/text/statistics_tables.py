@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.analysis.measures.game_statistics import BotTimes, CrossCheck, GameStatistics, Share
+from arena.analysis.measures.game_statistics import BotTimes, CrossCheck, GameStatistics
 from arena.analysis.measures.standings import Standings
+from arena.analysis.measures.values import Share
 from arena.analysis.text.standings_columns import percent_text
 from arena.analysis.text.tables import Column, Row
 from arena.analysis.text.verdict import cycle_text, untested_text

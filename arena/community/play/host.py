@@ -91,26 +91,10 @@ def playable_game(name: str) -> PlayableGame | None:
 
 def _option(option: Option) -> GameOption:
     if not isinstance(option, IntOption):
-        return GameOption(
-            name=option.name,
-            type=option.type_name,
-            default=option.default,
-            accepted=option.accepted,
-            meaning=option.meaning,
-            value=option.default,
-            choices=option.choices,
-        )
+        return GameOption.of(option, type=option.type_name, value=option.default)
     most = min(option.maximum, max(MAX_SIZE, option.default))
-    return GameOption(
-        name=option.name,
-        type=option.type_name,
-        default=option.default,
-        accepted=f"a whole number from {option.minimum} to {most}",
-        meaning=option.meaning,
-        value=option.default,
-        minimum=option.minimum,
-        maximum=most,
-    )
+    accepted = f"a whole number from {option.minimum} to {most}"
+    return GameOption.of(option, type=option.type_name, accepted=accepted, value=option.default, maximum=most)
 
 
 def _example(name: str) -> PlayableBot:

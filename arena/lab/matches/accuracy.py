@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from arena.analysis.measures.game_statistics import Share
+from arena.analysis.measures.values import Share
 from arena.base.enums import Termination
 from arena.base.errors import StoreError
 from arena.base.results import points_of

@@ -126,10 +126,8 @@ class NewToken(Fields):
 def show_account(visit: Visit) -> AccountPage:
     """One's own account."""
     person = visit.person
-    return AccountPage(
-        name=person.name,
-        role=person.role,
-        created_at=person.created_at,
+    return AccountPage.of(
+        person,
         sessions=tuple(_session(session, visit) for session in visit.people.sessions.all(person)),
         tokens=tuple(_token(token, visit) for token in visit.people.tokens.all(person)),
         scopes=scopes_of(person.role),
@@ -201,26 +199,11 @@ def check_present(visit: Visit, password: str) -> None:
 
 
 def _session(session: Session, visit: Visit) -> SessionLine:
-    return SessionLine(
-        number=session.number,
-        is_this=session.number == visit.actor.session,
-        began_at=session.began_at,
-        seen_at=session.seen_at,
-        device=device_text(session.device),
-        address=session.address,
-    )
+    return SessionLine.of(session, is_this=session.number == visit.actor.session, device=device_text(session.device))
 
 
 def _token(token: Token, visit: Visit) -> TokenLine:
-    return TokenLine(
-        number=token.number,
-        is_this=token.number == visit.actor.token,
-        name=token.name,
-        scopes=tuple(sorted(token.scopes)),
-        created_at=token.created_at,
-        expires_at=token.expires_at,
-        seen_at=token.seen_at,
-    )
+    return TokenLine.of(token, is_this=token.number == visit.actor.token, scopes=tuple(sorted(token.scopes)))
 
 
 OPERATIONS = (

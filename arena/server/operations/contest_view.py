@@ -47,10 +47,8 @@ def _offset_text(local: datetime) -> str:
 def contest_line(stored: StoredContest, entries: int, permissions: Collection[Permission], now: str) -> ContestLine:
     """Return what lists show of a contest to somebody."""
     contest = stored.contest
-    return ContestLine(
-        name=contest.name,
-        title=contest.title,
-        game=contest.game,
+    return ContestLine.of(
+        contest,
         phase=visible_phase(stored, permissions, now),
         opens_at=contest_time(contest, contest.opens_at, now),
         deadline_at=contest_time(contest, contest.deadline_at, now),

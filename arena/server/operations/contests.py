@@ -77,19 +77,16 @@ def _page(visit: Visit, stored: StoredContest) -> ContestPage:
     own = visit.actor.person.name if visit.actor.person is not None else None
     hidden_since = seen.hidden_since
     reveal_at = contest.reveal_at if stored.revealed_at is None else None
-    return ContestPage(
+    return ContestPage.of(
+        stored,
+        contest,
         line=line,
-        description=contest.description,
-        created_by=stored.created_by,
         entrants=entrants_text(contest),
-        results=contest.results,
         hidden_since=contest_time(contest, hidden_since, now) if hidden_since is not None else None,
         reveal_at=contest_time(contest, reveal_at, now) if reveal_at is not None else None,
         is_revealed=stored.revealed_at is not None,
-        cancel_reason=stored.cancel_reason,
         rules=rules_of(contest),
         entries=tuple(_entry(one, own) for one in entries),
-        players=contest.players,
         is_short=len(entries) + len(contest.house_bots) < contest.players,
         unchecked=0 if stored.closed_at else len(visit.people.contests.unfinished_of(stored)),
         tournaments=_tournaments(visit, stored, seen),

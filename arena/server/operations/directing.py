@@ -22,7 +22,6 @@ from arena.server.operations.directing_model import (
     PartsPage,
     PartTrouble,
     RequestLine,
-    SittingOutLine,
     SupervisedRunStatus,
 )
 from arena.server.operations.grades import has_hidden
@@ -222,39 +221,18 @@ def _kept(visit: Visit, report: DirectorReport) -> SupervisedRunStatus:
     people, is_operator = visit.people, Permission.MANAGE_PEOPLE in visit.actor.permissions
     desired = people.directors.desired_state(report.tournament)
     figures = report.figures
-    return SupervisedRunStatus(
-        tournament=report.tournament,
-        state=report.state,
+    return SupervisedRunStatus.of(
+        report,
+        figures,
         is_silent=people.directors.is_silent(report),
-        since=report.since,
-        seen_at=report.seen_at,
         sentence=report.sentence if is_operator else public_sentence(report.state, report.sentence),
         wish=desired.state if desired is not None else DesiredState.PLAY,
         wish_reason=desired.reason if desired is not None else "",
-        recorded=figures.recorded,
-        scheduled=figures.scheduled,
-        playing=figures.playing,
-        margin_95=figures.margin_95,
-        wanted_margin_95=figures.wanted_margin_95,
-        seconds_left=figures.seconds_left,
-        void_in_row=figures.void_in_row,
-        sitting_out=tuple(
-            SittingOutLine(bot=one.bot, reason=one.reason, seconds=one.seconds) for one in figures.sitting_out
-        ),
     )
 
 
 def _request(request: TournamentRequest) -> RequestLine:
-    return RequestLine(
-        number=request.number,
-        kind=request.kind,
-        arguments=dict(request.arguments),
-        reason=request.reason,
-        by=request.by,
-        made_at=request.made_at,
-        state=request.state,
-        outcome=request.outcome,
-    )
+    return RequestLine.of(request, arguments=dict(request.arguments))
 
 
 def directing_address(tournament: str) -> str:

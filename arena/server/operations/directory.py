@@ -104,37 +104,15 @@ def hidden_tournaments(visit: Visit) -> frozenset[HiddenTournament]:
 
 def log_line(entry: LogEntry) -> LogLine:
     """Return a line of the log as pages show it."""
-    return LogLine(
-        number=entry.number,
-        at=entry.at,
-        by=entry.by,
-        action=entry.action,
-        subject=entry.subject,
-        reason=entry.reason,
-        details=entry.details,
-    )
+    return LogLine.of(entry)
 
 
 def _invitation(actor: Actor, invitation: Invitation) -> InvitationLine:
-    return InvitationLine(
-        number=invitation.number,
-        role=invitation.role,
-        person=invitation.person,
-        made_by=invitation.made_by,
-        expires_at=invitation.expires_at,
-        may_be_ended=invitation.role in roles_to_give(actor),
-    )
+    return InvitationLine.of(invitation, may_be_ended=invitation.role in roles_to_give(actor))
 
 
 def _line(actor: Actor, person: Person) -> PersonLine:
-    return PersonLine(
-        name=person.name,
-        role=person.role,
-        created_at=person.created_at,
-        closed_at=person.closed_at,
-        has_password=person.has_password,
-        may_be_moderated=may_moderate(actor, person),
-    )
+    return PersonLine.of(person, may_be_moderated=may_moderate(actor, person))
 
 
 OPERATIONS = (

@@ -58,15 +58,7 @@ def show_invitation(visit: Visit) -> InvitationPage:
     if not is_secret(secret):
         raise InvitationError
     found = visit.people.invitations.find(secret)
-    return InvitationPage(
-        secret=secret,
-        role=found.role,
-        person=found.person,
-        made_by=found.made_by,
-        expires_at=found.expires_at,
-        name_rule=NAME_RULE,
-        password_rule=PASSWORD_RULE,
-    )
+    return InvitationPage.of(found, secret=secret, name_rule=NAME_RULE, password_rule=PASSWORD_RULE)
 
 
 def accept(visit: Visit) -> Done:

@@ -79,14 +79,10 @@ def _submission(one: Submission, visit: Visit) -> OwnSubmission:
 
 
 def _match(one: UnratedMatch, audience: Audience) -> PlayedMatch:
-    return PlayedMatch(
-        game=one.choices.game,
-        options=one.choices.options,
-        bot=one.choices.bot,
-        seat=one.choices.seat,
+    return PlayedMatch.of(
+        one,
+        one.choices,
         state=one.position.state,
-        begun_at=one.begun_at,
-        acted_at=one.acted_at,
         actions=one.position.actions if reads_bot(audience, one.choices.bot) else _without_notes(one),
     )
 

@@ -79,17 +79,7 @@ def show_play(visit: Visit) -> PlayPage:
         seconds=SECONDS,
         refusal=menu.refusal,
         remarks=tuple(resting.remarks(everything.bots)),
-        own=tuple(
-            OwnMatch(
-                address=_address(one),
-                game=one.choices.game,
-                bot=one.choices.bot,
-                state=one.position.state,
-                plies=one.position.plies,
-                acted_at=one.acted_at,
-            )
-            for one in own
-        ),
+        own=tuple(OwnMatch.of(one, one.choices, one.position, address=_address(one)) for one in own),
     )
 
 
@@ -125,20 +115,16 @@ def show_match(visit: Visit) -> UnratedMatchPage:
         view = view.model_copy(update={"notes": ()})
     has_acted = any(seat == one.choices.seat for seat, *_ in json.loads(position.actions))
     is_over = position.state in ENDED
-    return UnratedMatchPage(
+    return UnratedMatchPage.of(
+        one,
+        one.choices,
+        position,
         address=_address(one),
-        game=one.choices.game,
         options=json.loads(one.choices.options),
-        bot=one.choices.bot,
-        seat=one.choices.seat,
         seconds=one.choices.per_action_milliseconds / 1000,
-        state=position.state,
-        is_waiting=one.is_waiting,
-        plies=position.plies,
         may_undo=has_acted and position.state is MatchState.PERSON,
         may_ask=_may_ask(visit, one),
         rest=resting_bots(visit).refusal(one.choices.bot, _games_of(visit, one.choices.bot)),
-        answer=one.answer,
         outcome=_outcome(position.reason) or (view.result if view is not None and is_over else ""),
         view=view,
         idle_minutes=round(IDLE_SECONDS / 60),

@@ -241,13 +241,9 @@ def _may_see_details(visit: Visit) -> bool:
 
 def line_of(one: ListedSubmission, visit: Visit) -> SubmissionLine:
     """Return what everybody may know of a submission."""
-    return SubmissionLine(
-        number=one.number,
-        author=one.author,
+    return SubmissionLine.of(
+        one,
         bot=one.bot if one.state is SubmissionState.ACCEPTED or _is_own(one, visit) else None,
-        state=one.state,
-        created_at=one.created_at,
-        finished_at=one.finished_at,
         is_own=_is_own(one, visit),
     )
 
@@ -261,11 +257,8 @@ def details_of(one: Submission, visit: Visit, rest: str = "", suspended: str = "
     """Return what its author may know of a submission."""
     audience = author_of([one.subject]) if _is_own(one, visit) else EVERYBODY
     report = one.report.shown_to(audience, one.subject) or ""
-    return SubmissionDetails(
-        file_name=one.file_name,
-        size_bytes=one.size_bytes,
-        digest=one.digest,
-        note=one.note,
+    return SubmissionDetails.of(
+        one,
         reason=one.reason.shown_to(audience, one.subject) or "",
         hint=_hint_of(report),
         report=report,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Self
 
 from annotated_types import Len
 from pydantic import BaseModel, BeforeValidator, ConfigDict
@@ -44,7 +44,18 @@ class Table(NamedTuple):
 class Model(BaseModel):
     """What a page shows, or a part of it. Frozen; its JSON is what programs get."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True)
+
+    @classmethod
+    def of(cls, *values: object, **others: Any) -> Self:
+        """Return what a page shows of values: their attributes that are fields here, and others by keyword."""
+        own = {
+            name: getattr(value, name)
+            for value in reversed(values)
+            for name in cls.model_fields.keys() - others.keys()
+            if hasattr(value, name)
+        }
+        return cls(**own, **others)
 
     def tables(self) -> Mapping[str, Table]:
         """Return the tables of a page by their names in addresses; without a name the first is meant."""

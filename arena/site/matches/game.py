@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from arena.base.errors import ArenaError, IllegalActionError, StoreError, UnknownNameError
-from arena.games import ChoiceOption, Game, Option, find_game, make_game, parse_options
+from arena.games import Game, Option, find_game, make_game, parse_options
 from arena.games.checked_game import checked_game
 from arena.lab.matches.puzzle import Puzzle, kept_puzzles
 from arena.site.matches.games_model import (
@@ -89,20 +89,7 @@ def _default(rules: type[Game[Any]], name: str) -> int | str | None:
 
 
 def _option(option: Option, value: int | str | None) -> GameOption:
-    bounds: dict[str, Any] = (
-        {"choices": option.choices}
-        if isinstance(option, ChoiceOption)
-        else {"minimum": option.minimum, "maximum": option.maximum}
-    )
-    return GameOption(
-        name=option.name,
-        type=option.type_name,
-        default=option.default,
-        accepted=option.accepted,
-        meaning=option.meaning,
-        value=option.default if value is None else value,
-        **bounds,
-    )
+    return GameOption.of(option, type=option.type_name, value=option.default if value is None else value)
 
 
 def _tried(game: Game[Any], texts: Sequence[str], wanted: str) -> _Trial:

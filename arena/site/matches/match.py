@@ -55,7 +55,7 @@ def unfinished_match(home: ArenaHome, tournament: StoredTournament, line: Schedu
         state = home.store.live_state(tournament)
         live = state.live_match(line.match)
         if live is not None:
-            asked = Asked(seat=live.state.seat, since=live.state.since, allowed_seconds=live.state.allowed_seconds)
+            asked = Asked.of(live.state)
             if live.state.left_out:
                 asked = Asked(seat=None, since=live.state.since, allowed_seconds=None)
                 return UnfinishedMatch(before, _too_large(live.state.left_out), asked)
@@ -164,18 +164,15 @@ def build_match(home: ArenaHome, parameters: MatchParameters) -> MatchPage:
             asked=unfinished.asked,
             audience=home.audience,
         )
-    return MatchPage(
+    return MatchPage.of(
+        record,
         tournament=tournament.name,
         is_recorded=is_recorded,
         shown=shown,
         ply=_ply_within(shown.first_ply, len(shown.positions), parameters.ply),
-        encounter=record.encounter,
-        rng_seed=record.rng_seed,
         seats=_seat_details(record, home.audience) if is_recorded else (),
         time_rules=time_rules(record.time_control),
-        isolation=record.isolation,
         versions=dict(list(record.versions.items())[:MAX_VERSIONS]),
-        started_at=record.started_at,
         previous=parameters.match - 1 if parameters.match > 1 else None,
         following=parameters.match + 1 if parameters.match < last else None,
     )
@@ -188,10 +185,8 @@ def _ply_within(first: int, count: int, wanted: int | None) -> int:
 
 def _seat_details(record: MatchRecord, audience: Audience) -> tuple[SeatDetails, ...]:
     return tuple(
-        SeatDetails(
-            wall_seconds=report.wall_seconds,
-            cpu_seconds=report.cpu_seconds,
-            off_turn_cpu_seconds=report.off_turn_cpu_seconds,
+        SeatDetails.of(
+            report,
             exit=report.exit.shown_to(audience, bot) or "",
             stderr=shortened_stderr(report.stderr.shown_to(audience, bot) or ""),
         )

@@ -180,12 +180,7 @@ def viewed_match(
         termination=record.termination if is_over else None,
         result=result_sentence(record, shown_names, reader) if is_over else unfinished,
         faults=tuple(
-            MatchFault(
-                seat=fault.seat,
-                kind=fault.kind,
-                ply=fault.ply,
-                detail=fault.told_to(audience, record.bots[fault.seat])[:MAX_TEXT_CHARACTERS],
-            )
+            MatchFault.of(fault, detail=fault.told_to(audience, record.bots[fault.seat])[:MAX_TEXT_CHARACTERS])
             for fault in record.faults
         ),
         opening=record.opening,

@@ -187,15 +187,7 @@ def _history(profile: BotProfile) -> Iterator[RatingPoint]:
 
 def _rivals(profile: BotProfile) -> Iterator[Rival]:
     for rival in profile.rivals:
-        yield Rival(
-            rival=rival.rival,
-            score_percent=100 * rival.score,
-            margin_percent=100 * rival.margin,
-            encounters=rival.encounters,
-            wins=rival.total.wins,
-            draws=rival.total.draws,
-            losses=rival.total.losses,
-        )
+        yield Rival.of(rival, rival.total, score_percent=100 * rival.score, margin_percent=100 * rival.margin)
 
 
 def _fault(
@@ -205,12 +197,9 @@ def _fault(
     found = (record for tournament, record in latest if (tournament.name, record.match) == where)
     record = next(found, None) or home.store.record_of(*where)
     fault = next((one for one in record.faults if one.seat == stored.seat), None)
-    return SeenFault(
+    return SeenFault.of(
+        stored,
         bot=label,
-        kind=stored.kind,
-        tournament=stored.tournament,
-        match=stored.match,
-        game=stored.game,
         ply=fault.ply if fault else 0,
         detail=fault.told_to(home.audience, label) if fault else "",
         stderr=(record.seats[stored.seat].stderr.shown_to(home.audience, label) or "")[-MAX_STDERR_CHARACTERS:],
@@ -225,9 +214,7 @@ def _grouped(faults: Iterable[SeenFault]) -> tuple[SeenFault, ...]:
     for fault in faults:
         groups.setdefault((fault.bot, fault.kind, fault.detail, fault.stderr), []).append(fault)
     return tuple(
-        latest.model_copy(
-            update={"earlier": tuple(FaultyMatch(tournament=one.tournament, match=one.match) for one in earlier)}
-        )
+        latest.model_copy(update={"earlier": tuple(map(FaultyMatch.of, earlier))})
         for latest, *earlier in groups.values()
     )
 
@@ -237,25 +224,14 @@ def _times(records: Iterable[MatchRecord], labels: Sequence[str]) -> Iterator[Ti
     for label in labels:
         line = times.get(label)
         if line is not None:
-            yield TimeUsed(
-                bot=label,
-                matches=line.matches,
-                actions=line.actions,
-                mean_ms=line.mean_ms,
-                p99_ms=line.p99_ms,
-                longest_ms=line.longest_ms,
-                cpu_seconds=line.cpu_seconds,
-                off_turn_cpu_seconds=line.off_turn_cpu_seconds,
-            )
+            yield TimeUsed.of(line)
 
 
 def _entered(home: ArenaHome, tournament: StoredTournament, label: str) -> EnteredTournament:
-    return EnteredTournament(
+    return EnteredTournament.of(
+        tournament,
         tournament=tournament.name,
         bot=label,
-        format=tournament.format,
-        games=tuple(tournament.games),
-        created_at=tournament.created_at,
         is_finished=tournament.finished_at is not None,
         rank=_rank(home, tournament, label) if tournament.recorded else None,
         bots=len(tournament.listed_names),
@@ -274,11 +250,6 @@ def _rank(home: ArenaHome, tournament: StoredTournament, label: str) -> int | No
 
 def _corrections(profile: BotProfile) -> Iterator[BotCorrection]:
     for tournament, correction in profile.corrections:
-        yield BotCorrection(
-            bot=profile.label,
-            tournament=tournament,
-            number=correction.number,
-            correction=correction_text(correction),
-            reason=correction.reason,
-            made_at=correction.made_at,
+        yield BotCorrection.of(
+            correction, bot=profile.label, tournament=tournament, correction=correction_text(correction)
         )

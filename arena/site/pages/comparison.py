@@ -62,7 +62,7 @@ def build_versus(home: ArenaHome, parameters: VersusParameters) -> VersusPage:
         method=METHOD,
         better=said.better(total),
         encounters_to_go=total.encounters_to_go,
-        total=HeadToHead.model_validate(_values(total)),
+        total=HeadToHead.of(total, **_percents(total)),
         games=tuple(_part(game, one) for game, one in by_game.items()),
         tournaments=tuple(_part(tournaments[number].name, one) for number, one in reversed(by_tournament.items())),
         seats=tuple(_part(str(seat), one) for seat, one in sorted(grouped(met, lambda one: one.seat).items())),
@@ -74,20 +74,15 @@ def build_versus(home: ArenaHome, parameters: VersusParameters) -> VersusPage:
     )
 
 
-def _values(found: Counted) -> dict[str, int | float | None]:
+def _percents(found: Counted) -> dict[str, float | None]:
     return {
-        "wins": found.wins,
-        "draws": found.draws,
-        "losses": found.losses,
-        "duplicates": found.duplicates,
-        "encounters": found.encounters,
         "score_percent": None if found.score is None else 100 * found.score,
         "margin_percent": None if found.margin is None else 100 * found.margin,
     }
 
 
 def _part(part: str, found: Counted) -> HeadToHeadPart:
-    return HeadToHeadPart.model_validate({"part": part, **_values(found)})
+    return HeadToHeadPart.of(found, part=part, **_percents(found))
 
 
 class _Said:
@@ -159,15 +154,7 @@ def build_why(home: ArenaHome, parameters: WhyParameters) -> WhyPage:
     matches = rated_matches_of(home.store, tournament, label) if label in mu else []
     matches = [match for match in matches if all(bot in mu for bot in match.bots)]
     rivals = tuple(
-        RivalLine(
-            rival=one.rival,
-            name=names.get(one.rival, one.rival),
-            mu=mu[one.rival],
-            matches=one.matches,
-            points=one.points,
-            expected_points=one.expected_points,
-            influence=one.influence,
-        )
+        RivalLine.of(one, name=names.get(one.rival, one.rival), mu=mu[one.rival])
         for one in against_rivals(label, matches, table.fitted, rated.results)
     )
     return WhyPage(
@@ -180,15 +167,11 @@ def build_why(home: ArenaHome, parameters: WhyParameters) -> WhyPage:
         players=table.players,
         rivals=rivals,
         surprises=tuple(
-            SurprisingEncounter(
-                encounter=one.encounter,
-                occurrences=one.occurrences,
+            SurprisingEncounter.of(
+                one,
                 rivals=tuple(rivals_in(one, label)),
                 names=tuple(names.get(rival, rival) for rival in rivals_in(one, label)),
                 matches=tuple(match.match for match in one.matches),
-                points=one.points,
-                expected_points=one.expected_points,
-                probability=one.probability,
             )
             for one in surprises(label, matches, table.fitted, MAX_SURPRISES)
         ),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from arena.base.errors import UnknownNameError
-from arena.site.pages.results_model import ListedFault, ListedMatch, MatchesPage, MatchesParameters
+from arena.site.pages.results_model import ListedMatch, MatchesPage, MatchesParameters
 from arena.store.home import ArenaHome
 from arena.store.results.match_line import MatchLine
 from arena.store.results.match_lists import MatchFilter
@@ -61,18 +61,10 @@ def _check_names(tournament: StoredTournament, parameters: MatchesParameters) ->
 
 
 def _listed(line: MatchLine, names: Mapping[str, str]) -> ListedMatch:
-    faults = line.faults or ()
-    return ListedMatch(
-        match=line.match,
-        encounter=line.encounter,
-        round=line.round,
-        game=line.game,
-        bots=line.bots,
+    return ListedMatch.of(
+        line,
         names=tuple(names.get(bot, bot) for bot in line.bots),
         scores=line.scores and tuple(score if math.isfinite(score) else None for score in line.scores),
-        ranks=line.ranks,
-        plies=line.plies,
-        termination=line.termination,
-        faults=tuple(ListedFault(seat=fault.seat, kind=fault.kind, ply=fault.ply) for fault in faults),
+        faults=line.faults or (),
         started_at=line.started_at or None,
     )

@@ -83,12 +83,7 @@ def _has_result(listed: Listed) -> bool:
 
 def _result(store: Store, listed: Listed) -> TournamentResult:
     tournament = listed.tournament
-    return TournamentResult(
-        name=tournament.name,
-        games=tuple(tournament.games),
-        winners=winners(store, tournament),
-        at=tournament.finished_at,
-    )
+    return TournamentResult.of(tournament, winners=winners(store, tournament), at=tournament.finished_at)
 
 
 def _latest(store: Store, listed: Sequence[Listed], reading: Reading) -> tuple[ListedResult, ...]:
@@ -104,17 +99,7 @@ def _latest(store: Store, listed: Sequence[Listed], reading: Reading) -> tuple[L
 def listed_tournament(listed: Listed) -> ListedTournament:
     """Return a tournament as lists show it."""
     tournament = listed.tournament
-    return ListedTournament(
-        name=tournament.name,
-        state=listed.state,
-        format=tournament.format,
-        games=tuple(tournament.games),
-        entrants=len(tournament.definition.entrants),
-        recorded=tournament.recorded,
-        scheduled=tournament.scheduled,
-        created_at=tournament.created_at,
-        finished_at=tournament.finished_at,
-    )
+    return ListedTournament.of(tournament, state=listed.state, entrants=len(tournament.definition.entrants))
 
 
 # Builds the list of bots.
@@ -150,11 +135,10 @@ def build_bots(home: ArenaHome, parameters: BotsParameters) -> BotsPage:
     return BotsPage(
         search=parameters.search,
         bots=tuple(
-            ListedBot(
+            ListedBot.of(
+                found[name],
                 name=name,
                 versions=tuple(found[name].versions)[::-1],
-                author=found[name].author,
-                is_author_claimed=found[name].is_author_claimed,
                 games=tuple(sorted(found[name].games)),
                 tournaments=len(found[name].tournaments),
                 best=best.get(name),

@@ -31,13 +31,10 @@ def progress_of(store: Store, tournament: StoredTournament) -> Progress | None:
     if stored is None:
         return Progress(recorded=tournament.recorded, expected=tournament.scheduled or None)
     run = stored.progress
-    return Progress(
+    return Progress.of(
+        run,
         recorded=max(run.recorded, tournament.recorded),
-        expected=run.expected,
-        matches_per_second=run.matches_per_second,
-        seconds_left=run.seconds_left,
         estimated_at=None if run.seconds_left is None else stored.at,
-        status=run.status,
         playing=_playing(store, tournament, run.playing),
     )
 

@@ -64,10 +64,9 @@ class ReportBuilder:
                 seen = self._faults.setdefault(bot, [])
                 stderr = record.seats[fault.seat].stderr.shown_to(self._audience, bot) or ""
                 seen.append(
-                    ReportedFault(
+                    ReportedFault.of(
+                        fault,
                         match=record.match,
-                        kind=fault.kind,
-                        ply=fault.ply,
                         detail=fault.told_to(self._audience, bot),
                         stderr=stderr[-MAX_STDERR_CHARACTERS:],
                     )
@@ -108,14 +107,12 @@ class ReportBuilder:
             rivals = _rivals(line, table, scores)
             are_few = len(rivals) <= 2 * MAX_RIVALS
             times = self._times.get(line.label, BotTimes(line.label))
-            yield BotCard(
+            yield BotCard.of(
+                times,
                 line=standing_line(line),
                 history=tuple(histories.get(line.bot, ())),
                 best=tuple(rivals if are_few else rivals[:MAX_RIVALS]),
                 worst=() if are_few else tuple(rivals[: -MAX_RIVALS - 1 : -1]),
-                mean_ms=times.mean_ms,
-                p99_ms=times.p99_ms,
-                longest_ms=times.longest_ms,
                 digest=digests.get(line.label, ""),
                 faults=tuple(reversed(self._faults.get(line.label, []))),
             )
@@ -139,7 +136,7 @@ def shown_table(title: str, about: str, columns: Sequence[Column], rows: Sequenc
         anchor=f"numbers-{title.lower().replace(' ', '-')}",
         title=title,
         about=about,
-        columns=tuple(ShownColumn(key=c.key, title=c.title, is_number=c.is_number) for c in columns),
+        columns=tuple(map(ShownColumn.of, columns)),
         rows=tuple(tuple(shown(row[column.key], column) for column in columns) for row in rows),
     )
 

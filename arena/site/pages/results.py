@@ -9,7 +9,7 @@ from arena.base.errors import UnknownNameError
 from arena.base.records import MatchRecord
 from arena.site.frame.building import authors_of, marked, sentence
 from arena.site.pages.bot_profile_model import BotProfilePage
-from arena.site.pages.results_model import MAX_ENTRIES, Feed, FeedEntry, ListedFault, ListedResult, tag_uri
+from arena.site.pages.results_model import MAX_ENTRIES, Feed, FeedEntry, ListedResult, tag_uri
 from arena.site.pages.standings_model import FirstRating
 from arena.store.home import ArenaHome
 from arena.store.results.store import Store
@@ -34,17 +34,11 @@ def listed_results(found: Iterable[tuple[StoredTournament, MatchRecord]]) -> tup
 
 def listed_result(tournament: str, record: MatchRecord, names: Mapping[str, str]) -> ListedResult:
     """Return a match of a tournament, by its name of now, as lists show it; ``names`` is what tables call the bots."""
-    return ListedResult(
+    return ListedResult.of(
+        record,
         tournament=tournament,
-        match=record.match,
-        game=record.game,
-        bots=record.bots,
         names=tuple(names.get(label, label) for label in record.bots),
-        scores=record.scores,
-        ranks=record.ranks,
         plies=len(record.actions),
-        termination=record.termination,
-        faults=tuple(ListedFault(seat=fault.seat, kind=fault.kind, ply=fault.ply) for fault in record.faults),
     )
 
 

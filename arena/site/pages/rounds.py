@@ -11,7 +11,6 @@ from arena.analysis.text.standings_columns import percent_text
 from arena.analysis.text.verdict import cycle_text, untested_text
 from arena.base.text import all_of, counted
 from arena.site.pages.rounds_model import (
-    CardCell,
     ShownCard,
     ShownDuel,
     ShownRounds,
@@ -35,10 +34,8 @@ def shown_rounds(store: Store, tournament: StoredTournament) -> ShownRounds | No
         return None
     played = rounds_played(store, tournament, first=0)
     labels = {name: label for label, name in tournament.definition.shown_names.items()}
-    return ShownRounds(
-        last=played.last,
-        current=played.current,
-        status=played.status,
+    return ShownRounds.of(
+        played,
         bracket=() if played.bracket is None else shown_stages(played.bracket, labels, played.departed),
         cards=tuple(shown_card(card, labels, played.departed) for card in played.cards or ()),
     )
@@ -90,24 +87,7 @@ def _duel(duel: BracketDuel, is_fed: bool, labels: Mapping[str, str], departed: 
 
 def shown_card(card: RoundCard, labels: Mapping[str, str], departed: Mapping[str, str]) -> ShownCard:
     """Return the card of an entrant of a Swiss; see ``shown_stages``."""
-    return ShownCard(
-        number=card.number,
-        rank=card.rank,
-        bot=card.bot,
-        label=labels[card.bot],
-        rounds=tuple(
-            CardCell(
-                rival=line.rival,
-                rival_number=line.rival_number,
-                score=line.score,
-                points=line.points,
-                total=line.total,
-            )
-            for line in card.rounds
-        ),
-        total=card.total,
-        departed=departed.get(card.bot, ""),
-    )
+    return ShownCard.of(card, label=labels[card.bot], departed=departed.get(card.bot, ""))
 
 
 # What a tournament's results rest on, in sentences.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arena.analysis.measures.values import CardRound
 from arena.analysis.text.tables import Column
 from arena.site.frame.model import Model, Table
 
@@ -97,24 +98,6 @@ class ShownStage(Model):
     duels: tuple[ShownDuel, ...]
 
 
-class CardCell(Model):
-    """A round of one entrant of a Swiss.
-
-    Attributes:
-        rival: None without one, as in a bye.
-        rival_number: the rival's line among the cards, from 1.
-        score: what the round counts.
-        points: of the entrant and the rival in the matches of their meeting; None without a rival.
-        total: the score after this round.
-    """
-
-    rival: str | None
-    rival_number: int | None
-    score: float
-    points: tuple[float, float] | None
-    total: float
-
-
 class ShownCard(Model):
     """An entrant of a Swiss with all its rounds.
 
@@ -128,7 +111,7 @@ class ShownCard(Model):
     rank: int
     bot: str
     label: str
-    rounds: tuple[CardCell, ...]
+    rounds: tuple[CardRound, ...]
     total: float
     departed: str = ""
 

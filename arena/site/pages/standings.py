@@ -92,17 +92,15 @@ MAX_HISTORY_MATCHES = 400_000
 
 def rating_point(line: Standing, game: str, tournament: str, at: str, bots: int) -> RatingPoint:
     """Return a bot's rating on the leaderboard of a game after the tournament that began ``at``."""
-    return RatingPoint(
+    return RatingPoint.of(
+        line,
+        line.rating,
         game=game,
         bot=line.label,
         tournament=tournament,
         at=at,
-        rank=line.rank,
         bots=bots,
-        mu=line.rating.mu,
         margin_95=line.margin,
-        exposure=line.rating.exposure,
-        matches=line.matches,
         score_percent=None if line.score_share is None else 100 * line.score_share,
     )
 
@@ -148,7 +146,7 @@ def crosstable_of_first(table: Standings, results: ResultTable) -> Crosstable:
 
 
 def _cell(score: Score | None) -> CrosstableCell | None:
-    return None if score is None else CrosstableCell(points=score.points, matches=score.matches)
+    return None if score is None else CrosstableCell.of(score)
 
 
 def shown_ranking(ranking: Sequence[tuple[str, Placing]], labels: Mapping[str, str]) -> Ranking:
@@ -156,7 +154,7 @@ def shown_ranking(ranking: Sequence[tuple[str, Placing]], labels: Mapping[str, s
     columns, rows = ranking_table(ranking)
     own = columns[2:]
     return Ranking(
-        columns=tuple(RankingColumn(key=c.key, title=c.title, decimals=c.decimals) for c in own),
+        columns=tuple(map(RankingColumn.of, own)),
         lines=tuple(
             RankedBot(
                 place=row["place"],

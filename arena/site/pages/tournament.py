@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
-from arena.analysis.measures.game_statistics import GameStatistics, Share
 from arena.analysis.measures.schedule import schedule_balance
 from arena.analysis.measures.standings import Standings
+from arena.analysis.measures.values import BalanceLine
 from arena.analysis.text.corrections_table import corrections_table
 from arena.base.definition import Definition
 from arena.lab.matches.accuracy import accuracy_of_tournament
@@ -27,7 +26,6 @@ from arena.site.pages.standings import (
     standings_sentence,
 )
 from arena.site.pages.tournament_model import (
-    BalanceRow,
     LoggedCorrection,
     PlayedAccuracy,
     PlayedGame,
@@ -36,7 +34,6 @@ from arena.site.pages.tournament_model import (
     TournamentPage,
     TournamentParameters,
 )
-from arena.site.pages.tournament_model import Share as ShownShare
 from arena.store.home import ArenaHome
 from arena.store.results.states import state_of
 from arena.store.results.store import Store
@@ -66,31 +63,15 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
         name: label for label, name in definition.shown_names.items()
     }
     ranking = ranking_of(store, tournament)
-    control = definition.time_control
-    return TournamentPage(
-        name=tournament.name,
+    return TournamentPage.of(
+        tournament,
+        definition,
         state=state_of(tournament, store.directors()),
         may_have_puzzles=may_have_puzzles(home.directory, tournament),
-        format=tournament.format,
         games=tuple(PlayedGame(game=g.game, options=dict(g.options), players=g.players) for g in definition.games),
         entrants=len(definition.entrants),
-        encounters=definition.encounters,
-        time_control=TimeRules(
-            per_action_seconds=control.per_action_seconds,
-            bank_seconds=control.bank_seconds,
-            increment_seconds=control.increment_seconds,
-            clock=control.clock,
-        ),
-        isolation=definition.isolation,
-        rng_seed=definition.rng_seed,
-        opening_plies=definition.opening_plies,
+        time_control=TimeRules.of(definition.time_control),
         opening_choice=definition.openings[0].choose if definition.openings else "random",
-        ply_limit=definition.ply_limit,
-        fresh_bots=definition.fresh_bots,
-        created_at=tournament.created_at,
-        finished_at=tournament.finished_at,
-        recorded=tournament.recorded,
-        scheduled=tournament.scheduled,
         verdict=_verdict(table, ranking, labels),
         more_encounters=_more_encounters(tournament, table),
         progress=progress_of(store, tournament),
@@ -100,7 +81,7 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
         crosstable=crosstable_of_first(table, rated.results),
         rounds=shown_rounds(store, tournament),
         latest=latest_results(store, tournament),
-        games_played=tuple(map(_statistics, rated.statistics)),
+        games_played=tuple(PlayedStatistics.of(one, repeats=one.duplicates) for one in rated.statistics),
         accuracy=_accuracy(store, tournament),
         findings=tuple(findings(table)),
         balance=_balance(store, tournament, definition),
@@ -129,46 +110,17 @@ def _more_encounters(tournament: StoredTournament, table: Standings) -> int | No
     return more_encounters(table, planned * tournament.recorded / tournament.scheduled, planned)
 
 
-def _statistics(found: GameStatistics) -> PlayedStatistics:
-    return PlayedStatistics(
-        game=found.game,
-        matches=found.matches,
-        encounters=found.encounters,
-        repeats=found.duplicates,
-        draws=_share(found.draws),
-        seats=tuple(map(_share, found.seats)),
-    )
-
-
 def _accuracy(store: Store, tournament: StoredTournament) -> tuple[PlayedAccuracy, ...]:
     if not 0 < store.annotations.count(tournament) <= MAX_ANNOTATED:
         return ()
-    return tuple(
-        PlayedAccuracy(
-            bot=one.bot,
-            matches=one.matches,
-            encounters=one.encounters,
-            decisions=one.decisions,
-            kept=None if one.kept is None else _share(one.kept),
-            mistakes=one.mistakes,
-            blunders=one.blunders,
-            earned=one.earned,
-            lucky=one.lucky,
-        )
-        for one in accuracy_of_tournament(store, tournament).bots[:MAX_LINES]
-    )
+    return tuple(map(PlayedAccuracy.of, accuracy_of_tournament(store, tournament).bots[:MAX_LINES]))
 
 
-def _share(share: Share) -> ShownShare:
-    return ShownShare(value=share.value, low=share.low, high=share.high)
-
-
-def _balance(store: Store, tournament: StoredTournament, definition: Definition) -> tuple[BalanceRow, ...]:
+def _balance(store: Store, tournament: StoredTournament, definition: Definition) -> tuple[BalanceLine, ...]:
     if tournament.scheduled > MAX_BALANCED:
         return ()
     names = list(definition.shown_names.values())
-    lines = schedule_balance(store.seatings_counted(tournament), tournament.games, names)
-    return tuple(BalanceRow(**asdict(line)) for line in lines)
+    return tuple(schedule_balance(store.seatings_counted(tournament), tournament.games, names))
 
 
 def _corrections(store: Store, tournament: StoredTournament) -> tuple[LoggedCorrection, ...]:

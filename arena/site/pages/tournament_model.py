@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from arena.analysis.measures.values import BalanceLine, Share
 from arena.analysis.text.tables import Column
 from arena.base.enums import ClockKind, CorrectionKind, TournamentState
 from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Sentence, Table
@@ -45,14 +46,6 @@ class TimeRules(Model):
     bank_seconds: float | None
     increment_seconds: float
     clock: ClockKind
-
-
-class Share(Model):
-    """A share with its 95 % interval, from 0 to 1."""
-
-    value: float
-    low: float
-    high: float
 
 
 class PlayedStatistics(Model):
@@ -98,23 +91,6 @@ class PlayedAccuracy(Model):
     blunders: int
     earned: float
     lucky: float
-
-
-class BalanceRow(Model):
-    """A kind of balance of the schedule.
-
-    Attributes:
-        kind: what is counted.
-        imbalance: how far the worst count is from a fair one, in matches.
-        worst: whose count that is.
-    """
-
-    game: str
-    kind: str
-    least: int
-    most: int
-    imbalance: float
-    worst: str
 
 
 class LoggedCorrection(Model):
@@ -201,7 +177,7 @@ class TournamentPage(ModelOfTournament):
     games_played: tuple[PlayedStatistics, ...]
     accuracy: tuple[PlayedAccuracy, ...] = ()
     findings: tuple[str, ...]
-    balance: tuple[BalanceRow, ...]
+    balance: tuple[BalanceLine, ...]
     corrections: tuple[LoggedCorrection, ...]
     disqualified: tuple[str, ...] = ()
     may_have_puzzles: bool = False

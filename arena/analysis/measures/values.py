@@ -1,0 +1,51 @@
+"""Values that pages show as they are; the web process loads them, and no NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share (0 to 1) of matches or points with its 95 % interval, by a bootstrap over encounters."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceLine:
+    """One kind of balance.
+
+    Attributes:
+        kind: what is counted.
+        imbalance: the distance of the worst count from a fair one, in matches.
+        worst: the entrants with the worst count, as text.
+    """
+
+    game: str
+    kind: str
+    least: int
+    most: int
+    imbalance: float
+    worst: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardRound:
+    """A round of one entrant of a Swiss.
+
+    Attributes:
+        rival: None without one, as in a bye.
+        rival_number: the rival's line in the table, from 1.
+        score: what the round counts.
+        points: of the entrant and the rival in the matches of their meeting; None without a rival.
+        total: the score after this round.
+    """
+
+    rival: str | None
+    rival_number: int | None
+    score: float
+    points: tuple[float, float] | None
+    total: float
