@@ -105,10 +105,10 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.bot_registry import BotRegistry as BotRegistry
     from arena.store.bot_registry import RecordedBot as RecordedBot
     from arena.store.home import ArenaHome as ArenaHome
-    from arena.store.housekeeping import delete_tournament as delete_tournament
-    from arena.store.housekeeping import erase_tournament as erase_tournament
-    from arena.store.housekeeping import rename_tournament as rename_tournament
-    from arena.store.housekeeping import restore_tournament as restore_tournament
+    from arena.store.home import delete_tournament as delete_tournament
+    from arena.store.home import erase_tournament as erase_tournament
+    from arena.store.home import rename_tournament as rename_tournament
+    from arena.store.home import restore_tournament as restore_tournament
     from arena.store.results.addition import Addition as Addition
     from arena.store.results.addition import Source as Source
     from arena.store.results.addition import VoidTry as VoidTry
@@ -194,8 +194,7 @@ _MODULE_OF = {
         "arena.tournament.executors.executor": "Executor Job Played Playing Void WorkQueue",
         "arena.tournament.executors.table": "open_executor",
         "arena.games": "Game make_game",
-        "arena.store.home": "ArenaHome",
-        "arena.store.housekeeping": "delete_tournament erase_tournament rename_tournament restore_tournament",
+        "arena.store.home": "ArenaHome delete_tournament erase_tournament rename_tournament restore_tournament",
         "arena.base.live_match": "LiveMatch LiveSummary",
         "arena.match.replay": "ReplayError states_of",
         "arena.match.single_match": "play_match",

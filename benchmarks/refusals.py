@@ -21,8 +21,7 @@ from arena.community.contests.contest_file import read_contest
 from arena.community.contests.contest_homes import open_hidden_home
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.store.home import ArenaHome, open_people, uploads_path
-from arena.store.people.submission import SubmissionState
-from arena.store.people.values import Role, Scope
+from arena.store.people.values import Role, Scope, SubmissionState
 from benchmarks import million
 from benchmarks.common import machine
 from benchmarks.site import HOST, Server

@@ -83,7 +83,7 @@ PROCESSES = {
     "who asks for a contest": Process(
         "import arena.community.contests.contest_text, arena.community.contests.contest_text,"
         " arena.community.contests.visibility,"
-        " arena.store.people.contest_change",
+        " arena.store.people.contest",
         EVERYTHING,
     ),
     "reader of contests": Process(

@@ -1,10 +1,13 @@
-"""The results of recorded matches, as formats and tables count them."""
+"""Results of matches, and ranks."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+# The results of recorded matches, as formats and tables count them.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,3 +45,25 @@ def points_of(ranks: Sequence[int], seat: int) -> float:
     mine = ranks[seat]
     beaten = sum((rank > mine) + (rank == mine) / 2 for rank in ranks) - 0.5
     return beaten / (len(ranks) - 1)
+
+
+# Ranks with ties, as competitions count them: equals share the better rank, and the next rank is skipped.
+
+
+def competition_ranks(keys: Sequence[Any]) -> list[int]:
+    """Return the rank of each key; the least key is the best and has rank 1.
+
+    >>> competition_ranks([30, 10, 20, 10])
+    [4, 1, 3, 1]
+    """
+    ordered = sorted(keys)
+    return [1 + bisect_left(ordered, key) for key in keys]
+
+
+def double_points_of(ranks: Sequence[int]) -> tuple[int, ...]:
+    """Return each seat's points: two for each rival that it beats, and one for each that it ties with.
+
+    >>> double_points_of((1, 1, 3))
+    (3, 3, 0)
+    """
+    return tuple(sum(2 * (other > mine) + (other == mine) for other in ranks) - 1 for mine in ranks)

@@ -15,7 +15,7 @@ from typing import Any, cast
 import msgpack
 
 from arena.base.errors import ArenaError, GameError, IllegalActionError, repr_of
-from arena.base.ranking import competition_ranks
+from arena.base.results import competition_ranks
 from arena.games.drawing import Drawing
 from arena.games.game import Game
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from arena.base.errors import IllegalActionError, OptionError, suggestion
-from arena.base.ranking import competition_ranks
+from arena.base.results import competition_ranks
 from arena.games.drawing import Drawing, text_drawing
 from arena.games.space import Space
 from arena.games.squares import as_square, mark_last

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cmp_to_key, lru_cache
 from math import isqrt
 
-from arena.base.ranking import competition_ranks
+from arena.base.results import competition_ranks
 
 Surd = Mapping[int, int]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from arena.base.enums import Termination
 from arena.base.errors import ArenaError, IllegalActionError
-from arena.base.ranking import competition_ranks
 from arena.base.records import MatchRecord
+from arena.base.results import competition_ranks
 from arena.games import Game, make_game
 from arena.games.checked_game import checked_game
 from arena.protocol.messages import shortened

@@ -1,20 +1,24 @@
-"""The messages of expectation propagation as arrays over distinct results, and the joint Gaussian that they make.
-
-A message is a Gaussian factor exp(-pi s^2 / 2 + tau s) from a result to the strength s of one of its bots, relative to
-the prior's mean.
-"""
+"""The messages of expectation propagation as arrays over distinct results, and the joint Gaussian that they make."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.ratings.distributions import Floats
+from arena.ratings.distributions import Floats, hazard, normal_cdf
+from arena.ratings.environment import ppf
 from arena.ratings.pair_graph import PairGraph, Rows, SparseGaussian
 from arena.ratings.result_arrays import NO_PAIRS, DistinctResults
+
+# The messages of expectation propagation as arrays over distinct results, and the joint Gaussian that they make.
+#
+# A message is a Gaussian factor exp(-pi s^2 / 2 + tau s) from a result to the strength s of one of its bots, relative
+# to the prior's mean.
 
 MEAN_TOLERANCE = 1e-5
 """Of the means of large fields, relative to what moves them."""
@@ -126,3 +130,202 @@ class SparseJoint:
     def mean(self) -> Floats:
         """Return the means, shape (bots,)."""
         return self.gaussian().solve(self._shift[:, None], MEAN_TOLERANCE, self._means[:, None])[:, 0]
+
+
+# The Gaussian likelihood terms of results, and the draw probability that expects as many ties as there were.
+
+# The Gaussian likelihood terms of results: what each result implies about the strengths of its bots.
+#
+# A result orders performances p = s + noise: neighbours in the ranking differ by more than the draw margin, or by
+# less if they tie. Expectation propagation replaces each of these truncations by a Gaussian message on the difference
+# of two performances (Herbrich, Minka and Graepel, "TrueSkill", 2006, section 3). The term of a result in the
+# strengths s is the Schur complement that is left when the performances are integrated out: a precision matrix and a
+# shift.
+
+Bools = NDArray[np.bool_]
+
+MAX_ITERATIONS = 60
+CERTAIN = 30.0
+"""A draw whose margin lies this many standard deviations beyond the difference carries no information."""
+FAR = -30.0
+"""Below this many standard deviations the series of v + x (Abramowitz and Stegun, 26.2.12) is exact to 1e-8."""
+
+
+def corrections(diff: Floats, margin: Floats, is_draw: Bools) -> tuple[Floats, Floats]:
+    """Return v and w of TrueSkill: the shift of a mean, and the shrinking of a variance, in units of the spread."""
+    drawn = np.flatnonzero(is_draw)
+    if len(drawn) < len(is_draw):
+        v, w = _corrections_of_wins(diff - margin)
+    else:
+        v, w = np.empty_like(diff), np.empty_like(diff)
+    if len(drawn):
+        v_drawn, w[drawn] = _corrections_of_draws(np.abs(diff[drawn]), margin[drawn])
+        v[drawn] = np.where(diff[drawn] < 0, -v_drawn, v_drawn)
+    return v, np.clip(w, 1e-12, 1.0 - 1e-12)
+
+
+def _corrections_of_wins(x: Floats) -> tuple[Floats, Floats]:
+    v = hazard(x)
+    excess = v + x
+    far = np.flatnonzero(x < FAR)
+    if len(far):  # v + x would cancel
+        y = x[far]
+        excess[far] = -1.0 / y + 2.0 / y**3 - 10.0 / y**5
+    return v, v * excess
+
+
+def _corrections_of_draws(diff: Floats, margin: Floats) -> tuple[Floats, Floats]:
+    """Return v and w of draws for ``diff`` >= 0; see ``environment._between``, which does the same for one."""
+    a, b = margin - diff, -margin - diff
+    is_uninformative = a > CERTAIN
+    a = np.minimum(a, CERTAIN)
+    fall = np.exp((a - b) * (a + b) / 2.0)
+    width = 1.0 / hazard(a) - fall / hazard(b)
+    is_point = width < 1e-12
+    width = np.where(is_point, 1.0, width)
+    v = np.where(is_point, -diff, (fall - 1.0) / width)
+    w = np.where(is_point, 1.0, v * v + (a - b * fall) / width)
+    return np.where(is_uninformative, 0.0, v), np.where(is_uninformative, 0.0, w)
+
+
+class GaussianTerms(NamedTuple):
+    """The likelihood terms of results: exp(-s'Ks/2 + h's) each.
+
+    Attributes:
+        precision: K, shape (results, players, players).
+        shift: h, shape (results, players).
+        truncations: the messages of the truncations, precision and precision times mean, shape
+            (2, results, players - 1); a later call can start from them.
+    """
+
+    precision: Floats
+    shift: Floats
+    truncations: Floats
+
+
+def gaussian_terms(
+    mean: Floats, variance: Floats, is_draw: Bools, margin: float, beta: float, start: Floats | None = None
+) -> GaussianTerms:
+    """Return the term of each result, given the cavity distributions of the strengths.
+
+    Args:
+        mean: of the strengths without this result, shape (results, players), the best rank first.
+        variance: of the same, shape (results, players).
+        is_draw: whether neighbours tie, shape (results, players - 1).
+        margin: the draw margin of two performances.
+        beta: the standard deviation of a performance.
+        start: ``truncations`` of an earlier call.
+    """
+    players = mean.shape[1]
+    step = np.zeros((players - 1, players))
+    step[np.arange(players - 1), np.arange(players - 1)] = 1.0
+    step[np.arange(players - 1), np.arange(1, players)] = -1.0
+    centre = mean @ step.T
+    spread = np.einsum("ip,rp,jp->rij", step, variance + beta**2, step)
+    pi, tau = truncations = _truncations(centre, spread, is_draw, margin, start)
+    # the messages N(tau/pi, 1/pi) on differences of performances, seen through the noise of the performances
+    noise = beta**2 * (step @ step.T)
+    informative = np.maximum(pi, 1e-12)
+    seen = np.linalg.inv(noise[None] + _diagonal(1.0 / informative))
+    weighted = np.einsum("ip,rij->rpj", step, seen)
+    return GaussianTerms(weighted @ step[None], np.einsum("rpj,rj->rp", weighted, tau / informative), truncations)
+
+
+def _diagonal(values: Floats) -> Floats:
+    matrix = np.zeros((*values.shape, values.shape[-1]))
+    index = np.arange(values.shape[-1])
+    matrix[:, index, index] = values
+    return matrix
+
+
+def _truncations(centre: Floats, spread: Floats, is_draw: Bools, margin: float, start: Floats | None) -> Floats:
+    """Return precision and precision times mean of each truncation's message, by expectation propagation."""
+    steps = centre.shape[1]
+    truncations = np.zeros((2, *centre.shape)) if start is None else start.copy()
+    pi, tau = truncations
+    covariance = np.linalg.inv(np.linalg.inv(spread) + _diagonal(pi)) if start is not None else spread.copy()
+    mean = centre + np.einsum("rij,rj->ri", covariance, tau - pi * centre)
+    for _ in range(MAX_ITERATIONS if steps > 1 else 1):
+        before = pi.copy()
+        for k in range(steps):
+            own = covariance[:, k, k]
+            cavity_pi = 1.0 / own - pi[:, k]
+            cavity_mean = (mean[:, k] / own - tau[:, k]) / cavity_pi
+            c = np.sqrt(1.0 / cavity_pi)
+            v, w = corrections(cavity_mean / c, margin / c, is_draw[:, k])
+            new_pi = cavity_pi * w / (1.0 - w)
+            new_tau = (cavity_mean + c * v / w) * new_pi
+            change_pi, change_tau = new_pi - pi[:, k], new_tau - tau[:, k]
+            pi[:, k], tau[:, k] = new_pi, new_tau
+            # a rank-one update of the joint distribution of the differences
+            column = covariance[:, :, k].copy()
+            gain = column / (1.0 + change_pi * own)[:, None]
+            mean += gain * (change_tau - change_pi * mean[:, k])[:, None]
+            covariance -= change_pi[:, None, None] * gain[:, :, None] * column[:, None, :]
+        if np.abs(pi - before).max(initial=0.0) < 1e-9 + 1e-7 * np.abs(pi).max(initial=0.0):
+            break
+    return truncations
+
+
+# The draw probability under which ratings expect as many ties as there were.
+#
+# The plain share of ties is too low in a field of unequal bots: a weak bot rarely ties with a strong one.
+
+MIN_DRAW_PROBABILITY = 1e-3
+"""At zero, a draw would make sigma grow."""
+MAX_DRAW_PROBABILITY = 0.95
+MAX_STEPS = 30
+TOLERANCE = 1e-9
+MAX_EXACT_PAIRS = 100_000
+STEPS = 1000
+"""The gaps between more pairs are rounded to this part of a standard deviation, which moves the result by 1e-6."""
+
+
+class Ties:
+    """How often each two bots met, and how many of these meetings were ties."""
+
+    def __init__(self, results: Sequence[DistinctResults], graph: PairGraph) -> None:
+        self._first, self._second = graph.first, graph.second
+        self._counts = np.zeros(len(graph.first))
+        self._tied = 0
+        pairs = iter(graph.pair_of)
+        for own in results:
+            for a, b in combinations(range(own.players), 2):
+                self._counts += np.bincount(next(pairs), own.counts, len(self._counts))
+                self._tied += int(own.counts[own.ranks[:, a] == own.ranks[:, b]].sum())
+
+    def share(self) -> float:
+        """Return the share of pairs that tied, kept within what ratings can be fitted with: a first guess."""
+        share = self._tied / self._counts.sum() if len(self._counts) else 0.0
+        return float(min(max(share, MIN_DRAW_PROBABILITY), MAX_DRAW_PROBABILITY))
+
+    def matching(self, means: Floats, beta: float) -> float:
+        """Return the draw probability under which these means expect as many ties as there were.
+
+        By the Illinois variant of the false position method: a third of the steps of a bisection.
+        """
+        gaps, counts = (means[self._first] - means[self._second]) / (sqrt(2) * beta), self._counts
+        if len(gaps) > MAX_EXACT_PAIRS:
+            steps = np.rint(np.abs(gaps) * STEPS).astype(np.int64)
+            counts = np.bincount(steps, counts).astype(np.float64, copy=False)
+            gaps = np.arange(len(counts)) / STEPS
+        low, high = MIN_DRAW_PROBABILITY, MAX_DRAW_PROBABILITY
+        too_few, too_many = self._excess(low, gaps, counts), self._excess(high, gaps, counts)
+        if too_few >= 0 or too_many <= 0:
+            return low if too_few >= 0 else high
+        side = 0
+        for _ in range(MAX_STEPS):
+            middle = (low * too_many - high * too_few) / (too_many - too_few)
+            excess = self._excess(middle, gaps, counts)
+            if abs(excess) < TOLERANCE * self._tied or high - low < TOLERANCE:
+                return middle
+            if excess < 0:
+                low, too_few, too_many = middle, excess, too_many / 2 if side < 0 else too_many
+            else:
+                high, too_many, too_few = middle, excess, too_few / 2 if side > 0 else too_few
+            side = -1 if excess < 0 else 1
+        return (low + high) / 2
+
+    def _excess(self, draw_probability: float, gaps: Floats, counts: Floats) -> float:
+        margin = ppf((draw_probability + 1) / 2)
+        return float(counts @ (normal_cdf(margin - gaps) - normal_cdf(-margin - gaps))) - self._tied

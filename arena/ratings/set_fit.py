@@ -20,10 +20,17 @@ from numpy.typing import NDArray
 
 from arena.ratings.distributions import Floats
 from arena.ratings.environment import BETA, MU, SIGMA, Environment, Rating, ppf
-from arena.ratings.ep_messages import JointGaussian, MultiwayMessages, PairwiseMessages, SparseJoint
+from arena.ratings.ep_messages import (
+    JointGaussian,
+    MultiwayMessages,
+    PairwiseMessages,
+    SparseJoint,
+    Ties,
+    corrections,
+    gaussian_terms,
+)
 from arena.ratings.pair_graph import Block, Numbers, PairGraph
 from arena.ratings.result_arrays import DistinctResults
-from arena.ratings.truncation import Ties, corrections, gaussian_terms
 
 TOLERANCE = 1e-5
 UNDAMPED_SWEEPS = 6

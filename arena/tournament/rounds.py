@@ -7,9 +7,8 @@ from typing import Any
 
 from arena.base.definition import Definition
 from arena.base.errors import DefinitionError
-from arena.base.ranking import competition_ranks
 from arena.base.records import ScheduledMatch
-from arena.base.results import StoredResult
+from arena.base.results import StoredResult, competition_ranks
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament, out_of_table
 from arena.tournament.formats.format import Format, Meeting, Placing

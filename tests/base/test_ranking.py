@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.base.ranking import competition_ranks
+from arena.base.results import competition_ranks
 
 
 def test_equals_share_the_better_rank_and_the_next_is_skipped():

@@ -21,10 +21,8 @@ from arena.store.home import PEOPLE_FILE, ArenaHome, open_people
 from arena.store.people.directing import DesiredState, DirectorState, RunFigures, SittingOut
 from arena.store.people.passwords import hash_password
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.submission import SubmissionState
-from arena.store.people.times import DAY_SECONDS
 from arena.store.people.unrated_match import Choices, MatchState, Position
-from arena.store.people.values import Role, Scope
+from arena.store.people.values import DAY_SECONDS, Role, Scope, SubmissionState
 from tests.analysis.text.tournaments import play
 from tests.browser.conftest import SMALL_LADDER, expect, served
 from tests.browser.visit import SCHEMES, Visit, barriers

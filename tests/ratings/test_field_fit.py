@@ -13,8 +13,8 @@ from arena.ratings import BETA, SIGMA, field_fit, fit_counted
 from arena.ratings.alternatives import bradley_terry, kendall_tau, nash_average
 from arena.ratings.consistency import consistency, pair_scores
 from arena.ratings.environment import Environment, cdf, pdf, ppf
+from arena.ratings.ep_messages import corrections, gaussian_terms
 from arena.ratings.field_fit import fit_encounters
-from arena.ratings.truncation import corrections, gaussian_terms
 from tests import needs
 
 needs_scipy = needs.package("scipy")

@@ -12,7 +12,7 @@ import numpy as np
 
 from arena.analysis.measures.result_table import CountedEncounter, ResultTable
 from arena.base.display import Tabular
-from arena.base.ranking import competition_ranks
+from arena.base.results import competition_ranks
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import FittedEncounters, fit_encounters

@@ -1,12 +1,15 @@
-"""What systemd gives to a service, and what it is sent: sockets, credentials, readiness, the watchdog, the journal."""
+"""What a program has from the service manager, and whether an address is this machine's alone."""
 
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import os
 import socket
 
 from arena.base.errors import UsageError
+
+# What systemd gives to a service, and what it is sent: sockets, credentials, readiness, the watchdog, the journal.
 
 FIRST_DESCRIPTOR = 3
 VARIABLES = ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES")
@@ -92,3 +95,18 @@ def watchdog_seconds() -> float | None:
     if not (text.isascii() and text.isdecimal()) or len(text) > 15 or int(text) == 0 or process != str(os.getpid()):
         return None
     return int(text) / 1e6
+
+
+# Which addresses only this machine reaches.
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches an address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("192.168.0.7")
+    (True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.rstrip(".").lower() == "localhost"

@@ -18,7 +18,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from arena.base.errors import SiteAwayError, SiteError, UsageError
 from arena.base.names import is_visible
-from arena.base.programs.loopback import is_loopback
+from arena.base.programs.systemd import is_loopback
 from arena.base.text import size_text
 from arena.cli.remote.credentials import SiteAddress
 

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from arena.base.errors import SiteAwayError
 from arena.cli.remote.exchange import Progress, visible_line, visible_sentence
 from arena.cli.remote.site_client import Fields, SiteClient
-from arena.store.people.submission import FINAL, SubmissionState
+from arena.store.people.values import FINAL, SubmissionState
 
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 3.0

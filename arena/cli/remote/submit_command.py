@@ -73,7 +73,7 @@ def _hand_in(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -
     from arena.community.uploads.packing import packed
     from arena.match.players.bot_files import describe_left_out
     from arena.match.players.manifest import resolved_bot_path
-    from arena.store.people.submission import SubmissionState
+    from arena.store.people.values import SubmissionState
 
     def say(text: str) -> None:
         if not as_json:

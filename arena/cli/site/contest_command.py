@@ -18,8 +18,14 @@ from arena.cli.terminal.common import print_table
 from arena.cli.terminal.global_options import Subcommands, global_option
 from arena.cli.terminal.options import confirm, format_options, wide_option, yes_option
 from arena.cli.terminal.streams import FAILED, OK
-from arena.store.people.contest import ContestEntrants, ContestPhase, ContestResults, StoredContest, phase_of
-from arena.store.people.contest_change import differences
+from arena.store.people.contest import (
+    ContestEntrants,
+    ContestPhase,
+    ContestResults,
+    StoredContest,
+    differences,
+    phase_of,
+)
 
 if TYPE_CHECKING:
     from arena.store.people.people_store import PeopleStore

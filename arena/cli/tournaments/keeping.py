@@ -27,7 +27,7 @@ def rename_command(tournament: str, name: str, as_json: bool) -> None:
     Its records keep the name they were recorded under. To resume it from a file in which it has its old name:
     arena run FILE --name NEW
     """
-    from arena.store.housekeeping import rename_tournament
+    from arena.store.home import rename_tournament
 
     with open_home(must_exist=True) as arena_home:
         rename_tournament(arena_home, tournament, name)
@@ -64,7 +64,7 @@ def delete_command(tournament: str, forever: bool, is_confirmed: bool, as_json: 
 
 def _delete(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTournament | None:
     """Return the tournament as it is in the bin; None if the answer was no."""
-    from arena.store.housekeeping import delete_tournament
+    from arena.store.home import delete_tournament
 
     stored = arena_home.store.tournament(name)
     with arena_home.store.lock(name):
@@ -75,7 +75,7 @@ def _delete(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTourn
 
 def _erase(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTournament | None:
     """Return the tournament as it was in the bin; None if the answer was no."""
-    from arena.store.housekeeping import erase_tournament
+    from arena.store.home import erase_tournament
 
     stored = arena_home.store.deleted_tournament(name)
     what = f"tournament {stored.name!r}, deleted {(stored.deleted_at or '')[:10]},"
@@ -95,7 +95,7 @@ def restore_command(deleted_tournament: str, new_name: str | None, as_json: bool
     TOURNAMENT is the name it had; if several had it, the name that `arena tournaments --deleted` shows, such as
     deleted/7.
     """
-    from arena.store.housekeeping import restore_tournament
+    from arena.store.home import restore_tournament
 
     with open_home(must_exist=True) as arena_home:
         restored = restore_tournament(arena_home, deleted_tournament, new_name)

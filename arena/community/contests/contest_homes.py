@@ -9,8 +9,7 @@ from arena.community.contests.contest_places import has_hidden_home, hidden_home
 from arena.community.contests.visibility import ContestHome, playing_home
 from arena.community.submissions.upload_directory import tell_owners
 from arena.sandbox.isolation.removal import remove_tree
-from arena.store.home import DATABASE_FILE, ArenaHome
-from arena.store.housekeeping import move_log
+from arena.store.home import DATABASE_FILE, ArenaHome, move_log
 from arena.store.people.contest import Contest, StoredContest
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.values import StoredTournament

@@ -23,9 +23,8 @@ from arena.sandbox.isolation.launcher_client import close_launcher
 from arena.sandbox.isolation.reaper import UPLOAD_PREFIX
 from arena.store.home import CHECKING, ArenaHome
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.submission import HINT, SubmissionState
-from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
-from arena.store.people.values import look_alike_key
+from arena.store.people.submission_rows import CLAIM_SECONDS, Claim
+from arena.store.people.values import HINT, SubmissionState, look_alike_key
 from arena.store.results.values import OwnedBot
 
 # Stops what the main thread does, once, so that it cleans up as after SIGTERM.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from arena.base.ranking import competition_ranks
+from arena.base.results import competition_ranks
 from arena.games.conformance.calls import Calls
 from arena.games.conformance.finding import MistakeError, are_same, over_the_wire, problem_on_the_wire, shown
 from arena.games.conformance.position import Position, shown_by, state_after

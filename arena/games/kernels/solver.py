@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.base.errors import KernelError
-from arena.base.ranking import points_of
+from arena.base.results import double_points_of as points_of
 from arena.games import Game
 from arena.games.kernels.kernel import Kernel, plaid_state
 from arena.games.plaid import Plaid

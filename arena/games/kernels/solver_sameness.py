@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 from arena.base.errors import KernelError
-from arena.base.ranking import points_of
+from arena.base.results import double_points_of as points_of
 from arena.games import Game
 from arena.games.kernels.option_sets import small_games, solved_games
 from arena.games.kernels.playouts import Generator

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from arena.base.errors import GameError
-from arena.base.ranking import points_of
+from arena.base.results import double_points_of as points_of
 from arena.base.text import counted
 from arena.games import GAMES
 from arena.games.checked_game import shown

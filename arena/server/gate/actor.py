@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from arena.base.programs.loopback import is_loopback
+from arena.base.programs.systemd import is_loopback
 from arena.server.http.problems import Problem, ProblemError
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.secret import is_secret, is_token

@@ -31,7 +31,7 @@ from arena.site.frame.page import Lane
 from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
 from arena.store.people.directing import LADDER, DirectorState
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.submission import FINAL, SubmissionState
+from arena.store.people.values import FINAL, SubmissionState
 
 # ``/metrics``: the format of Prometheus, counts of requests, and an address that only operators reach.
 

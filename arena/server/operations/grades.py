@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from arena.base.ranking import competition_ranks
+from arena.base.results import competition_ranks
 from arena.community.contests.visibility import ContestHome, visible
 from arena.server.gate.homes import HomePlace
 from arena.server.gate.operation import Visit

@@ -16,9 +16,9 @@ from arena.server.operations.bot_logs import audience_of, reads_bot
 from arena.server.operations.directory import hidden_tournaments, log_line
 from arena.server.operations.people import OwnDataPage, OwnSubmission, PlayedMatch
 from arena.server.operations.submissions import details_of, line_of
-from arena.store.people.submission import Submission
 from arena.store.people.submissions import LISTED
 from arena.store.people.unrated_match import UnratedMatch
+from arena.store.people.values import Submission
 
 MAX_LOG_LINES = 10_000
 

@@ -19,8 +19,7 @@ from arena.site.pages.results import first_ratings
 from arena.site.pages.standings_model import FirstRating
 from arena.store.people.rates import MAX_DAILY_BYTES, Rate
 from arena.store.people.resting_bots import rest_sentence
-from arena.store.people.submission import HINT, UNFINISHED, ListedSubmission, Submission, SubmissionState
-from arena.store.people.values import Permission
+from arena.store.people.values import HINT, UNFINISHED, ListedSubmission, Permission, Submission, SubmissionState
 
 # What pages about submissions show.
 

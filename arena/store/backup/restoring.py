@@ -17,18 +17,21 @@ from arena.base.text import shortened_text
 from arena.sandbox.isolation.removal import remove_tree
 from arena.store.backup.contents import (
     DATABASES,
+    MANIFEST,
     MAX_DEPTH,
     PEOPLE,
     PIECE_BYTES,
     REMOVAL_SECONDS,
     RESULTS,
     TREES,
+    Head,
+    KeptFile,
+    ManifestReader,
     Tree,
     hidden_databases,
     is_beside_database,
     require_space,
 )
-from arena.store.backup.manifest import MANIFEST, Head, KeptFile, ManifestReader
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.connection import reason_of, shown_url
 from arena.store.results.foreign import check_copy

@@ -15,20 +15,22 @@ from arena.base.text import shortened_text
 from arena.sandbox.isolation.removal import remove_tree
 from arena.store.backup.contents import (
     LOGS,
+    MANIFEST,
     PEOPLE,
     PIECE_BYTES,
     REMOVAL_SECONDS,
     RESULTS,
     TREES,
+    KeptFile,
+    ManifestWriter,
     hidden_databases,
     other_entries,
     require_space,
     tree_files,
 )
-from arena.store.backup.manifest import MANIFEST, KeptFile, ManifestWriter
 from arena.store.home import ArenaHome, has_people, open_people
 from arena.store.results.values import utc_now
-from arena.store.results.whole_copy import copy_file
+from arena.store.results.whole_database import copy_file
 
 
 @dataclass(frozen=True, slots=True)

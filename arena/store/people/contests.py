@@ -21,10 +21,12 @@ from arena.store.people.contest import (
     ContestResults,
     ContestStage,
     StoredContest,
+    change_mistakes,
+    deadline_mistakes,
+    differences,
     phase_of,
     read_of,
 )
-from arena.store.people.contest_change import change_mistakes, deadline_mistakes, differences
 from arena.store.people.public_log import add_line
 from arena.store.people.resting_bots import Rest, all_rests
 from arena.store.people.schema import people, submissions
@@ -40,9 +42,8 @@ from arena.store.people.stored_contests import (
     stored_form,
     tournament_mistakes,
 )
-from arena.store.people.submission import UNFINISHED, SubmissionState
 from arena.store.people.submissions import end_submitting
-from arena.store.people.times import Clock
+from arena.store.people.values import UNFINISHED, Clock, SubmissionState
 from arena.store.results.connection import Database
 
 MAX_NOTE_CHARACTERS = 1000

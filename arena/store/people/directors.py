@@ -26,7 +26,7 @@ from arena.store.people.directing import (
     requests,
 )
 from arena.store.people.public_log import add_line
-from arena.store.people.times import Clock
+from arena.store.people.values import Clock
 from arena.store.results.connection import Database, insert_into
 from arena.store.results.rows import as_json
 

@@ -8,22 +8,20 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from arena.base.errors import StoreError
-from arena.store.people.accounts import Accounts
+from arena.store.people.accounts import Accounts, Invitations
 from arena.store.people.contests import Contests
 from arena.store.people.directors import Directors, Requests
-from arena.store.people.invitations import Invitations
 from arena.store.people.public_log import PublicLog
 from arena.store.people.rates import Rates, RecordQuota
 from arena.store.people.schema import SCHEMA_VERSION, SUBMITTING, meta, metadata
 from arena.store.people.sessions import Sessions, Tokens
 from arena.store.people.stored_contests import ContestReader
 from arena.store.people.submissions import Submissions
-from arena.store.people.times import Clock, Now
 from arena.store.people.unrated_matches import UnratedMatches
+from arena.store.people.values import Clock, Now
 from arena.store.results.commit_signal import CommitSignal
 from arena.store.results.connection import Database, create_tables
-from arena.store.results.version import check_version, stored_version
-from arena.store.results.whole_copy import Copyable, Owned
+from arena.store.results.whole_database import Copyable, Owned, check_version, stored_version
 
 FILE_MODE = 0o600
 

@@ -9,10 +9,17 @@ from sqlalchemy import ColumnElement, Connection, Row, case, func, select
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.store.people.schema import meta
-from arena.store.people.times import Clock
-from arena.store.people.unrated_match import ENDED, MatchState, Position, UnratedMatch
-from arena.store.people.unrated_rows import UnratedRows, play_menu, values_of
-from arena.store.people.unrated_rows import unrated_matches as matches
+from arena.store.people.unrated_match import (
+    ENDED,
+    MatchState,
+    Position,
+    UnratedMatch,
+    UnratedRows,
+    play_menu,
+    values_of,
+)
+from arena.store.people.unrated_match import unrated_matches as matches
+from arena.store.people.values import Clock
 
 # The slots of unrated matches: who may have one, and who gives one up.
 

@@ -9,8 +9,7 @@ from math import ceil
 from sqlalchemy import Connection, case, delete, select
 
 from arena.store.people.schema import rates, submissions
-from arena.store.people.submission import SubmissionState
-from arena.store.people.times import DAY_SECONDS, Clock
+from arena.store.people.values import DAY_SECONDS, Clock, SubmissionState
 from arena.store.results.connection import Database, insert_into
 
 # How often somebody may do something: exact also when many ask at once, because a row decides.

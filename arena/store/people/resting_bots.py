@@ -11,8 +11,7 @@ from sqlalchemy import Connection, Row, Select, select
 from arena.store.people.contest import Contest, ContestEntrants, ContestResults, StoredContest
 from arena.store.people.schema import bot_owners, people, submissions
 from arena.store.people.stored_contests import all_contests, contest_entries
-from arena.store.people.submission import UNFINISHED, SubmissionState
-from arena.store.people.values import look_alike_key
+from arena.store.people.values import UNFINISHED, SubmissionState, look_alike_key
 
 _BEING_LISTED = (SubmissionState.ACCEPTED, *UNFINISHED)
 """A bot may play a moment before its submission says that it is accepted; its name is known before that."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 
-from arena.store.people.submission import SubmissionState
-from arena.store.people.values import Role
+from arena.store.people.values import Role, SubmissionState
 from arena.store.results.columns import (
     BigInteger,
     Integer,

@@ -13,8 +13,7 @@ from arena.base.names import is_visible_text
 from arena.store.people.accounts import lock_person, person_of
 from arena.store.people.schema import people, sessions, tokens
 from arena.store.people.secret import digest_of, new_secret, new_token
-from arena.store.people.times import DAY_SECONDS, Clock
-from arena.store.people.values import Person, Scope, Session, Token
+from arena.store.people.values import DAY_SECONDS, Clock, Person, Scope, Session, Token
 from arena.store.results.connection import Database
 
 # What a browser says it is, in a few words.

@@ -11,18 +11,28 @@ from arena.base.errors import UsageError
 from arena.store.people.accounts import lock_person
 from arena.store.people.rates import Rate, take
 from arena.store.people.schema import SUBMITTING, meta, people, submissions
-from arena.store.people.submission import FINAL, UNFINISHED, ListedSubmission, Submission, SubmissionState
-from arena.store.people.submission_claims import Claim, checking_order, claim_next, is_claimable
 from arena.store.people.submission_rows import (
     BotNames,
+    Claim,
     all_submissions,
+    checking_order,
+    claim_next,
     get_submission,
+    is_claimable,
     listed_submission_of,
     listed_submissions,
     submission_of,
 )
-from arena.store.people.times import Clock
-from arena.store.people.values import Person, has_left
+from arena.store.people.values import (
+    FINAL,
+    UNFINISHED,
+    Clock,
+    ListedSubmission,
+    Person,
+    Submission,
+    SubmissionState,
+    has_left,
+)
 from arena.store.results.columns import OptionalString, total_of
 from arena.store.results.connection import Database
 

@@ -23,10 +23,20 @@ from arena.store.people.play_slots import (
     one_at_a_time,
 )
 from arena.store.people.secret import new_secret
-from arena.store.people.times import DAY_SECONDS, Clock
-from arena.store.people.unrated_match import ENDED, Choices, MatchState, PlayRequest, Position, Shown, UnratedMatch
-from arena.store.people.unrated_rows import UnratedRows, play_menu, values_of
-from arena.store.people.unrated_rows import unrated_matches as matches
+from arena.store.people.unrated_match import (
+    ENDED,
+    Choices,
+    MatchState,
+    PlayRequest,
+    Position,
+    Shown,
+    UnratedMatch,
+    UnratedRows,
+    play_menu,
+    values_of,
+)
+from arena.store.people.unrated_match import unrated_matches as matches
+from arena.store.people.values import DAY_SECONDS, Clock
 from arena.store.results.connection import Database
 
 MAX_TRIES = 5

@@ -1,12 +1,18 @@
-"""What is known of people: their names, their roles with what each may do, and values from the store."""
+"""What is known of people: names, roles, permissions and submissions; and times from a clock that tests can set."""
 
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 
+from arena.base.bot_text import BotText
 from arena.base.names import letters_alike
+
+# What is known of people: their names, their roles with what each may do, and values from the store.
 
 # The names of people: names that look alike are the same name, so that nobody can pass for another person.
 
@@ -202,3 +208,112 @@ class LogEntry:
     reason: str
     details: str = ""
     tournament: str | None = None
+
+
+# Times as they are stored, from a clock that tests can set.
+
+DAY_SECONDS = 24 * 60 * 60.0
+NEVER = "9999-12-31T23:59:59+00:00"
+
+Now = Callable[[], float]
+"""Returns the time as seconds since 1970."""
+
+
+class Clock:
+    """Times as text, in the order of time."""
+
+    def __init__(self, now: Now = lambda: time.time()) -> None:
+        self.now = now
+
+    @staticmethod
+    def between(earlier: str, later: str) -> float:
+        """Return the seconds between two stored times."""
+        return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
+
+    def text(self, seconds_from_now: float = 0.0) -> str:
+        """Return a time, UTC, as ISO 8601 to the second."""
+        return datetime.fromtimestamp(self.now() + seconds_from_now, UTC).isoformat(timespec="seconds")
+
+
+# A submission: what an author handed in, and what became of it.
+
+
+class SubmissionState(StrEnum):
+    """How far a submission is."""
+
+    WAITING = "waiting"
+    CHECKING = "checking"
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    WITHDRAWN = "withdrawn"
+    """By its author, who does not want it to play."""
+    FAILED = "failed"
+    """The arena could not check it; that is no fault of the author."""
+
+
+HINT = "to fix it: "
+"""How the last line of the report about a bot that was refused begins, if it is known how to fix it."""
+
+UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
+FINAL = (SubmissionState.ACCEPTED, SubmissionState.REFUSED, SubmissionState.WITHDRAWN, SubmissionState.FAILED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedSubmission:
+    """What lists show of a submission.
+
+    Attributes:
+        bot: its name@version; None before its manifest was read. For the author alone unless it was accepted.
+    """
+
+    number: int
+    author: str
+    state: SubmissionState
+    created_at: str
+    finished_at: str | None
+    bot: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission(ListedSubmission):
+    """A submission, with what is for its author alone.
+
+    Attributes:
+        upload: the name of the file with the bytes that came.
+        digest: SHA-256 of them.
+        reason: why it was rejected or failed, in a sentence; "" otherwise.
+        report: what was tried, line by line.
+    """
+
+    upload: str
+    digest: str
+    size_bytes: int
+    file_name: str
+    note: str
+    reason: BotText[str]
+    report: BotText[str]
+
+    @property
+    def subject(self) -> str:
+        """What the audience of its check log reads, in place of a bot: it may have become none."""
+        return f"submission {self.number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedSubmission:
+    """A submission that a checker has taken.
+
+    Attributes:
+        upload: the name of the file with the bytes that came.
+        bot: its name@version, if an earlier try has found that out.
+        tries: how often it was taken, with this time.
+    """
+
+    number: int
+    person: int
+    author: str
+    upload: str
+    file_name: str
+    bot: str | None
+    created_at: str
+    tries: int

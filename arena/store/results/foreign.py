@@ -20,7 +20,7 @@ from arena.base.text import size_text
 from arena.store.results.addition import Source
 from arena.store.results.connection import Database, reason_of
 from arena.store.results.statements import count_rows_again
-from arena.store.results.version import bring_up_to_date
+from arena.store.results.whole_database import bring_up_to_date
 
 MAX_DATABASE_BYTES = 64 * 2**30
 MAX_VALUE_BYTES = 16 * 2**20

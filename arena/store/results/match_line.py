@@ -1,19 +1,25 @@
-"""A recorded match as a line of a list: as much of its record as a list shows."""
+"""A recorded match as a line of a list, and the matches of some bots, found in ``seats``."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import merge
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, Text, and_, case, func, select, type_coerce
+from sqlalchemy import ColumnElement, Integer, Select, Text, and_, case, func, select, tuple_, type_coerce
 
 from arena.base.enums import FaultKind, Termination
 from arena.base.errors import StoreError
+from arena.base.records import MatchRecord
+from arena.base.results import StoredResult
 from arena.base.stored import from_json_text, is_text, is_whole
 from arena.store.results.connection import Database
-from arena.store.results.schema import matches, records
-from arena.store.results.statements import chunks, stored_bots_and_ranks
+from arena.store.results.schema import matches, records, seats
+from arena.store.results.statements import CHUNK_ROWS, chunks, record_from, stored_bots_and_ranks
+
+# A recorded match as a line of a list: as much of its record as a list shows.
 
 MAX_RECORD_CHARACTERS = 200_000
 """Of a longer record, a list shows no more than its row has."""
@@ -152,3 +158,114 @@ def _is_fault(stored: Any, seats: int) -> bool:
         and stored["kind"] in list(FaultKind)
         and is_whole(stored.get("ply"), 0)
     )
+
+
+# The recorded matches of some bots, against anybody or against some rivals, found in ``seats``.
+
+FIRST_PIECE_ROWS = 200
+PIECE_ROWS = 10_000
+
+_RESULT = (records.c.encounter, records.c.game, records.c.bots, records.c.ranks)
+_HASHES = (records.c.opening_hash, records.c.actions_hash)
+
+
+class MeetingCount(NamedTuple):
+    """How often a bot (``name@version``) in one seat came out ahead of its rivals, tied, or came out behind."""
+
+    tournament: int
+    game: str
+    bot: str
+    seat: int
+    wins: int
+    draws: int
+    losses: int
+
+
+class BotMatches:
+    """The matches in which one of some bots played, with one of some rivals if there are any."""
+
+    def __init__(
+        self, database: Database, tournaments: Sequence[int], bots: Collection[str], rivals: Collection[str] | None
+    ) -> None:
+        """Choose the matches of bots against rivals (``name@version`` each; None for all) in tournaments."""
+        self._database = database
+        self._tournaments = frozenset(tournaments)
+        self._bots = sorted(set(bots))
+        self._rivals = None if rivals is None else sorted(set(rivals))
+
+    def results(self) -> Iterator[StoredResult]:
+        """Yield their results in the order of the schedule, tournament by tournament, reading piece by piece."""
+        return (result for _, result in self.numbered_results())
+
+    def numbered_results(self) -> Iterator[tuple[int, StoredResult]]:
+        """Yield the number of each match and its result, as ``results`` does."""
+        for number, keys in groupby(self._keys(), key=lambda key: key.tournament):
+            for some in chunks(key.match for key in keys):
+                columns = select(records.c.match, *_RESULT, *_HASHES).where(records.c.tournament_id == number)
+                chosen = columns.where(records.c.match.in_(some)).order_by(records.c.match)
+                for match, encounter, game, bots, ranks, *hashes in self._rows(chosen):
+                    seated = stored_bots_and_ranks(bots, ranks)
+                    yield match, StoredResult(number, encounter, game, *seated, *hashes)
+
+    def latest(self, count: int) -> list[tuple[int, MatchRecord]]:
+        """Return the number of the tournament and the record of the latest matches, the last first."""
+        keys = list(islice(self._keys(newest_first=True), count))
+        found: dict[MatchKey, str] = {}
+        whole = select(records.c.tournament_id, records.c.match, records.c.record)
+        for number, ours in groupby(keys, key=lambda key: key.tournament):  # SQLite has no index for a list of pairs
+            for some in chunks(key.match for key in ours):
+                chosen = whole.where(records.c.tournament_id == number, records.c.match.in_(some))
+                found |= {MatchKey(number, match): text for _, match, text in self._rows(chosen)}
+        return [(key.tournament, record_from(key.match, found[key])) for key in keys if key in found]
+
+    def lines(self, count: int, after: MatchKey | None = None) -> list[MatchLine]:
+        """Return a page of the matches behind a match, the last first."""
+        return match_lines(self._database, list(islice(self._keys(True, after), min(count, CHUNK_ROWS))))
+
+    def counts(self) -> list[MeetingCount]:
+        """Count the meetings with rivals, by tournament, game, bot and seat."""
+        kind = (seats.c.tournament_id, seats.c.game, seats.c.bot, seats.c.seat)
+        query = select(*kind, *(_number_of(seats.c.ahead == ahead) for ahead in (1, 0, -1)))
+        query = query.where(seats.c.bot.in_(self._bots), *self._against()).group_by(*kind).order_by(*kind)
+        return [MeetingCount(*row) for row in self._rows(query) if row.tournament_id in self._tournaments]
+
+    def tournaments(self) -> list[int]:
+        """Return the numbers of the tournaments in which one of the bots has a recorded match, in order."""
+        found = set()
+        for bot in self._bots:
+            query = select(func.min(seats.c.tournament_id, type_=Integer)).where(seats.c.bot == bot)
+            last = -1
+            while (number := self._rows(query.where(seats.c.tournament_id > last))[0][0]) is not None:
+                found.add(last := number)
+        return sorted(found & self._tournaments)
+
+    def _keys(self, newest_first: bool = False, after: MatchKey | None = None) -> Iterator[MatchKey]:
+        sign = -1 if newest_first else 1
+        of_bots = (self._keys_of(bot, sign, after) for bot in self._bots)
+        for key, _ in groupby(merge(*of_bots, reverse=newest_first)):
+            if key.tournament in self._tournaments:
+                yield key
+
+    def _keys_of(self, bot: str, sign: int, after: MatchKey | None) -> Iterator[MatchKey]:
+        """Yield the matches of one bot, reading more of them at a time the more are taken."""
+        columns = (seats.c.tournament_id, seats.c.match)
+        query = select(*columns).where(seats.c.bot == bot, *self._against()).group_by(*columns)
+        query = query.order_by(*(columns if sign > 0 else [column.desc() for column in columns]))
+        key, rows = tuple_(*columns), FIRST_PIECE_ROWS
+        while True:
+            beyond = query if after is None else query.where(key > after if sign > 0 else key < after)
+            piece = [MatchKey(*row) for row in self._rows(beyond.limit(rows))]
+            yield from piece
+            if len(piece) < rows:
+                return
+            after, rows = piece[-1], PIECE_ROWS
+
+    def _against(self) -> list[ColumnElement[bool]]:
+        return [] if self._rivals is None else [seats.c.rival.in_(self._rivals)]
+
+    def _rows(self, query: Select[Any]) -> list[Any]:
+        return list(self._database.read(lambda connection: connection.execute(query).all()))
+
+
+def _number_of(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.count(type_=Integer).filter(condition)

@@ -11,8 +11,7 @@ from arena.base.enums import FaultKind, Termination
 from arena.base.errors import StoreError
 from arena.base.records import MatchRecord
 from arena.base.results import StoredResult
-from arena.store.results.bot_matches import BotMatches
-from arena.store.results.match_line import MatchLine, match_lines
+from arena.store.results.match_line import BotMatches, MatchLine, match_lines
 from arena.store.results.match_lists import MatchLists, labels_of, latest_matches
 from arena.store.results.match_records import (
     RESULT_COLUMNS,

@@ -32,8 +32,7 @@ from arena.store.results.rows import RecordRow, as_json
 from arena.store.results.schema import bots, matches, meta, metadata, records, tournaments, voids
 from arena.store.results.statements import insert_lines, write_owner, write_owners
 from arena.store.results.values import OwnedBot, StoredBot, StoredTournament, utc_now
-from arena.store.results.version import bring_up_to_date
-from arena.store.results.whole_copy import Copyable, Owned
+from arena.store.results.whole_database import Copyable, Owned, bring_up_to_date
 
 
 class Store(RecordReader, Copyable, Owned):

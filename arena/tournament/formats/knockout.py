@@ -22,7 +22,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Le
 
 from arena.base.errors import DefinitionError
-from arena.base.ranking import competition_ranks
+from arena.base.results import competition_ranks
 from arena.base.seeds import derived_seed
 from arena.base.text import counted
 from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Placing, Round

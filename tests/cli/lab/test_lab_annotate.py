@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from arena.base.definition import GameChoice
-from arena.base.ranking import points_of
 from arena.base.records import Bot, SeatReport
+from arena.base.results import double_points_of as points_of
 from arena.games import make_game
 from arena.games.kernels.loading import load
 from arena.lab.solving.limits import Limits

@@ -12,8 +12,7 @@ from arena.community.submissions.submission import submit
 from arena.community.submissions.upload_directory import tell_owners
 from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.submission import SubmissionState
-from arena.store.people.values import Role
+from arena.store.people.values import Role, SubmissionState
 from arena.tournament.directors.supervised_run import Shutdown
 from arena.tournament.run import Order, RunControl
 from tests.community.contests.samples import contest_of

@@ -22,8 +22,7 @@ import pytest
 
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.schema import rates
-from arena.store.people.submission import FINAL, SubmissionState
-from arena.store.people.values import Role, Scope
+from arena.store.people.values import FINAL, Role, Scope, SubmissionState
 from tests import needs
 from tests.community.ladders import conftest
 

@@ -17,9 +17,8 @@ from arena.community.submissions.submission import submit
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.submission import SubmissionState
-from arena.store.people.submission_claims import CLAIM_SECONDS, Claim
-from arena.store.people.values import Role
+from arena.store.people.submission_rows import CLAIM_SECONDS, Claim
+from arena.store.people.values import Role, SubmissionState
 from tests.store.people.conftest import FakeClock
 
 GOOD = b"""from arena.botkit import run

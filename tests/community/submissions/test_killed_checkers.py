@@ -10,8 +10,8 @@ import time
 import pytest
 
 from arena.store.people.secret import new_secret
-from arena.store.people.submission import FINAL, SubmissionState
 from arena.store.people.submissions import MAX_WAITING
+from arena.store.people.values import FINAL, SubmissionState
 from benchmarks.traces import traces, traces_since
 from tests import needs
 from tests.community.submissions.test_checker import BROKEN, GOOD, Arena

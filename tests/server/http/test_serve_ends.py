@@ -14,9 +14,8 @@ import pytest
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.sandbox.isolation import reaper
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.submission import SubmissionState
 from arena.store.people.unrated_match import Choices, MatchState
-from arena.store.people.values import Role
+from arena.store.people.values import Role, SubmissionState
 from tests import needs
 from tests.leftovers import own_errors
 from tests.tournament.executors.test_conformance import wait_for_the_end_of

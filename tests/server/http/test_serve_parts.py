@@ -16,8 +16,7 @@ from arena.community.uploads.containment import NO_CHECKER, can_contain_uploads,
 from arena.sandbox.isolation import reaper
 from arena.server.operating.parts import PARTS
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.submission import SubmissionState
-from arena.store.people.values import Role
+from arena.store.people.values import Role, SubmissionState
 from tests import needs
 from tests.leftovers import own_errors
 from tests.server.http.test_serve import command_lines, served

@@ -11,8 +11,7 @@ from arena.server.gate import body as upload
 from arena.server.operations.opened_people import OpenedPeople
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.submission import SubmissionState
-from arena.store.people.values import Role, Scope
+from arena.store.people.values import Role, Scope, SubmissionState
 from tests.server.conftest import client_of
 
 pytestmark = pytest.mark.anyio

@@ -12,9 +12,8 @@ from arena.server.operating.parts import programs
 from arena.store.home import PEOPLE_FILE, ArenaHome
 from arena.store.people.directing import DesiredState, DirectorState
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.submission import SubmissionState
 from arena.store.people.unrated_match import Choices
-from arena.store.people.values import Role
+from arena.store.people.values import Role, SubmissionState
 from tests.community.contests.samples import contest_of
 from tests.conftest import BOTS
 

@@ -11,10 +11,9 @@ from arena.server.operating.troubles import PROBE, troubles, why_unwritable
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.submission import SubmissionState
-from arena.store.people.submission_claims import CLAIM_SECONDS
+from arena.store.people.submission_rows import CLAIM_SECONDS
 from arena.store.people.submissions import FAILED_SECONDS
-from arena.store.people.values import Role
+from arena.store.people.values import Role, SubmissionState
 from tests.community.contests.samples import OPEN, contest_of
 from tests.store.people.conftest import FakeClock
 

@@ -129,7 +129,7 @@ async def test_notes_of_a_match_in_the_browser_are_for_the_author_of_the_bot(sai
 
 def named(played, number, bot, reason):
     """Have a match played against a bot, with what an earlier version stored of it."""
-    from arena.store.people.unrated_rows import unrated_matches
+    from arena.store.people.unrated_match import unrated_matches
 
     changed = unrated_matches.update().where(unrated_matches.c.id == number).values(bot=bot, reason=reason)
     played._database.write(lambda connection: connection.execute(changed))

@@ -25,8 +25,7 @@ from arena.server.operations.opened_people import OPERATIONS
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
 from arena.store.people.contest import ContestPhase, phase_of
-from arena.store.people.submission import SubmissionState
-from arena.store.people.values import Role
+from arena.store.people.values import Role, SubmissionState
 from tests.analysis.text.tournaments import play
 from tests.community.contests import world as playing
 from tests.community.contests.samples import SEALED

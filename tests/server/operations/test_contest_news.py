@@ -6,8 +6,7 @@ from arena.server.operations.contest_view import ContestNews
 from arena.store.people.contest import ContestEntry, ContestStage
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.submission import SubmissionState
-from arena.store.people.values import Role
+from arena.store.people.values import Role, SubmissionState
 from tests.community.contests.samples import OPEN, SEALED, contest_of
 from tests.community.contests.world import DEADLINE, FREEZE, OPENS
 from tests.store.people.conftest import FakeClock

@@ -10,8 +10,7 @@ import pytest
 from arena.server.gate.homes import Homes
 from arena.server.operations.opened_people import OPERATIONS
 from arena.store.people import submissions
-from arena.store.people.submission import SubmissionState
-from arena.store.people.values import Permission, Scope
+from arena.store.people.values import Permission, Scope, SubmissionState
 from tests.community.contests.samples import SEALED, contest_of
 from tests.server.operations.conftest import JSON
 from tests.server.operations.test_permissions import THERE, named

@@ -10,9 +10,8 @@ from arena.community.play.view import Played, view_of
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.site.matches.playing import PlayableBot, PlayMenu
-from arena.store.people.submission import SubmissionState
 from arena.store.people.unrated_match import MatchState, PlayRequest, Position
-from arena.store.people.values import Role, Scope
+from arena.store.people.values import Role, Scope, SubmissionState
 from tests.community.contests.samples import SEALED, contest_of
 from tests.community.contests.world import OPENS
 from tests.server.operations.conftest import HTML, JSON

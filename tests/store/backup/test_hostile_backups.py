@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from arena.community.contests.contest_homes import open_hidden_home
-from arena.store.backup.manifest import MANIFEST, MAX_LINE_BYTES
+from arena.store.backup.contents import MANIFEST, MAX_LINE_BYTES
 from arena.store.backup.writing import make_backup
 from arena.store.home import ArenaHome, open_people
 from tests.cli.calls import refusal

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.store.people.contest_change import differences
+from arena.store.people.contest import differences
 from tests.community.contests.samples import OPEN, SEALED, contest_of
 
 

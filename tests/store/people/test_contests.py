@@ -10,9 +10,7 @@ from arena.base.errors import Mistake, UnknownNameError, UsageError
 from arena.store.people.contest import ContestPhase, ContestStage, phase_of
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.secret import new_secret
-from arena.store.people.submission import SubmissionState
-from arena.store.people.times import Clock
-from arena.store.people.values import Role
+from arena.store.people.values import Clock, Role, SubmissionState
 from tests.community.contests.samples import OPEN, SEALED, contest_of
 from tests.databases import on_both
 from tests.store.people.test_people_store import at_once

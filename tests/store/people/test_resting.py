@@ -3,9 +3,7 @@
 import pytest
 
 from arena.store.people.resting_bots import rest_of, rest_sentence
-from arena.store.people.submission import SubmissionState
-from arena.store.people.times import Clock
-from arena.store.people.values import Role
+from arena.store.people.values import Clock, Role, SubmissionState
 from tests.community.contests.samples import OPEN, SEALED, contest_of
 from tests.databases import on_both
 from tests.store.people.test_contests import DEADLINE, FREEZE, OPENS, accept, hand_in

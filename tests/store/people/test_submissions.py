@@ -9,10 +9,9 @@ from arena.base.errors import UsageError
 from arena.store.people import submissions as submissions_module
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.secret import new_secret
-from arena.store.people.submission import SubmissionState
-from arena.store.people.submission_claims import CLAIM_SECONDS, MAX_REPORT_CHARACTERS
+from arena.store.people.submission_rows import CLAIM_SECONDS, MAX_REPORT_CHARACTERS
 from arena.store.people.submissions import MAX_WAITING, PER_PERSON
-from arena.store.people.values import Role
+from arena.store.people.values import Role, SubmissionState
 from tests.databases import on_both
 from tests.store.people.test_people_store import PARALLEL, at_once
 

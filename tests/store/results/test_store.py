@@ -20,7 +20,7 @@ from arena.store.results.correction_log import Change
 from arena.store.results.schema import SCHEMA_VERSION
 from arena.store.results.store import Store
 from arena.store.results.values import CorrectionDetails, StoredBot
-from arena.store.results.version import bring_up_to_date
+from arena.store.results.whole_database import bring_up_to_date
 from tests.databases import on_both
 from tests.store.results.samples import definition, line, record
 
