@@ -14,7 +14,7 @@ from arena.store.people.directing import DirectorState, RequestState
 from arena.tournament.directors.supervised_run import Shutdown
 from tests.community.contests.samples import SEALED
 from tests.community.contests.world import DEADLINE
-from tests.tournament.test_control import Scripted
+from tests.tournament.test_director import Scripted
 
 REASON = "correction-canary"
 

@@ -3,26 +3,38 @@
 Each bad bot is a file in tests/bad_bots named after its fault; ``test_zoo.py`` plays them all in tournaments.
 """
 
+import json
 import os
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from arena.base.enums import FaultKind
 from arena.base.errors import BotError
 from arena.base.programs.service_program import TerminatedError
-from arena.base.records import Bot, Limits, TimeControl
+from arena.base.records import Bot, Limits, MatchRecord, MatchSpec, TimeControl
+from arena.games import GAMES
 from arena.match.bot_pool import BotPool
 from arena.match.players.connection import BotConnection
 from arena.match.players.manifest import load_bot
+from arena.match.players.player import Answer, ScriptedPlayer
 from arena.match.players.process_player import ProcessPlayer
+from arena.match.players.transcript import MAX_BYTES, Entry, Transcript
+from arena.match.referee import Referee
+from arena.match.replay import check_record
 from arena.match.single_match import ask_bot
-from arena.protocol.frames import encode_frame
+from arena.protocol.frames import FrameError, decode_body, encode_frame
+from arena.protocol.messages import read_action
 from arena.sandbox.isolation.levels import choose_isolation
+from arena.store.results.rows import row_of
 from benchmarks import zoo_bots as zoo
 from tests.leftovers import no_process_left
 from tests.matches import small_match
+from tests.protocol.test_frames import VALUES
 
 GOOD = Path(__file__).parents[3] / "bots" / "minimal"
 
@@ -234,3 +246,73 @@ def test_the_wait_is_over_when_a_bot_dies_not_at_the_deadline(pool):
     started = time.monotonic()
     pool.play(spec(bad_bot("dies_by_signal"), good_bot(), time_control=very_patient))
     assert time.monotonic() - started < 3600.0 / 2
+
+
+QUESTION, LARGE = b"\0\0\0\1q", b"x" * MAX_BYTES
+
+
+def transcript_of(turns, keeps_sent=False):
+    transcript = Transcript(keeps_sent)
+    for _ in range(turns):
+        transcript.add((Entry.QUESTION, QUESTION))
+        transcript.add((Entry.ANSWER, LARGE))
+        transcript.shrink()
+    return transcript
+
+
+def test_the_last_exchange_is_kept_however_large_it_is():
+    transcript = transcript_of(3)
+    assert transcript.before_last_exchange() == []
+    assert transcript.last_exchange() == (QUESTION, MAX_BYTES.to_bytes(4, "big") + LARGE)
+
+
+def test_what_is_sent_is_kept_without_the_answers():
+    """A repro of a match of many plies holds one answer, not all of them."""
+    frames = transcript_of(50, keeps_sent=True).frames()
+    assert [frame.data for frame in frames if frame.is_sent] == [QUESTION] * 50
+    assert len(frames) == 51
+
+
+def test_small_frames_are_bounded_by_their_number():
+    transcript = Transcript()
+    for _ in range(100):
+        transcript.add((Entry.QUESTION, QUESTION))
+        transcript.add((Entry.ANSWER, b"a"))
+    transcript.shrink()
+    assert len(transcript.frames()) == 32
+
+
+NEARLY_ACTIONS = st.lists(st.integers(-2, 8) | st.sampled_from(["v", "h", "+", True, 1.0, None]), max_size=3)
+ACTIONS = VALUES | NEARLY_ACTIONS | st.sampled_from(["+", "-", "v1", ""])
+
+
+def first_legal(request):
+    return request.legal[0]
+
+
+@pytest.mark.parametrize("game", GAMES)
+@settings(max_examples=60, deadline=None)
+@given(action=ACTIONS, note=st.none() | VALUES, at=st.integers(0, 3))
+def test_any_answer_ends_as_a_record(game, action, note, at):
+    def hostile(request):
+        if request.ply // 2 < at:
+            return first_legal(request)
+        try:
+            message = decode_body(
+                encode_frame({"type": "action", "ply": request.ply, "action": action, "note": note})[4:]
+            )
+        except FrameError as error:
+            raise BotError("protocol", str(error)) from error
+        sent, kept = read_action(message, request.ply)
+        return Answer(sent, 0.0, None, kept)
+
+    bots = (
+        Bot(name="a", version="1", command=("x",), directory="/"),
+        Bot(name="b", version="1", command=("x",), directory="/"),
+    )
+    record = Referee(
+        MatchSpec(match=1, tournament="t", game=game, options={}, bots=bots, rng_seed=1),
+        [ScriptedPlayer(hostile), ScriptedPlayer(first_legal)],
+    ).play()
+    assert all(fault.kind in FaultKind and fault.detail.for_operator().isprintable() for fault in record.faults)
+    check_record(MatchRecord.from_json(json.loads(row_of(record).record)))

@@ -1,18 +1,22 @@
 """The parts of a confinement: the filter against the kernel's own tables and semantics, paths, sizes, groups."""
 
+import os
 import platform
 import re
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from arena.base.enums import IsolationLevel
-from arena.base.records import Limits
-from arena.sandbox.isolation import call_list, sandbox_policy
+from arena.base.records import Bot, Limits
+from arena.sandbox.isolation import call_list, control_groups, levels, procfs, sandbox_policy
 from arena.sandbox.isolation import file_access as readable_paths
-from arena.sandbox.isolation.control_groups import ParentGroups, group_specs
+from arena.sandbox.isolation.control_groups import DELEGATED_VARIABLE, ParentGroups, divide_delegated_group, group_specs
 from arena.sandbox.isolation.file_access import landlock_rules
+from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation, clean_environment
 from arena.sandbox.isolation.seccomp import ARCHITECTURES, assemble_filter
 from arena.sandbox.isolation.system_calls import SYSTEM_CALLS
@@ -310,3 +314,86 @@ def test_the_environment_holds_nothing_of_the_operators(monkeypatch):
     environment = clean_environment("/scratch")
     assert environment["HOME"] == environment["TMPDIR"] == "/scratch"
     assert "SECRET" not in environment
+
+
+@pytest.fixture
+def group(tmp_path, monkeypatch):
+    """Yield the group of this process in a hierarchy of version 2 that is made of plain files."""
+    group = tmp_path / "arena.slice" / "arena-checker.service"
+    group.mkdir(parents=True)
+    monkeypatch.setattr(control_groups, "_groups_of_this_process", lambda: {"": "/arena.slice/arena-checker.service"})
+    monkeypatch.setattr(control_groups, "_mounts", lambda: iter([("cgroup2", str(tmp_path), {"rw"})]))
+    return group
+
+
+def test_the_process_moves_below_before_memory_is_divided(group, monkeypatch):
+    monkeypatch.setenv(DELEGATED_VARIABLE, "yes")
+    assert divide_delegated_group()
+    assert (group / "arena" / "cgroup.procs").read_text() == str(os.getpid())
+    assert (group / "cgroup.subtree_control").read_text() == "+memory +pids"
+    assert DELEGATED_VARIABLE not in os.environ  # what is started from here does not divide again
+    assert not divide_delegated_group()
+
+
+def test_a_group_that_nobody_has_given_is_left_alone(group, monkeypatch):
+    monkeypatch.delenv(DELEGATED_VARIABLE, raising=False)
+    assert not divide_delegated_group()
+    assert list(group.iterdir()) == []
+
+
+def test_a_group_that_cannot_be_divided_is_no_error(group, monkeypatch):
+    monkeypatch.setenv(DELEGATED_VARIABLE, "yes")
+    (group / "arena").write_text("in the way")
+    assert not divide_delegated_group()
+
+
+def test_where_groups_are_of_version_1_nothing_happens(monkeypatch):
+    monkeypatch.setenv(DELEGATED_VARIABLE, "yes")
+    monkeypatch.setattr(control_groups, "_mounts", lambda: iter([("cgroup", "/sys/fs/cgroup/memory", {"memory"})]))
+    assert not divide_delegated_group()
+
+
+NAMESPACE = "import ctypes, json; print(json.dumps(ctypes.CDLL(None).unshare(0x10000000)))"
+
+
+def test_no_more_of_an_environment_is_read_than_is_allowed(monkeypatch):
+    monkeypatch.setattr(procfs, "MAX_ENVIRONMENT_BYTES", 100)
+    command = [sys.executable, "-I", "-S", "-c", "import sys; print(flush=True); sys.stdin.read()"]
+    environment = {"FIRST": "1", "LONG": "x" * 100_000}
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        found = procfs.environment(process.pid)
+    assert found[0] == b"FIRST=1"
+    assert sum(map(len, found)) < 100
+
+
+@pytest.mark.parametrize("level", ["none", "limits"])
+def test_in_its_user_namespace_a_bot_makes_no_other(level):
+    """In it, it could mount file systems in memory that nobody counts."""
+    if not choose_isolation("limits").user_namespace:
+        pytest.skip("needs user namespaces for bots")
+    bot = Bot(
+        name="b",
+        version="1",
+        command=(sys.executable, "-I", "-S", "-c", NAMESPACE),
+        directory=str(Path(sys.executable).parent),
+    )
+    assert levels.run_test_program(bot, choose_isolation(level)) == -1
+
+
+@pytest.mark.parametrize(
+    ("state", "flags", "hides"),
+    [("R", 0x400000, True), ("S", 0x404100, True), ("R", 0x40000C, False), ("Z", 0x40000C, False), ("X", 0, False)],
+)
+def test_a_process_that_is_exiting_hides_nothing(tmp_path, monkeypatch, state, flags, hides):
+    """Its files can't be listed for a moment, in which a busy machine may leave it: PF_EXITING is 4 (linux/sched.h)."""
+    (tmp_path / "stat").write_text(f"7 (a b) c) {state} 1 7 7 0 -1 {flags} 0 0\n")
+    opened = os.open
+
+    def refuse(path, *arguments):
+        if path == f"{tmp_path}/fd":
+            raise PermissionError
+        return opened(path, *arguments)
+
+    monkeypatch.setattr(procfs.os, "open", refuse)
+    assert procfs.is_hidden(str(tmp_path)) == hides

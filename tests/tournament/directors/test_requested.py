@@ -14,7 +14,7 @@ from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun, _
 from arena.tournament.run import Order
 from arena.tournament.turns import SitsOut
 from tests.store.people.conftest import FakeClock
-from tests.tournament.test_control import Scripted
+from tests.tournament.test_director import Scripted
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import threading
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -13,10 +14,12 @@ from arena.protocol.messages import Wants
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.tournament.executors import in_process
 from arena.tournament.executors import worker as live_reports
+from arena.tournament.executors import worker as live_weight
 from arena.tournament.executors.executor import Job
 from arena.tournament.executors.in_process import InProcessExecutor
-from arena.tournament.executors.worker import LiveReports
+from arena.tournament.executors.worker import LiveReports, LiveWeight
 from tests.matches import small_match
+from tests.tournament.test_live_writer import live
 
 LEGAL = Wants(legal=True, observation=False)
 
@@ -118,3 +121,36 @@ def test_a_state_is_not_sent_after_the_result(pool, pipes, monkeypatch):
     play(pool, lambda ply: len(messages) > 1 or messages.append(pipes.messages.recv()), match=2)
     assert messages[0] == "result of 1"
     assert messages[1].match == 2
+
+
+def test_the_actions_of_a_state_that_is_too_large_are_left_out(monkeypatch):
+    """Each weighs at least the 100 characters of its text."""
+    monkeypatch.setattr(live_weight, "MAX_LIVE_BYTES", 1500)
+    weight = LiveWeight()
+    whole = replace(live(1, 20), actions=tuple([ply % 2, "x" * 100] for ply in range(20)))
+
+    def until(plies, match=1):
+        seconds = (None,) * plies
+        return replace(whole, match=match, actions=whole.actions[:plies], wall_seconds=seconds, cpu_seconds=seconds)
+
+    assert weight.bounded(until(5)) == until(5)
+    assert weight.bounded(until(10)) == until(10)
+    assert weight.bounded(until(16)) == until(16).without_actions()
+    assert weight.bounded(until(20)).left_out == 20
+    assert weight.bounded(until(3, match=2)) == until(3, match=2)
+    assert weight.bounded(until(16, match=2)).left_out == 16
+    assert weight.bounded(until(3)) == until(3)
+
+
+def test_each_action_is_looked_at_once(monkeypatch):
+    looked_at = []
+    dumps = live_weight.pickle.dumps
+    monkeypatch.setattr(live_weight.pickle, "dumps", lambda action: looked_at.append(action) or dumps(action))
+    weight = LiveWeight()
+    for plies in (0, 4, 4, 9):
+        weight.bounded(live(1, plies))
+    assert len(looked_at) == 9
+
+
+def test_a_usual_match_of_ten_thousand_plies_is_shown():
+    assert LiveWeight().bounded(live(1, 10_000)).left_out == 0
