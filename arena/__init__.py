@@ -31,9 +31,9 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena import games as games
     from arena import interop as interop
     from arena import ratings as ratings
-    from arena.analysis.measures.crosstable import Crosstable as Crosstable
-    from arena.analysis.measures.crosstable import Score as Score
-    from arena.analysis.measures.crosstable import crosstable_of as crosstable_of
+    from arena.analysis.measures.game_statistics import Crosstable as Crosstable
+    from arena.analysis.measures.game_statistics import Score as Score
+    from arena.analysis.measures.game_statistics import crosstable_of as crosstable_of
     from arena.analysis.measures.overview import LatestResult as LatestResult
     from arena.analysis.measures.overview import Overview as Overview
     from arena.analysis.measures.overview import overview as overview
@@ -174,7 +174,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
 _MODULE_OF = {
     name: module
     for module, names in {
-        "arena.analysis.measures.crosstable": "Crosstable Score crosstable_of",
+        "arena.analysis.measures.game_statistics": "Crosstable Score crosstable_of",
         "arena.analysis.measures.overview": "LatestResult Overview overview",
         "arena.analysis.measures.standings": "Standing Standings",
         "arena.analysis.measures.standings_cache": "standings_of",

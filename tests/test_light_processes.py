@@ -58,7 +58,7 @@ PROCESSES = {
     "a bot": Process("import arena.botkit", EVERYTHING | STARTS, {"msgpack"}),
     "arena --help": Process(HELP, EVERYTHING - PRINTS | STARTS | {"rich", "tabulate"}, {"click"}),
     "kept standings": Process(
-        "import arena.analysis.measures.standings_file", READS_FILES | SERVES | {"click", "rich", "arena.cli.group"}
+        "import arena.analysis.measures.standings_cache", READS_FILES | SERVES | {"click", "rich", "arena.cli.group"}
     ),
     "worker": Process(
         "import arena.tournament.executors.worker",
@@ -79,7 +79,7 @@ PROCESSES = {
         set(),
     ),
     "web": WEB,
-    "pages from rows": Process("import arena.site.pages.overview, arena.site.pages.matches", WEB.never),
+    "pages from rows": Process("import arena.site.pages.overview, arena.site.pages.results", WEB.never),
     "who asks for a contest": Process(
         "import arena.community.contests.contest_text, arena.community.contests.contest_text,"
         " arena.community.contests.visibility,"

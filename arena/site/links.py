@@ -9,8 +9,7 @@ from urllib.parse import quote, urlencode
 
 from pydantic import ValidationError
 
-from arena.site.frame.model import MAX_NAME_CHARACTERS
-from arena.site.frame.page import Page
+from arena.site.frame.model import MAX_NAME_CHARACTERS, Page
 from arena.site.page_table import PAGE_BY_NAME
 
 INDEX_PATH = "/index"

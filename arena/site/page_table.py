@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.site.frame.page import Lane, Page
+from arena.site.frame.model import Lane, Page
 from arena.site.matches.games_model import (
     GamePage,
     GameParameters,
@@ -149,7 +149,7 @@ PAGES: tuple[Page, ...] = (
         path="/tournaments/{tournament}/matches",
         parameters=MatchesParameters,
         model=MatchesPage,
-        builder="arena.site.pages.matches:build_matches",
+        builder="arena.site.pages.results:build_matches",
         lane=Lane.ROWS,
         template="matches.html.jinja",
         room="overview",

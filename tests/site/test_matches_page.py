@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from arena.base.enums import FaultKind, Termination
 from arena.base.errors import UnknownNameError
-from arena.site.pages.matches import build_matches
+from arena.site.pages.results import build_matches
 from arena.site.pages.results_model import MatchesParameters
 from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play

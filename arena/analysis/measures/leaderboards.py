@@ -13,8 +13,14 @@ from pathlib import Path
 from arena.analysis.measures.resting_leaderboards import resting_leaderboards
 from arena.analysis.measures.result_table import read_results
 from arena.analysis.measures.standings import Standing, Standings, standings, without
-from arena.analysis.measures.standings_cache import unlisted, with_authors
-from arena.analysis.measures.standings_file import digest_of, open_plain, standing_from, write_whole
+from arena.analysis.measures.standings_cache import (
+    digest_of,
+    open_plain,
+    standing_from,
+    unlisted,
+    with_authors,
+    write_whole,
+)
 from arena.base.errors import StoreError
 from arena.base.shipped import code_digest
 from arena.base.stored import from_json_text, is_whole, list_of, mapping_of

@@ -1,32 +1,228 @@
-"""How notebooks show values, and which data frames they become: the presenter of ``arena.base.display``."""
+"""How notebooks show values, and which data frames they become: the presenter of ``arena.base.display``.
+
+Every style is inline, because some notebooks remove style sheets. Text has the colour of the notebook's text, and what
+lies behind text is translucent: a fragment is readable on light and on dark paper without knowing which it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
+from typing import Any, TypeVar
 
-from arena.analysis.measures.crosstable import Crosstable
+from arena.analysis.measures.game_statistics import Crosstable
 from arena.analysis.measures.standings import Standing, Standings
-from arena.analysis.text.notebook_html import (
-    HtmlCell,
-    IntervalScale,
-    ending_text,
-    ends,
-    match_html,
-    paragraph,
-    result_html,
-    result_text,
-    shade,
-    table,
-)
+from arena.analysis.text.board import Canvas, mark
+from arena.analysis.text.match_view import match_view
 from arena.analysis.text.standings_columns import StatColumn, standings_columns
 from arena.analysis.text.standings_table import crosstable_table, standings_table, to_pandas, to_polars
-from arena.analysis.text.tables import Column, name, printable, render_table, shown, text
+from arena.analysis.text.tables import Column, lines_of_text, name, printable, render_table, shown, text
 from arena.analysis.text.verdict import standings_footer, verdict
+from arena.base.errors import ArenaError
 from arena.base.records import MatchRecord
 from arena.base.text import counted
 from arena.store.results.match_records import Records
+
+# Tables.
+
+GOOD, BAD = "#25866d", "#c2572d"
+"""As visible on white as on black."""
+
+SOFT = "opacity:.7"
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HtmlCell:
+    """A cell of a table; a pointer shows its title, and ``style`` adds declarations."""
+
+    html: str
+    is_number: bool = False
+    style: str = ""
+    title: str = ""
+
+
+def table(headings: Sequence[HtmlCell], rows: Sequence[Sequence[HtmlCell]], label: str) -> str:
+    """Return a table that scrolls by itself; one cell spans a row with fewer cells. Screen readers read the label."""
+    head = "".join(_element("th", cell, f"{SOFT};font-weight:400;vertical-align:bottom") for cell in headings)
+    body = "\n".join(_row(cells, len(headings)) for cells in rows)
+    return (
+        f'<div style="overflow-x:auto" role="region" aria-label="{text(label)}, table">'
+        '<table style="border-collapse:collapse;font-variant-numeric:tabular-nums;margin:0">'
+        f"<thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>"
+    )
+
+
+def _row(cells: Sequence[HtmlCell], columns: int) -> str:
+    if len(cells) < columns:
+        return f'<tr><td colspan="{columns}" style="text-align:left;padding:.3em .5em;{SOFT}">{cells[0].html}</td></tr>'
+    return f"<tr>{''.join(_element('td', cell) for cell in cells)}</tr>"
+
+
+def _element(tag: str, cell: HtmlCell, style: str = "") -> str:
+    align = "right" if cell.is_number else "left"
+    declarations = ";".join(
+        filter(None, (f"text-align:{align};padding:.3em .5em;white-space:nowrap", style, cell.style))
+    )
+    title = f' title="{text(cell.title)}"' if cell.title else ""
+    return f'<{tag} style="{declarations}"{title}>{cell.html}</{tag}>'
+
+
+def paragraph(sentence: str, style: str = "") -> str:
+    """Return a paragraph of plain text; nothing if it is empty."""
+    return f'<p style="margin:.4em 0;max-width:60em;{style}">{text(sentence)}</p>' if sentence else ""
+
+
+def ends(items: Sequence[Item], first: int, last: int) -> tuple[Sequence[Item], int, Sequence[Item]]:
+    """Return the first items, how many are left out (none if it were a single one), and the last ones."""
+    if len(items) <= first + last + 1:
+        return items, 0, items[:0]
+    return items[:first], len(items) - first - last, items[len(items) - last :]
+
+
+def shade(share: float) -> str:
+    """Return the background of a share from 0 (bad) to 1 (good), none in the middle."""
+    red, green, blue = (int((GOOD if share > 0.5 else BAD)[start : start + 2], 16) for start in (1, 3, 5))
+    return f"background:rgba({red},{green},{blue},{round(abs(share - 0.5), 2)})"
+
+
+class IntervalScale:
+    """Draws the intervals of all lines of a table on one scale."""
+
+    def __init__(self, lines: Sequence[Standing]) -> None:
+        ends = [line.rating.mu + side * (line.margin or 0.0) for line in lines for side in (-1, 1)]
+        self._low = min(ends, default=0.0)
+        self._span = max(max(ends, default=1.0) - self._low, 1e-9)
+
+    def svg(self, line: Standing) -> str:
+        """Return the interval of a line; screen readers have the numbers beside it."""
+        margin = line.margin or 0.0
+        left, middle, right = (self._at(line.rating.mu + side * margin) for side in (-1, 0, 1))
+        return (
+            '<svg class="interval" width="150" height="14" viewBox="0 0 200 14" preserveAspectRatio="none"'
+            f' fill="{GOOD}" aria-hidden="true">'
+            '<rect class="scale" x="0" y="6.5" width="200" height="1" fill="#888" fill-opacity=".4"/>'
+            f'<rect class="range" x="{left:.1f}" y="4" width="{right - left:.1f}" height="6" fill-opacity=".45"/>'
+            f'<rect class="mean" x="{middle - 1:.1f}" y="1" width="2" height="12"/></svg>'
+        )
+
+    def _at(self, value: float) -> float:
+        return 2 + 196 * (value - self._low) / self._span
+
+
+# A match as notebooks show it: who scored what, the board at the end, and the board after each action.
+
+FRAME_PIXELS = 150
+
+MAX_FRAMES_CHARACTERS = 400_000
+"""Of the boards after each action; of a longer match only the first and the last are shown."""
+
+
+def match_html(record: MatchRecord) -> str:
+    """Return a match as a fragment of HTML."""
+    parts = (_place_text(record), _game_text(record), counted(len(record.actions), "action"), ending_text(record))
+    about = " · ".join(filter(None, parts))
+    head = f"{paragraph(about)}{_seats_table(record)}"
+    try:
+        view = match_view(record)
+    except ArenaError as error:
+        return f"<div>{head}{paragraph(f'It can not be drawn here: {error}')}</div>"
+    canvas = Canvas(box=view["box"], height=view["height"], is_text=view["mono"])
+    boards = list(_boards(view))
+    notes = lines_of_text("\n".join(view["notes"][-1]))
+    below = f'<pre style="white-space:pre-wrap">{notes}</pre>' if notes else ""
+    return f"<div>{head}{canvas.svg(boards[-1], 'board at the end')}{below}{_frames(view, canvas, boards)}</div>"
+
+
+def _place_text(record: MatchRecord) -> str:
+    return f"{record.tournament}/{record.match}" if record.tournament else ""
+
+
+def _game_text(record: MatchRecord) -> str:
+    options = ", ".join(f"{key} {value}" for key, value in record.options.items())
+    return f"{record.game} ({options})" if options else record.game
+
+
+def ending_text(record: MatchRecord) -> str:
+    """Return how a match ended, with the faults."""
+    faults = [f"{record.bots[fault.seat]}: {fault.kind}" for fault in record.faults]
+    return "; ".join([str(record.termination), *faults])
+
+
+def result_text(record: MatchRecord) -> str:
+    """Return a match in a line of text."""
+    place = f"{_place_text(record)}: " if record.tournament else ""
+    seats = ", ".join(f"{bot} {score:g}" for bot, score in zip(record.bots, record.scores, strict=True))
+    return printable(f"{place}{record.game}, {seats}, {counted(len(record.actions), 'action')}, {ending_text(record)}")
+
+
+def result_html(record: MatchRecord) -> str:
+    """Return bot and score of each seat; a single winner is strong."""
+    return ", ".join(_seat_html(record, seat) for seat in range(len(record.bots)))
+
+
+def _seat_html(record: MatchRecord, seat: int) -> str:
+    shown = f"{name(record.bots[seat])} {record.scores[seat]:g}"
+    return f"<b>{shown}</b>" if record.ranks[seat] == 1 and record.ranks.count(1) == 1 else shown
+
+
+def _seats_table(record: MatchRecord) -> str:
+    headings = [HtmlCell(html=""), HtmlCell(html="bot")]
+    headings += [HtmlCell(html=title, is_number=True) for title in ("rank", "score", "seconds")]
+    rows = [
+        [
+            HtmlCell(html=_key(seat)),
+            HtmlCell(html=name(record.bots[seat])),
+            HtmlCell(html=str(record.ranks[seat]), is_number=True),
+            HtmlCell(html=f"{record.scores[seat]:.6g}", is_number=True),
+            HtmlCell(html=f"{record.seats[seat].wall_seconds:.3g}", is_number=True),
+        ]
+        for seat in range(len(record.bots))
+    ]
+    return table(headings, rows, "seats")
+
+
+def _key(seat: int) -> str:
+    return f'<svg width="14" height="14" viewBox="-1.2 -1.2 2.4 2.4" aria-hidden="true">{mark(0, 0, 1, seat)}</svg>'
+
+
+def _boards(view: Mapping[str, Any]) -> Iterator[list[Sequence[Any]]]:
+    """Yield the shapes of the board before the first action and after each one."""
+    there: dict[int, None] = {}
+    for come, gone in view["frames"]:
+        there = {number: None for number in (*there, *come) if number not in gone}
+        yield [view["shapes"][number] for number in there]
+
+
+def _frames(view: Mapping[str, Any], canvas: Canvas, boards: Sequence[Sequence[Sequence[Any]]]) -> str:
+    """Return the board after each action, folded up."""
+    plies = range(1, len(boards))
+    room = max(2, MAX_FRAMES_CHARACTERS // len(canvas.svg(boards[-1], "", FRAME_PIXELS)))
+    if len(plies) > room:
+        plies_shown = [*plies[: room // 2], *plies[len(plies) - room // 2 :]]
+        about = f"The board after the first and the last {room // 2} of {counted(len(plies), 'action')}"
+    else:
+        plies_shown, about = list(plies), "The board after each action"
+    figures = "".join(_frame(view, canvas, boards[ply], ply) for ply in plies_shown)
+    return (
+        f'<details><summary style="cursor:pointer">{text(about)}</summary>'
+        f'<div style="display:flex;flex-wrap:wrap;gap:1em;margin:.6em 0">{figures}</div></details>'
+    )
+
+
+def _frame(view: Mapping[str, Any], canvas: Canvas, shapes: Sequence[Sequence[Any]], ply: int) -> str:
+    seat, action = view["actions"][ply - 1]
+    scores = " : ".join(view["scores"][ply])
+    return (
+        f'<div style="width:{FRAME_PIXELS}px">{canvas.svg(shapes, f"board after action {ply}", FRAME_PIXELS)}'
+        f'<div style="font-size:.85em">{_key(seat)} {ply}. {text(action)}'
+        f' <span style="opacity:.7">{text(scores)}</span></div></div>'
+    )
+
+
+# How notebooks show each kind of value.
 
 __all__ = ["html", "plain_text", "to_pandas", "to_polars"]
 
@@ -71,7 +267,7 @@ def _standings_html(value: Standings) -> str:
     columns = [column.column for column in stats]
     columns = [*columns[:2], CHART, *columns[2:]]
     headings = [HtmlCell(html=text(column.title), is_number=column.is_number) for column in columns]
-    body = table(headings, _shortened(value.lines, row, MAX_LINES, LAST_LINES, "bot"), "standings")
+    body = table(headings, _rows(*ends(value.lines, MAX_LINES, LAST_LINES), row), "standings")
     return f"<div>{paragraph(verdict(value))}{body}{paragraph(standings_footer(value), 'opacity:.7')}</div>"
 
 
@@ -85,13 +281,11 @@ def _stat_cell(column: StatColumn, line: Standing) -> HtmlCell:
     return HtmlCell(html="" if value is None else text(shown(value, column.column)), is_number=column.is_number)
 
 
-def _shortened(
-    items: Sequence[Any], row: Callable[[Any], list[HtmlCell]], first: int, last: int, noun: str
+def _rows(
+    first: Sequence[Item], left_out: int, last: Sequence[Item], row: Callable[[Item], list[HtmlCell]]
 ) -> list[list[HtmlCell]]:
-    """Return the rows of the first and the last items, and between them one that says how many are left out."""
-    head, left_out, tail = ends(items, first, last)
     between = [[HtmlCell(html=f"… {left_out:,} more")]] if left_out else []
-    return [*map(row, head), *between, *map(row, tail)]
+    return [*map(row, first), *between, *map(row, last)]
 
 
 @plain_text.register
@@ -144,24 +338,22 @@ RECORD_HEADINGS = (("match", False), ("game", False), ("result", False), ("plies
 @html.register
 def _records_html(value: Records) -> str:
     headings = [HtmlCell(html=title, is_number=is_number) for title, is_number in RECORD_HEADINGS]
-    count, first, last = _record_ends(value)
-    left_out = count - len(first) - len(last)
-    between = [[HtmlCell(html=f"… {left_out:,} more")]] if left_out else []
-    rows = [*map(_record_row, first), *between, *map(_record_row, last)]
-    return f"<div>{table(headings, rows, 'records')}{paragraph(_records_about(count), 'opacity:.7')}</div>"
+    rows = _rows(*_record_ends(value), _record_row)
+    about = f"{counted(len(value), 'record')}; to_pandas() and to_polars() make a table of them."
+    return f"<div>{table(headings, rows, 'records')}{paragraph(about, SOFT)}</div>"
 
 
-def _record_ends(value: Records) -> tuple[int, list[MatchRecord], list[MatchRecord]]:
-    """Return how many records there are, the first ones, and the last ones that are not among these."""
+def _record_ends(value: Records) -> tuple[list[MatchRecord], int, list[MatchRecord]]:
+    """Return the first records, how many are left out, and the last ones."""
     count = len(value)
-    first = value.first(2 * SHOWN_RECORDS if count <= 2 * SHOWN_RECORDS else SHOWN_RECORDS)
-    return count, first, value.last(min(SHOWN_RECORDS, count - len(first))) if count > len(first) else []
+    if count <= 2 * SHOWN_RECORDS:
+        return value.first(2 * SHOWN_RECORDS), 0, []
+    return value.first(SHOWN_RECORDS), count - 2 * SHOWN_RECORDS, value.last(SHOWN_RECORDS)
 
 
 def _record_row(record: MatchRecord) -> list[HtmlCell]:
-    place = f"{record.tournament}/{record.match}" if record.tournament else str(record.match)
     return [
-        HtmlCell(html=text(place)),
+        HtmlCell(html=text(_place_text(record) or str(record.match))),
         HtmlCell(html=text(record.game)),
         HtmlCell(html=result_html(record)),
         HtmlCell(html=str(len(record.actions)), is_number=True),
@@ -169,16 +361,11 @@ def _record_row(record: MatchRecord) -> list[HtmlCell]:
     ]
 
 
-def _records_about(count: int) -> str:
-    return f"{counted(count, 'record')}; to_pandas() and to_polars() make a table of them."
-
-
 @plain_text.register
 def _records_text(value: Records) -> str:
-    count, first, last = _record_ends(value)
-    left_out = count - len(first) - len(last)
+    first, left_out, last = _record_ends(value)
     lines = [*map(result_text, first), *([f"… {left_out:,} more"] if left_out else []), *map(result_text, last)]
-    return "\n".join([counted(count, "record"), *lines])
+    return "\n".join([counted(len(value), "record"), *lines])
 
 
 html.register(MatchRecord, match_html)

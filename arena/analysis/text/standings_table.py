@@ -10,7 +10,7 @@ from functools import singledispatch
 from importlib import import_module
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from arena.analysis.measures.crosstable import Crosstable, Score
+from arena.analysis.measures.game_statistics import Crosstable, Score
 from arena.analysis.measures.standings import Standings
 from arena.analysis.text.standings_columns import flat_table, standings_columns
 from arena.analysis.text.tables import Column, Row

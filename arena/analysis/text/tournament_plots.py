@@ -7,8 +7,7 @@ from math import sqrt
 from statistics import fmean, variance
 from typing import Any
 
-from arena.analysis.measures.crosstable import Score, crosstable
-from arena.analysis.measures.game_statistics import bot_times
+from arena.analysis.measures.game_statistics import Score, bot_times, crosstable
 from arena.analysis.measures.leaderboards import mu_histories
 from arena.analysis.measures.result_table import count_encounters
 from arena.analysis.measures.standings import Standings

@@ -88,7 +88,7 @@ def crosstable_command(tournament: str | None, game: str | None, table_format: s
     A win is a point, a tie half. Where the terminal is too narrow, and all have met equally often, only the points are
     shown.
     """
-    from arena.analysis.measures.crosstable import crosstable_of
+    from arena.analysis.measures.game_statistics import crosstable_of
     from arena.analysis.text.standings_table import crosstable_table
 
     with open_home(must_exist=True) as arena_home:

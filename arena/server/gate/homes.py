@@ -20,8 +20,7 @@ from arena.server.http.page_cache import FAILURE_SECONDS, PageCache
 from arena.server.http.page_response import FIRST_SECONDS, PROGRAM_SECONDS
 from arena.server.http.page_value import rest_seconds
 from arena.server.http.problems import DEFECT, problem_of
-from arena.site.frame.model import Model, Parameters
-from arena.site.frame.page import Lane, Page
+from arena.site.frame.model import Lane, Model, Page, Parameters
 from arena.store.home import DATABASE_FILE, ArenaHome
 
 LIMITS = LaneLimits(processes=1, seconds=60.0, memory_bytes=2 * 1024**3)

@@ -19,8 +19,7 @@ from arena.server.gate.actor import Actor
 from arena.server.gate.body import MAX_BODY_BYTES
 from arena.server.gate.homes import HomePlace, Homes
 from arena.server.http.problems import FieldProblem
-from arena.site.frame.model import Model, Parameters
-from arena.site.frame.page import Page
+from arena.site.frame.model import Model, Page, Parameters
 from arena.site.links import Links
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.rates import Rate

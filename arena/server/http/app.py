@@ -35,8 +35,7 @@ from arena.server.http.page_value import (
 from arena.server.http.problems import DEFECT, ENDING, AwayLog, bad_address, problem_of
 from arena.server.http.supervisor import Supervisor
 from arena.server.http.value_builder import Snapshots, ValueBuilder
-from arena.site.frame.model import Frozen
-from arena.site.frame.page import Lane, Page
+from arena.site.frame.model import Frozen, Lane, Page
 from arena.site.links import ServedLinks
 from arena.site.page_table import PAGES
 from arena.site.render import asset, asset_digests

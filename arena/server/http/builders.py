@@ -26,8 +26,7 @@ from arena.server.http.builder_messages import (
 )
 from arena.server.http.problems import Problem, ProblemError
 from arena.server.http.turns import Turns
-from arena.site.frame.model import Parameters
-from arena.site.frame.page import Lane, Page
+from arena.site.frame.model import Lane, Page, Parameters
 from arena.store.home import STORE_VARIABLE
 
 IDLE_SECONDS = 60.0

@@ -20,10 +20,10 @@ from arena.analysis.text.tables import printable
 from arena.server.http.page_value import PAGE_CACHING, Rendered, Versions, rendered, response_of
 from arena.server.http.problems import Problem, ProblemError
 from arena.server.http.topics import Topic
-from arena.site.feed import feed_xml
 from arena.site.frame.model import MAX_NAME_CHARACTERS
 from arena.site.pages.results import bot_feed, tournament_feed
 from arena.site.pages.results_model import Feed
+from arena.site.render import feed_xml
 from arena.store.home import ArenaHome
 
 # An address that is no page, such as the events: a path, what answers it, and how it is described to programs.

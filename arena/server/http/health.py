@@ -19,7 +19,7 @@ from arena.server.http.opened_home import OpenedHome
 from arena.server.http.page_value import Versions
 from arena.server.operating.parts import WEB
 from arena.server.operating.troubles import HOME
-from arena.site.frame.page import Lane
+from arena.site.frame.model import Lane
 from arena.site.pages.overview_model import BuilderHealth, HealthPage
 
 TROUBLES_SECONDS = 1.0

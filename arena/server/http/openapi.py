@@ -11,8 +11,7 @@ from pydantic.json_schema import models_json_schema
 from arena.base.version import __version__
 from arena.server.http.endpoint import NOT_CHANGED, REFUSALS, TOO_LONG, Endpoint
 from arena.server.http.problems import Problem
-from arena.site.frame.model import MAX_NAME_CHARACTERS, Model
-from arena.site.frame.page import Lane, Page
+from arena.site.frame.model import MAX_NAME_CHARACTERS, Lane, Model, Page
 from arena.site.links import INDEX_PATH
 
 SCHEMAS = "#/components/schemas/"

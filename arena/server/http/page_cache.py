@@ -18,8 +18,7 @@ from arena.base.errors import ArenaError, text_of
 from arena.server.http.page_value import LATE_SECONDS, NAMES_END, Value, Versions, names_of, rest_seconds
 from arena.server.http.problems import DEFECT, Problem, problem_of
 from arena.server.http.value_builder import ValueBuilder
-from arena.site.frame.model import Parameters
-from arena.site.frame.page import Lane, Page
+from arena.site.frame.model import Lane, Page, Parameters
 
 MAX_BYTES = 24 * 1024 * 1024
 """Of all values and what was made of them."""

@@ -31,8 +31,7 @@ from arena.server.http.page_value import (
 from arena.server.http.problems import CHANGING, Problem
 from arena.server.http.topics import CONTESTS
 from arena.server.http.turns import BUSY
-from arena.site.frame.model import Frozen, Parameters
-from arena.site.frame.page import Lane, Page
+from arena.site.frame.model import Frozen, Lane, Page, Parameters
 from arena.site.links import ServedLinks
 from arena.site.pages.overview_model import HealthPage
 from arena.site.render import Setting, render, render_template

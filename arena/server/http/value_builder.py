@@ -23,8 +23,7 @@ from arena.server.http.builders import CRASHED, Builders
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.problems import ProblemError
 from arena.server.http.turns import Turns
-from arena.site.frame.model import Model, Parameters
-from arena.site.frame.page import Lane, Page
+from arena.site.frame.model import Lane, Model, Page, Parameters
 from arena.store.results.again import read_whole
 
 # Pages that took long to build, kept in the home's cache directory for the next start of the server.

@@ -27,7 +27,7 @@ from arena.server.http.observation import Answered
 from arena.server.http.problems import Problem
 from arena.server.operating.parts import PARTS, WEB, WORK
 from arena.server.operating.troubles import HOME
-from arena.site.frame.page import Lane
+from arena.site.frame.model import Lane
 from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
 from arena.store.people.directing import LADDER, DirectorState
 from arena.store.people.people_store import PeopleStore

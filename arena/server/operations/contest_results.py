@@ -15,8 +15,7 @@ from arena.server.operations.contest_form import ContestNamed
 from arena.server.operations.contests import found_contest
 from arena.server.operations.contests_model import GradesPage, SigningKeyPage
 from arena.server.operations.grades import grade_lines, home_of, played_pages
-from arena.site.frame.model import Model
-from arena.site.frame.page import Page
+from arena.site.frame.model import Model, Page
 from arena.site.links import ServedLinks, address_of
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.tournament_model import TournamentPage

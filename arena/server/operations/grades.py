@@ -9,7 +9,7 @@ from arena.community.contests.visibility import ContestHome, visible
 from arena.server.gate.homes import HomePlace
 from arena.server.gate.operation import Visit
 from arena.server.operations.contests_model import FinalResult, GradeLine
-from arena.site.frame.page import Page
+from arena.site.frame.model import Page
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.tournament_model import TournamentPage, TournamentParameters
 from arena.store.people.contest import ContestEntry, StoredContest

@@ -1,7 +1,8 @@
-"""Builds what takes a few look-ups: lists of results, feeds of them, and ratings of newcomers."""
+"""Builds what takes a few look-ups: lists of matches and results, feeds, and ratings of newcomers."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 
@@ -9,9 +10,20 @@ from arena.base.errors import UnknownNameError
 from arena.base.records import MatchRecord
 from arena.site.frame.building import authors_of, marked, sentence
 from arena.site.pages.bot_profile_model import BotProfilePage
-from arena.site.pages.results_model import MAX_ENTRIES, Feed, FeedEntry, ListedResult, tag_uri
+from arena.site.pages.results_model import (
+    MAX_ENTRIES,
+    Feed,
+    FeedEntry,
+    ListedMatch,
+    ListedResult,
+    MatchesPage,
+    MatchesParameters,
+    tag_uri,
+)
 from arena.site.pages.standings_model import FirstRating
 from arena.store.home import ArenaHome
+from arena.store.results.match_line import MatchLine
+from arena.store.results.match_lists import MatchFilter
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 
@@ -133,3 +145,63 @@ def with_first_ratings(home: ArenaHome, page: BotProfilePage) -> BotProfilePage:
         )
         verdict = sentence(f"{marked(latest.bot)} {so_far}.", {latest.bot: latest.bot})
     return page.model_copy(update={"first_ratings": found, "verdict": verdict})
+
+
+# Builds a page of the matches of a tournament, from rows alone.
+
+
+def build_matches(home: ArenaHome, parameters: MatchesParameters) -> MatchesPage:
+    """Build a page of matches.
+
+    Raises:
+        UnknownNameError: if the tournament, a bot or the game does not exist.
+        StoreError: if what is stored is malformed.
+    """
+    tournament = home.store.tournament(parameters.tournament)
+    _check_names(tournament, parameters)
+    chosen = MatchFilter(
+        bot=parameters.bot or None,
+        rival=parameters.rival or None,
+        game=parameters.game or None,
+        termination=parameters.termination,
+        fault=parameters.fault,
+    )
+    lists, number = home.store.match_lists, tournament.number
+    older: int | None
+    newer: int | None
+    if parameters.after is not None:
+        page = lists.page(number, chosen, after=parameters.after, oldest_first=True, limit=parameters.limit)
+        lines, newer, older = page.lines[::-1], page.next, parameters.after + 1
+    else:
+        page = lists.page(number, chosen, after=parameters.before, limit=parameters.limit)
+        lines, older = page.lines, page.next
+        newer = None if parameters.before is None else parameters.before - 1
+    names = tournament.definition.shown_names
+    return MatchesPage(
+        tournament=tournament.name,
+        recorded=tournament.recorded,
+        matches=tuple(_listed(line, names) for line in lines),
+        older=older,
+        newer=newer,
+        games=tuple(dict.fromkeys(tournament.games)),
+        names=tuple(sorted({entrant.name for entrant in tournament.definition.entrants} | set(names.values()))),
+    )
+
+
+def _check_names(tournament: StoredTournament, parameters: MatchesParameters) -> None:
+    entrants = tournament.definition.entrants
+    known = {name for bot in entrants for name in (bot.name, bot.label)}
+    for name in filter(None, (parameters.bot, parameters.rival)):
+        if name not in known:
+            raise UnknownNameError("bot", name, sorted({bot.name for bot in entrants}))
+    tournament.require_game(parameters.game or None)
+
+
+def _listed(line: MatchLine, names: Mapping[str, str]) -> ListedMatch:
+    return ListedMatch.of(
+        line,
+        names=tuple(names.get(bot, bot) for bot in line.bots),
+        scores=line.scores and tuple(score if math.isfinite(score) else None for score in line.scores),
+        faults=line.faults or (),
+        started_at=line.started_at or None,
+    )

@@ -1,4 +1,4 @@
-"""Lists of matches and results, a page at a time or as a feed, and which of them are wanted."""
+"""Lists of matches and results, a page at a time or as a feed, and the output of bots in matches."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pydantic import field_validator
 from arena.analysis.text.tables import Column
 from arena.base.enums import FaultKind, Termination
 from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Table
+from arena.site.matches.match_model import MatchFault
 
 # A match in a list of results.
 
@@ -238,3 +239,54 @@ def tag_uri(created_at: str, *parts: str) -> str:
     ``parts`` distinguish it from others of that day; they have only characters that URIs may have.
     """
     return f"tag:{AUTHORITY},{created_at[:10]}:{'/'.join(parts)}"
+
+
+# What bots have said, for those who may read it: of a match, and of a bot.
+
+
+class Noted(Model):
+    """A note of a bot; ``ply`` counts the actions with its own."""
+
+    ply: int
+    text: str
+
+
+class SeatLog(Model):
+    """The output of a bot in a match.
+
+    Attributes:
+        bot: ``name@version``.
+        exit: "running", "exit status N" or "signal NAME".
+        stderr: all that is kept of it.
+        faults: with their details.
+    """
+
+    bot: str
+    seat: int
+    exit: str
+    stderr: str
+    faults: tuple[MatchFault, ...]
+    notes: tuple[Noted, ...]
+
+
+class MatchLogs(Model):
+    """The output of bots in a match.
+
+    Attributes:
+        address: of the match's page.
+        seats: those that the reader may read.
+        is_hidden: whether an embargo of its contest hides results, from the authors too.
+    """
+
+    tournament: str
+    match: int
+    address: str
+    seats: tuple[SeatLog, ...]
+    is_hidden: bool = False
+
+
+class BotLogs(Model):
+    """The output of a bot (as the address has it) in its latest matches with a fault, the latest first."""
+
+    bot: str
+    matches: tuple[MatchLogs, ...]

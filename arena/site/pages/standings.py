@@ -8,8 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from math import ceil
 
-from arena.analysis.measures.crosstable import Score, pair_scores
-from arena.analysis.measures.game_statistics import GameStatistics, statistics_of_results
+from arena.analysis.measures.game_statistics import GameStatistics, Score, pair_scores, statistics_of_results
 from arena.analysis.measures.result_table import ResultTable, read_results
 from arena.analysis.measures.standings import SURE, Standing, Standings
 from arena.analysis.measures.standings_cache import tournament_standings

@@ -12,7 +12,7 @@ from arena.base.definition import Definition
 from arena.lab.matches.accuracy import accuracy_of_tournament
 from arena.lab.matches.puzzle import may_have_puzzles
 from arena.site.frame.model import Sentence
-from arena.site.pages.progress import progress_of
+from arena.site.pages.overview import progress_of
 from arena.site.pages.results import latest_results
 from arena.site.pages.rounds import findings, shown_rounds
 from arena.site.pages.standings import (

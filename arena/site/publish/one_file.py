@@ -19,8 +19,7 @@ from arena.site.matches.games_model import PuzzleParameters, PuzzlesPage, Puzzle
 from arena.site.matches.match_model import ViewedMatch
 from arena.site.matches.viewed_match import viewed_match
 from arena.site.pages.charts import Point
-from arena.site.pages.report import ReportBuilder
-from arena.site.pages.report_model import Report
+from arena.site.pages.report import Report, ReportBuilder
 from arena.site.pages.results import listed_result
 from arena.site.pages.results_model import ListedResult
 from arena.site.pages.tournament_model import TournamentParameters

@@ -11,9 +11,7 @@ from arena.analysis.text.match_view import MatchChoice
 from arena.base.bot_text import EVERYBODY, Audience
 from arena.base.errors import StoreError, UsageError
 from arena.base.version import __version__
-from arena.site.feed import feed_with
-from arena.site.frame.model import Frozen, Model, ModelOfTournament
-from arena.site.frame.page import Page
+from arena.site.frame.model import Frozen, Model, ModelOfTournament, Page
 from arena.site.links import STATIC, FolderLinks
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.results import bot_feed, tournament_feed
@@ -21,7 +19,7 @@ from arena.site.pages.results_model import ListedResult
 from arena.site.publish.contents import MAX_BOTS_IN_PAIRS, Contents, file_names
 from arena.site.publish.folder_files import FORM, Manifest, PublishedTournament, new_folder
 from arena.site.publish.signature import SigningKey
-from arena.site.render import Setting, asset, asset_digests, render
+from arena.site.render import Setting, asset, asset_digests, feed_with, render
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredTournament
 from arena.tournament.transfer.export import whole_export

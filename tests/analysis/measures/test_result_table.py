@@ -10,8 +10,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from arena.analysis.measures.crosstable import crosstable, pair_scores
-from arena.analysis.measures.game_statistics import game_statistics, statistics_of_results
+from arena.analysis.measures.game_statistics import crosstable, game_statistics, pair_scores, statistics_of_results
 from arena.analysis.measures.result_table import count_encounters, read_results
 from arena.analysis.measures.standings import standings
 from arena.base.errors import StoreError

@@ -8,9 +8,9 @@ import pytest
 import arena
 from arena import ArenaHome, Board, Standings, crosstable_of, make_game, standings_of, states_of
 from arena.analysis.text import notebook
-from arena.analysis.text import notebook_html as notebook_match
+from arena.analysis.text import notebook as notebook_match
 from arena.analysis.text.board import NEUTRAL, SEAT_COLOURS
-from arena.analysis.text.notebook_html import BAD, GOOD
+from arena.analysis.text.notebook import BAD, GOOD
 from arena.base.display import Displayed
 from arena.base.records import MatchRecord
 from arena.games import Drawing

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.analysis.measures.crosstable import Score
-from arena.analysis.measures.game_statistics import cross_check, game_statistics
+from arena.analysis.measures.game_statistics import Score, cross_check, game_statistics
 from arena.analysis.measures.result_table import CountedEncounter, CountedMatch
 from arena.analysis.measures.standings import standings
 from arena.analysis.text.standings_columns import standings_columns

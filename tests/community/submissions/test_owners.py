@@ -9,9 +9,9 @@ import pytest
 
 from arena.analysis.measures.leaderboards import leaderboard
 from arena.community.submissions.upload_directory import tell_owners
-from arena.site.feed import feed_xml
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.results import tournament_feed
+from arena.site.render import feed_xml
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.values import Role
 from arena.store.results.values import Authorship, OwnedBot, Owners, StoredBot

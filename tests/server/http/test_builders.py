@@ -17,7 +17,7 @@ from arena.base.live_match import LiveMatch
 from arena.server.http.builders import CRASHED, Builders, LaneLimits
 from arena.server.http.problems import ProblemError
 from arena.server.http.turns import BUSY, MAX_WAITING
-from arena.site.frame.page import Lane
+from arena.site.frame.model import Lane
 from arena.site.matches.match_model import MatchParameters
 from arena.site.page_table import PAGE_BY_NAME
 from arena.store.home import ArenaHome
@@ -215,7 +215,7 @@ async def test_one_that_is_apart_asks_no_server_for_what_is_in_a_file(directory,
 async def test_a_builder_ends_with_the_web_process(directory, name):
     program = textwrap.dedent(f"""
         import asyncio
-        from arena.site.frame.page import Lane
+        from arena.site.frame.model import Lane
         from tests.server.http.test_builders import LIMITS, Builders, build
 
         async def main():

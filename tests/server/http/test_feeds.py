@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 import pytest
 
 from arena.base.records import Fault
-from arena.site.feed import ATOM, feed_xml, result_title
 from arena.site.pages.results import bot_feed, tournament_feed
 from arena.site.pages.results_model import MAX_ENTRIES, ListedFault, ListedResult
+from arena.site.render import ATOM, feed_xml, result_title
 from arena.store.home import ArenaHome
 from tests.server.conftest import client_of
 from tests.store.results.samples import definition, line, record

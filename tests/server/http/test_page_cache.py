@@ -11,7 +11,7 @@ from arena.server.http.page_cache import CURRENT_SECONDS, FAILURE_SECONDS, QUIET
 from arena.server.http.page_value import MAX_CROWDING, MAX_REST_SECONDS, rendered, rest_seconds
 from arena.server.http.problems import ProblemError
 from arena.server.http.turns import BUSY
-from arena.site.frame.page import Lane
+from arena.site.frame.model import Lane
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.overview_model import OverviewParameters
 from tests.server.conftest import FakeVersions

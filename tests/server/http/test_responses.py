@@ -16,7 +16,7 @@ from arena.server.http.page_cache import Found
 from arena.server.http.page_value import HURRIED_SECONDS, LATE_SECONDS
 from arena.server.http.problems import ProblemError
 from arena.server.http.turns import BUSY
-from arena.site.frame.page import Lane
+from arena.site.frame.model import Lane
 from arena.site.page_table import PAGES
 from arena.store.home import ArenaHome
 from tests.server.conftest import add_tournament, client_of

@@ -23,7 +23,7 @@ from arena.server.metrics.metrics import (
     metrics_app,
 )
 from arena.server.operating.parts import PARTS
-from arena.site.frame.page import Lane
+from arena.site.frame.model import Lane
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import DirectorState
 from arena.store.people.values import Role
