@@ -92,11 +92,8 @@ class Setting:
     """Where a page is shown.
 
     Attributes:
-        is_served: whether a server shows it, which can be asked again; False for files.
         topics: the events after which a reader has to ask again.
         is_asked_for_again: whether readers ask for it every few seconds: it changes without an event.
-        age_seconds: since when the store is unreadable; None if it is readable.
-        notice: a sentence above the page; "" for none.
         notice_address: of the page that it is about; "" for none.
         frozen: the embargo on results of its tournament; None without one.
     """

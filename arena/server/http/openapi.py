@@ -11,7 +11,7 @@ from pydantic.json_schema import models_json_schema
 from arena.base.version import __version__
 from arena.server.http.endpoint import NOT_CHANGED, REFUSALS, TOO_LONG, Endpoint
 from arena.server.http.problems import Problem
-from arena.site.frame.model import MAX_NAME_CHARACTERS, Lane, Model, Page
+from arena.site.frame.model import CONVENTIONS, MAX_NAME_CHARACTERS, Lane, Model, Page
 from arena.site.links import INDEX_PATH
 
 SCHEMAS = "#/components/schemas/"
@@ -63,6 +63,7 @@ def document(pages: Sequence[Page], endpoints: Iterable[Endpoint]) -> dict[str, 
             "title": "Grid arena",
             "version": __version__,
             "summary": "What is played in an arena: every page of its site as JSON, and its tables as CSV.",
+            "description": CONVENTIONS,
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/"}],

@@ -49,8 +49,17 @@ class Table(NamedTuple):
     rows: Sequence[Row]
 
 
+CONVENTIONS = """\
+A `bot`, `rival` or `label` is `name@version`, and `names` are what tables call them; of a match, both are in the
+order of its seats. Times are UTC, ISO 8601, and null before they come. A `margin` is half the width of a 95 %
+interval, null if it is unknown. A rank is from 1, and equals share it. Lists begin with the best or the latest.
+`recorded` matches have a record, `scheduled` ones are in the schedule so far. `verdict` says in a sentence what a
+page means, `left_out` why stored results are missing. The fields of standings are the columns of standings."""
+"""Of all models, so that none repeats them; the description of the site for programs begins with them."""
+
+
 class Model(BaseModel):
-    """What a page shows, or a part of it. Frozen; its JSON is what programs get."""
+    """What a page shows, or a part of it, in the words of ``CONVENTIONS``. Frozen; its JSON is what programs get."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True)
 
@@ -132,7 +141,6 @@ class NamedBot(Model):
     """A bot as a sentence names it.
 
     Attributes:
-        label: ``name@version``.
         name: what the sentence has.
         start: where the name begins in the sentence.
     """
@@ -190,13 +198,9 @@ class Page:
     """A page of the site.
 
     Attributes:
-        name: by which links name it.
-        summary: its contents in a line.
         path: its address, with fields of ``parameters`` in braces.
         builder: the function that builds the model, as ``module:function``; imported when it is used. Empty in the
             lane of the server.
-        lane: where that runs.
-        template: the file in ``templates``.
         room: the page in the site's navigation that it belongs to.
         topics: what must have changed for the page to change, as paths with fields in braces.
         freshener: the function that brings a model up to date by a few look-ups, as ``module:function``; empty without

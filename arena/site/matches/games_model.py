@@ -61,7 +61,6 @@ class ListedGame(Model):
     Attributes:
         name: its name, or the dotted path of an external game.
         players: how many seats it may have, as text.
-        options: the names of its options.
         problem: why it has no page, as a sentence; empty if it has one.
     """
 
@@ -120,8 +119,6 @@ class GamePage(ModelOfBots):
     Attributes:
         name: its name, or the dotted path of an external game.
         problem: why its rules are not available here, as a sentence; empty if they are.
-        rules: the rulebook.
-        action_format: how to write an action.
         options: its options, with those of the board.
         given: the options of the board that are not the defaults, as in the address.
         shown: the position on the board; None without rules.
@@ -130,7 +127,6 @@ class GamePage(ModelOfBots):
         refused: why an action is illegal, in the words of the rules; empty if none was.
         result: who has won; empty before the end.
         legal: the legal actions, unless there are too many.
-        legal_count: how many there are.
     """
 
     name: str
@@ -165,8 +161,6 @@ class ListedPuzzle(Model):
 
     Attributes:
         puzzle: its number, from 1.
-        options: the game's options, as text.
-        seat: to act.
         goal: the best possible result for the seat: "win" or "draw".
         choices: how many actions it may choose from.
         difficulty: the logarithm to base 2 of about how many lines of play there are from the position.
@@ -205,7 +199,6 @@ class PuzzleMiss(Model):
     """A bot that has missed the solution.
 
     Attributes:
-        bot: its ``name@version``.
         ply: how many actions led to the position.
         text: what it played; the board may have been reflected there.
     """
@@ -220,11 +213,9 @@ class PuzzleAnswer(Model):
     """The answer to a puzzle, shown once it is solved or given up.
 
     Attributes:
-        solution: the action, as text.
         wins: the actions with which the seat wins.
         draws: those with which it draws.
         loses: those with which it loses.
-        misses: the bots that have missed it.
     """
 
     solution: str
@@ -238,10 +229,6 @@ class PuzzlePage(ModelOfTournament):
     """A puzzle.
 
     Attributes:
-        listed: its line in the list.
-        count: how many puzzles there are.
-        shown: the position.
-        legal: the actions to try.
         tried: the action that was tried; empty if none was.
         is_solved: whether it is the solution.
         verdict: what it leads to, as a sentence; empty if nothing was tried.

@@ -52,7 +52,6 @@ class EqualActions(Model):
     Attributes:
         worth: what the position after each of them is worth, in words.
         mark: that each of them has or would have had: ``?``, ``??`` or none.
-        actions: as text.
         played: the one of them that was chosen; empty if it was another one.
     """
 
@@ -85,17 +84,14 @@ class Position(Model):
         ply: how many actions led to it.
         seat: that acted; None at the beginning.
         action: as in the record; None at the beginning, and where a seat was taken out of the match.
-        text: of the action.
         notes: that the bot sent with it, as text; none for readers who may not see them.
         wall_seconds: what the action took; None in the opening.
         cpu_seconds: the bot's CPU time for it; None where nothing measures it.
-        clock: of this seat, after the action.
         scores: of each seat, should the match end here; None if the rules have none.
         due: the seat to act; None at the end.
         said: the position as a sentence.
         lines: text next to the board, by the rules.
         board: the position as text; empty where it is too large.
-        annotation: None if the match is not annotated.
     """
 
     ply: int
@@ -160,7 +156,6 @@ class Asked(Model):
 
     Attributes:
         seat: that was asked; None between two questions.
-        since: when, UTC, ISO 8601.
         allowed_seconds: how long the action may take; None without a limit.
     """
 
@@ -173,19 +168,13 @@ class ViewedMatch(Model):
     """A match for the viewer; ``viewer.js`` reads its JSON.
 
     Attributes:
-        match: its number.
-        bots: ``name@version`` of each seat.
-        names: what tables call them.
-        plies: how many actions there are.
         first_ply: of the positions here: all of a match, unless there are too many.
         clocks: of each seat at the first of these positions.
-        board: None if there is nothing to draw.
         scores: of each seat at the end; empty before.
         ranks: of each seat at the end; empty before.
         termination: why the match ended; None while it is played.
         result: how it ended, as a sentence; why it has no result, before.
         opening: the number of the opening; None where the match starts from the beginning.
-        opening_plies: how many actions belong to it.
         problem: why there are no more positions, as a sentence; empty if all are there.
         unplayed: the actions after the last position here, as text.
         asked: whose action is awaited; None unless the match is being played.
@@ -235,18 +224,11 @@ class MatchPage(ModelOfTournament):
     """A match.
 
     Attributes:
-        is_recorded: whether it has been played to its end.
-        shown: the match for the viewer.
         ply: the position to show at first.
-        encounter: the number of the encounter it belongs to.
-        rng_seed: given to every bot.
         seats: empty before the end.
-        time_rules: in a few words.
         isolation: how bots were kept from the machine.
         versions: of the arena, the protocol and Python.
         started_at: UTC, ISO 8601; empty if it is not known.
-        previous: the number of the match before; None for the first.
-        following: the number of the match after; None for the last.
     """
 
     tournament: str

@@ -28,7 +28,6 @@ class PlayableBot(Model):
 
     Attributes:
         name: ``arena:NAME`` or ``name@version``.
-        label: ``name@version``.
         games: that it plays; empty for all.
     """
 
@@ -60,10 +59,7 @@ class OwnMatch(Model):
     """An unrated match of the reader.
 
     Attributes:
-        address: of its page.
         bot: as it was chosen.
-        plies: how many actions are played.
-        acted_at: when the person last did something.
     """
 
     address: str
@@ -79,12 +75,10 @@ class PlayPage(Model):
 
     Attributes:
         game: the one that is chosen; None before.
-        bots: that play it.
         bot: the one that is proposed.
         seconds: a bot's possible times for each action.
         refusal: why nobody can play here, as a sentence; empty if everybody can.
         remarks: why bots are not offered, and which of the reader's are offered to nobody else; sentences.
-        own: the latest matches of the reader.
     """
 
     games: tuple[PlayableGame, ...]
@@ -129,15 +123,11 @@ class PlayView(Model):
     """An unrated match by the rules.
 
     Attributes:
-        shown: the position, in the form of a match.
         places: of actions on the board.
         legal: the legal actions, unless there are too many.
-        legal_count: how many there are.
-        action_format: how to write an action.
         actions: the latest of those that were played.
         left_out: how many are before these.
         notes: that the bot sent with its actions, once the match is over.
-        result: how it ended; empty before.
     """
 
     shown: ViewedMatch
@@ -155,19 +145,13 @@ class UnratedMatchPage(Model):
     """An unrated match.
 
     Attributes:
-        address: of this page.
         bot: as it was chosen.
-        seat: of the person.
-        seconds: what the bot may compute for each action.
-        state: who is to act.
         is_waiting: whether the play host is at it: this page will change by itself.
-        plies: how many actions are played.
         may_undo: whether the person has an action to take back now.
         may_ask: whether the bot gives hints: an example bot, or one of the reader's.
         rest: why play stops now and continues later; empty if it goes on.
         answer: a hint, or why the last request was rejected; else empty.
         outcome: how it ended, or why it could not go on; empty before.
-        view: the match by the rules; None before they have answered.
         idle_minutes: after which a person who does nothing gives up the slot.
     """
 

@@ -21,14 +21,11 @@ class BotVersion(Model):
     """A version of a bot.
 
     Attributes:
-        bot: ``name@version``.
         author: its owner; without one, the author that its bot.toml names; empty when unknown.
         claimed_author: the author that its bot.toml names; empty if its owner has left.
         is_author_claimed: whether only the bot itself names the author.
         digest: the hash of its files; empty when unknown.
-        submitted_at: UTC, ISO 8601; None if it was not submitted.
         games: what it has played, or is to play.
-        tournaments: how many it has entered.
         is_function: whether it is a Python function, which plays without isolation.
     """
 
@@ -55,9 +52,7 @@ class Rival(Model):
     """How a bot did against another, in all tournaments but comparisons.
 
     Attributes:
-        rival: ``name@version``.
         score_percent: the mean over encounters of the share of points.
-        margin_percent: half the width of its 95 % interval.
         wins: matches in which the bot came out ahead of the rival.
     """
 
@@ -81,11 +76,8 @@ class SeenFault(Model):
     """A fault of a bot, and its output before.
 
     Attributes:
-        bot: ``name@version``.
         ply: the number of actions so far.
-        detail: what happened, in a sentence.
         stderr: the end of what it wrote to stderr in that match; empty for readers who may not see it.
-        repro: the command that shows it again.
         earlier: matches before with the same fault, the last first.
     """
 
@@ -105,12 +97,8 @@ class TimeUsed(Model):
     """The time a bot used in its latest matches.
 
     Attributes:
-        bot: ``name@version``.
-        matches: how many these are.
         actions: its own, without those of openings.
-        mean_ms: mean time for an action; None without one.
         p99_ms: 99 of 100 actions are faster; None without one.
-        longest_ms: the longest action.
         cpu_seconds: CPU time on turn, including child processes.
         off_turn_cpu_seconds: CPU time while others were to act.
     """
@@ -129,11 +117,7 @@ class EnteredTournament(Model):
     """A tournament that a bot entered.
 
     Attributes:
-        bot: ``name@version``.
-        created_at: UTC, ISO 8601.
-        is_finished: whether no match follows.
         rank: the bot's, by the format or else by ratings; None without a line, or if it was not looked up.
-        bots: how many were entered.
     """
 
     tournament: str
@@ -162,22 +146,13 @@ class BotProfilePage(ModelOfBots):
 
     Attributes:
         bot: as the address has it.
-        verdict: how good it is, in a sentence.
         shown: the version that rivals are of: the latest one that has played.
-        versions: the latest first.
         ratings: on the leaderboard of each game, the latest version first.
         first_ratings: of versions that are on no leaderboard yet, from the ladders that are played now.
         history: on the leaderboard of each game after each tournament that the bot entered; of the latest versions, and
             the latest tournaments.
         rivals: of the version that is shown, the one with the best score first.
-        fault_counts: the number of faults by kind, of all versions.
-        faults: the latest, the last first.
-        times: of each version in the bot's latest matches.
-        tournaments: the latest ones, the last first.
-        entered: how many tournaments there are.
-        results: the latest matches, the last first.
         corrections: those that are not undone.
-        left_out: why stored results are missing here, in sentences.
     """
 
     bot: str

@@ -27,7 +27,6 @@ class HeadToHead(Model):
         duplicates: how many of these matches do not count for the score: the same match from the same opening again.
         encounters: how many count for the score.
         score_percent: the mean over encounters of its share of points; None without one.
-        margin_percent: half the width of the 95 % interval; None without a score.
     """
 
     wins: int
@@ -53,21 +52,12 @@ class VersusPage(ModelOfBots):
     """Two bots head to head.
 
     Attributes:
-        bot: as the address has it.
-        rival: as the address has it.
-        bots: the versions that are meant, ``name@version`` each.
-        rivals: the versions that are meant, ``name@version`` each.
-        verdict: who is better, in sentences.
         method: how the score and its interval were computed.
         better: the one of the two that is better at 95 %; None while that is open.
         encounters_to_go: about how many more encounters would decide at this score; None if it is decided, or
             nobody knows.
-        total: over all matches.
-        tournaments: by tournament, the latest first.
         seats: by the bot's seat.
         versions: by the versions that met, if there are several.
-        results: the latest matches, the last first.
-        left_out: why stored results are missing here, in sentences.
     """
 
     bot: str
@@ -125,10 +115,6 @@ class RivalLine(Model):
     """A bot's matches with a rival, those that count for ratings.
 
     Attributes:
-        rival: ``name@version``.
-        name: what tables call it.
-        mu: the rival's rating.
-        matches: their number.
         points: scored in them against this rival.
         expected_points: what the ratings expect.
         influence: how much higher the bot's rating is because of them; None in very large fields.
@@ -149,8 +135,6 @@ class SurprisingEncounter(Model):
     Attributes:
         encounter: its number; the first of several with the same rivals and points.
         occurrences: how many encounters had these rivals and points.
-        rivals: ``name@version`` each.
-        names: what tables call them.
         matches: the numbers of its matches that count for ratings.
         points: of the bot in them.
         expected_points: what the ratings expect.
@@ -171,12 +155,6 @@ class WhyPage(ModelOfTournament):
     """Why a bot has its rank.
 
     Attributes:
-        bot: ``name@version``.
-        name: what tables call it.
-        verdict: the reasons in a sentence or two.
-        standing: its line in the standings; None if it has none.
-        bots: how many lines the standings have.
-        players: the most in a match.
         rivals: those with the largest influence first.
         surprises: the most surprising encounters first.
         encounters: how many it had that count for ratings.

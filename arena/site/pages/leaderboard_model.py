@@ -33,14 +33,9 @@ class LeaderboardPage(ModelOfBots):
     Attributes:
         season: whose tournaments count; None for those of all.
         tournaments: the names of those that count and have this game, the oldest first.
-        verdict: what it means.
-        players: the most in a match.
-        matches: how many count.
-        standings: the best bot first.
         findings: what the ratings rest on, in sentences.
         history: ratings of the best bots after each of the latest tournaments.
         seasons: the names of all seasons that have a tournament with this game.
-        left_out: why stored results are missing here, in sentences.
     """
 
     game: str
@@ -82,13 +77,7 @@ class LeaderboardsParameters(Parameters):
 
 
 class GameLeaders(Model):
-    """The first bots of a game's leaderboard.
-
-    Attributes:
-        tournaments: how many have it.
-        matches: how many count.
-        bots: how many are on the leaderboard.
-    """
+    """The first bots of a game's leaderboard."""
 
     game: str
     tournaments: int
@@ -106,11 +95,7 @@ class ListedSeason(Model):
 
 
 class LeaderboardsPage(ModelOfBots):
-    """All leaderboards at a glance, by game, and all seasons.
-
-    Attributes:
-        left_out: why stored results are missing here, in sentences.
-    """
+    """All leaderboards at a glance, by game, and all seasons."""
 
     games: tuple[GameLeaders, ...]
     seasons: tuple[ListedSeason, ...]

@@ -40,15 +40,7 @@ class OverviewParameters(Parameters):
 
 
 class ListedTournament(Model):
-    """A tournament in a list.
-
-    Attributes:
-        entrants: how many bots were entered.
-        recorded: matches with a record.
-        scheduled: matches in the schedule so far.
-        created_at: UTC, ISO 8601.
-        finished_at: UTC, ISO 8601; None before it is finished.
-    """
+    """A tournament in a list."""
 
     name: str
     state: TournamentState
@@ -88,12 +80,8 @@ class OverviewPage(ModelOfBots):
     Attributes:
         tournaments: some of them, the newest first.
         older: the value of ``before`` on the page with older ones; None if there are none.
-        tournament_count: how many there are.
-        matches: how many have been recorded in all of them.
-        running: what is being played.
         results: of the newest tournaments that have one; empty on pages of older ones.
         latest: the latest matches of the newest tournament that has one; empty on pages of older ones.
-        left_out: why stored results are missing here, in sentences.
     """
 
     tournaments: tuple[ListedTournament, ...]
@@ -138,11 +126,8 @@ class ListedBot(Model):
     """A bot, with all its versions.
 
     Attributes:
-        versions: the latest first.
         author: the owner of the latest; without one, the author that its bot.toml names; empty when unknown.
         is_author_claimed: whether only the bot itself names the author.
-        games: what it has played, or is to play.
-        tournaments: how many it has entered.
         best: its best rank, by the share of the leaderboard above it; None without a line on one.
     """
 
@@ -159,10 +144,7 @@ class BotsPage(Model):
     """Bots by name, a hundred at a time.
 
     Attributes:
-        search: the text in their names; empty for all.
-        found: how many there are in all.
         next: the name after which the following page begins; None on the last.
-        left_out: why stored results are missing here, in sentences.
     """
 
     search: str
@@ -211,13 +193,8 @@ class HealthPage(Model):
     """The health of the server.
 
     Attributes:
-        is_store_readable: whether it can read its store.
         is_home_writable: whether the home takes new files, where people may sign in; True elsewhere.
-        version: of the arena.
         store_lost_seconds: since when the store is unreadable; None if it is readable.
-        running_seconds: since when the server runs.
-        builders: the processes that build pages.
-        event_readers: how many streams of events are open.
         last_change_seconds: since when nothing has changed in the store; None if nothing has since the server runs.
         csp_reports: how often browsers reported that something was not allowed to run.
         troubles: health problems of the services of the site, a sentence each.

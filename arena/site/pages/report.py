@@ -47,7 +47,6 @@ class ReportedFault(Model):
 
     Attributes:
         ply: the number of actions so far.
-        detail: what happened, in a sentence.
         stderr: the end of what it wrote to stderr in that match.
     """
 
@@ -62,15 +61,10 @@ class BotCard(Model):
     """A bot of the tournament.
 
     Attributes:
-        line: in the standings.
         history: pairs of matches of the tournament so far, and the rating then.
         best: the rivals against which it scored most; all of them, if they are few.
         worst: those against which it scored least; empty if they are few.
-        mean_ms: the mean time of its actions; None without one.
         p99_ms: 99 of 100 actions are faster; None without one.
-        longest_ms: the longest action.
-        digest: the hash of its files; empty when unknown.
-        faults: the latest, the last first.
     """
 
     line: StandingLine
@@ -97,8 +91,6 @@ class ShownTable(Model):
 
     Attributes:
         anchor: the id of its heading.
-        about: a sentence about it.
-        rows: a text for each column.
     """
 
     anchor: str
@@ -112,10 +104,7 @@ class Chances(Model):
     """The probability that the bot of a row is better than the bot of a column.
 
     Attributes:
-        labels: ``name@version`` of each bot, in the order of the standings.
-        names: what tables call them.
         cells: for each bot that against each; None where it is not known.
-        left_out: how many bots further down have no line.
     """
 
     labels: tuple[str, ...]
@@ -128,12 +117,8 @@ class Report(Model):
     """The report of a tournament.
 
     Attributes:
-        page: its page on the site.
         cards: of the bots, in the order of the standings.
         cards_left_out: how many bots further down have no card.
-        listed: the matches that can be replayed in it, in order.
-        opened: the number of the match that is shown at first; None without a match.
-        chances: who is better.
         numbers: all others, as tables.
         columns: those of the tables that the page does not explain, each once.
     """

@@ -28,10 +28,7 @@ class ListedResult(Model):
     """A match in a list of results.
 
     Attributes:
-        bots: ``name@version`` per seat.
-        names: what tables call them, per seat.
         scores: by the rules, per seat.
-        ranks: per seat, 1 is best, ties share.
         plies: the number of actions, those of the opening included.
     """
 
@@ -87,12 +84,9 @@ class MatchesParameters(Parameters):
     Attributes:
         bot: only those of this one: a name, or name@version.
         rival: only those against this one: a name, or name@version.
-        game: only those of this one.
-        termination: only those that ended so.
         fault: only those with a fault of this kind; of the bot, if there is one.
         before: only those with lower numbers, the highest of them.
         after: only those with higher numbers, the lowest of them.
-        limit: how many at most.
     """
 
     tournament: Name
@@ -120,15 +114,8 @@ class ListedMatch(Model):
     """A recorded match in a list.
 
     Attributes:
-        match: its number.
-        encounter: the number of its encounter.
-        round: the number of its round.
-        bots: ``name@version`` per seat.
-        names: what tables call them, per seat.
         scores: per seat; None if the record is too long or malformed, as are the next two.
-        ranks: per seat, 1 is best, ties share.
         plies: the number of actions, those of the opening included.
-        started_at: UTC, ISO 8601; None if it is not known.
     """
 
     match: int
@@ -154,8 +141,6 @@ class MatchesPage(ModelOfTournament):
     """A page of the matches of a tournament, the highest number first.
 
     Attributes:
-        recorded: how many matches it has in all.
-        matches: those of this page.
         older: the number below which the next page continues; None if there is nothing there.
         newer: the number above which the page before continues; None if this is the first.
         games: of the tournament, which can be chosen.
@@ -207,7 +192,6 @@ class FeedEntry(Model):
     """A result.
 
     Attributes:
-        id: a tag URI.
         at: when the match began, UTC, ISO 8601.
         authors: the owners of its submitted bots, by ``name@version``.
     """
@@ -222,8 +206,6 @@ class Feed(Model):
     """Results, the latest first.
 
     Attributes:
-        id: a tag URI.
-        title: what the feed is about.
         at: when it changed last, UTC, ISO 8601.
     """
 
@@ -255,10 +237,7 @@ class SeatLog(Model):
     """The output of a bot in a match.
 
     Attributes:
-        bot: ``name@version``.
         exit: "running", "exit status N" or "signal NAME".
-        stderr: all that is kept of it.
-        faults: with their details.
     """
 
     bot: str
@@ -273,7 +252,6 @@ class MatchLogs(Model):
     """The output of bots in a match.
 
     Attributes:
-        address: of the match's page.
         seats: those that the reader may read.
         is_hidden: whether an embargo of its contest hides results, from the authors too.
     """

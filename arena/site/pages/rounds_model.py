@@ -13,7 +13,6 @@ class PlayingMatch(Model):
     """A match that is being played.
 
     Attributes:
-        names: what tables call its bots, per seat.
         ply: actions so far; None if nobody watches it: then nobody knows.
     """
 
@@ -26,13 +25,11 @@ class Progress(Model):
     """The progress of a tournament.
 
     Attributes:
-        recorded: matches with a record.
         expected: how many there will be; None if that is open.
         matches_per_second: in the last while; None at the beginning.
         seconds_left: about; None if that is not known.
         estimated_at: when (UTC, ISO 8601) it was that long; None if that is not known.
         status: the state of the format in a few words; may be empty.
-        playing: some of the matches that are being played.
     """
 
     recorded: int
@@ -57,10 +54,8 @@ class ShownSide(Model):
 
     Attributes:
         bot: its name; None while the duel before is open.
-        label: ``name@version``; None without an entrant.
         seed: its place in the seeding, from 1; None without an entrant.
         score: the encounters it has won, a drawn one counting half; None before the first.
-        won: whether it advances.
         departed: how it has left, "withdrawn" or "disqualified"; empty if it has not.
     """
 
@@ -103,7 +98,6 @@ class ShownCard(Model):
 
     Attributes:
         number: its line, from 1, by which other cards name it.
-        label: ``name@version``.
         departed: how it has left, "withdrawn" or "disqualified"; empty if it has not.
     """
 
@@ -123,8 +117,6 @@ class ShownRounds(Model):
         last: the number of the last round in the schedule.
         current: the number of the first round that is not complete; the last one if all are.
         status: the state of the tournament in a few words.
-        bracket: of a knockout.
-        cards: of a Swiss, in the order of the table.
     """
 
     last: int

@@ -19,27 +19,10 @@ class StandingLine(Model):
     """One bot's line in standings; a column without an attribute here is a further field, by its key.
 
     Attributes:
-        rank: by exposure; equal bots share it.
-        bot: the name that tables show.
-        label: ``name@version``.
-        exposure: mu - 3 sigma.
-        margin_95: half the width of the 95 % interval of mu; None before the first rated match.
-        rank_95: the 95 % interval of the rank by mu; None before the first rated match.
-        better_than_next: the probability that the bot is better than the next one; None for the last.
-        same_as_next: whether it and the next bot are tied at 95 %.
         group: bots with the same letter are tied with the first of them.
         finish_counts: how many matches it finished 1st, 2nd, …; ties count at their shared rank.
-        wins: matches in which it alone was first.
-        draws: matches in which it shared the first rank.
-        losses: matches in which another bot was first.
-        points: over its matches, the sum of the share of rivals it beat, a tie counting half.
-        score_percent: points per match; None before the first match.
         seat_matches: its matches by seat.
         seat_percent: points per match by seat; None without a match there.
-        first_seat_percent: points per match in seat 0; None without a match there.
-        faults: the number of its forfeits by kind.
-        author: its owner; without one, the author that its bot.toml names; empty when unknown.
-        is_author_claimed: whether only the bot itself names the author.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -112,9 +95,6 @@ class RankedBot(Model):
     """A line in the ranking of a format.
 
     Attributes:
-        place: by the rules of the format; equals share it.
-        bot: the name that tables show.
-        label: ``name@version``.
         values: one for each column of the ranking.
     """
 
@@ -155,8 +135,6 @@ class Crosstable(Model):
     """The score of each bot against each other, of the first in the standings.
 
     Attributes:
-        bots: ``name@version`` each, in the order of the standings.
-        names: what tables call them.
         cells: for each bot its score against each; None where they have not met.
         left_out: how many bots further down have no line.
     """
@@ -191,15 +169,7 @@ class RatingPoint(Model):
     """A bot's rating on the leaderboard of a game as it was after a tournament.
 
     Attributes:
-        bot: ``name@version``.
-        tournament: after which.
         at: when that began; UTC, ISO 8601.
-        rank: on the leaderboard.
-        bots: how many were on it.
-        margin_95: half the width of the 95 % interval of mu; None before the first rated match.
-        exposure: mu - 3 sigma.
-        matches: how many the bot had played.
-        score_percent: points per match; None before the first match.
     """
 
     game: str
@@ -222,9 +192,7 @@ class FirstRating(Model):
     """How the director of a ladder rates a newcomer, from its first round on.
 
     Attributes:
-        bot: ``name@version``.
         tournament: the ladder.
-        margin_95: half the width of the 95 % interval of mu.
     """
 
     bot: str

@@ -52,11 +52,7 @@ class PlayedStatistics(Model):
     """The statistics of a game.
 
     Attributes:
-        matches: recorded.
-        encounters: recorded.
         repeats: duplicate matches, which are rated once.
-        draws: matches whose first rank is shared.
-        seats: points per match in each seat, over all bots.
     """
 
     game: str
@@ -71,9 +67,6 @@ class PlayedAccuracy(Model):
     """How well a bot plays, by annotated matches.
 
     Attributes:
-        bot: ``name@version``.
-        matches: annotated matches it played in.
-        encounters: that they belong to.
         decisions: its actions where the values of all actions are known exactly and differ.
         kept: the share of value that it keeps in a decision; None without one.
         mistakes: its actions that lose margin.
@@ -97,11 +90,7 @@ class LoggedCorrection(Model):
     """A line in the log of corrections.
 
     Attributes:
-        number: from 1.
-        correction: what was done, as a sentence.
-        made_at: UTC, ISO 8601.
         set_aside: matches whose records do not count any more.
-        undone_by: the number of the correction that undoes this one; None without one.
     """
 
     number: int
@@ -117,33 +106,15 @@ class TournamentPage(ModelOfTournament):
     """A tournament.
 
     Attributes:
-        entrants: how many bots were entered.
-        encounters: for each pairing.
-        time_control: how long bots may take.
-        isolation: the level asked for.
-        rng_seed: the source of all random numbers.
         opening_plies: actions at the beginning of a match, before the bots take over; the most, if they differ.
         opening_choice: how they were chosen: "random", "information" or "book".
-        ply_limit: a match ends after this many actions.
-        fresh_bots: whether bots start for every match.
-        created_at: UTC, ISO 8601.
-        finished_at: UTC, ISO 8601; None before it is finished.
-        recorded: matches with a record.
-        scheduled: matches in the schedule so far.
-        verdict: what the standings mean.
         more_encounters: how many more encounters of each pairing would separate the first two bots, if they differ as
             much as it looks; None if they are separate already, or nobody knows.
-        progress: what is being played; None if nothing is.
-        players: the most in a match.
-        standings: the best bot first.
         ranking: by the rules of the format; None if only ratings rank.
         rounds: the bracket of a knockout or the cards of a Swiss; None for other formats.
-        latest: the latest results, the last first.
-        games_played: the statistics of each game.
         accuracy: how well bots play, those that keep most first; empty without annotated matches, or of very many.
         findings: results of statistical tests, in sentences.
         balance: how even the schedule is; empty for very large ones.
-        corrections: the log, the oldest first.
         disqualified: the bots that are, as ``name@version``; they have no line in the standings.
         may_have_puzzles: whether somebody has searched its matches for puzzles.
     """

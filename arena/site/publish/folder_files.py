@@ -56,7 +56,6 @@ class Manifest(_Part):
         arena_folder: the version of the form of the folder.
         arena: the version of the arena that has made it.
         max_matches: how many matches of each tournament have a page, at most; None for all.
-        tournaments: in the order of their begin.
         files: by path, without the manifest itself.
     """
 

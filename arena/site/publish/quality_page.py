@@ -63,13 +63,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A measure on the page.
-
-    Attributes:
-        notes: remarks, of each variation.
-        plots: of numbers over strengths, plies or sizes.
-        lines: all numbers.
-    """
+    """A measure on the page."""
 
     measure: Measure
     notes: tuple[str, ...]

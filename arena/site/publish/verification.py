@@ -92,10 +92,7 @@ class FolderVerification(NamedTuple):
     """The result of verifying a folder.
 
     Attributes:
-        files: how many were compared with the manifest.
-        matches: how many records were replayed.
         pages: how many pages were made again; 0 if another version of the arena has made them.
-        problems: a sentence for each problem.
         signed_by: the key whose signature it has; None if none is valid, or nothing here can check it.
     """
 
