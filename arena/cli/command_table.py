@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,158 +10,116 @@ if TYPE_CHECKING:
     import click
 
 
-class CommandGroup(Enum):
-    """A heading in the list of commands, in the order of a first visit."""
-
-    PLAY = "Play"
-    LOOK = "Look"
-    WRITE = "Write a bot"
-    KEEP = "Keep"
-    OPEN = "Open to others"
-    CORRECT = "Correct"
-
-
 class CommandEntry(NamedTuple):
-    """A command in the list.
+    """A command: its click command, as ``module:name`` below ``arena.cli``, and what it does, in a line."""
 
-    Attributes:
-        group: its heading.
-        place: of the click command, as ``module:name``.
-        summary: what it does, in a line.
-    """
-
-    group: CommandGroup
     place: str
     summary: str
 
     def imported(self) -> click.Command:
         """Import the click command."""
         module, _, name = self.place.partition(":")
-        command: click.Command = getattr(import_module(module), name)
+        command: click.Command = getattr(import_module(f"arena.cli.{module}"), name)
         return command
 
 
-PLAY, LOOK, WRITE, KEEP, OPEN, CORRECT = CommandGroup
+class Noun(NamedTuple):
+    """Rare commands about one thing: a line on them, and their spellings, each with its name in ``COMMANDS``."""
+
+    summary: str
+    commands: Mapping[str, str]
+
 
 COMMANDS = {
-    "quickstart": CommandEntry(
-        PLAY, "arena.cli.tournaments.run_command:quickstart_command", "Play four example bots, and say what to do next."
-    ),
-    "play": CommandEntry(PLAY, "arena.cli.bots.play_command:play_command", "Play one match and draw it as it goes."),
-    "run": CommandEntry(PLAY, "arena.cli.tournaments.run_command:run_command", "Play a tournament, or resume it."),
-    "schedule": CommandEntry(
-        PLAY, "arena.cli.tournaments.schedule_command:schedule_command", "Show a tournament before it is played."
-    ),
-    "compare": CommandEntry(
-        PLAY, "arena.cli.tournaments.compare_command:compare_command", "Find out whether a new version is better."
-    ),
-    "tune": CommandEntry(
-        PLAY, "arena.cli.tournaments.tune_command:tune_command", "Look for better parameters of a bot, and test them."
-    ),
-    "standings": CommandEntry(LOOK, "arena.cli.results.tables:standings_command", "Show the table of a tournament."),
-    "crosstable": CommandEntry(
-        LOOK, "arena.cli.results.tables:crosstable_command", "Show who scored what against whom."
-    ),
-    "rounds": CommandEntry(
-        LOOK, "arena.cli.results.matches:rounds_command", "Show who met whom: bracket, round cards, rounds."
-    ),
-    "stats": CommandEntry(
-        LOOK, "arena.cli.results.tables:stats_command", "Show draws, seats, groups and tests behind a table."
-    ),
-    "matches": CommandEntry(LOOK, "arena.cli.results.matches:matches_command", "List the matches of a tournament."),
-    "replay": CommandEntry(LOOK, "arena.cli.results.replay_command:replay_command", "Step through a recorded match."),
-    "serve": CommandEntry(
-        LOOK, "arena.cli.site.serve_command:serve_command", "Show tournaments, bots and matches in a browser."
-    ),
-    "publish": CommandEntry(
-        LOOK, "arena.cli.site.publish_command:publish_command", "Write tournaments as a folder of pages."
-    ),
-    "report": CommandEntry(LOOK, "arena.cli.results.report:report_command", "Write a tournament as one HTML file."),
-    "plot": CommandEntry(LOOK, "arena.cli.results.report:plot_command", "Draw ratings, crosstable, seats and times."),
-    "show": CommandEntry(LOOK, "arena.cli.results.bots:show_command", "Show one bot: ratings, rivals, faults."),
-    "leaderboard": CommandEntry(
-        LOOK, "arena.cli.results.tables:leaderboard_command", "Rate all bots of a game over all tournaments."
-    ),
-    "lab": CommandEntry(LOOK, "arena.cli.lab.lab_command:lab_command", "Solve games: what a board is worth; kernels."),
-    "games": CommandEntry(
-        WRITE, "arena.cli.bots.first_steps:games_command", "List the games, or show the rules of one."
-    ),
-    "new": CommandEntry(
-        WRITE, "arena.cli.bots.first_steps:new_command", "Write the start of a bot, in a language of your choice."
-    ),
-    "protocol": CommandEntry(
-        WRITE, "arena.cli.bots.first_steps:protocol_command", "Show protocol.md: how the arena and a bot talk."
-    ),
-    "check": CommandEntry(
-        WRITE, "arena.cli.bots.check_command:check_command", "Try out whether a bot keeps the protocol, step by step."
-    ),
-    "repro": CommandEntry(
-        WRITE, "arena.cli.bots.repro_command:repro_command", "Start a recorded bot again, up to where it failed."
-    ),
-    "submit": CommandEntry(
-        WRITE, "arena.cli.remote.submit_command:submit_command", "Check a bot and copy it into the arena."
-    ),
-    "bots": CommandEntry(WRITE, "arena.cli.results.bots:bots_command", "List the submitted bots, or remove one."),
-    "tournaments": CommandEntry(
-        KEEP, "arena.cli.results.tournaments:tournaments_command", "List the tournaments, or those in the bin."
-    ),
-    "season": CommandEntry(
-        KEEP, "arena.cli.results.tournaments:season_command", "Put tournaments into a season, for its leaderboard."
-    ),
-    "seasons": CommandEntry(KEEP, "arena.cli.results.tournaments:seasons_command", "List the seasons."),
-    "rename": CommandEntry(KEEP, "arena.cli.tournaments.keeping:rename_command", "Give a tournament another name."),
-    "delete": CommandEntry(KEEP, "arena.cli.tournaments.keeping:delete_command", "Put a tournament into the bin."),
-    "restore": CommandEntry(KEEP, "arena.cli.tournaments.keeping:restore_command", "Take a tournament out of the bin."),
-    "verify": CommandEntry(
-        KEEP, "arena.cli.results.verify_command:verify_command", "Replay every record and recompute ranks and ratings."
-    ),
-    "export": CommandEntry(KEEP, "arena.cli.tournaments.transfer:export_command", "Print records as JSON lines."),
-    "import": CommandEntry(KEEP, "arena.cli.tournaments.transfer:import_command", "Take the records of an export."),
-    "merge": CommandEntry(
-        KEEP, "arena.cli.tournaments.transfer:merge_command", "Take what was played in another home."
-    ),
-    "completion": CommandEntry(
-        KEEP, "arena.cli.completion:completion_command", "Complete commands and names in bash, zsh or fish."
-    ),
-    "doctor": CommandEntry(
-        KEEP, "arena.cli.site.machine:doctor_command", "Show what this machine can contain, and measure its clock."
-    ),
-    "backup": CommandEntry(
-        KEEP, "arena.cli.site.backup_command:backup_command", "Copy the home while it is used, and restore it."
-    ),
-    "people": CommandEntry(
-        OPEN, "arena.cli.site.people_command:people_command", "Add people, change their roles, close accounts."
-    ),
-    "ladder": CommandEntry(
-        OPEN, "arena.cli.site.ladder_command:ladder_command", "Pause, drain and resume supervised ladders."
-    ),
-    "contest": CommandEntry(
-        OPEN, "arena.cli.site.contest_command:contest_command", "Announce contests, reveal their results, cancel them."
-    ),
-    "units": CommandEntry(OPEN, "arena.cli.site.machine:units_command", "Write systemd units that serve an arena."),
-    "login": CommandEntry(
-        OPEN, "arena.cli.remote.login_command:login_command", "Sign in at an arena elsewhere, for other commands."
-    ),
-    "logout": CommandEntry(OPEN, "arena.cli.remote.login_command:logout_command", "Sign out of an arena elsewhere."),
-    "withdraw": CommandEntry(
-        CORRECT, "arena.cli.tournaments.corrections:withdraw_command", "Let a bot leave a tournament; its results stay."
-    ),
-    "disqualify": CommandEntry(
-        CORRECT, "arena.cli.tournaments.corrections:disqualify_command", "Take a bot out of a tournament and its table."
-    ),
-    "replace": CommandEntry(
-        CORRECT,
-        "arena.cli.tournaments.corrections:replace_command",
-        "Give an entrant new files, and play its matches again.",
-    ),
-    "void": CommandEntry(
-        CORRECT, "arena.cli.tournaments.corrections:void_command", "Play matches again that went wrong."
-    ),
-    "enter": CommandEntry(
-        CORRECT, "arena.cli.tournaments.corrections:enter_command", "Let a bot enter a tournament that has begun."
-    ),
-    "undo": CommandEntry(CORRECT, "arena.cli.tournaments.corrections:undo_command", "Undo a correction."),
+    "quickstart": CommandEntry("tournaments.run_command:quickstart_command", "Play four example bots."),
+    "play": CommandEntry("bots.play_command:play_command", "Play one match and draw it as it goes."),
+    "run": CommandEntry("tournaments.run_command:run_command", "Play a tournament, or resume it."),
+    "schedule": CommandEntry("tournaments.schedule_command:schedule_command", "Show a schedule before it is played."),
+    "compare": CommandEntry("tournaments.compare_command:compare_command", "Test whether a new version is better."),
+    "tune": CommandEntry("tournaments.tune_command:tune_command", "Search for better parameters of a bot."),
+    "standings": CommandEntry("results.tables:standings_command", "Show the table of a tournament."),
+    "crosstable": CommandEntry("results.tables:crosstable_command", "Show who scored what against whom."),
+    "rounds": CommandEntry("results.matches:rounds_command", "Show the bracket, the round cards or the rounds."),
+    "stats": CommandEntry("results.tables:stats_command", "Show draws, seats, groups and tests behind a table."),
+    "matches": CommandEntry("results.matches:matches_command", "List the matches of a tournament."),
+    "replay": CommandEntry("results.replay_command:replay_command", "Step through a recorded match."),
+    "serve": CommandEntry("site.serve_command:serve_command", "Show the results in your browser, updating live."),
+    "publish": CommandEntry("site.publish_command:publish_command", "Write tournaments as a folder of pages."),
+    "report": CommandEntry("results.report:report_command", "Write a tournament as one HTML file."),
+    "plot": CommandEntry("results.report:plot_command", "Draw ratings, crosstable, seats and times."),
+    "show": CommandEntry("results.bots:show_command", "Show a bot's ratings, rivals and faults."),
+    "leaderboard": CommandEntry("results.tables:leaderboard_command", "Rate all bots of a game over all tournaments."),
+    "lab": CommandEntry("lab.lab_command:lab_command", "Solve games, annotate matches, make puzzles."),
+    "games": CommandEntry("bots.first_steps:games_command", "List the games, or show the rules of one."),
+    "new": CommandEntry("bots.first_steps:new_command", "Write the start of a bot in one of eight languages."),
+    "protocol": CommandEntry("bots.first_steps:protocol_command", "Print the protocol between the arena and bots."),
+    "check": CommandEntry("bots.check_command:check_command", "Test whether a bot keeps the protocol."),
+    "repro": CommandEntry("bots.repro_command:repro_command", "Reproduce the failure of a bot in a recorded match."),
+    "submit": CommandEntry("remote.submit_command:submit_command", "Check a bot and copy it into the arena."),
+    "bots": CommandEntry("results.bots:bots_command", "List the submitted bots, or remove one."),
+    "tournaments": CommandEntry("results.tournaments:tournaments_command", "List the tournaments, or the trash."),
+    "season": CommandEntry("results.tournaments:season_command", "Put tournaments into a season."),
+    "seasons": CommandEntry("results.tournaments:seasons_command", "List the seasons."),
+    "rename": CommandEntry("tournaments.keeping:rename_command", "Rename a tournament."),
+    "delete": CommandEntry("tournaments.keeping:delete_command", "Move a tournament to the trash."),
+    "restore": CommandEntry("tournaments.keeping:restore_command", "Restore a tournament from the trash."),
+    "verify": CommandEntry("results.verify_command:verify_command", "Replay every record and recompute the ratings."),
+    "export": CommandEntry("tournaments.transfer:export_command", "Print records as JSON lines."),
+    "import": CommandEntry("tournaments.transfer:import_command", "Import the records of an export."),
+    "merge": CommandEntry("tournaments.transfer:merge_command", "Import the tournaments of another home."),
+    "completion": CommandEntry("completion:completion_command", "Complete commands and names in bash, zsh or fish."),
+    "doctor": CommandEntry("site.machine:doctor_command", "Test how well this machine can sandbox bots."),
+    "backup": CommandEntry("site.backup_command:backup_command", "Back up the home while it is used, and restore it."),
+    "people": CommandEntry("site.people_command:people_command", "Add people, change their roles, close accounts."),
+    "ladder": CommandEntry("site.ladder_command:ladder_command", "Pause, drain and resume ladders."),
+    "contest": CommandEntry("site.contest_command:contest_command", "Announce, reveal and cancel contests."),
+    "units": CommandEntry("site.machine:units_command", "Write systemd units that serve an arena."),
+    "login": CommandEntry("remote.login_command:login_command", "Sign in at the site of another arena."),
+    "logout": CommandEntry("remote.login_command:logout_command", "Sign out there."),
+    "withdraw": CommandEntry("tournaments.corrections:withdraw_command", "Withdraw a bot; its results stay."),
+    "disqualify": CommandEntry("tournaments.corrections:disqualify_command", "Disqualify a bot."),
+    "replace": CommandEntry("tournaments.corrections:replace_command", "Replace the files of an entrant."),
+    "void": CommandEntry("tournaments.corrections:void_command", "Void matches, to be played again."),
+    "enter": CommandEntry("tournaments.corrections:enter_command", "Enter a bot in a tournament that has begun."),
+    "undo": CommandEntry("tournaments.corrections:undo_command", "Undo a correction."),
     "corrections": CommandEntry(
-        CORRECT, "arena.cli.tournaments.corrections:corrections_command", "List what has been corrected, and why."
+        "tournaments.corrections:corrections_command", "List the corrections and their reasons."
     ),
 }
+"""Every command by its plain name, ``arena NAME``, which works whether it is listed or not."""
+
+
+def _same(*names: str) -> dict[str, str]:
+    return dict(zip(names, names, strict=True))
+
+
+NOUNS = {
+    "tournament": Noun(
+        "List, rename, delete, verify, export and merge tournaments.",
+        {"list": "tournaments"}
+        | _same("schedule", "rounds", "crosstable", "plot", "verify", "export", "import", "merge", "rename", "delete")
+        | _same("restore", "season", "seasons"),
+    ),
+    "correct": Noun(
+        "Withdraw bots, void matches, undo: corrections of results.",
+        _same("withdraw", "disqualify", "replace", "void", "enter", "undo") | {"list": "corrections"},
+    ),
+    "bot": Noun(
+        "List bots, show their profiles, reproduce their failures.",
+        {"list": "bots"} | _same("show", "repro", "protocol"),
+    ),
+    "home": Noun("Test this machine, back up the home, complete commands.", _same("doctor", "backup", "completion")),
+    "site": Noun(
+        "Sign in at a site; manage its people, contests and ladders.",
+        _same("people", "contest", "ladder", "units", "login", "logout"),
+    ),
+}
+"""Rare commands, grouped: ``arena correct void`` is ``arena void``."""
+
+LISTED = {
+    "Play": _same("quickstart", "play", "run", "compare", "tune"),
+    "Look": _same("standings", "stats", "matches", "replay", "leaderboard", "report", "serve", "publish"),
+    "Write a bot": _same("games", "new", "check", "submit"),
+    "More commands (arena NAME --help lists them)": _same(*NOUNS, "lab"),
+}
+"""What ``arena --help`` lists, in the order of a first visit."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.base.errors import ArenaError, GameError, NoHomeError, UsageError, suggestion
 from arena.base.version import __version__
-from arena.cli.command_table import COMMANDS, CommandGroup
+from arena.cli.command_table import COMMANDS, LISTED, NOUNS
 from arena.cli.terminal.global_options import HELP_LINE, global_options
 from arena.cli.terminal.streams import FAILED, INTERRUPTED, OK, READER_GONE, WRONG_USE
 
@@ -28,46 +29,59 @@ COMPLETION = "_ARENA_COMPLETE"
 
 
 class LazyGroup(click.Group):
-    """Knows the names and one-line helps of its commands without importing them."""
+    """Lists its commands without importing them."""
+
+    def __init__(self, *args: Any, listed: Mapping[str, Mapping[str, str]] = LISTED, **settings: Any) -> None:
+        """Take spellings under headings, each with its name in the tables."""
+        super().__init__(*args, **settings)
+        self._listed = listed
+        self._names = {spelling: name for names in listed.values() for spelling, name in names.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order of a first visit."""
-        return list(COMMANDS)
+        """Return the spellings in the order of a first visit."""
+        return list(self._names)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
-        if cmd_name not in COMMANDS:
-            if ctx.resilient_parsing:
-                return None  # a shell completes the line
-            raise UsageError(f"unknown command {cmd_name!r}: {suggestion(cmd_name, COMMANDS)}")
-        return _import_command(cmd_name)
+        """Import a command; the arena itself takes every command by its plain name."""
+        unlisted = COMMANDS if self._listed is LISTED else {}
+        name = self._names.get(cmd_name) or (cmd_name if cmd_name in unlisted else None)
+        if name is not None:
+            return _import_command(name)
+        if ctx.resilient_parsing:
+            return None  # a shell completes the line
+        nearest = suggestion(cmd_name, [*self._names, *(name for name in unlisted if name not in self._names)])
+        raise UsageError(f"{f'arena {self.name}' if self.name in NOUNS else 'unknown command'} {cmd_name!r}: {nearest}")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
-        """Return the commands and options that begin with a text, without importing any."""
+        """Return the spellings and options that begin with a text, without importing any command."""
         from click.shell_completion import CompletionItem
 
-        commands = [
-            CompletionItem(name, help=COMMANDS[name].summary) for name in COMMANDS if name.startswith(incomplete)
-        ]
+        spellings = [name for name in self._names if name.startswith(incomplete)]
+        commands = [CompletionItem(name, help=_summary(self._names[name])) for name in spellings]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands under their headings, without importing any, and the global options."""
-        width = max(map(len, COMMANDS))
-        for group in CommandGroup:
-            lines = [(name.ljust(width), entry.summary) for name, entry in COMMANDS.items() if entry.group is group]
-            if lines:
-                with formatter.section(group.value):
-                    formatter.write_dl(lines)
+        """Write the commands under their headings, without importing any, and the options."""
+        width = max(map(len, self._names))
+        for heading, names in self._listed.items():
+            with formatter.section(heading):
+                formatter.write_dl([(spelling.ljust(width), _summary(name)) for spelling, name in names.items()])
         records = [option.get_help_record(ctx) for option in self.get_params(ctx)]
-        with formatter.section("Global options"):
+        with formatter.section("Global options" if self._listed is LISTED else "Options"):
             formatter.write_dl([record for record in records if record is not None])
+
+
+def _summary(name: str) -> str:
+    return COMMANDS[name].summary if name in COMMANDS else NOUNS[name].summary
 
 
 @cache
 def _import_command(name: str) -> click.Command:
-    """Return a command, which takes the global options as well."""
-    command = COMMANDS[name].imported()
+    """Return a command, or the group of a noun, which takes the global options as well."""
+    if name in COMMANDS:
+        command = COMMANDS[name].imported()
+    else:
+        command = LazyGroup(name, listed={"Commands": NOUNS[name].commands}, help=NOUNS[name].summary)
     command.params += global_options(hidden=True)
     command.epilog = HELP_LINE
     _complete_names(command)
@@ -87,16 +101,11 @@ def _complete_names(command: click.Command) -> None:
     params=global_options(hidden=False),
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 all is well; 1 a check or a match failed; 2 wrong use; 130 interrupted;"
-    " 141 the reader of the output has gone.",
 )
 @click.version_option(__version__, "--version", message="arena %(version)s")
 @click.pass_context
 def arena(context: click.Context) -> None:
-    """Bot programs in, a rated table out.
-
-    Start with: arena quickstart. Without a command: what has been played here.
-    """
+    """Rate bots that play board games. Start with: arena quickstart."""
     if context.invoked_subcommand is None:
         _show_overview(context)
     import logging

@@ -19,7 +19,7 @@ import click
 import pytest
 
 from arena.base.shipped import example_bots, example_tournaments
-from arena.cli.command_table import COMMANDS
+from arena.cli.command_table import COMMANDS, LISTED
 from arena.cli.completion import CANDIDATES, PATHS
 from arena.cli.group import LazyGroup, run
 from arena.store.home import ArenaHome
@@ -83,7 +83,8 @@ def plain(items):
 
 @pytest.mark.slow
 def test_commands_are_completed_without_importing_them(directory):
-    assert plain(complete(directory, "arena ")) == list(COMMANDS)
+    assert plain(complete(directory, "arena ")) == [name for names in LISTED.values() for name in names]
+    assert plain(complete(directory, "arena correct re")) == ["replace"]
     assert plain(complete(directory, "arena st")) == ["standings", "stats"]
     assert plain(complete(directory, "arena --")) == ["--home", "--store", "--version", "--help"]
     assert "--workers" in plain(complete(directory, "arena run --w"))
@@ -101,7 +102,8 @@ def test_tournaments_are_completed_but_not_the_deleted_nor_hostile_names(directo
 
 @pytest.mark.slow
 def test_the_bin_and_seasons_are_completed(directory):
-    assert plain(complete(directory, "arena restore ")) == ["deleted"]
+    for line in ("arena tournament restore ", "arena restore "):
+        assert plain(complete(directory, line)) == ["deleted"]
     for line in ("arena season ", "arena leaderboard --season "):
         assert plain(complete(directory, line)) == ["spring"]
     assert plain(complete(directory, "arena season spring --add tin")) == ["tiny"]

@@ -21,7 +21,7 @@ def global_options(*, hidden: bool) -> list[click.Option]:
         click.Option(
             ["--home"],
             metavar="DIR",
-            help="Where the arena keeps its database, logs and bots [default: $ARENA_HOME, or .arena].",
+            help="Directory of the arena [default: $ARENA_HOME, or .arena].",
             hidden=hidden,
             expose_value=False,
             callback=_remember,
@@ -29,8 +29,7 @@ def global_options(*, hidden: bool) -> list[click.Option]:
         click.Option(
             ["--store"],
             metavar="URL",
-            help="A PostgreSQL database instead of a file in the home [default: $ARENA_STORE]. A URL with a password"
-            " belongs in $ARENA_STORE: everybody on the machine can see command lines.",
+            help="PostgreSQL database of results [default: $ARENA_STORE].",
             hidden=hidden,
             expose_value=False,
             callback=_remember,
@@ -59,7 +58,7 @@ def _shown(value: str) -> str:
     return re.sub(r":[^:/]*@", ":***@", value)
 
 
-# A command that has commands of its own, such as ``arena people add``.
+# A command that has commands of its own, such as ``arena site people add``.
 
 
 class Subcommands(click.Group):

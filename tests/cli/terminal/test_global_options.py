@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from arena.cli.command_table import COMMANDS, CommandGroup
+from arena.cli.command_table import COMMANDS, LISTED, NOUNS
 from arena.store.home import ArenaHome
 from tests.cli.calls import called, refusal
 
@@ -22,19 +22,48 @@ def arena(capsys, monkeypatch, tmp_path):
     return partial(called, capsys)
 
 
+def summary(name):
+    return COMMANDS[name].summary if name in COMMANDS else NOUNS[name].summary
+
+
 @pytest.mark.parametrize("columns", [80, 200])
-def test_the_help_lists_every_command_under_its_heading_without_a_wrapped_line(arena, monkeypatch, columns):
+def test_the_help_fits_a_screen_and_lists_commands_under_headings_without_a_wrapped_line(arena, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     code, text, _ = arena("--help")
     assert code == 0
     assert max(map(len, text.splitlines())) <= columns
-    sections = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", text, re.MULTILINE))
+    assert len(text.splitlines()) <= 40
+    sections = dict(re.findall(r"^(\w[^:\n]*):\n((?:  .*\n)+)", text, re.MULTILINE))
     assert list(sections)[:3] == ["Play", "Look", "Write a bot"]
     assert sections["Play"].split()[0] == "quickstart", "the first command of a first visit"
-    for group in CommandGroup:
-        listed = re.findall(r"^  (\w+) +(.*)$", sections.get(group.value, ""), re.MULTILINE)
-        assert listed == [(name, entry.summary) for name, entry in COMMANDS.items() if entry.group is group]
+    for heading, names in LISTED.items():
+        listed = re.findall(r"^  (\w+) +(.*)$", sections[heading], re.MULTILINE)
+        assert listed == [(name, summary(name)) for name in names]
     assert re.findall(r"^  (--\w+)", sections["Global options"], re.MULTILINE) == ["--home", "--store", "--version"]
+
+
+def test_every_command_is_listed_once_by_the_arena_or_by_a_noun():
+    listed = [
+        name for names in [*LISTED.values(), *(noun.commands for noun in NOUNS.values())] for name in names.values()
+    ]
+    assert sorted(listed) == sorted([*COMMANDS, *NOUNS])
+    assert all(re.fullmatch(r"[A-Z][a-z]+,? .*[^.]\.", summary(name)) for name in listed), "sentences"
+
+
+@pytest.mark.parametrize(
+    ("noun", "spelling", "name"),
+    [(noun, *names) for noun, one in NOUNS.items() for names in one.commands.items()],
+    ids=lambda value: value,
+)
+def test_a_command_of_a_noun_is_the_one_by_its_plain_name(arena, noun, spelling, name):
+    code, text, _ = arena(noun, spelling, "--help")
+    assert code == 0
+    assert f"  {spelling} " in arena(noun, "--help")[1]
+    assert text.replace(f"Usage: arena {noun} {spelling}", f"Usage: arena {name}") == arena(name, "--help")[1]
+
+
+def test_an_unknown_command_of_a_noun_is_answered_with_the_nearest(arena):
+    assert refusal(arena, "correct", "voidd") == "arena correct 'voidd': did you mean 'void'?"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
