@@ -37,9 +37,6 @@ class SeatClock:
             self.bank_seconds = max(0.0, self.bank_seconds - seconds) + self._increment
 
 
-# What a player is asked in a position.
-
-
 def build_request(
     game: Game[Any],
     state: Any,

@@ -42,9 +42,6 @@ def termination_of(game: Game[Any], state: Any, has_forfeit: bool) -> Terminatio
     return Termination.NORMAL if game.is_over(state) else Termination.ADJUDICATION
 
 
-# Replaying a record by the rules alone.
-
-
 class ReplayError(ArenaError):
     """A record that contradicts the rules; the text says where."""
 

@@ -51,9 +51,6 @@ def play_until_judged(play: Callable[[MatchSpec], MatchRecord], spec: MatchSpec)
     return play(spec)
 
 
-# A single match outside any tournament, and a single question to a bot.
-
-
 def play_match(
     game: str,
     *bots: Entrant | Sequence[Entrant],

@@ -23,8 +23,6 @@ from arena.tournament.formats.table import format_class
 from arena.tournament.openings import Opening, openings, read_book, text_of
 from arena.tournament.tournament_file import CommonKeys
 
-# Openings that tell most about the bots: chosen from random ones when a tournament begins, and stored with it.
-#
 # The information of an opening
 # -----------------------------
 # A tournament wants to know from as few matches as possible which of two bots is stronger. Two model bots make the best

@@ -22,8 +22,6 @@ from arena.store.results.values import StoredTournament
 from arena.tournament.executors.executor import Executor
 from arena.tournament.formats.format import StopLimits
 
-# How far a run is, and how long it will still take.
-
 
 @dataclass(slots=True)
 class Progress:

@@ -110,8 +110,6 @@ def _unchanged(bot: Bot) -> Bot:
     return replace(loaded, name=bot.name, version=bot.version, command=command, submitted=bot.submitted)
 
 
-# Finds a tournament in the store or creates it there, and refuses a definition that differs from the stored one.
-
 MAX_NAMED = 5
 """Differences named in a sentence."""
 

@@ -89,8 +89,6 @@ def _filled(parts: Sequence[Sequence[str | tuple[str, ...]]], values: Sequence[s
     return tuple("".join(part if isinstance(part, str) else next(chosen) for part in arg) for arg in parts)
 
 
-# What a tournament file may contain: its tables, keys and defaults, and the type of each value.
-#
 # ``definition.py`` checks what the values mean together.
 
 Seconds = Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False)]

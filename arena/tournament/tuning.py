@@ -111,8 +111,6 @@ def filled_args(args: Sequence[str], values: Mapping[str, str]) -> list[str]:
     return [re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), arg) for arg in args]
 
 
-# Tuning the parameters of a bot: rounds of trials against the start, drawn where the results so far are best.
-#
 # Each round is a tournament in the format ``trials``, and depends on the results of earlier rounds alone. So a run that
 # was killed finds the tournaments that it has played, and continues. In the end the result meets the start in a
 # tournament of fresh encounters; only these say whether it is better.

@@ -15,13 +15,11 @@ from arena.tournament.executors.executor import Executor, JobResult, Played, Voi
 # Who takes how much of the time in which a ladder is played, and who therefore sits out rounds.
 #
 # 1. The time in which a match was played is shared with those that were played meanwhile, so that all shares together
-# are
-#    the time that has passed. A worker that waits for a slow match costs time too, and it is charged to that match.
+#    are the time that has passed. A worker that waits for a slow match costs time too, charged to that match.
 # 2. The share of a match is charged to its bots as they thought.
 # 3. Whoever costs more than twice what a bot of this ladder usually does owes the rest to every other entrant, and sits
 #    out until the others have had that time. With n entrants a slow bot so takes about an n-th of the time, however
-# slow
-#    it is; quick ones are not touched.
+#    slow it is; quick ones are not touched.
 # 4. Nobody sits out for those who have nothing to learn: who is paired then is up to the ladder.
 
 USUAL = 2.0
@@ -92,11 +90,9 @@ class TimeShares:
 # Void matches that come one after the other: who is behind them rests, and then the whole run.
 #
 # 1. A bot whose matches were void six times in a row, with different rivals, rests: it is not paired, and its matches
-# are
-#    not tried. Its rivals play on. It tries again after a pause, and each further pause is twice as long.
+#    are not tried. Its rivals play on. It tries again after a pause, and each further pause is twice as long.
 # 2. When twelve matches in a row were void, whoever played them, the machine is at fault: the run ends, and whoever
-# keeps
-#    the tournament going tries again later.
+#    supervises the tournament tries again later.
 # 3. A match that is recorded ends both.
 
 BOT_VOIDS = 6

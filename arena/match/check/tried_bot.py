@@ -19,8 +19,6 @@ from arena.match.single_match import MAX_TRIES, play_until_judged
 from arena.protocol.messages import Seating
 from arena.sandbox.isolation.sandbox_policy import Isolation
 
-# A bot that plays one match after another against opponents that draw their actions, with one process.
-
 
 class TriedBot:
     """A bot, whose process is kept from match to match, unless the machine stood still in one."""

@@ -17,8 +17,6 @@ from arena.base.errors import BotDefinitionError
 from arena.base.names import is_visible_text
 from arena.base.records import MEBIBYTE
 
-# The files of a bot: found, measured, digested and copied.
-#
 # Sizes come before contents, and everything is bounded while it is read. A link counts as the file it leads to. Nothing
 # but plain files is ever opened.
 

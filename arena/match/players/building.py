@@ -79,8 +79,6 @@ def fingerprint(directory: Path) -> str:
     return digest.hexdigest()
 
 
-# Building bots that are written in a compiled language, confined like the bots themselves.
-#
 # A build is an untrusted program too. It runs in a copy of the bot's files inside its scratch directory, without
 # network and with limits of its own. When it is over and all of it has been killed, the arena itself takes what lies in
 # ``build/`` there, which nobody can change any more. From which files it was made is noted beside the bot's directory,

@@ -29,8 +29,6 @@ from arena.protocol.messages import Seating, Wants, shortened
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation
 
-# A bot that is a Python function: it plays in the arena's own process, without isolation.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionBot(Bot):
@@ -47,8 +45,6 @@ def isolation_for(bots: Collection[Bot], wanted: str) -> Isolation:
     """Return the isolation level for some bots; functions alone need none, and nothing is tried out for them."""
     return Isolation() if bots and all(bot.is_function for bot in bots) else choose_isolation(wanted)
 
-
-# A player that is a Python function in this process, interrupted when its time is over.
 
 # Calls a function of this process, and interrupts it when its time is over.
 #

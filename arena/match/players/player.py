@@ -15,10 +15,6 @@ from arena.base.records import Bot, Fault, SeatReport
 from arena.games import Game
 from arena.protocol.messages import Seating, Wants
 
-# What sits in a seat, as the referee sees it: also a person, or a test double.
-
-# What sits in a seat during a match, as the referee sees it.
-
 WALL_FOR_CPU = 10.0
 """On the CPU clock, a bot that does not use it is ended after this many times its allowance, and a second at least."""
 

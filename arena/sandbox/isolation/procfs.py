@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-# Reading /proc about processes that may hide.
-#
 # After its main thread has ended, a process shows nothing of what its other threads hold; the directory of each thread
 # still does. The ``status`` of a process that has made itself unreadable can still be read by everyone.
 

@@ -17,8 +17,6 @@ from arena.sandbox.isolation.launch_spec import TAG_VARIABLE
 from arena.sandbox.isolation.procfs import NOTE_SUFFIX, NotedSession, is_dead, is_member, read_note
 from arena.sandbox.isolation.removal import remove_entry, uids_with_objects
 
-# No process is left behind.
-#
 # Four nets, each for what slips through the one before:
 #
 # 1. Every bot leads a session and a process group of its own, and its group is killed when it is ended. From the level

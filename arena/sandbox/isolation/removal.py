@@ -67,8 +67,6 @@ def _rows(kind: str) -> list[dict[str, int]]:
     return []
 
 
-# Removing what bots have left, whatever it is.
-#
 # Bots nest directories thousands deep, take away permissions, and place links where the arena cleans up. So nothing
 # here recurses, follows a link, leaves the file system it started in, or works past its deadline. Standard library
 # only, for the fork server.

@@ -20,8 +20,6 @@ from arena.store.results.values import Correction, CorrectionDetails, StoredTour
 from arena.tournament.formats.format import Format
 from arena.tournament.formats.table import format_class
 
-# A tournament that is being corrected: nobody else runs or corrects it meanwhile.
-
 
 class Replays(NamedTuple):
     """What becomes of matches that have no record."""

@@ -19,8 +19,6 @@ from arena.tournament.corrections.corrected_tournament import CorrectedTournamen
 from arena.tournament.formats.table import format_of
 from arena.tournament.schedule import Scheduler
 
-# Entrants who are not paired any more: withdrawn, or disqualified.
-
 
 def withdraw(store: Store, tournament: str, bot: str, *, reason: str) -> Correction:
     """Withdraw an entrant: its recorded matches stay, and it is not paired any more.

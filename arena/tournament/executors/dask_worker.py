@@ -86,9 +86,6 @@ def unpack_bot(archive: BotArchive, base: Path) -> Bot:
     )
 
 
-# A worker of a Dask cluster: unpacks the bots once, then plays matches one after another.
-
-
 @dataclass(frozen=True, slots=True)
 class DaskWorkerSettings:
     """What every worker of a cluster is prepared with.

@@ -72,9 +72,6 @@ class WorkQueue:
         return not self._taken and not self._waiting
 
 
-# The interface of an executor: the job it is opened for, and the results it returns.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """What an executor is opened for: which bots play, and under which conditions.

@@ -105,8 +105,6 @@ class WorkerProcess:
             yield self.pipe.recv()
 
 
-# Plays matches in worker processes on this machine, each with a pipe of its own.
-#
 # When a worker dies, exactly one match is lost, the one it was playing; the match that waited in its pipe is requeued,
 # and a new worker is started in its place. (``concurrent.futures`` would fail every unfinished match instead, and
 # ``multiprocessing.Pool`` would wait forever for the lost one.)

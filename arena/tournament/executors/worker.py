@@ -27,8 +27,6 @@ from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.store.results.rows import row_of
 from arena.tournament.executors.executor import JobResult, Played, Void, void_after
 
-# What a worker reports of watched matches, and how much that may weigh.
-
 # A bound to what the state of a watched match weighs, wherever it goes from here.
 
 MAX_LIVE_BYTES = 2_000_000
@@ -125,9 +123,6 @@ class LiveReports:
             if self._pool.referee is referee:  # else its result may have been sent
                 self._pipe.send(live)
                 self._last = state
-
-
-# A worker process: receives match specs through a pipe, plays them in turn, and returns rows for the store.
 
 
 @dataclass(frozen=True, slots=True)

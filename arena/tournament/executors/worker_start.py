@@ -12,8 +12,6 @@ from multiprocessing import spawn
 from arena.base.errors import UsageError
 from arena.base.programs.service_program import starting_process
 
-# The cores of this machine, and which of them each worker is pinned to.
-
 
 def available_cores() -> list[int]:
     """Return the cores this process may use."""

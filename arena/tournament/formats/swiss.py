@@ -96,15 +96,13 @@ CODES: Mapping[str, _TieBreak] = {
 #
 # 1. A meeting is won with more than half of its points: one point of score for that, half a point for a draw.
 # 2. Pairings of a round make the differences of score as small as they can be; within a score group the upper half
-# meets
-#    the lower half, in the order of the table (FIDE Handbook C.04.3, the Dutch system, has the same aims).
+#    meets the lower half, in the order of the table (FIDE Handbook C.04.3, the Dutch system, has the same aims).
 # 3. With an odd number, the lowest in the table who has had none gets the bye, which counts as a win.
 # 4. Seats need no balancing: a meeting is played in all seat rotations.
 # 5. The order of the table is score, then the tie-breaks; before the first round, the order of the file.
 # 6. An entrant who has withdrawn or is disqualified is not paired any more, and scores nothing in the rounds from which
-#    it is absent; whoever was to meet it in such a round has the point, as with a bye. When nobody can be paired any
-# more
-#    after that, the tournament ends.
+#    it is absent; whoever was to meet it in such a round has the point, as with a bye. When nobody can be paired
+#    any more after that, the tournament ends.
 
 NEIGHBOURS = 40
 """How many rivals are considered for an entrant in a large field: those nearest to it in the table."""

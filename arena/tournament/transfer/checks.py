@@ -25,8 +25,6 @@ from arena.store.results.values import Correction, StoredTournament, utc_now
 from arena.tournament.formats.table import format_class, format_of
 from arena.tournament.schedule import ChosenOpenings, schedule
 
-# Whether a tournament from elsewhere, which does not exist here, could have been made by an arena.
-
 MAX_NUMBER = 2**31 - 1
 """The largest number of a match or a round: what every database holds."""
 
@@ -171,11 +169,6 @@ class _Openings:
         if game.is_over(state):
             raise StoreError(f"match {line.match} of its schedule: its opening ends the match")
         self._legal.add(key)
-
-
-# Matches from elsewhere: their records checked, and what taking them has done.
-
-# What new and known tournaments from elsewhere have in common: their matches, in order.
 
 
 class TextsByMatch:

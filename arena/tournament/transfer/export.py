@@ -83,8 +83,6 @@ def _record(match: int, text: str) -> dict[str, Any]:
 
 # The tournaments of an export, read line by line: it may have been made to do harm.
 
-# Reading the lines of an export that may have been edited, cut off, or made to do harm.
-
 MAX_LINE_BYTES = 16 * 2**20
 MAX_EXPORT_BYTES = 16 * 2**30
 _GZIP = b"\x1f\x8b"

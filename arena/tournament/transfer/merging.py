@@ -21,8 +21,6 @@ from arena.tournament.transfer.export import ExportReader, export_lines
 from arena.tournament.transfer.known_tournament import KnownTournament
 from arena.tournament.transfer.new_tournament import NewTournament
 
-# Taking a tournament from elsewhere, whether or not it exists here.
-
 MAX_NAME_CHARACTERS = 64
 
 Place = Callable[[int], str]
@@ -64,8 +62,6 @@ def _combine(store: Store, source: Source, name: str, external_games: Collection
             return NewTournament(source, there).take(store, external_games)
         return KnownTournament(store, here, source, there).take()
 
-
-# Merging another home into one's own.
 
 DATABASE = "arena.sqlite3"
 
@@ -116,9 +112,6 @@ def _database_of(other: str | os.PathLike[str]) -> Path:
     if not is_directory:
         raise StoreError(f"home {shortened_text(str(other))!r}: expected a directory that holds {DATABASE}")
     return directory / DATABASE
-
-
-# Importing an export.
 
 
 def import_records(

@@ -32,8 +32,6 @@ from arena.tournament.transfer.checks import (
     without_locations,
 )
 
-# Taking a tournament from elsewhere that does not exist here.
-
 ARENA_FAILED = "the arena failed"
 
 
