@@ -23,7 +23,6 @@ from arena.base.records import (
     SeatReport,
     TimeControl,
 )
-from arena.base.shipped import path_of
 from arena.base.text import counted
 from arena.games import GAMES, find_game, make_game
 from arena.match.check.tried_bot import TriedBot, bounds_of, odd_options, options_text
@@ -31,7 +30,7 @@ from arena.match.players.building import build_bots
 from arena.match.players.diagnosis import Failure, hint_for
 from arena.match.players.subprocess import Subprocess
 from arena.match.players.transcript import TranscriptFrame
-from arena.sandbox.isolation.interpreters import arena_interpreter
+from arena.sandbox.isolation.interpreters import own_program
 from arena.sandbox.isolation.sandbox_policy import Isolation
 
 BUSY_PROGRAMS = 2
@@ -167,7 +166,7 @@ class _Checker:
     def under_load(self, game: str) -> Step:
         """Play while other programs use up the processor."""
         name = f"keeps its time beside {BUSY_PROGRAMS} busy programs on its core"
-        busy = busy_bot()
+        busy = own_program("arena.match.check.busy_bot", "-I", "-S")
         cores = os.sched_getaffinity(0)
         self._player.close()
         os.sched_setaffinity(0, {min(cores)})
@@ -247,13 +246,6 @@ class _Checker:
         if fault.kind == FaultKind.LIMIT and self._broken is None:
             self._broken = step
         return step
-
-
-def busy_bot() -> Bot:
-    """Return a program that does nothing but use the processor."""
-    program = path_of("arena.match.check.busy_bot")
-    command = (arena_interpreter(), "-I", "-S", str(program))
-    return Bot(name="busy", version="1", command=command, directory=str(program.parent), own_files=(str(program),))
 
 
 def _longest(record: MatchRecord, seat: int) -> str:

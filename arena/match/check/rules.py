@@ -7,15 +7,14 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 
 from arena.base.errors import GameError
-from arena.base.records import Bot, MatchRecord, TimeControl
-from arena.base.shipped import path_of
+from arena.base.records import MatchRecord, TimeControl
 from arena.base.text import counted
 from arena.games import make_game, parse_options
 from arena.match.check.rules_process import RulesStep, check_in_process
 from arena.match.players.bot_output import last_error
 from arena.match.players.game_location import find_external_game
 from arena.match.single_match import play_match
-from arena.sandbox.isolation.interpreters import arena_interpreter
+from arena.sandbox.isolation.interpreters import own_program
 
 BOT_SECONDS = 10.0
 """For each action of the bots that read the rules; they need none."""
@@ -47,15 +46,7 @@ class _Nowhere(io.TextIOBase):
 
 
 def _let_bots_play(game: str, given: Sequence[str], isolation: str) -> RulesStep:
-    program = path_of("arena.match.check.rules_reader")
-    bot = Bot(
-        name="rules_reader",
-        version="1",
-        command=(arena_interpreter(), str(program)),
-        directory=str(program.parent),
-        own_files=(str(program),),
-        external_game=find_external_game(game),
-    )
+    bot = own_program("arena.match.check.rules_reader", external_game=find_external_game(game))
     options = parse_options(game, given)
     bots = [bot] * make_game(game, **options).players
     name = "is the same in the processes of bots"

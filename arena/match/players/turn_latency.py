@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import NamedTuple
 
-from arena.base.records import DEFAULT_LIMITS, Bot
-from arena.base.shipped import path_of
+from arena.base.records import DEFAULT_LIMITS
 from arena.match.players.connection import BotConnection
-from arena.sandbox.isolation.interpreters import arena_interpreter
+from arena.sandbox.isolation.interpreters import own_program
 from arena.sandbox.isolation.levels import choose_isolation
 
 WARM_TURNS = 50
@@ -39,14 +37,7 @@ def measure_turns(turns: int) -> list[TurnTimes]:
 
 
 def _measure(where: str, turns: int) -> TurnTimes:
-    program = str(path_of("arena.match.players.echo_bot"))
-    bot = Bot(
-        name="echo",
-        version="1",
-        command=(arena_interpreter(), "-I", "-S", program),
-        directory=str(Path(program).parent),
-        own_files=(program,),
-    )
+    bot = own_program("arena.match.players.echo_bot", "-I", "-S")
     with BotConnection(bot, choose_isolation("auto"), DEFAULT_LIMITS) as connection:
         for _ in range(WARM_TURNS):
             connection.ask(b"question", SECONDS)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from arena.base.known_server import FILES
 from arena.base.records import Bot
-from arena.base.shipped import cache_directory
+from arena.base.shipped import cache_directory, path_of
 
 # Which places belong to a bot that was submitted, to another bot, or to a user whose files may be secret.
 
@@ -218,6 +218,19 @@ def _granted(file: str, named_by: _NamedBy) -> _Granted | None:
 def arena_interpreter() -> str:
     """Return the Python that the arena runs on, without "..", which may lead nowhere in a bot's view of the files."""
     return _with_real_directory(sys.executable)
+
+
+def own_program(module: str, *flags: str, external_game: tuple[str, str] | None = None) -> Bot:
+    """Return a program of the arena's own as a bot, run by the arena's Python with flags."""
+    program = path_of(module)
+    return Bot(
+        name=program.stem,
+        version="1",
+        command=(arena_interpreter(), *flags, str(program)),
+        directory=str(program.parent),
+        own_files=(str(program),),
+        external_game=external_game,
+    )
 
 
 @functools.lru_cache(maxsize=1)

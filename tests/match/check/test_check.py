@@ -4,20 +4,20 @@ import pytest
 
 from arena.base.errors import LateError
 from arena.base.records import DEFAULT_LIMITS, TimeControl
-from arena.match.check.check import busy_bot
 from arena.match.check.tried_bot import TriedBot, bounds_of, odd_options
 from arena.match.players import process_player
 from arena.match.players.manifest import load_bot
 from arena.match.players.process_player import ProcessPlayer
 from arena.match.players.subprocess import Subprocess
 from arena.match.single_match import MAX_TRIES
+from arena.sandbox.isolation.interpreters import own_program
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from tests.conftest import BOTS
 
 
 def test_a_busy_bot_uses_the_processor():
-    with Subprocess(busy_bot(), Isolation(), DEFAULT_LIMITS) as process:
+    with Subprocess(own_program("arena.match.check.busy_bot", "-I", "-S"), Isolation(), DEFAULT_LIMITS) as process:
         deadline = time.monotonic() + 20.0
         while process.monitor.cpu_seconds() < 0.2 and time.monotonic() < deadline:
             time.sleep(0.02)
