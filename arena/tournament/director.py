@@ -12,7 +12,7 @@ from arena.base.errors import StoreError, UsageError
 from arena.base.records import Bot
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
-from arena.tournament.executors.executor import Executor, Job
+from arena.tournament.executors.executor import Executor, job_of
 from arena.tournament.executors.table import open_executor
 from arena.tournament.executors.worker_start import end_if_importing
 from arena.tournament.formats.table import format_class
@@ -66,7 +66,7 @@ def run_tournament(
     if isinstance(executor, str):  # before anything is stored, so that a failed build can be fixed
         found = store.find_tournament(definition.name)
         bots = _playing(definition if found is None else brought_up_to_date(definition, found), found)
-        executor = open_executor(executor, _job(definition, bots, workers, log_path))
+        executor = open_executor(executor, job_of(definition, bots, workers, log_path))
     if functions and not executor.plays_functions:
         raise UsageError(
             f"entrant {functions[0].name!r} is a Python function, which plays in this process: expected"
@@ -95,14 +95,3 @@ def _playing(definition: Definition, stored: StoredTournament | None) -> tuple[B
         return ()
     paired = range(len(definition.entrants)) if definition.active is None else definition.active
     return tuple(definition.entrants[k] for k in sorted(set(paired) - definition.gone))
-
-
-def _job(definition: Definition, bots: tuple[Bot, ...], workers: int | None, log_path: Path | None) -> Job:
-    return Job(
-        bots=bots,
-        isolation=definition.isolation,
-        limits=definition.limits,
-        fresh_bots=definition.fresh_bots,
-        workers=workers or definition.workers,
-        log_path=log_path,
-    )

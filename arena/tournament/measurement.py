@@ -11,7 +11,7 @@ from itertools import chain, zip_longest
 from arena.base.definition import Definition
 from arena.base.records import Fault, MatchRecord, MatchSpec, ScheduledMatch
 from arena.store.results.statements import record_from
-from arena.tournament.executors.executor import Job, Played, Void, WorkQueue
+from arena.tournament.executors.executor import Played, Void, WorkQueue, job_of
 from arena.tournament.executors.table import open_executor
 from arena.tournament.schedule import spec_of
 
@@ -61,13 +61,7 @@ def measure(definition: Definition, lines: Mapping[int, Sequence[ScheduledMatch]
     game_of = {line.match: game for game, own in lines.items() for line in own}
     in_turn = [line for line in chain(*zip_longest(*lines.values())) if line is not None]
     queue = WorkQueue(_until(time.monotonic() + BEGIN_SECONDS, [spec_of(line, definition) for line in in_turn]))
-    job = Job(
-        bots=definition.entrants,
-        isolation=definition.isolation,
-        limits=definition.limits,
-        fresh_bots=definition.fresh_bots,
-        workers=workers,
-    )
+    job = job_of(definition, definition.entrants, workers)
     found = Measurement()
     ends: list[float] = []
     with suppress(_TimeIsUpError), open_executor("local", job) as executor:
