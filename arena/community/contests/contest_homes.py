@@ -70,7 +70,7 @@ def take_back(home: ArenaHome, hidden: ArenaHome, stored: StoredContest) -> None
             if shown is None:
                 taken.copy(home.store)
             else:
-                taken.put_in_place_of(shown, home.store)
+                taken.copy(home.store, in_place_of=shown)
 
 
 def _own(home: ArenaHome, stored: StoredContest, tournament: str) -> StoredTournament | None:

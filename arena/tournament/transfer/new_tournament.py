@@ -70,14 +70,13 @@ class NewTournament:
             absent_bots=absent_bots(store, definition),
         )
 
-    def copy(self, store: Store, audience: Audience = OPERATOR) -> None:
-        """Take the tournament as it is: the source is ours, and nothing is replayed."""
-        self._audience = audience
-        self._add(store, self._there.created_at, self._there.finished_at)
+    def copy(self, store: Store, audience: Audience = OPERATOR, in_place_of: StoredTournament | None = None) -> None:
+        """Take the tournament as it is: the source is ours, and nothing is replayed.
 
-    def put_in_place_of(self, here: StoredTournament, store: Store) -> None:
-        """Take the tournament as it is, in one transaction with the removal of what a tournament has here."""
-        self._add(store, self._there.created_at, self._there.finished_at, here)
+        What the tournament ``in_place_of`` has here is removed in the same transaction.
+        """
+        self._audience = audience
+        self._add(store, self._there.created_at, self._there.finished_at, in_place_of)
 
     def _add(
         self, store: Store, created_at: str, finished: str | None, replaced: StoredTournament | None = None
