@@ -184,13 +184,19 @@ def _memory(failure: Failure) -> str | None:
     )
 
 
-def _shared_memory(failure: Failure) -> str | None:
-    if not re.search(r"SemLock|/dev/shm|shm_open|sem_open", failure.stderr):
-        return None
-    return (
+_ON_STDERR = {
+    re.compile(r"SemLock|/dev/shm|shm_open|sem_open"): (
         "multiprocessing's locks, queues and pools need /dev/shm, which this bot may not use here: take threads, or"
         " multiprocessing.Process with a Pipe, which need none; arena doctor says what this machine can do"
-    )
+    ),
+    re.compile(
+        r"name resolution|Network is unreachable|urlopen error|ConnectionRefusedError|getaddrinfo|Name or service"
+    ): "bots have no network: download what it needs beforehand and put it among the bot's files",
+}
+
+
+def _not_allowed(failure: Failure) -> str | None:
+    return next((hint for pattern, hint in _ON_STDERR.items() if pattern.search(failure.stderr)), None)
 
 
 def _no_program_file(failure: Failure) -> str | None:
@@ -198,15 +204,6 @@ def _no_program_file(failure: Failure) -> str | None:
     if match is None:
         return None
     return f"there is no file {Path(match[1]).name!r} in {failure.bot.directory}: correct the command in bot.toml"
-
-
-def _network(failure: Failure) -> str | None:
-    if not re.search(
-        r"name resolution|Network is unreachable|urlopen error|ConnectionRefusedError|getaddrinfo|Name or service",
-        failure.stderr,
-    ):
-        return None
-    return "bots have no network: download what it needs beforehand and put it among the bot's files"
 
 
 def _files(failure: Failure) -> str | None:
@@ -362,8 +359,7 @@ _CAUSES: tuple[Callable[[Failure], str | None], ...] = (
     _missing_module,
     _no_program_file,
     _memory,
-    _shared_memory,
-    _network,
+    _not_allowed,
     _text_input,
     _files,
     _exception,
