@@ -30,9 +30,8 @@ from arena.base.records import DEFAULT_LIMITS, Fault, MatchRecord, MatchSpec, Se
 from arena.base.version import __version__
 from arena.games import Game, make_game
 from arena.games.checked_game import check_position, checked_game, mistake_in
-from arena.match.clock import SeatClock, build_request
 from arena.match.players.bot_output import Places, shortened_stderr
-from arena.match.players.player import Player, Request
+from arena.match.players.player import Player, Request, SeatClock, build_request
 from arena.match.replay import final_ranks, termination_of
 from arena.protocol.frames import MAX_BYTES_TO_BOT
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened

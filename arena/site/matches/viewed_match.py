@@ -22,7 +22,7 @@ from arena.base.errors import ArenaError, GameError
 from arena.base.records import MatchRecord
 from arena.games import Drawing, Game
 from arena.lab.matches.annotation import Annotation
-from arena.match.clock import SeatClock
+from arena.match.players.player import SeatClock
 from arena.match.replay import states_of
 from arena.site.matches.match_model import Asked, Board, Clock, Frame, MatchFault, Position, ViewedMatch
 from arena.site.matches.match_sentences import AnnotatedPositions, position_sentence, result_sentence
