@@ -46,12 +46,12 @@ from arena.server.gate.responses import (
     page_response,
     problem_of_sent,
     to_sign_in,
-    wants_json,
 )
 from arena.server.http.addresses import query_of
 from arena.server.http.endpoint import Endpoint
 from arena.server.http.hosts import address_of, network_of
 from arena.server.http.observation import ACTOR
+from arena.server.http.page_response import wants_json
 from arena.server.http.problems import AwayLog, Problem, ProblemError
 from arena.site.links import ServedLinks
 from arena.store.people.people_store import PeopleStore

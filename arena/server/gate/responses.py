@@ -19,12 +19,12 @@ from arena.base.names import as_file_name
 from arena.base.text import shortened_text
 from arena.server.gate.actor import Actor, cookie_of
 from arena.server.gate.operation import Document, Done, Download, OfHome, Operation
+from arena.server.http.page_response import HTML, JSON, wants_json
 from arena.server.http.page_value import NOT_KEPT, rendered, response_of
 from arena.server.http.problems import FieldProblem, Problem, problem_of
 from arena.site.links import ServedLinks
 from arena.site.render import Setting, render, render_template
 
-HTML, JSON = "text/html; charset=utf-8", "application/json"
 MAX_PLACE_CHARACTERS = 500
 
 
@@ -43,12 +43,6 @@ class Refusal:
         for one in self.problem.fields:
             found.setdefault(one.field, []).append(one.error)
         return {field: "; ".join(errors) for field, errors in found.items() if field}
-
-
-def wants_json(request: Request) -> bool:
-    """Return whether a program asks."""
-    accepted = request.headers.get("accept", "").lower()
-    return "application/json" in accepted and "text/html" not in accepted
 
 
 def page_response(

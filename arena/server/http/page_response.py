@@ -75,7 +75,7 @@ class PageResponses:
             ValidationError: if the page does not understand the address.
             UnknownNameError: if the page has no such table.
         """
-        suffix = suffix or (".json" if _wants_json(request) else "")
+        suffix = suffix or (".json" if wants_json(request) else "")
         table = query.pop("table", None) if suffix == ".csv" else None
         parameters = page.parameters.model_validate({**query, **fields})
         request.scope[IS_EMBEDDABLE] = parameters.may_be_framed
@@ -154,7 +154,7 @@ class PageResponses:
         headers = {"cache-control": NOT_KEPT}
         if problem.retry_after_seconds is not None:
             headers["retry-after"] = str(problem.retry_after_seconds)
-        if suffix or _wants_json(request) or request.scope["path"].endswith((".json", ".csv")):
+        if suffix or wants_json(request) or request.scope["path"].endswith((".json", ".csv")):
             shown: dict[str, Any] = {"error": problem.error, "status": problem.status, "title": problem.title}
             if problem.fields:
                 shown["fields"] = [one.model_dump() for one in problem.fields]
@@ -175,7 +175,8 @@ class PageResponses:
         return response
 
 
-def _wants_json(request: Request) -> bool:
+def wants_json(request: Request) -> bool:
+    """Return whether a program asks."""
     accepted = request.headers.get("accept", "").lower()
     return "application/json" in accepted and "text/html" not in accepted
 

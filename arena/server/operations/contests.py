@@ -31,7 +31,6 @@ from arena.site.pages.tournament_model import TournamentPage
 from arena.store.people.contest import (
     Contest,
     ContestEntrants,
-    ContestEntry,
     ContestPhase,
     ContestResults,
     StoredContest,
@@ -43,7 +42,7 @@ def show_contests(visit: Visit) -> ContestsPage:
     """All contests, those first that can be entered."""
     contests, now = visit.people.contests, visit.people.contests.now()
     may = visit.actor.permissions
-    lines = [contest_line(one, len(_entries(visit, one)), may, now) for one in contests.all()]
+    lines = [contest_line(one, len(contests.entries_of(one)), may, now) for one in contests.all()]
     entered = sorted((one for one in lines if one.phase in CAN_BE_ENTERED), key=lambda one: one.deadline_at.at)
     others = [one for one in lines if one.phase not in CAN_BE_ENTERED]
     return ContestsPage(contests=(*entered, *others), may_direct=Permission.DIRECT in visit.actor.permissions)
@@ -72,7 +71,7 @@ def show_contest(visit: Visit) -> ContestPage | ToShow:
 def _page(visit: Visit, stored: StoredContest) -> ContestPage:
     now = visit.people.contests.now()
     contest, seen = stored.contest, visible(stored, visit.actor.permissions, now)
-    entries = _entries(visit, stored)
+    entries = visit.people.contests.entries_of(stored)
     line = contest_line(stored, len(entries), visit.actor.permissions, now)
     own = visit.actor.person.name if visit.actor.person is not None else None
     hidden_since = seen.hidden_since
@@ -86,7 +85,7 @@ def _page(visit: Visit, stored: StoredContest) -> ContestPage:
         reveal_at=contest_time(contest, reveal_at, now) if reveal_at is not None else None,
         is_revealed=stored.revealed_at is not None,
         rules=rules_of(contest),
-        entries=tuple(_entry(one, own) for one in entries),
+        entries=tuple(EntryLine.of(one, is_own=one.author == own) for one in entries),
         is_short=len(entries) + len(contest.house_bots) < contest.players,
         unchecked=0 if stored.closed_at else len(visit.people.contests.unfinished_of(stored)),
         tournaments=_tournaments(visit, stored, seen),
@@ -104,15 +103,6 @@ def found_contest(visit: Visit) -> StoredContest:
     if stored is None:
         raise bad_address(f"There is no contest {visit.fields.name!r:.80}.", 404)
     return stored
-
-
-def _entries(visit: Visit, stored: StoredContest) -> list[ContestEntry]:
-    """Return who has entered: from the opening on, the bots that play the game."""
-    return visit.people.contests.entries_of(stored)
-
-
-def _entry(one: ContestEntry, own: str | None) -> EntryLine:
-    return EntryLine(author=one.author, bot=one.bot, handed_in_at=one.handed_in_at, is_own=one.author == own)
 
 
 def _may_enter(visit: Visit, contest: Contest) -> bool:

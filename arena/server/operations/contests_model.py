@@ -127,10 +127,10 @@ class GradeLine(Model):
     rank: int | None
     rating: float | None
     margin_95: float | None
-    points: float
-    matches: int
-    forfeits: int
-    is_disqualified: bool
+    points: float = 0.0
+    matches: int = 0
+    forfeits: int = 0
+    is_disqualified: bool = False
 
     def values(self) -> dict[str, Any]:
         """Return what CSV has of it, by the keys of columns."""

@@ -26,7 +26,7 @@ from arena.server.operations.directing_model import (
 )
 from arena.server.operations.grades import has_hidden
 from arena.store.people.contest import StoredContest
-from arena.store.people.directing import LADDER, DesiredState, DirectorReport, RequestState, TournamentRequest
+from arena.store.people.directing import LADDER, DesiredState, DirectorReport, RequestState
 from arena.store.people.rates import Rate
 from arena.store.people.values import Permission
 from arena.store.results.values import StoredTournament
@@ -107,7 +107,7 @@ def show_ladders(visit: Visit) -> LaddersPage:
 def show_parts(visit: Visit) -> PartsPage:
     """What is wrong with the parts of the site, in full."""
     found = troubles(visit.homes.public.directory, visit.people)
-    return PartsPage(troubles=tuple(PartTrouble(part=one.part, sentence=one.sentence) for one in found))
+    return PartsPage(troubles=tuple(map(PartTrouble.of, found)))
 
 
 def show_directing(visit: Visit) -> DirectingPage:
@@ -119,7 +119,7 @@ def show_directing(visit: Visit) -> DirectingPage:
     contest = next((one for one in visit.people.contests.all() if name in one.contest.tournaments), None)
     is_hidden = contest is not None and has_hidden(visit, contest)
     found = _tournament(visit, name, contest if is_hidden else None)
-    requests = tuple(map(_request, visit.people.requests.of(name)))
+    requests = tuple(map(RequestLine.of, visit.people.requests.of(name)))
     return DirectingPage(
         kept=_kept(visit, report),
         program=report.program,
@@ -229,10 +229,6 @@ def _kept(visit: Visit, report: DirectorReport) -> SupervisedRunStatus:
         wish=desired.state if desired is not None else DesiredState.PLAY,
         wish_reason=desired.reason if desired is not None else "",
     )
-
-
-def _request(request: TournamentRequest) -> RequestLine:
-    return RequestLine.of(request, arguments=dict(request.arguments))
 
 
 def directing_address(tournament: str) -> str:

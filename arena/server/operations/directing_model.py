@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.site.frame.model import Model
-from arena.store.people.directing import DesiredState, DirectorState, RequestState
-
-
-class SittingOutLine(Model):
-    """An entrant who is not paired for a while; about how long, or None if that is not known."""
-
-    bot: str
-    reason: str
-    seconds: float | None
+from arena.store.people.directing import DesiredState, DirectorState, RequestState, SittingOut
 
 
 class SupervisedRunStatus(Model):
@@ -51,7 +43,7 @@ class SupervisedRunStatus(Model):
     wanted_margin_95: float | None
     seconds_left: float | None
     void_in_row: int
-    sitting_out: tuple[SittingOutLine, ...]
+    sitting_out: tuple[SittingOut, ...]
 
 
 class PartTrouble(Model):

@@ -10,7 +10,7 @@ from arena.server.gate.operation import Done, Fields, NoFields, Operation, Reaso
 from arena.server.http.problems import Problem, ProblemError
 from arena.server.operations.people import InvitationLine, LogLine, LogPage, PeoplePage, PersonLine
 from arena.store.people.public_log import PAGE_LENGTH
-from arena.store.people.values import MEMBER_ROLES, HiddenTournament, Invitation, LogEntry, Permission, Person, Role
+from arena.store.people.values import MEMBER_ROLES, HiddenTournament, Permission, Person, Role
 
 
 class Moderation(Fields):
@@ -36,11 +36,17 @@ class LogQuery(Fields):
 
 def show_people(visit: Visit) -> PeoplePage:
     """Everybody who has an account."""
+    roles = roles_to_give(visit.actor)
     return PeoplePage(
-        people=tuple(_line(visit.actor, person) for person in visit.people.accounts.all()),
-        roles=roles_to_give(visit.actor),
+        people=tuple(
+            PersonLine.of(person, may_be_moderated=may_moderate(visit.actor, person))
+            for person in visit.people.accounts.all()
+        ),
+        roles=roles,
         may_change_roles=Permission.MANAGE_PEOPLE in visit.actor.permissions,
-        invitations=tuple(_invitation(visit.actor, one) for one in visit.people.invitations.all()),
+        invitations=tuple(
+            InvitationLine.of(one, may_be_ended=one.role in roles) for one in visit.people.invitations.all()
+        ),
     )
 
 
@@ -72,7 +78,7 @@ def change_role(visit: Visit) -> Done:
 def show_log(visit: Visit) -> LogPage:
     """What directors and operators did, and why."""
     entries = visit.people.log.lines(hidden=hidden_tournaments(visit), before=visit.fields.before, most=PAGE_LENGTH)
-    lines = tuple(map(log_line, entries))
+    lines = tuple(map(LogLine.of, entries))
     return LogPage(lines=lines, older=lines[-1].number if lines and lines[-1].number > 1 else None)
 
 
@@ -100,19 +106,6 @@ def hidden_tournaments(visit: Visit) -> frozenset[HiddenTournament]:
     """Return the tournaments of which whoever asks may not know all results, nor what is said since."""
     contests = visit.people.contests
     return visibility.hidden_tournaments(contests.all(), visit.actor.permissions, contests.now())
-
-
-def log_line(entry: LogEntry) -> LogLine:
-    """Return a line of the log as pages show it."""
-    return LogLine.of(entry)
-
-
-def _invitation(actor: Actor, invitation: Invitation) -> InvitationLine:
-    return InvitationLine.of(invitation, may_be_ended=invitation.role in roles_to_give(actor))
-
-
-def _line(actor: Actor, person: Person) -> PersonLine:
-    return PersonLine.of(person, may_be_moderated=may_moderate(actor, person))
 
 
 OPERATIONS = (

@@ -84,18 +84,7 @@ def final_result(entries: Iterable[ContestEntry], played: Sequence[TournamentPag
     )
 
 
-_UNRANKED = GradeLine(
-    person="",
-    bot="",
-    tournament="",
-    rank=None,
-    rating=None,
-    margin_95=None,
-    points=0.0,
-    matches=0,
-    forfeits=0,
-    is_disqualified=False,
-)
+_UNRANKED = GradeLine(person="", bot="", tournament="", rank=None, rating=None, margin_95=None)
 
 
 def _order(line: GradeLine) -> tuple[bool, int]:
@@ -113,16 +102,13 @@ def _ranked(page: TournamentPage, last: int, entered: Collection[str]) -> Iterat
         place = found[line.label]
         yield (
             line.label,
-            GradeLine(
+            GradeLine.of(
+                line,
                 person="",
                 bot=line.label,
                 tournament=page.name,
                 rank=None if place is None else last + ranks[place],
                 rating=line.mu if line.margin_95 is not None else None,
-                margin_95=line.margin_95,
-                points=line.points,
-                matches=line.matches,
                 forfeits=sum(line.faults.values()),
-                is_disqualified=False,
             ),
         )

@@ -13,8 +13,8 @@ from arena.server.gate.operation import Done, Fields, Operation, Visit, Who
 from arena.server.http.value_builder import Snapshots
 from arena.server.operations.account import check_present, show_account
 from arena.server.operations.bot_logs import audience_of, reads_bot
-from arena.server.operations.directory import hidden_tournaments, log_line
-from arena.server.operations.people import OwnDataPage, OwnSubmission, PlayedMatch
+from arena.server.operations.directory import hidden_tournaments
+from arena.server.operations.people import LogLine, OwnDataPage, OwnSubmission, PlayedMatch
 from arena.server.operations.submissions import details_of, line_of
 from arena.store.people.submissions import LISTED
 from arena.store.people.unrated_match import UnratedMatch
@@ -46,7 +46,7 @@ def show_own_data(visit: Visit) -> OwnDataPage:
         submissions=tuple(_submission(one, visit) for one in handed_in),
         older=handed_in[-1].number if len(handed_in) >= LISTED else None,
         matches=tuple(_match(one, audience) for one in visit.people.unrated_matches.of_person(visit.person.number)),
-        log=tuple(log_line(entry) for entry in entries if name in (entry.by, entry.subject)),
+        log=tuple(LogLine.of(entry) for entry in entries if name in (entry.by, entry.subject)),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from pydantic import Field, StrictBool
 
@@ -195,16 +196,7 @@ def again(visit: Visit) -> Done:
     choices = one.choices
     _check_plays(visit, choices.bot)
     seat = 1 - choices.seat if visit.fields.swap not in (False, "") else choices.seat
-    return _begun(
-        visit,
-        Choices(
-            game=choices.game,
-            options=choices.options,
-            seat=seat,
-            bot=choices.bot,
-            per_action_milliseconds=choices.per_action_milliseconds,
-        ),
-    )
+    return _begun(visit, replace(choices, seat=seat))
 
 
 def _own(visit: Visit) -> UnratedMatch:
