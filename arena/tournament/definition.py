@@ -28,7 +28,7 @@ from arena.match.players.entrants import Entrant, bot_of
 from arena.match.players.game_location import check_readable_game
 from arena.match.players.manifest import IsKnown, as_submitted, check_name, claims_problem, load_bot
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.tournament.formats.table import FORMATS, format_of, table_key
+from arena.tournament.formats.table import FORMATS, format_of
 from arena.tournament.opening_information import openings_in
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile, Variant, variants_of
 
@@ -162,11 +162,7 @@ class _Builder:
         if file.format not in FORMATS:
             known = ", ".join(repr(known) for known in FORMATS)
             self._faults.append(f"format = {file.format!r}: expected {known}")
-        for name in FORMATS:
-            if name != file.format and file.table_of(name) is not None:
-                self._faults.append(
-                    f"{table_key(name)}: this table belongs to format = {name!r}, but format = {file.format!r}"
-                )
+        self._faults += [f"{key}: {sentence}" for key, sentence in file.tables_of_others()]
         games = self._games()
         openings, opening_plies = openings_in(file, self._path.parent, games, self._faults)
         with _collecting(self._faults):

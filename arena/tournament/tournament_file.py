@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
 from glob import has_magic
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
@@ -220,7 +220,50 @@ class OpeningsTable(_Strict):
         return self
 
 
-class CommonKeys(_Strict):
+class PlayKeys(_Strict):
+    """The keys of play, which a tournament file shares with a stage of a contest.
+
+    Attributes:
+        format: the name of the format, which may have a table of its own.
+        encounters: for each pairing: one opening each, played in all seat rotations.
+        opening_plies: random actions before the bots take over.
+        openings: in place of ``opening_plies``: how many plies, and how they are chosen.
+        ply_limit: a match ends after this many actions, the opening included, ranked by the scores as they stand.
+    """
+
+    format: str = DEFAULT_FORMAT
+    encounters: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    opening_plies: Annotated[int, Field(ge=0, le=MAX_OPENING_PLIES)] = 2
+    openings: BaseModel | None = None
+    ply_limit: Annotated[int, Field(ge=1, le=MAX_PLY_LIMIT)] = DEFAULT_PLY_LIMIT
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_table_of_format(cls, values: Any) -> Any:
+        """Add the table of the chosen format if it is left out, so that its keys have their defaults."""
+        name = values.get("format", DEFAULT_FORMAT) if isinstance(values, dict) else None
+        return {table_key(name): {}, **values} if isinstance(name, str) and name in FORMATS else values
+
+    @model_validator(mode="after")
+    def _has_one_kind_of_openings(self) -> Self:
+        if "opening_plies" in self.model_fields_set and self.openings is not None:
+            raise ValueError("opening_plies and openings: expected one of them")
+        return self
+
+    def format_settings(self) -> dict[str, Any]:
+        """Return the settings of the chosen format; a key without a value is left out."""
+        table: BaseModel | None = getattr(self, table_key(self.format), None)
+        return {} if table is None else table.model_dump(mode="json", exclude_none=True)
+
+    def tables_of_others(self) -> Iterator[tuple[str, str]]:
+        """Yield the keys of tables that belong to other formats, each with what is wrong."""
+        for name in FORMATS:
+            if name != self.format and getattr(self, table_key(name), None) is not None:
+                sentence = f"this table belongs to format = {name!r}, but format = {self.format!r}"
+                yield table_key(name), sentence
+
+
+class CommonKeys(PlayKeys):
     """The whole file, without the tables of formats.
 
     Attributes:
@@ -231,11 +274,7 @@ class CommonKeys(_Strict):
         entrants: together with ``entrants_from``, at least as many as each game has players.
         entrants_from: a pattern such as "submissions/*", from the file's directory: every bot that it matches enters
             after ``entrants``, by the name of its file or directory.
-        format: the name of the format, which may have a table of its own.
-        encounters: for each pairing: one opening each, played in all seat rotations.
-        opening_plies: random actions before the bots take over.
         openings: in place of ``opening_plies``: how many plies, and how they are chosen, or a book.
-        ply_limit: a match ends after this many actions, the opening included, ranked by the scores as they stand.
         time_control: the time rules.
         limits: what a bot may use.
         workers: matches at a time; by default one for each core.
@@ -250,11 +289,7 @@ class CommonKeys(_Strict):
     games: list[GameTable] = []
     entrants: list[EntrantTable] = []
     entrants_from: Pattern | None = None
-    format: str = DEFAULT_FORMAT
-    encounters: Annotated[int, Field(ge=1, le=1_000_000)] = 1
-    opening_plies: Annotated[int, Field(ge=0, le=MAX_OPENING_PLIES)] = 2
     openings: Annotated[OpeningsTable | None, BeforeValidator(_openings)] = None
-    ply_limit: Annotated[int, Field(ge=1, le=MAX_PLY_LIMIT)] = DEFAULT_PLY_LIMIT
     time_control: TimeControlTable = TimeControlTable(per_action_seconds=1.0)
     limits: LimitsTable = LimitsTable()
     workers: Annotated[int, Field(ge=1, le=1024)] | None = None
@@ -262,34 +297,12 @@ class CommonKeys(_Strict):
     isolation: str = "auto"
     fresh_bots: bool = False
 
-    @model_validator(mode="before")
-    @classmethod
-    def _with_table_of_format(cls, values: dict[str, Any]) -> dict[str, Any]:
-        name = values.get("format", DEFAULT_FORMAT)
-        return {table_key(name): {}, **values} if isinstance(name, str) and name in FORMATS else values
-
-    @model_validator(mode="after")
-    def _has_one_kind_of_openings(self) -> CommonKeys:
-        if "opening_plies" in self.model_fields_set and self.openings is not None:
-            raise ValueError("opening_plies and openings: expected one of them")
-        return self
-
     @model_validator(mode="after")
     def _has_entrants(self) -> CommonKeys:
         is_one = len(self.entrants) < 2 and not any(has_lists(table.args) for table in self.entrants)
         if self.entrants_from is None and is_one:
             raise ValueError("entrants: expected at least two [[entrants]] tables, or entrants_from")
         return self
-
-    def format_settings(self) -> dict[str, Any]:
-        """Return the settings of the chosen format; a key without a value is left out."""
-        table = self.table_of(self.format)
-        return {} if table is None else table.model_dump(mode="json", exclude_none=True)
-
-    def table_of(self, format_name: str) -> BaseModel | None:
-        """Return the table of a format; None if the file has none."""
-        table: BaseModel | None = getattr(self, table_key(format_name), None)
-        return table
 
 
 def _table(settings: type[Any]) -> type[_Strict]:

@@ -237,7 +237,7 @@ class _Builder:
         if self._are_right(place):
             found = self._stage_mistakes(keys, places)
             self.mistakes += [replace(one, place=f"{place}.{one.place}") for one in found]
-        settings = keys.settings()
+        settings = keys.format_settings()
         if keys.format == KNOCKOUT and settings.get("seeding") is None:  # else it needs a power of two
             is_ranked = places is None and self._keys.qualification is not None
             settings["seeding"] = "entrants" if is_ranked else "random"

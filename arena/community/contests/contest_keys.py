@@ -8,22 +8,21 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from arena.base.definition import GameChoice
 from arena.base.errors import DefinitionError, Mistake, suggestion
 from arena.base.names import is_visible_text
-from arena.base.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT
 from arena.base.shipped import PREFIX, example_bots
 from arena.base.text import any_of, counted, shortened_text, toml_value
 from arena.games import GAMES, make_game
 from arena.store.people.contest import ContestEntrants, ContestResults
 from arena.store.people.values import ACCEPTED, is_person_name
 from arena.tournament.definition import check_ply_limit
-from arena.tournament.formats.table import DEFAULT_FORMAT, FORMATS, table_key
+from arena.tournament.formats.table import FORMATS, table_key
 from arena.tournament.opening_information import check_information
 from arena.tournament.openings import has_opening
-from arena.tournament.tournament_file import FORMAT_TABLES, LimitsTable, TimeControlTable
+from arena.tournament.tournament_file import FORMAT_TABLES, MAX_OPENING_PLIES, LimitsTable, PlayKeys, TimeControlTable
 
 # The keys of a contest's text: which there are, and what each accepts by itself.
 
@@ -113,43 +112,15 @@ class _Strict(BaseModel):
 class StageOpenings(_Strict):
     """``openings`` of a stage: ``plies`` actions before the bots take over, and how they are chosen."""
 
-    plies: Annotated[int, Field(ge=1, le=1000)]
+    plies: Annotated[int, Field(ge=1, le=MAX_OPENING_PLIES)]
     choose: Literal["random", "information"] = "random"
 
 
-class StageKeys(_Strict):
-    """``[qualification]`` and ``[final]``, without the tables of formats.
+class StageKeys(PlayKeys):
+    """``[qualification]`` and ``[final]``: keys of a tournament file, without a book of openings."""
 
-    Attributes:
-        encounters: for each pairing: one opening each, played in all seat rotations.
-        opening_plies: random actions before the bots take over.
-        openings: in place of it, how many, and how they are chosen.
-        ply_limit: a match ends after this many actions, the opening included.
-    """
-
-    format: str = DEFAULT_FORMAT
     encounters: Annotated[int, Field(ge=1, le=100_000)] = 1
-    opening_plies: Annotated[int, Field(ge=0, le=1000)] = 2
     openings: StageOpenings | None = None
-    ply_limit: Annotated[int, Field(ge=1, le=MAX_PLY_LIMIT)] = DEFAULT_PLY_LIMIT
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_table_of_format(cls, values: Any) -> Any:
-        """Add the table of the chosen format if it is left out, so that its keys have their defaults."""
-        name = values.get("format", DEFAULT_FORMAT) if isinstance(values, dict) else None
-        return {table_key(name): {}, **values} if isinstance(name, str) and name in FORMATS else values
-
-    @model_validator(mode="after")
-    def _has_one_kind_of_openings(self) -> StageKeys:
-        if "opening_plies" in self.model_fields_set and self.openings is not None:
-            raise ValueError("opening_plies and openings: expected one of them")
-        return self
-
-    def settings(self) -> dict[str, Any]:
-        """Return the settings of the chosen format; a key without a value is left out."""
-        table: BaseModel | None = getattr(self, table_key(self.format), None)
-        return {} if table is None else table.model_dump(mode="json", exclude_none=True)
 
 
 class _QualificationKeys(StageKeys):
@@ -208,12 +179,10 @@ def stage_mistakes(keys: StageKeys, *, is_final: bool) -> Iterator[Mistake]:
     accepted: Sequence[str] = closed if is_final else list(FORMATS)
     if keys.format not in accepted:
         yield Mistake("format", f"expected {any_of(accepted)}", shortened_text(repr(keys.format)))
-    for name in FORMATS:
-        if name != keys.format and getattr(keys, table_key(name)) is not None:
-            sentence = f"this table belongs to format = {name!r}, but format = {keys.format!r}"
-            yield Mistake(table_key(name), sentence)
+    for key, sentence in keys.tables_of_others():
+        yield Mistake(key, sentence)
     if keys.format in FORMATS and keys.format not in closed:
-        settings = keys.settings()
+        settings = keys.format_settings()
         if "matches" in settings:
             sentence = "those who come late would play none; expected margin_95, and hours if you like"
             yield Mistake("ladder.matches", sentence)
@@ -231,7 +200,7 @@ def game_mistakes(keys: StageKeys, choice: GameChoice) -> Iterator[Mistake]:
     if kind is not None and choice.players not in kind.players:
         players = counted(choice.players, "player")
         yield Mistake("format", f"expected a format for {players}, as the game has", repr(keys.format))
-    if choice.players == 2 and keys.settings().get("groups") is not None:
+    if choice.players == 2 and keys.format_settings().get("groups") is not None:
         yield Mistake(f"{table_key(keys.format)}.groups", "only for games of three or more players")
     plies = opening_plies(keys)
     if not has_opening(make_game(choice.game, **choice.options), plies):
@@ -247,7 +216,7 @@ def game_mistakes(keys: StageKeys, choice: GameChoice) -> Iterator[Mistake]:
 
 def challenger_mistakes(keys: StageKeys, house_bots: Sequence[str]) -> Iterator[Mistake]:
     """Yield which challengers of a gauntlet are no bots of the house: the others are not known before the deadline."""
-    settings = keys.settings()
+    settings = keys.format_settings()
     if "challengers" not in settings:
         return
     names = [name.removeprefix(PREFIX) for name in house_bots]
