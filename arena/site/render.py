@@ -113,7 +113,7 @@ def render(page: Page, parameters: Parameters, model: Model, setting: Setting) -
     values = parameters.model_dump()
     twin = setting.links.page(page.name, ".json", **values)
     shown = {"room": page.room, "twin": twin, "feed": _feed(page, values, setting)}
-    return render_template(page.template, setting, parameters=parameters, model=model, **shown)
+    return render_template(f"{page.name}.html.jinja", setting, parameters=parameters, model=model, **shown)
 
 
 def _feed(page: Page, values: dict[str, Any], setting: Setting) -> str | None:

@@ -136,9 +136,11 @@ def _csv_cell(value: Any, column: Column) -> Any:
     """Return a cell; what a spreadsheet would take for a formula begins with a quote."""
     if value is None:
         return ""
-    if column.is_number:
-        return round(value, (column.decimals or 4) + 2) if isinstance(value, float) else value
-    return _csv_text(value if isinstance(value, str) else json.dumps(value))
+    if isinstance(value, float):
+        return round(value, (column.decimals or 4) + 2)
+    if isinstance(value, str):
+        return _csv_text(value)
+    return value if column.is_number or type(value) is int else _csv_text(json.dumps(value))
 
 
 def _csv_text(text: str) -> str:

@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from arena.analysis.text.tables import Column
 from arena.site.frame.model import Model, Sentence, Table
 from arena.site.pages.standings_model import StandingLine
 from arena.store.people.contest import ContestPhase, ContestResults
 
-_GRADES = (
-    Column("person", "person", is_number=False),
-    Column("bot", "best bot", is_number=False),
-    Column("tournament", "tournament", is_number=False),
-    Column("rank", "rank"),
-    Column("rating", "rating"),
-    Column("margin_95", "± 95 %"),
-    Column("points", "points"),
-    Column("matches", "matches"),
-    Column("forfeits", "forfeits"),
-    Column("disqualified", "disqualified", is_number=False),
-)
+_GRADES = [
+    "person",
+    "bot",
+    "tournament",
+    "rank",
+    "rating",
+    "margin_95",
+    "points",
+    "matches",
+    "forfeits",
+    "disqualified",
+]
 
 
 class ContestTime(Model):
@@ -237,7 +236,7 @@ class GradesPage(Model):
 
     def tables(self) -> Mapping[str, Table]:
         """Return the table of grades."""
-        return {"grades": Table(_GRADES, [line.values() for line in self.lines])}
+        return {"grades": Table.of(_GRADES, [line.values() for line in self.lines])}
 
 
 class SigningKeyPage(Model):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -47,6 +47,13 @@ class Table(NamedTuple):
 
     columns: Sequence[Column]
     rows: Sequence[Row]
+
+    @classmethod
+    def of(cls, keys: Iterable[str], values: Iterable[object], decimals: Mapping[str, int] = {}) -> Self:
+        """Return a table of rows, or of values with these attributes; floats have two digits more than ``decimals``."""
+        keys = tuple(keys)
+        rows = [value if isinstance(value, dict) else {key: getattr(value, key) for key in keys} for value in values]
+        return cls([Column(key, key, decimals.get(key), is_number=False) for key in keys], rows)
 
 
 CONVENTIONS = """\
@@ -215,7 +222,6 @@ class Page:
     model: type[Model]
     builder: str
     lane: Lane
-    template: str
     room: str = ""
     topics: tuple[str, ...] = ()
     freshener: str = ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from arena.analysis.text.tables import Column, Row
 from arena.base.enums import FaultKind
 from arena.site.frame.model import Model, ModelOfBots, Name, Parameters, Sentence, Table
 from arena.site.pages.results_model import ListedResult
@@ -189,17 +188,10 @@ class BotProfilePage(ModelOfBots):
             "rivals": _table(Rival, self.rivals),
             "times": _table(TimeUsed, self.times),
             "tournaments": _table(EnteredTournament, self.tournaments),
-            "faults": _table(SeenFault, self.faults, frozenset({"earlier"})),
+            "faults": _table(SeenFault, self.faults, "earlier"),
         }
 
 
-def _table(model: type[Model], rows: tuple[Model, ...], left_out: frozenset[str] = frozenset()) -> Table:
-    """Return lines as a table with a column for each of their fields but some."""
-    numbers = (int, float, int | None, float | None)
-    columns = [
-        Column(name, name, is_number=field.annotation in numbers, decimals=4 if field.annotation is not int else None)
-        for name, field in model.model_fields.items()
-        if name not in left_out
-    ]
-    values: list[Row] = [row.model_dump(mode="json") for row in rows]
-    return Table(columns, values)
+def _table(model: type[Model], rows: tuple[Model, ...], left_out: str = "") -> Table:
+    """Return lines as a table with a column for each of their fields but one."""
+    return Table.of((key for key in model.model_fields if key != left_out), rows)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from arena.analysis.text.tables import Column, Row
 from arena.site.frame.model import Model, ModelOfBots, ModelOfTournament, Name, Parameters, Sentence, Table
 from arena.site.pages.results_model import ListedResult
 from arena.site.pages.standings_model import StandingLine
@@ -87,18 +86,9 @@ class VersusPage(ModelOfBots):
 
 
 def _table(part: str, parts: tuple[HeadToHeadPart, ...]) -> Table:
-    columns = [
-        Column(part, part, is_number=False),
-        Column("wins", "W"),
-        Column("draws", "D"),
-        Column("losses", "L"),
-        Column("duplicates", "duplicates"),
-        Column("encounters", "encounters"),
-        Column("score_percent", "score %", 1),
-        Column("margin_percent", "± 95 %", 1),
-    ]
-    rows: list[Row] = [{**one.model_dump(exclude={"part"}), part: one.part} for one in parts]
-    return Table(columns, rows)
+    keys = (part, *HeadToHead.model_fields)
+    rows = [{**one.model_dump(exclude={"part"}), part: one.part} for one in parts]
+    return Table.of(keys, rows, {"score_percent": 1, "margin_percent": 1})
 
 
 # Why a bot has its rank: what its matches with each rival did to its rating, and its most surprising encounters.
@@ -178,33 +168,14 @@ class WhyPage(ModelOfTournament):
 
     def tables(self) -> Mapping[str, Table]:
         """Return the tables of the page."""
-        rivals = [
-            Column("rival", "rival", is_number=False),
-            Column("mu", "mu", 2),
-            Column("matches", "matches"),
-            Column("points", "points", 1),
-            Column("expected_points", "expected", 1),
-            Column("influence", "influence", 2),
-        ]
+        rivals = ("rival", "mu", "matches", "points", "expected_points", "influence")
         surprises = [
-            Column("encounter", "encounter"),
-            Column("occurrences", "times"),
-            Column("rivals", "rivals", is_number=False),
-            Column("matches", "matches", is_number=False),
-            Column("points", "points", 1),
-            Column("expected_points", "expected", 1),
-            Column("probability", "probability", 4),
+            one.model_dump(exclude={"names"})
+            | {"rivals": " ".join(one.rivals), "matches": " ".join(map(str, one.matches))}
+            for one in self.surprises
         ]
+        keys = (key for key in SurprisingEncounter.model_fields if key != "names")
         return {
-            "rivals": Table(
-                rivals, [{column.key: getattr(line, column.key) for column in rivals} for line in self.rivals]
-            ),
-            "surprises": Table(
-                surprises,
-                [
-                    {column.key: getattr(one, column.key) for column in surprises}
-                    | {"rivals": " ".join(one.rivals), "matches": " ".join(map(str, one.matches))}
-                    for one in self.surprises
-                ],
-            ),
+            "rivals": Table.of(rivals, self.rivals, {"mu": 2, "points": 1, "expected_points": 1, "influence": 2}),
+            "surprises": Table.of(keys, surprises, {"points": 1, "expected_points": 1, "probability": 4}),
         }

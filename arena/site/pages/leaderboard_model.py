@@ -7,7 +7,7 @@ from typing import Annotated
 
 from annotated_types import Ge, Le
 
-from arena.analysis.text.tables import Column, Row
+from arena.analysis.text.tables import Row
 from arena.site.frame.model import AsWritten, Model, ModelOfBots, Name, Parameters, Sentence, Table
 from arena.site.pages.standings_model import RatingPoint, StandingLine, standings_csv
 
@@ -63,13 +63,12 @@ class LeaderboardPage(ModelOfBots):
 def _history(points: tuple[RatingPoint, ...]) -> Table:
     """Return a line for each tournament, and a column for each bot, as ``arena leaderboard --over-time`` does."""
     bots = list(dict.fromkeys(point.bot for point in points))
-    columns = [Column("tournament", "after", is_number=False), Column("at", "begun", is_number=False)]
-    columns += [Column(bot, bot, 2) for bot in bots]
     rows: dict[str, Row] = {}
     for point in sorted(points, key=lambda point: (point.at, point.tournament)):
         row = rows.setdefault(point.tournament, {"tournament": point.tournament, "at": point.at})
         row[point.bot] = point.mu
-    return Table(columns, [{column.key: row.get(column.key) for column in columns} for row in rows.values()])
+    nothing = dict.fromkeys(bots)
+    return Table.of(("tournament", "at", *bots), [nothing | row for row in rows.values()], dict.fromkeys(bots, 2))
 
 
 class LeaderboardsParameters(Parameters):
@@ -103,13 +102,6 @@ class LeaderboardsPage(ModelOfBots):
 
     def tables(self) -> Mapping[str, Table]:
         """Return its table."""
-        columns = [
-            *(Column("game", "game", is_number=False), Column("rank", "#"), Column("bot", "bot", is_number=False)),
-            *(Column("mu", "mu", 2), Column("margin_95", "± 95 %", 2), Column("matches", "matches")),
-        ]
-        rows: list[Row] = [
-            {"game": one.game, **{column.key: getattr(line, column.key) for column in columns[1:]}}
-            for one in self.games
-            for line in one.leaders
-        ]
-        return {"leaders": Table(columns, rows)}
+        keys = ("rank", "bot", "mu", "margin_95", "matches")
+        rows = [{"game": one.game, **line.model_dump(include={*keys})} for one in self.games for line in one.leaders]
+        return {"leaders": Table.of(("game", *keys), rows, {"mu": 2, "margin_95": 2})}

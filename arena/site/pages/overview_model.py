@@ -8,25 +8,12 @@ from typing import Annotated
 from annotated_types import Len
 from pydantic import Field
 
-from arena.analysis.text.tables import Column, Row
 from arena.base.enums import TournamentState
 from arena.site.frame.model import AsWritten, Model, ModelOfBots, Name, Parameters, Sentence, Table
 from arena.site.pages.results_model import ListedResult
 from arena.site.pages.rounds_model import Progress
 
 # The first page: what is here.
-
-_COLUMNS = (
-    Column("name", "tournament", is_number=False),
-    Column("state", "state", is_number=False),
-    Column("format", "format", is_number=False),
-    Column("games", "games", is_number=False),
-    Column("entrants", "bots"),
-    Column("recorded", "recorded"),
-    Column("scheduled", "scheduled"),
-    Column("created_at", "created", is_number=False),
-    Column("finished_at", "finished", is_number=False),
-)
 
 
 class OverviewParameters(Parameters):
@@ -95,7 +82,7 @@ class OverviewPage(ModelOfBots):
 
     def tables(self) -> Mapping[str, Table]:
         """Return the table of tournaments."""
-        return {"tournaments": Table(_COLUMNS, [one.model_dump(mode="json") for one in self.tournaments])}
+        return {"tournaments": Table.of(ListedTournament.model_fields, self.tournaments)}
 
 
 # All bots that are known.
@@ -155,10 +142,7 @@ class BotsPage(Model):
 
     def tables(self) -> Mapping[str, Table]:
         """Return its table."""
-        texts = ("name", "versions", "author", "games", "best_game")
-        columns = [Column(key, key, is_number=False) for key in texts]
-        columns += [Column(key, key) for key in ("best_rank", "best_of", "tournaments")]
-        rows: list[Row] = [
+        rows = [
             {
                 "name": bot.name,
                 "versions": ", ".join(bot.versions),
@@ -171,7 +155,8 @@ class BotsPage(Model):
             }
             for bot in self.bots
         ]
-        return {"bots": Table(columns, rows)}
+        keys = ("name", "versions", "author", "games", "best_game", "best_rank", "best_of", "tournaments")
+        return {"bots": Table.of(keys, rows)}
 
 
 # How the server is.

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from annotated_types import Ge, Le, Len
 from pydantic import field_validator
 
-from arena.analysis.text.tables import Column
 from arena.base.enums import FaultKind, Termination
 from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Table
 from arena.site.matches.match_model import MatchFault
@@ -63,19 +62,19 @@ MAX_MATCHES = 1000
 
 MatchNumber = Annotated[int, Ge(0), Le(2**31 - 1), AsWritten]
 
-CSV_COLUMNS = (
-    Column("match", "match"),
-    Column("encounter", "encounter"),
-    Column("round", "round"),
-    Column("game", "game", is_number=False),
-    Column("bots", "bots", is_number=False),
-    Column("scores", "scores", is_number=False),
-    Column("ranks", "ranks", is_number=False),
-    Column("plies", "plies"),
-    Column("termination", "termination", is_number=False),
-    Column("faults", "faults", is_number=False),
-    Column("started_at", "begun", is_number=False),
-)
+_KEYS = [
+    "match",
+    "encounter",
+    "round",
+    "game",
+    "bots",
+    "scores",
+    "ranks",
+    "plies",
+    "termination",
+    "faults",
+    "started_at",
+]
 
 
 class MatchesParameters(Parameters):
@@ -157,21 +156,16 @@ class MatchesPage(ModelOfTournament):
 
     def tables(self) -> Mapping[str, Table]:
         """Return the matches of the page."""
-        return {"matches": Table(CSV_COLUMNS, [_row(match) for match in self.matches])}
+        return {"matches": Table.of(_KEYS, map(_row, self.matches))}
 
 
 def _row(match: ListedMatch) -> dict[str, Any]:
     scores = match.scores or ()
     faults = [f"{match.bots[fault.seat]}: {fault.kind} at ply {fault.ply}" for fault in match.faults]
-    return {
-        "match": match.match,
-        "encounter": match.encounter,
-        "round": match.round,
-        "game": match.game,
+    return match.model_dump(include={"match", "encounter", "round", "game", "plies"}) | {
         "bots": " ".join(match.bots),
         "scores": " ".join("-" if score is None else f"{score:.6g}" for score in scores),
         "ranks": " ".join(map(str, match.ranks)),
-        "plies": match.plies,
         "termination": str(match.termination),
         "faults": ", ".join(faults),
         "started_at": match.started_at or "",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from arena.analysis.measures.values import CardRound
-from arena.analysis.text.tables import Column
 from arena.site.frame.model import Model, Table
 
 # How far a tournament has got.
@@ -128,12 +127,8 @@ class ShownRounds(Model):
     def table(self) -> Table:
         """Return the bracket or the cards as CSV has them: a line for each duel, or each round of each entrant."""
         if self.bracket:
-            columns = [Column("stage", "stage", is_number=False)]
-            columns += [Column(key, key, is_number=False) for key in ("bot", "rival")]
-            columns += [Column("score", "score"), Column("rival_score", "rival_score")]
-            columns += [Column("winner", "winner", is_number=False)]
-            return Table(
-                columns,
+            return Table.of(
+                ("stage", "bot", "rival", "score", "rival_score", "winner"),
                 [
                     {
                         "stage": stage.name,
@@ -147,10 +142,8 @@ class ShownRounds(Model):
                     for duel in stage.duels
                 ],
             )
-        columns = [Column("bot", "bot", is_number=False), Column("round", "round")]
-        columns += [Column("rival", "rival", is_number=False), Column("score", "score"), Column("total", "total")]
-        return Table(
-            columns,
+        return Table.of(
+            ("bot", "round", "rival", "score", "total"),
             [
                 {"bot": card.bot, "round": number, "rival": cell.rival, "score": cell.score, "total": cell.total}
                 for card in self.cards

@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import ConfigDict
 
 from arena.analysis.text.standings_columns import StatColumn, finish_count, flat_table, standings_columns
-from arena.analysis.text.tables import Column
 from arena.base.enums import FaultKind
 from arena.site.frame.model import Model, Table
 
@@ -112,13 +111,12 @@ class Ranking(Model):
 
     def table(self) -> Table:
         """Return it as CSV has it."""
-        own = [Column(column.key, column.title, column.decimals) for column in self.columns]
-        columns = [Column("place", "place"), Column("bot", "bot", is_number=False), *own]
+        keys = [column.key for column in self.columns]
         rows = [
-            {"place": line.place, "bot": line.bot, **dict(zip((c.key for c in own), line.values, strict=True))}
-            for line in self.lines
+            {"place": line.place, "bot": line.bot, **dict(zip(keys, line.values, strict=True))} for line in self.lines
         ]
-        return Table(columns, rows)
+        decimals = {column.key: column.decimals for column in self.columns if column.decimals is not None}
+        return Table.of(("place", "bot", *keys), rows, decimals)
 
 
 # The score of each bot against each other.
@@ -146,13 +144,12 @@ class Crosstable(Model):
 
     def table(self) -> Table:
         """Return it as CSV has it."""
-        columns = [Column("rank", "#"), Column("bot", "bot", is_number=False)]
-        columns += [Column(f"against_{number}", str(number)) for number in range(1, len(self.bots) + 1)]
-        rows = []
-        for number, (name, cells) in enumerate(zip(self.names, self.cells, strict=True), 1):
-            values = {f"against_{rival}": _share(cell) for rival, cell in enumerate(cells, 1)}
-            rows.append({"rank": number, "bot": name, **values})
-        return Table(columns, rows)
+        rivals = [f"against_{number}" for number in range(1, len(self.bots) + 1)]
+        rows = [
+            {"rank": number, "bot": name, **dict(zip(rivals, map(_share, cells), strict=True))}
+            for number, (name, cells) in enumerate(zip(self.names, self.cells, strict=True), 1)
+        ]
+        return Table.of(("rank", "bot", *rivals), rows)
 
 
 def _share(cell: CrosstableCell | None) -> float | None:

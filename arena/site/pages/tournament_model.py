@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from arena.analysis.measures.values import BalanceLine, Share
-from arena.analysis.text.tables import Column
 from arena.base.enums import ClockKind, CorrectionKind, TournamentState
 from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Sentence, Table
 from arena.site.pages.results_model import ListedResult
@@ -164,11 +163,8 @@ class TournamentPage(ModelOfTournament):
 
 
 def _results_csv(results: tuple[ListedResult, ...]) -> Table:
-    columns = [Column("match", "match"), *(Column(key, key, is_number=False) for key in ("game", "bots", "scores"))]
-    columns += [Column("ranks", "ranks", is_number=False), Column("plies", "plies")]
-    columns += [Column("termination", "termination", is_number=False)]
-    return Table(
-        columns,
+    return Table.of(
+        ("match", "game", "bots", "scores", "ranks", "plies", "termination"),
         [
             {
                 "match": result.match,
