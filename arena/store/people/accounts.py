@@ -26,7 +26,7 @@ from arena.store.people.values import (
     is_person_name,
     look_alike_key,
 )
-from arena.store.results.columns import OptionalString
+from arena.store.results.columns import OptionalString, value_of
 from arena.store.results.connection import Database
 
 # Accounts: who there is, in which role, and what was done about it.
@@ -54,7 +54,7 @@ class Accounts:
 
     def all(self) -> list[Person]:
         """Return everybody, by name."""
-        rows = self._database.read(lambda connection: connection.execute(select(people)).all())
+        rows = self._database.rows(select(people))
         return sorted(map(person_of, rows), key=lambda person: person.name)  # servers have orders of their own
 
     def get(self, name: str) -> Person:
@@ -64,13 +64,13 @@ class Accounts:
     def with_password(self, name: str) -> tuple[Person | None, str | None]:
         """Return the person who may sign in under a name, and the hash of the password; None for whoever may not."""
         query = select(people).where(func.lower(people.c.name) == name.lower(), people.c.closed_at.is_(None))
-        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        row = self._database.row(query)
         return (person_of(row), row.password_hash) if row is not None else (None, None)
 
     def password_hash(self, person: Person) -> str | None:
         """Return the hash of a person's password; None without one."""
         query = select(people.c.password_hash).where(people.c.id == person.number)
-        return self._database.read(lambda connection: connection.execute(query).scalar())
+        return self._database.scalar(query)
 
     def set_password(self, person: Person, password_hash: str) -> None:
         """Change a password. All sessions of the person end, and links to choose another one."""
@@ -214,14 +214,7 @@ def lock_person(connection: Connection, number: int) -> None:
 
 def person_of(row: Row[Any]) -> Person:
     """Return the person of a row of the table ``people``."""
-    return Person(
-        number=row.id,
-        name=row.name,
-        role=row.role,
-        created_at=row.created_at,
-        closed_at=row.closed_at,
-        has_password=row.password_hash is not None,
-    )
+    return value_of(Person, row, number=row.id, has_password=row.password_hash is not None)
 
 
 def _keep_an_operator(connection: Connection, person: Person) -> None:
@@ -309,7 +302,7 @@ class Invitations:
     def all(self) -> list[Invitation]:
         """Return the invitations that can be used, the latest first."""
         query = self._usable().order_by(invitations.c.id.desc())
-        return [_invitation_of(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
+        return [_invitation_of(row) for row in self._database.rows(query)]
 
     def end(self, number: int, by: str) -> None:
         """End an invitation; nothing happens if it can't be used any more."""
@@ -368,4 +361,4 @@ class Invitations:
 
 
 def _invitation_of(row: Row[Any]) -> Invitation:
-    return Invitation(number=row.id, role=row.role, person=row.name, made_by=row.made_by, expires_at=row.expires_at)
+    return value_of(Invitation, row, number=row.id, person=row.name)

@@ -93,7 +93,7 @@ class Contests:
     def find(self, name: str) -> StoredContest | None:
         """Return a contest; None if there is no such contest."""
         query = select(contests).where(contests.c.name == name)
-        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        row = self._database.row(query)
         return contest_of(row) if row is not None else None
 
     def get(self, name: str) -> StoredContest:
@@ -240,8 +240,7 @@ class Contests:
             .where(submissions.c.bot.is_not(None))
             .order_by(submissions.c.created_at.desc(), submissions.c.id.desc())
         )
-        rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [entry_of(row) for row in rows]
+        return [entry_of(row) for row in self._database.rows(query)]
 
     def unfinished_of(self, stored: StoredContest) -> list[int]:
         """Return the numbers of the submissions that may still enter when they are checked."""
@@ -251,7 +250,7 @@ class Contests:
             .where(_counts(stored.contest), submissions.c.state.in_(UNFINISHED))
             .order_by(submissions.c.id)
         )
-        return list(self._database.read(lambda connection: connection.execute(query).scalars().all()))
+        return self._database.scalars(query)
 
     def set_entries(self, stored: StoredContest, entries: Iterable[ContestEntry]) -> None:
         """Say which bots have entered."""
@@ -274,8 +273,7 @@ class Contests:
             .where(contest_entries.c.contest_id == stored.number)
             .order_by(submissions.c.id)
         )
-        rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [entry_of(row) for row in rows]
+        return [entry_of(row) for row in self._database.rows(query)]
 
 
 def _counts(contest: Contest) -> ColumnElement[bool]:

@@ -27,6 +27,7 @@ from arena.store.people.directing import (
 )
 from arena.store.people.public_log import add_line
 from arena.store.people.values import Clock
+from arena.store.results.columns import value_of
 from arena.store.results.connection import Database, insert_into
 from arena.store.results.rows import as_json
 
@@ -100,13 +101,13 @@ class Requests:
         """Return the oldest request that is not decided; None without one."""
         own = (requests.c.tournament == tournament) & requests.c.state.in_(UNDECIDED)
         query = select(requests).where(own).order_by(requests.c.id).limit(1)
-        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        row = self._database.row(query)
         return _request_of(row) if row is not None else None
 
     def of(self, tournament: str) -> list[TournamentRequest]:
         """Return the latest requests about a tournament, the latest first."""
         query = select(requests).where(requests.c.tournament == tournament).order_by(requests.c.id.desc()).limit(LISTED)
-        return [_request_of(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
+        return [_request_of(row) for row in self._database.rows(query)]
 
     def begin(self, number: int, corrections_before: int) -> None:
         """Note that a request is being done, and the number of the tournament's last correction, 0 without one."""
@@ -131,7 +132,7 @@ class Requests:
         self._database.write(finish)
 
     def _change(self, number: int, values: dict[str, Any]) -> None:
-        self._database.write(lambda connection: connection.execute(_changed(number, values)))
+        self._database.execute(_changed(number, values))
 
 
 def _changed(number: int, values: dict[str, Any]) -> Update:
@@ -148,19 +149,7 @@ def lock_supervised_run(connection: Connection, tournament: str) -> None:
 
 
 def _request_of(row: Row[Any]) -> TournamentRequest:
-    return TournamentRequest(
-        number=row.id,
-        tournament=row.tournament,
-        kind=row.kind,
-        arguments=from_json_text(row.arguments, "a request"),
-        reason=row.reason,
-        by=row.by,
-        made_at=row.made_at,
-        state=row.state,
-        corrections_before=row.corrections_before,
-        finished_at=row.finished_at,
-        outcome=row.outcome,
-    )
+    return value_of(TournamentRequest, row, number=row.id, arguments=from_json_text(row.arguments, "a request"))
 
 
 # The programs that keep tournaments going: what is wanted of each, and what it says of itself.
@@ -213,12 +202,8 @@ class Directors:
     def desired_state(self, tournament: str) -> StoredDesiredState | None:
         """Return what is wanted of a tournament; None if nobody ever wanted anything else than that it is played."""
         query = select(desired_states).where(desired_states.c.tournament == tournament)
-        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
-        return (
-            StoredDesiredState(state=row.wish, since=row.since, by=row.by, reason=row.reason)
-            if row is not None
-            else None
-        )
+        row = self._database.row(query)
+        return value_of(StoredDesiredState, row, state=row.wish) if row is not None else None
 
     def say(
         self, tournament: str, program: str, state: DirectorState, sentence: str = "", figures: RunFigures = NO_FIGURES
@@ -246,18 +231,18 @@ class Directors:
     def stay(self, tournament: str) -> None:
         """Say for a program that rests that it is there, and that what it said last holds."""
         seen = reports.update().where(reports.c.tournament == tournament).values(seen_at=self._clock.text())
-        self._database.write(lambda connection: connection.execute(seen))
+        self._database.execute(seen)
 
     def report(self, tournament: str) -> DirectorReport | None:
         """Return what the program of a tournament last said; None if none ever kept it going."""
         query = select(reports).where(reports.c.tournament == tournament)
-        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        row = self._database.row(query)
         return _report_of(row) if row is not None else None
 
     def reports(self, program: str) -> list[DirectorReport]:
         """Return what all programs of a kind last said, by tournament."""
         query = select(reports).where(reports.c.program == program)
-        rows = self._database.read(lambda connection: connection.execute(query).all())
+        rows = self._database.rows(query)
         return sorted(map(_report_of, rows), key=lambda report: report.tournament)
 
     def is_silent(self, report: DirectorReport) -> bool:
@@ -267,12 +252,5 @@ class Directors:
 
 def _report_of(row: Row[Any]) -> DirectorReport:
     where = "the figures of a run"
-    return DirectorReport(
-        tournament=row.tournament,
-        program=row.program,
-        state=row.state,
-        since=row.since,
-        seen_at=row.seen_at,
-        sentence=row.sentence,
-        figures=from_stored(RunFigures, from_json_text(row.figures, where), where),
-    )
+    figures = from_stored(RunFigures, from_json_text(row.figures, where), where)
+    return value_of(DirectorReport, row, figures=figures)

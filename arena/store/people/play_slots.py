@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, case, func, select
@@ -16,7 +17,6 @@ from arena.store.people.unrated_match import (
     UnratedMatch,
     UnratedRows,
     play_menu,
-    values_of,
 )
 from arena.store.people.unrated_match import unrated_matches as matches
 from arena.store.people.values import Clock
@@ -146,7 +146,7 @@ class MatchClaim:
         ``is_resumed``: it has got no further than before, so what the person asked for is still to be done.
         """
         tries = case((matches.c.plies < position.plies, 0), else_=matches.c.tries)
-        values = values_of(position) | {"bot_digest": bot_digest, "tries": tries}
+        values = asdict(position) | {"bot_digest": bot_digest, "tries": tries}
         values |= {} if is_resumed else {"wish": None, "answer": ""}
         return self._write(values | (LEFT if position.state in ENDED else {}))
 

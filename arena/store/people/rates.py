@@ -49,14 +49,12 @@ class Rates:
 
     def forget(self, key: str) -> None:
         """Forget what was done under a key."""
-        self._database.write(lambda connection: connection.execute(delete(rates).where(rates.c.key == key)))
+        self._database.execute(delete(rates).where(rates.c.key == key))
 
     def prune(self) -> None:
         """Delete the rows that mean nothing any more."""
         now = int(self._clock.now() * 1000)
-        self._database.write(
-            lambda connection: connection.execute(delete(rates).where(rates.c.free_at_milliseconds < now))
-        )
+        self._database.execute(delete(rates).where(rates.c.free_at_milliseconds < now))
 
 
 def take(connection: Connection, clock: Clock, key: str, rate: Rate) -> float:
@@ -127,14 +125,12 @@ class RecordQuota:
         by_key = {self._key(person): person for person in people}
         most = self._end_milliseconds() + MAX_DAILY_BYTES
         query = select(rates.c.key).where(rates.c.key.in_(list(by_key)), rates.c.free_at_milliseconds > most)
-        return {
-            by_key[key] for key in self._database.read(lambda connection: connection.execute(query).scalars().all())
-        }
+        return {by_key[key] for key in self._database.scalars(query)}
 
     def _authors(self, bots: Collection[str]) -> dict[str, int]:
         accepted = (submissions.c.state == SubmissionState.ACCEPTED, submissions.c.bot.in_(list(bots)))
         query = select(submissions.c.bot, submissions.c.person_id).where(*accepted)
-        found = self._database.read(lambda connection: connection.execute(query).all())
+        found = self._database.rows(query)
         return {row.bot: row.person_id for row in found}
 
     def _key(self, person: int) -> str:

@@ -14,6 +14,7 @@ from arena.store.people.accounts import lock_person, person_of
 from arena.store.people.schema import people, sessions, tokens
 from arena.store.people.secret import digest_of, new_secret, new_token
 from arena.store.people.values import DAY_SECONDS, Clock, Person, Scope, Session, Token
+from arena.store.results.columns import value_of
 from arena.store.results.connection import Database
 
 # What a browser says it is, in a few words.
@@ -115,7 +116,7 @@ class Sessions:
         seen = {"seen_at": self._clock.text(), "expires_at": self._clock.text(IDLE_SECONDS)}
         change = sessions.update().where(sessions.c.id == session.number).values(seen)
         with contextlib.suppress(UnwritableError):  # who is signed in can read as before
-            self._database.write(lambda connection: connection.execute(change))
+            self._database.execute(change)
 
     def all(self, person: Person) -> list[Session]:
         """Return the sessions of a person, the latest first."""
@@ -124,7 +125,7 @@ class Sessions:
             .where(sessions.c.person_id == person.number, sessions.c.expires_at > self._clock.text())
             .order_by(sessions.c.seen_at.desc(), sessions.c.id.desc())
         )
-        return [_session_of(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
+        return [_session_of(row) for row in self._database.rows(query)]
 
     def is_any_from(self, person: Person, address: str) -> bool:
         """Return whether a person is signed in from an address."""
@@ -133,23 +134,16 @@ class Sessions:
     def end(self, person: Person, number: int) -> None:
         """End a session of a person; nothing happens if it has ended."""
         change = delete(sessions).where(sessions.c.person_id == person.number, sessions.c.id == number)
-        self._database.write(lambda connection: connection.execute(change))
+        self._database.execute(change)
 
     def end_all(self, person: Person) -> None:
         """Sign a person out everywhere."""
         change = delete(sessions).where(sessions.c.person_id == person.number)
-        self._database.write(lambda connection: connection.execute(change))
+        self._database.execute(change)
 
 
 def _session_of(row: Row[Any]) -> Session:
-    return Session(
-        number=row.id,
-        began_at=row.began_at,
-        seen_at=row.seen_at,
-        expires_at=row.expires_at,
-        device=row.device,
-        address=row.address,
-    )
+    return value_of(Session, row, number=row.id)
 
 
 # Tokens: what programs of a person sign in with. Shown once; its digest is here.
@@ -198,7 +192,7 @@ class Tokens:
         if found is not None and (found.token.seen_at or "") <= self._clock.text(-TOUCH_SECONDS):
             seen = tokens.update().where(tokens.c.id == found.token.number).values(seen_at=self._clock.text())
             with contextlib.suppress(UnwritableError):  # it can be used to read as before
-                self._database.write(lambda connection: connection.execute(seen))
+                self._database.execute(seen)
         return found
 
     def all(self, person: Person) -> list[Token]:
@@ -208,12 +202,12 @@ class Tokens:
             .where(tokens.c.person_id == person.number, tokens.c.expires_at > self._clock.text())
             .order_by(tokens.c.id.desc())
         )
-        return [_token_of(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
+        return [_token_of(row) for row in self._database.rows(query)]
 
     def end(self, person: Person, number: int) -> None:
         """End a token of a person; nothing happens if it has ended."""
         change = delete(tokens).where(tokens.c.person_id == person.number, tokens.c.id == number)
-        self._database.write(lambda connection: connection.execute(change))
+        self._database.execute(change)
 
 
 def insert_token(
@@ -256,11 +250,4 @@ def scopes_of_text(text: str) -> frozenset[Scope]:
 
 
 def _token_of(row: Row[Any]) -> Token:
-    return Token(
-        number=row.id,
-        name=row.name,
-        scopes=scopes_of_text(row.scopes),
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        seen_at=row.seen_at,
-    )
+    return value_of(Token, row, number=row.id, scopes=scopes_of_text(row.scopes))

@@ -14,7 +14,7 @@ from arena.base.stored import from_json_text, from_stored
 from arena.store.people.contest import Contest, ContestEntry, ContestReading, ContestStage, StoredContest
 from arena.store.people.schema import metadata, people, submissions
 from arena.store.people.values import UNFINISHED
-from arena.store.results.columns import BigInteger, Integer, Member, OptionalString, String, Text
+from arena.store.results.columns import BigInteger, Integer, Member, OptionalString, String, Text, value_of
 from arena.store.results.commit_signal import CommitSignal
 from arena.store.results.connection import Database
 
@@ -81,22 +81,8 @@ def stored_form(contest: Contest) -> str:
 def contest_of(row: Row[Any]) -> StoredContest:
     """Return the contest of a row."""
     where = f"the stored contest {row.name!r}"
-    return StoredContest(
-        number=row.id,
-        contest=from_stored(Contest, from_json_text(row.contest, where), where),
-        rng_seed=row.rng_seed,
-        created_by=row.created_by,
-        created_at=row.created_at,
-        freeze_at=row.freeze_at,
-        closed_at=row.closed_at,
-        stage=row.stage,
-        stage_note=row.stage_note,
-        played_at=row.played_at,
-        reveal_asked_at=row.reveal_asked_at,
-        revealed_at=row.revealed_at,
-        cancelled_at=row.cancelled_at,
-        cancel_reason=row.cancel_reason,
-    )
+    contest = from_stored(Contest, from_json_text(row.contest, where), where)
+    return value_of(StoredContest, row, number=row.id, contest=contest)
 
 
 def entry_of(row: Row[Any]) -> ContestEntry:

@@ -20,6 +20,7 @@ from arena.store.people.values import (
     SubmissionState,
     look_alike_key,
 )
+from arena.store.results.columns import value_of
 from arena.store.results.connection import Database, insert_into
 
 # Submissions from their rows, and whose name a bot has.
@@ -46,33 +47,12 @@ def listed_submissions() -> Select[Any]:
 
 def listed_submission_of(row: Row[Any]) -> ListedSubmission:
     """Return what lists show of the submission of a row of that query."""
-    return ListedSubmission(
-        number=row.id,
-        author=row.author,
-        state=row.state,
-        created_at=row.created_at,
-        finished_at=row.finished_at,
-        bot=row.bot,
-    )
+    return value_of(ListedSubmission, row, number=row.id)
 
 
 def submission_of(row: Row[Any]) -> Submission:
     """Return the submission of a row of ``all_submissions``."""
-    return Submission(
-        number=row.id,
-        author=row.author,
-        upload=row.upload,
-        digest=row.digest,
-        size_bytes=row.size_bytes,
-        file_name=row.file_name,
-        note=row.note,
-        state=row.state,
-        created_at=row.created_at,
-        finished_at=row.finished_at,
-        bot=row.bot,
-        reason=BotText(row.reason),
-        report=BotText(row.report),
-    )
+    return value_of(Submission, row, number=row.id, reason=BotText(row.reason), report=BotText(row.report))
 
 
 # Whose name a bot has.
@@ -87,18 +67,18 @@ class BotNames:
     def names_of(self, person: Person) -> list[str]:
         """Return the names of bots that belong to a person, in order."""
         query = select(bot_owners.c.name).where(bot_owners.c.person_id == person.number)
-        return sorted(self._database.read(lambda connection: connection.execute(query).scalars().all()))
+        return sorted(self._database.scalars(query))
 
     def accepted_labels(self, person: Person) -> list[str]:
         """Return the versions of bots (``name@version``) that a person has handed in and that were accepted."""
         accepted = (submissions.c.person_id == person.number, submissions.c.state == SubmissionState.ACCEPTED)
         query = select(submissions.c.bot).where(*accepted, submissions.c.bot.is_not(None))
-        return list(self._database.read(lambda connection: connection.execute(query).scalars().all()))
+        return self._database.scalars(query)
 
     def owner(self, name: str) -> int | None:
         """Return the number of the person who owns a bot's name, or one that looks like it; None without one."""
         query = select(bot_owners.c.person_id).where(bot_owners.c.look_alike_key == look_alike_key(name))
-        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        row = self._database.row(query)
         return row.person_id if row is not None else None
 
     def own_bot_name(self, person: int, name: str) -> bool:
@@ -264,17 +244,8 @@ def claim_next(database: Database, clock: Clock, is_alone: bool = False) -> Clai
         }
         connection.execute(submissions.update().where(submissions.c.id == row.id).values(values))
         author = connection.execute(select(people.c.name).where(people.c.id == row.person_id)).scalar_one()
-        taken = ClaimedSubmission(
-            number=row.id,
-            person=row.person_id,
-            author=author,
-            upload=row.upload,
-            file_name=row.file_name,
-            bot=row.bot,
-            created_at=row.created_at,
-            tries=row.tries + 1,
-        )
-        return Claim(database, clock, taken, secret)
+        known = {"number": row.id, "person": row.person_id, "author": author, "tries": row.tries + 1}
+        return Claim(database, clock, value_of(ClaimedSubmission, row, **known), secret)
 
     return database.write(claim)
 

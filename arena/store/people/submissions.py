@@ -135,25 +135,25 @@ class Submissions(BotNames):
     def find(self, number: int) -> Submission | None:
         """Return a submission; None if it does not exist."""
         query = all_submissions().where(submissions.c.id == number)
-        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        row = self._database.row(query)
         return submission_of(row) if row is not None else None
 
     def find_own(self, person: Person, number: int) -> Submission | None:
         """Return a submission of a person; None for one of others, which takes as long as for one that is not there."""
         query = all_submissions().where(submissions.c.id == number, submissions.c.person_id == person.number)
-        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        row = self._database.row(query)
         return submission_of(row) if row is not None else None
 
     def find_listed(self, number: int) -> ListedSubmission | None:
         """Return what lists show of a submission; None if it does not exist."""
         query = listed_submissions().where(submissions.c.id == number)
-        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        row = self._database.row(query)
         return listed_submission_of(row) if row is not None else None
 
     def has_upload(self, name: str) -> bool:
         """Return whether a file belongs to a submission."""
         query = select(submissions.c.id).where(submissions.c.upload == name)
-        return self._database.read(lambda connection: connection.execute(query).scalar()) is not None
+        return self._database.scalar(query) is not None
 
     def uploads_beyond(self, person: Person, max_bytes: int) -> list[str]:
         """Return the files of a person's older submissions, which are decided, where the newer ones fill the bytes."""
@@ -163,7 +163,7 @@ class Submissions(BotNames):
             .order_by(submissions.c.id.desc())
         )
         left_bytes, beyond = max_bytes, []
-        for row in self._database.read(lambda connection: connection.execute(query).all()):
+        for row in self._database.rows(query):
             left_bytes -= row.size_bytes
             if left_bytes < 0 and row.state in FINAL:
                 beyond.append(row.upload)
@@ -174,36 +174,33 @@ class Submissions(BotNames):
         mine = submissions.c.person_id == person.number
         which = mine if before is None else mine & (submissions.c.id < before)
         query = all_submissions().where(which).order_by(submissions.c.id.desc()).limit(LISTED)
-        rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [submission_of(row) for row in rows]
+        return [submission_of(row) for row in self._database.rows(query)]
 
     def owners(self) -> dict[str, str]:
         """Return whose the bots are that were accepted, by ``name@version``; "" for somebody who has left."""
         query = select(submissions.c.bot, people.c.name)
         query = query.join(people, submissions.c.person_id == people.c.id).order_by(submissions.c.id)
         query = query.where(submissions.c.state == SubmissionState.ACCEPTED, submissions.c.bot.is_not(None))
-        rows = self._database.read(lambda connection: connection.execute(query).all())
+        rows = self._database.rows(query)
         return {row.bot: "" if has_left(row.name) else row.name for row in rows}
 
     def latest(self) -> list[ListedSubmission]:
         """Return the latest submissions of everybody."""
         query = listed_submissions().order_by(submissions.c.id.desc()).limit(LISTED)
-        rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [listed_submission_of(row) for row in rows]
+        return [listed_submission_of(row) for row in self._database.rows(query)]
 
     def unfinished(self) -> list[ListedSubmission]:
         """Return what is being checked and the beginning of the queue, in the order of the checks."""
         order = checking_order()
         query = listed_submissions().join(order, submissions.c.id == order.c.id)
         query = query.order_by(order.c.position).limit(LISTED)
-        rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [listed_submission_of(row) for row in rows]
+        return [listed_submission_of(row) for row in self._database.rows(query)]
 
     def ahead_of(self, number: int) -> int | None:
         """Return how many submissions are checked before one; None if it is decided."""
         order = checking_order()
         query = select(order.c.position).where(order.c.id == number)
-        position = self._database.read(lambda connection: connection.execute(query).scalar())
+        position = self._database.scalar(query)
         return position - 1 if position is not None else None
 
     def queue(self) -> Queue:
@@ -248,13 +245,12 @@ class Submissions(BotNames):
             .order_by(submissions.c.id.desc())
             .limit(LISTED)
         )
-        rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [self._clock.between(row.claimed_at, row.finished_at) for row in rows]
+        return [self._clock.between(row.claimed_at, row.finished_at) for row in self._database.rows(query)]
 
     def copy_bytes(self, person: int) -> int:
         """Return how large the copies of a person's accepted bots are together."""
         query = select(total_of(submissions.c.copy_bytes)).where(submissions.c.person_id == person)
-        return int(self._database.read(lambda connection: connection.execute(query).scalar_one()))
+        return self._database.number(query)
 
     def withdraw(self, person: Person, number: int) -> Submission:
         """Withdraw a person's submission; UsageError if it is not theirs, or decided."""
@@ -272,7 +268,7 @@ class Submissions(BotNames):
     def claimable(self) -> list[int]:
         """Return the submissions that wait for a checker."""
         query = select(submissions.c.id).where(is_claimable(self._clock)).order_by(submissions.c.id)
-        return list(self._database.read(lambda connection: connection.execute(query).scalars().all()))
+        return self._database.scalars(query)
 
     def claim(self, is_alone: bool = False) -> Claim | None:
         """Take the next submission to check it; None if nothing waits. See ``claim_next``."""

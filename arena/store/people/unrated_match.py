@@ -10,7 +10,7 @@ from sqlalchemy import Column, ColumnElement, ForeignKey, Index, Row, Table, sel
 
 from arena.store.people.schema import metadata
 from arena.store.people.values import Clock
-from arena.store.results.columns import Integer, Member, OptionalInteger, OptionalString, String, Text
+from arena.store.results.columns import Integer, Member, OptionalInteger, OptionalString, String, Text, value_of
 from arena.store.results.connection import Database
 
 # A match that a person plays against a bot in the browser: in no tournament, and not rated.
@@ -185,9 +185,7 @@ class UnratedRows:
 
     def one(self, which: ColumnElement[bool]) -> UnratedMatch | None:
         """Return a match; None without one."""
-        row = self._database.read(
-            lambda connection: connection.execute(select(unrated_matches).where(which)).one_or_none()
-        )
+        row = self._database.row(select(unrated_matches).where(which))
         return self.match_of(row) if row is not None else None
 
     def write(self, which: ColumnElement[bool], values: dict[str, Any]) -> bool:
@@ -197,34 +195,14 @@ class UnratedRows:
 
     def match_of(self, row: Row[Any]) -> UnratedMatch:
         """Return the match of a row."""
-        return UnratedMatch(
+        return value_of(
+            UnratedMatch,
+            row,
             number=row.id,
-            secret=row.secret,
             person=row.person_id,
-            choices=Choices(
-                game=row.game,
-                options=row.options,
-                seat=row.seat,
-                bot=row.bot,
-                per_action_milliseconds=row.per_action_milliseconds,
-            ),
-            position=Position(state=row.state, actions=row.actions, plies=row.plies, view=row.view, reason=row.reason),
-            bot_digest=row.bot_digest,
+            choices=value_of(Choices, row),
+            position=value_of(Position, row),
             request=PlayRequest(row.wish) if row.wish is not None else None,
             requested_action=row.wished_action,
-            answer=row.answer,
-            begun_at=row.begun_at,
-            acted_at=row.acted_at,
             has_slot=row.slot_until is not None and row.slot_until > self._clock.text(),
         )
-
-
-def values_of(position: Position) -> dict[str, Any]:
-    """Return what the row of a match has of its position."""
-    return {
-        "state": position.state,
-        "actions": position.actions,
-        "plies": position.plies,
-        "view": position.view,
-        "reason": position.reason,
-    }

@@ -8,6 +8,7 @@ A match has a slot until its end, or until the person has been idle for a while;
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Connection, Row, case, delete, or_, select, true
@@ -33,7 +34,6 @@ from arena.store.people.unrated_match import (
     UnratedMatch,
     UnratedRows,
     play_menu,
-    values_of,
 )
 from arena.store.people.unrated_match import unrated_matches as matches
 from arena.store.people.values import DAY_SECONDS, Clock
@@ -73,12 +73,12 @@ class UnratedMatches:
     def keep_menu(self) -> None:
         """Say that what can be chosen is still so."""
         kept = play_menu.update().values(at=self._clock.text())
-        self._database.write(lambda connection: connection.execute(kept))
+        self._database.execute(kept)
 
     def menu(self) -> str | None:
         """Return what can be chosen; None if no play host is at work."""
         query = select(play_menu.c.body).where(play_menu.c.at > self._clock.text(-MENU_SECONDS))
-        return self._database.read(lambda connection: connection.execute(query).scalar())
+        return self._database.scalar(query)
 
     # by people
 
@@ -89,13 +89,9 @@ class UnratedMatches:
             "secret": secret,
             "person_id": person,
             "network": network,
-            "game": choices.game,
-            "options": choices.options,
-            "seat": choices.seat,
-            "bot": choices.bot,
+            **asdict(choices),
             "bot_digest": "",
-            "per_action_milliseconds": choices.per_action_milliseconds,
-            **values_of(Position(state=MatchState.BEGINNING, actions="[]", plies=0, view="")),
+            **asdict(Position(state=MatchState.BEGINNING, actions="[]", plies=0, view="")),
             "wished_action": "",
             "answer": "",
             "begun_at": now,
@@ -119,14 +115,13 @@ class UnratedMatches:
     def of_person(self, person: int) -> list[UnratedMatch]:
         """Return the latest matches of a person, the latest first."""
         query = select(matches).where(matches.c.person_id == person).order_by(matches.c.acted_at.desc(), matches.c.id)
-        rows = self._database.read(lambda connection: connection.execute(query.limit(LISTED)).all())
-        return [self._rows.match_of(row) for row in rows]
+        return [self._rows.match_of(row) for row in self._database.rows(query.limit(LISTED))]
 
     def shown(self, numbers: Collection[int]) -> dict[int, Shown]:
         """Return what pages follow of some matches, by number; those that are there."""
         columns = (matches.c.state, matches.c.plies, matches.c.wish, matches.c.answer, matches.c.reason)
         query = select(matches.c.id, *columns).where(matches.c.id.in_(numbers))
-        rows = self._database.read(lambda connection: connection.execute(query).all())
+        rows = self._database.rows(query)
         return {number: Shown(*values) for number, *values in rows}
 
     def request(self, number: int, request: PlayRequest, plies: int, action: str = "") -> None:
@@ -186,7 +181,7 @@ class UnratedMatches:
         )
         has_slot = case((matches.c.slot_until > now, 0), else_=1)
         query = query.order_by(has_slot, matches.c.id)
-        return list(self._database.read(lambda connection: connection.execute(query).scalars().all()))
+        return self._database.scalars(query)
 
     def claim(self, number: int) -> MatchClaim | None:
         """Claim a match; None if another has, or if it has been tried too often: then it has failed."""
@@ -213,7 +208,7 @@ class UnratedMatches:
         """Release the claim that a killed program has left on a match; None for all matches, where none is played."""
         is_meant = matches.c.id == number if number is not None else true()
         change = matches.update().where(matches.c.claim.is_not(None), is_meant).values(claim=None, claimed_until=None)
-        self._database.write(lambda connection: connection.execute(change))
+        self._database.execute(change)
 
     def prune(self) -> None:
         """Delete the matches in which nobody has done anything for long, and of too many those left the longest."""

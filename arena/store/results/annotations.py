@@ -67,13 +67,13 @@ class Annotations:
         """Return the annotation of a match, as JSON; None if it has none."""
         query = select(match_annotations.c.body).join(records, _is_of_record())
         query = query.where(records.c.tournament_id == tournament.number, records.c.match == match)
-        return self._database.read(lambda connection: connection.execute(query).scalar())
+        return self._database.scalar(query)
 
     def count(self, tournament: StoredTournament) -> int:
         """Return how many matches of a tournament are annotated."""
         query = select(func.count()).select_from(match_annotations).join(records, _is_of_record())
         query = query.where(records.c.tournament_id == tournament.number)
-        return int(self._database.read(lambda connection: connection.execute(query).scalar_one()))
+        return self._database.number(query)
 
     def to_annotate(
         self, tournament: StoredTournament, *, game: str | None = None, match: int | None = None, again: bool = False

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import sqlalchemy as sa
 
 from arena.base.errors import StoreError
 from arena.base.text import any_of
+
+T = TypeVar("T")
 
 
 def expected(*kinds: type) -> Callable[[Any], Any]:
@@ -125,6 +128,13 @@ class Member(sa.TypeDecorator[StrEnum]):
                 ) from None
 
         return member
+
+
+def value_of(kind: type[T], row: Any, **others: Any) -> T:
+    """Return a dataclass from a row: its fields are the columns of the same names, but for those that are given."""
+    dataclass: type[Any] = kind
+    names = {field.name for field in fields(dataclass)} - others.keys()
+    return kind(**{name: row._mapping[name] for name in names}, **others)
 
 
 def total_of(column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:

@@ -18,7 +18,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, MetaData, Select, Table, create_engine, event, make_url
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    Executable,
+    MetaData,
+    Select,
+    Table,
+    create_engine,
+    event,
+    make_url,
+)
 from sqlalchemy.dialects import registry, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
@@ -97,6 +108,30 @@ class Database:
         """
         tries = iter([work])
         return self._patiently(lambda: self._transact(next(tries, again or work), writes=True))
+
+    def rows(self, query: Executable) -> list[Any]:
+        """Return the rows of a query."""
+        return self.read(lambda connection: list(connection.execute(query).all()))
+
+    def row(self, query: Select[Any]) -> Any:
+        """Return the only row of a query; None without one."""
+        return self.read(lambda connection: connection.execute(query).one_or_none())
+
+    def scalar(self, query: Select[Value]) -> Value | None:
+        """Return the first value of the first row of a query; None without one."""
+        return self.read(lambda connection: connection.execute(query).scalar())
+
+    def scalars(self, query: Select[Value]) -> list[Value]:
+        """Return the first value of each row of a query."""
+        return self.read(lambda connection: list(connection.execute(query).scalars().all()))
+
+    def number(self, query: Select[Any]) -> int:
+        """Return the only value of a query, such as a count."""
+        return int(self.read(lambda connection: connection.execute(query).scalar_one()))
+
+    def execute(self, statement: Executable, values: Mapping[str, Any] | None = None) -> None:
+        """Run a statement that writes, in a transaction of its own."""
+        self.write(lambda connection: connection.execute(statement, values))
 
     def read_snapshot(self, work: Work[Value]) -> Value:
         """Run ``work`` in a transaction that reads, in which every query sees the database as it is at one instant."""

@@ -98,34 +98,31 @@ class CorrectionLog:
             set_aside.c.match, set_aside.c.correction
         )
         last = (0, 0)
-        while rows := self._rows(_of(query, tournament, correction).where(_beyond(*last)).limit(CHUNK_ROWS)):
+        while rows := self._database.rows(_of(query, tournament, correction).where(_beyond(*last)).limit(CHUNK_ROWS)):
             last = (rows[-1].match, rows[-1].correction)
             yield from (SetAside(*row) for row in rows)
 
     def set_aside_matches(self, tournament: StoredTournament, correction: int) -> list[int]:
         """Return the matches whose records a correction has set aside, without reading these."""
         query = _of(select(set_aside.c.match).order_by(set_aside.c.match), tournament, correction)
-        return [match for (match,) in self._rows(query)]
+        return self._database.scalars(query)
 
     def set_aside_counts(self, tournament: StoredTournament) -> Counter[int]:
         """Return how many records each correction has set aside, by its number."""
         query = select(set_aside.c.correction, func.count()).group_by(set_aside.c.correction)
-        return Counter(dict(tuple(row) for row in self._rows(_of(query, tournament, None))))
+        return Counter(dict(tuple(row) for row in self._database.rows(_of(query, tournament, None))))
 
     def skipped(self, tournament: StoredTournament) -> list[Skipped]:
         """Return the matches that are not played, by match."""
         query = select(skipped.c.match, skipped.c.correction).where(skipped.c.tournament_id == tournament.number)
-        return [Skipped(*row) for row in self._rows(query.order_by(skipped.c.match, skipped.c.correction))]
+        return [Skipped(*row) for row in self._database.rows(query.order_by(skipped.c.match, skipped.c.correction))]
 
     def skipping(self, tournament: StoredTournament, match: int) -> int | None:
         """Return the latest correction because of which a match is not played; None if it is in the schedule."""
         query = select(skipped.c.correction).where(
             skipped.c.tournament_id == tournament.number, skipped.c.match == match
         )
-        return max((row.correction for row in self._rows(query)), default=None)
-
-    def _rows(self, query: Select[Any]) -> list[Any]:
-        return self._database.read(lambda connection: list(connection.execute(query)))
+        return max((row.correction for row in self._database.rows(query)), default=None)
 
 
 def _of(query: Select[Any], tournament: StoredTournament, correction: int | None) -> Select[Any]:

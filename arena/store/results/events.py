@@ -129,7 +129,7 @@ class EventLog:
 
     def topics(self) -> dict[str, int]:
         """Return how many changes each topic has had; their sum grows with every change."""
-        rows = self._database.read(lambda connection: connection.execute(select(topics.c.topic, topics.c.seq)).all())
+        rows = self._database.rows(select(topics.c.topic, topics.c.seq))
         return dict(tuple(row) for row in rows)
 
     def after(self, topic: str, seq: int, limit: int = MAX_EVENTS) -> list[StoredEvent]:
@@ -145,8 +145,7 @@ class EventLog:
         return self._read(select(events).where(events.c.topic == topic).order_by(events.c.seq.desc()).limit(limit))
 
     def _read(self, query: Select[Any]) -> list[StoredEvent]:
-        rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [stored_event(row) for row in rows]
+        return [stored_event(row) for row in self._database.rows(query)]
 
 
 def stored_event(row: Any) -> StoredEvent:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, select
+from sqlalchemy import ColumnElement, Connection, delete, func, select
 
 from arena.base.live_match import LiveMatch, LiveSummary
 from arena.base.results import EntrantRating
@@ -156,7 +156,7 @@ class LiveState:
             .order_by(watches.c.until.desc())
             .limit(MAX_WATCHED)
         )
-        return frozenset(self._database.read(lambda connection: list(connection.execute(query).scalars())))
+        return frozenset(self._database.scalars(query))
 
     # by visitors
 
@@ -175,7 +175,7 @@ class LiveState:
     def progress(self) -> StoredProgress | None:
         """Return the progress of the run, which is stale if its director was killed; None between runs."""
         query = select(progress.c.at, progress.c.body).where(progress.c.tournament_id == self._tournament)
-        row = self._database.read(lambda connection: connection.execute(query).one_or_none())
+        row = self._database.row(query)
         if row is None:
             return None
         where = "the progress of a run"
@@ -184,7 +184,7 @@ class LiveState:
     def seqs(self) -> dict[int, int]:
         """Return the numbers of the latest states of all watched matches, by match."""
         query = select(live_matches.c.match, live_matches.c.seq).where(live_matches.c.tournament_id == self._tournament)
-        rows = self._database.read(lambda connection: connection.execute(query).all())
+        rows = self._database.rows(query)
         return {row.match: row.seq for row in rows}
 
     def live_match(self, match: int) -> StoredLiveMatch | None:
@@ -203,16 +203,16 @@ class LiveState:
         line = from_json_text(row.body.partition("\n")[0], "the summary of a live match")
         return StoredLiveSummary(seq=row.seq, at=row.at, summary=LiveSummary.from_json(line))
 
-    def _row(self, match: int, body: ColumnElement[str]) -> Row[Any] | None:
+    def _row(self, match: int, body: ColumnElement[str]) -> Any:
         query = select(live_matches.c.seq, live_matches.c.at, body).where(
             live_matches.c.tournament_id == self._tournament, live_matches.c.match == match
         )
-        return self._database.read(lambda connection: connection.execute(query).one_or_none())
+        return self._database.row(query)
 
 
 def progress_times(database: Database) -> dict[int, str]:
     """Return when the progress of each run was written, by the number of the tournament."""
-    rows = database.read(lambda connection: connection.execute(select(progress.c.tournament_id, progress.c.at)).all())
+    rows = database.rows(select(progress.c.tournament_id, progress.c.at))
     return {row.tournament_id: row.at for row in rows}
 
 

@@ -171,7 +171,7 @@ class ServerLock:
 
 def server_lock_holders(database: Database, tournaments: Iterable[str]) -> dict[str, str]:
     """Return which tournaments have a director now, and its process and machine."""
-    rows = database.read(lambda connection: list(connection.execute(_HELD_LOCKS)))
+    rows = database.rows(_HELD_LOCKS)
     holders = {high << 32 | low: name or "a director" for high, low, name in rows}
     keys = {tournament: _server_key(tournament) % 2**64 for tournament in tournaments}
     return {tournament: holders[key] for tournament, key in keys.items() if key in holders}

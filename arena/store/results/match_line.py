@@ -8,7 +8,7 @@ from heapq import merge
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Integer, Select, Text, and_, case, func, select, tuple_, type_coerce
+from sqlalchemy import ColumnElement, Integer, Text, and_, case, func, select, tuple_, type_coerce
 
 from arena.base.enums import FaultKind, Termination
 from arena.base.errors import StoreError
@@ -83,13 +83,9 @@ def match_lines(database: Database, keys: Collection[MatchKey]) -> list[MatchLin
         wanted = [key.match for key in keys if key.tournament == tournament]
         for some in chunks(wanted, PIECE_LINES):
             query = _LINES.where(records.c.tournament_id == tournament, records.c.match.in_(some))
-            for row in _rows(database, query):
+            for row in database.rows(query):
                 found[MatchKey(row.tournament_id, row.match)] = _line(row)
     return [found[key] for key in keys if key in found]
-
-
-def _rows(database: Database, query: Select[Any]) -> list[Any]:
-    return list(database.read(lambda connection: connection.execute(query).all()))
 
 
 _SCHEDULED = and_(matches.c.tournament_id == records.c.tournament_id, matches.c.match == records.c.match)
@@ -203,7 +199,7 @@ class BotMatches:
             for some in chunks(key.match for key in keys):
                 columns = select(records.c.match, *_RESULT, *_HASHES).where(records.c.tournament_id == number)
                 chosen = columns.where(records.c.match.in_(some)).order_by(records.c.match)
-                for match, encounter, game, bots, ranks, *hashes in self._rows(chosen):
+                for match, encounter, game, bots, ranks, *hashes in self._database.rows(chosen):
                     seated = stored_bots_and_ranks(bots, ranks)
                     yield match, StoredResult(number, encounter, game, *seated, *hashes)
 
@@ -215,7 +211,7 @@ class BotMatches:
         for number, ours in groupby(keys, key=lambda key: key.tournament):  # SQLite has no index for a list of pairs
             for some in chunks(key.match for key in ours):
                 chosen = whole.where(records.c.tournament_id == number, records.c.match.in_(some))
-                found |= {MatchKey(number, match): text for _, match, text in self._rows(chosen)}
+                found |= {MatchKey(number, match): text for _, match, text in self._database.rows(chosen)}
         return [(key.tournament, record_from(key.match, found[key])) for key in keys if key in found]
 
     def lines(self, count: int, after: MatchKey | None = None) -> list[MatchLine]:
@@ -227,7 +223,7 @@ class BotMatches:
         kind = (seats.c.tournament_id, seats.c.game, seats.c.bot, seats.c.seat)
         query = select(*kind, *(_number_of(seats.c.ahead == ahead) for ahead in (1, 0, -1)))
         query = query.where(seats.c.bot.in_(self._bots), *self._against()).group_by(*kind).order_by(*kind)
-        return [MeetingCount(*row) for row in self._rows(query) if row.tournament_id in self._tournaments]
+        return [MeetingCount(*row) for row in self._database.rows(query) if row.tournament_id in self._tournaments]
 
     def tournaments(self) -> list[int]:
         """Return the numbers of the tournaments in which one of the bots has a recorded match, in order."""
@@ -235,7 +231,7 @@ class BotMatches:
         for bot in self._bots:
             query = select(func.min(seats.c.tournament_id, type_=Integer)).where(seats.c.bot == bot)
             last = -1
-            while (number := self._rows(query.where(seats.c.tournament_id > last))[0][0]) is not None:
+            while (number := self._database.rows(query.where(seats.c.tournament_id > last))[0][0]) is not None:
                 found.add(last := number)
         return sorted(found & self._tournaments)
 
@@ -254,7 +250,7 @@ class BotMatches:
         key, rows = tuple_(*columns), FIRST_PIECE_ROWS
         while True:
             beyond = query if after is None else query.where(key > after if sign > 0 else key < after)
-            piece = [MatchKey(*row) for row in self._rows(beyond.limit(rows))]
+            piece = [MatchKey(*row) for row in self._database.rows(beyond.limit(rows))]
             yield from piece
             if len(piece) < rows:
                 return
@@ -262,9 +258,6 @@ class BotMatches:
 
     def _against(self) -> list[ColumnElement[bool]]:
         return [] if self._rivals is None else [seats.c.rival.in_(self._rivals)]
-
-    def _rows(self, query: Select[Any]) -> list[Any]:
-        return list(self._database.read(lambda connection: connection.execute(query).all()))
 
 
 def _number_of(condition: ColumnElement[bool]) -> ColumnElement[int]:

@@ -273,4 +273,4 @@ class _Walk:
         query = self._query.order_by(self._column if self._sign > 0 else self._column.desc()).limit(rows)
         if after is not None:
             query = query.where(self._column > after if self._sign > 0 else self._column < after)
-        return [tuple(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
+        return [tuple(row) for row in self._database.rows(query)]

@@ -39,7 +39,7 @@ class Records(Tabular):
 
     def __len__(self) -> int:
         query = self._chosen(select(func.count()))
-        return int(self._database.read(lambda connection: connection.execute(query).scalar_one()))
+        return self._database.number(query)
 
     def first(self, count: int) -> list[MatchRecord]:
         """Return the first records, at most ``count``."""
@@ -51,7 +51,7 @@ class Records(Tabular):
 
     def _ordered(self, count: int, *order: Any) -> list[MatchRecord]:
         query = self._chosen(select(records.c.match, records.c.record)).order_by(*order).limit(count)
-        rows = self._database.read(lambda connection: list(connection.execute(query)))
+        rows = self._database.rows(query)
         return [record_from(match, text) for match, text in rows]
 
     def _chosen(self, query: Select[Any]) -> Select[Any]:
@@ -89,7 +89,7 @@ def pieces_by_match(
 
 def _later(database: Database, chosen: Select[Any], match: int) -> list[Any]:
     query = chosen.where(records.c.match > match)
-    return database.read(lambda connection: list(connection.execute(query).all()))  # row by row takes twice as long
+    return database.rows(query)  # row by row takes twice as long
 
 
 def _of_game(query: Select[Any], game: str | None) -> Select[Any]:

@@ -101,7 +101,7 @@ class RecordReader(TournamentReader):
         rounds: list[list[StoredResult]] = [[] for _ in range(after, self.last_round(tournament))]
         definition = tournament.definition
         with self._unless_changed(tournament):
-            for row in self._rows(query):
+            for row in self._database.rows(query):
                 while row.round - after > len(rounds):  # it was added since the last round was read
                     rounds.append([])
                 rounds[row.round - after - 1].append(result_in_round(row, tournament.number, definition))
@@ -112,19 +112,17 @@ class RecordReader(TournamentReader):
         same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
         later = (matches.c.tournament_id == tournament.number, matches.c.round > after_round)
         query = select(func.count()).select_from(matches.join(records, same)).where(*later)
-        return next(int(count) for (count,) in self._rows(query))
+        return self._database.number(query)
 
     def count_records(self, tournament: StoredTournament, last_match: int) -> int:
         """Count the records of the matches up to this one."""
         of_tournament = records.c.tournament_id == tournament.number
         query = select(func.count()).where(of_tournament, records.c.match <= last_match)
-        return next(int(count) for (count,) in self._rows(query))
+        return self._database.number(query)
 
     def last_encounter(self, tournament: StoredTournament | str) -> int:
         """Return the number of the last encounter that has a record; 0 before the first."""
-        query = select(func.max(records.c.encounter, type_=Integer))
-        query = query.where(records.c.tournament_id == self._number(tournament))
-        return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
+        return self._highest(records.c.encounter, tournament)
 
     def fault_counts(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> dict[str, dict[str, int]]:
         """Count faults by bot (``name@version``) and kind, of the matches that ``results`` would yield."""
@@ -133,7 +131,7 @@ class RecordReader(TournamentReader):
         if game is not None:
             query = query.where(faults.c.game == game)
         counts: dict[str, dict[str, int]] = {}
-        for bot, kind, count in self._rows(query):
+        for bot, kind, count in self._database.rows(query):
             counts.setdefault(bot, {})[kind] = count
         return counts
 
@@ -157,7 +155,7 @@ class RecordReader(TournamentReader):
         columns = (faults.c.kind, faults.c.tournament_id, func.count(type_=Integer))
         query = select(*columns).where(faults.c.bot.in_(bots)).group_by(*columns[:2])
         numbers, counts = set(self._numbers_within(within)), dict.fromkeys(FaultKind, 0)
-        for kind, number, count in self._rows(query):
+        for kind, number, count in self._database.rows(query):
             counts[kind] += count if number in numbers else 0
         return {kind: count for kind, count in counts.items() if count}
 
@@ -175,7 +173,7 @@ class RecordReader(TournamentReader):
             .order_by(faults.c.tournament_id.desc(), faults.c.match.desc(), faults.c.seat)
             .limit(count)
         )
-        return [StoredFault(*row) for row in self._rows(query)]
+        return [StoredFault(*row) for row in self._database.rows(query)]
 
     def records(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> Records:
         """Return whole records by tournament and match, which are read piece by piece.
@@ -204,7 +202,7 @@ class RecordReader(TournamentReader):
         tournament = self._stored(tournament)
         query = select(records.c.record).where(records.c.tournament_id == tournament.number, records.c.match == match)
         last = self.last_match(tournament)
-        text = next((text for (text,) in self._rows(query)), None) if 1 <= match <= last else None
+        text = self._database.scalar(query) if 1 <= match <= last else None
         if text is None:
             raise StoreError(
                 f"match {match} of tournament {tournament.name!r} has no record;"
@@ -216,14 +214,14 @@ class RecordReader(TournamentReader):
         """Return the record of one match, as ``record_of`` does; None if it has none."""
         number = self._number(tournament)
         query = select(records.c.record).where(records.c.tournament_id == number, records.c.match == match)
-        return next((record_from(match, text) for (text,) in self._rows(query)), None)
+        return next((record_from(match, text) for (text,) in self._database.rows(query)), None)
 
     def count_adjudicated(self, tournament: StoredTournament) -> int:
         """Return how many matches of a tournament ended at the limit of plies."""
         query = select(func.count()).where(
             records.c.tournament_id == tournament.number, records.c.termination == Termination.ADJUDICATION
         )
-        return next(int(count) for (count,) in self._rows(query))
+        return self._database.number(query)
 
     def reasons_without_result(self, tournament: StoredTournament) -> dict[int, str]:
         """Return why each match that was tried and has no record was void, the last time."""
@@ -231,9 +229,9 @@ class RecordReader(TournamentReader):
             voids.c.tournament_id == tournament.number,
             ~exists().where(records.c.tournament_id == voids.c.tournament_id, records.c.match == voids.c.match),
         )
-        return dict(self._rows(tried.order_by(voids.c.id)))
+        return dict(self._database.rows(tried.order_by(voids.c.id)))
 
     def void_tries(self, tournament: StoredTournament | str) -> list[tuple[int, str]]:
         """Return ``(match, reason)`` of every void try."""
         query = select(voids.c.match, voids.c.reason).where(voids.c.tournament_id == self._number(tournament))
-        return [(match, reason) for match, reason in self._rows(query.order_by(voids.c.id))]
+        return [(match, reason) for match, reason in self._database.rows(query.order_by(voids.c.id))]

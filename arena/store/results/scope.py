@@ -84,9 +84,7 @@ class Seasons:
         """Return all seasons, by name."""
         query = select(seasons.c.name, tournaments.c.name, tournaments.c.deleted_at).join(tournaments)
         found: dict[str, list[str]] = {}
-        for season, tournament, deleted_at in self._database.read(
-            lambda connection: list(connection.execute(query.order_by(tournaments.c.id)))
-        ):
+        for season, tournament, deleted_at in self._database.rows(query.order_by(tournaments.c.id)):
             found.setdefault(season, []).extend([] if deleted_at else [tournament])
         return [Season(name, tuple(names)) for name, names in sorted(found.items())]
 

@@ -13,7 +13,7 @@ from arena.base.errors import StoreError
 from arena.base.records import MatchRecord, ScheduledMatch
 from arena.base.results import StoredResult
 from arena.base.stored import from_json_text, is_plain, is_text, is_whole
-from arena.store.results.columns import Integer, total_of
+from arena.store.results.columns import Integer, total_of, value_of
 from arena.store.results.connection import Database, insert_into
 from arena.store.results.events import OWNERS, advance
 from arena.store.results.rows import as_json
@@ -142,17 +142,14 @@ def chunks(values: Iterable[Value], size: int = CHUNK_ROWS) -> Iterator[list[Val
 
 def stored_tournament(row: Any, corrections: tuple[Correction, ...], owners: Owners) -> StoredTournament:
     """Return a tournament from its row with the counts of its matches, its log of corrections, and whose bots are."""
-    return StoredTournament(
+    return value_of(
+        StoredTournament,
+        row,
         number=row.id,
         name=row.name if row.deleted_name is None else row.deleted_name,
         definition_text=row.definition,
-        created_at=row.created_at,
-        format=row.format,
         scheduled=row.match_count - row.left_out,
         recorded=row.record_count,
-        record_bytes=row.record_bytes,
-        finished_at=row.finished_at,
-        deleted_at=row.deleted_at,
         corrections=corrections,
         owners=owners,
     )

@@ -257,7 +257,7 @@ class Store(RecordReader, Copyable, Owned):
         """Record a void try, which ended because the arena failed."""
         shown = reason.replace("\0", "\\0")  # which PostgreSQL does not take
         values = {"tournament_id": tournament.number, "match": match, "reason": shown, "at": utc_now()}
-        self._database.write(lambda connection: connection.execute(voids.insert(), values))
+        self._database.execute(voids.insert(), values)
 
     # submitted bots
 
@@ -287,4 +287,4 @@ class Store(RecordReader, Copyable, Owned):
     def submitted_bots(self) -> list[StoredBot]:
         """Return the submitted bots, the oldest first."""
         columns = (bots.c.name, bots.c.version, bots.c.digest, bots.c.entry, bots.c.submitted_at)
-        return [StoredBot(*row) for row in self._rows(select(*columns).order_by(bots.c.id))]
+        return [StoredBot(*row) for row in self._database.rows(select(*columns).order_by(bots.c.id))]

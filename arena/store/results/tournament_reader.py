@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Integer, Select, exists, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Integer, Select, exists, func, select
 
 from arena.base.errors import ChangedMeanwhileError, StoreError, UnknownNameError
 from arena.base.records import ScheduledMatch, Seating
 from arena.base.stored import from_json_text, list_of, mapping_of
 from arena.base.text import any_of
-from arena.store.results.columns import total_of
+from arena.store.results.columns import OptionalInteger, total_of
 from arena.store.results.commit_signal import CommitSignal
 from arena.store.results.connection import Database
 from arena.store.results.correction_log import all_corrections
@@ -68,9 +68,6 @@ class TournamentReader:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def _rows(self, query: Select[Any]) -> list[Any]:
-        return self._database.read(lambda connection: list(connection.execute(query)))
-
     def tournaments(self, scope: Scope = ALL_TOURNAMENTS) -> list[StoredTournament]:
         """Return the tournaments in a scope, by default all that are not deleted, the oldest first.
 
@@ -84,13 +81,13 @@ class TournamentReader:
         """Return at most ``limit`` tournaments that were stored last, the newest first, ``before`` a number."""
         query = select(tournaments.c.id).where(tournaments.c.deleted_at.is_(None))
         query = query.where(tournaments.c.id < before) if before is not None else query
-        numbers = [number for (number,) in self._rows(query.order_by(tournaments.c.id.desc()).limit(limit))]
+        numbers = self._database.scalars(query.order_by(tournaments.c.id.desc()).limit(limit))
         return self._select_tournaments(select(tournaments).where(tournaments.c.id.in_(numbers)))[::-1]
 
     def totals(self) -> tuple[int, int]:
         """Return the number of tournaments and of their records, without deleted ones."""
         query = select(func.count(), total_of(tournaments.c.record_count))
-        ((count, recorded),) = self._rows(query.where(tournaments.c.deleted_at.is_(None)))
+        ((count, recorded),) = self._database.rows(query.where(tournaments.c.deleted_at.is_(None)))
         return int(count), int(recorded)
 
     def deleted_tournaments(self) -> list[StoredTournament]:
@@ -117,7 +114,8 @@ class TournamentReader:
 
     def _numbers(self, scope: Scope) -> list[int]:
         columns = (tournaments.c.id, tournaments.c.name, tournaments.c.format, tournaments.c.created_at)
-        rows = self._rows(select(*columns).where(tournaments.c.deleted_at.is_(None)).order_by(tournaments.c.id))
+        query = select(*columns).where(tournaments.c.deleted_at.is_(None)).order_by(tournaments.c.id)
+        rows = self._database.rows(query)
         named = self._named(scope, [row.name for row in rows]) if scope.is_named else {row.name for row in rows}
         return [row.id for row in rows if row.name in named and scope.includes(row.format, row.created_at)]
 
@@ -187,23 +185,24 @@ class TournamentReader:
 
     def _names(self) -> list[str]:
         query = select(tournaments.c.name).where(tournaments.c.deleted_at.is_(None)).order_by(tournaments.c.id)
-        return [name for (name,) in self._rows(query)]
+        return self._database.scalars(query)
 
     def tournament_numbers(self) -> dict[str, int]:
         """Return the number of each tournament that is not deleted, by name."""
         query = select(tournaments.c.name, tournaments.c.id).where(tournaments.c.deleted_at.is_(None))
-        return {name: number for name, number in self._rows(query)}  # noqa: C416 - rows are no pairs for mypy
+        return {name: number for name, number in self._database.rows(query)}  # noqa: C416 - rows are no pairs for mypy
 
     def rosters(self, numbers: Collection[int] | None = None) -> dict[int, Roster]:
         """Return the bots and games of tournaments, by default all, deleted ones too, by their numbers."""
         query = select(tournaments.c.id, tournaments.c.definition)
         query = query if numbers is None else query.where(tournaments.c.id.in_(numbers))
-        return {number: roster_of(definition) for number, definition in self._rows(query)}
+        return {number: roster_of(definition) for number, definition in self._database.rows(query)}
 
     def is_to_be_played(self, tournament: int, match: int) -> bool | None:
         """Return whether a match of the tournament with this number is to be played; None if it does not exist."""
         query = select(is_to_be_played()).where(matches.c.tournament_id == tournament, matches.c.match == match)
-        return next((bool(answer) for (answer,) in self._rows(query)), None)
+        answer = self._database.scalar(query)
+        return None if answer is None else bool(answer)
 
     def counter_problems(self, tournament: StoredTournament) -> list[str]:
         """Return a sentence for each counter of matches and records that differs from what is counted.
@@ -215,7 +214,7 @@ class TournamentReader:
         query = select(*(tournaments.c[name] for name in names)).where(tournaments.c.id == tournament.number)
         return [
             f"the counter {name} is {value}, but should be {getattr(wanted, name)}"
-            for row in self._rows(query)
+            for row in self._database.rows(query)
             for name, value in zip(names, row, strict=True)
             if value != getattr(wanted, name)
         ]
@@ -224,48 +223,44 @@ class TournamentReader:
         """Return the tournament that was begun last, comparisons apart; StoreError without one."""
         live = select(tournaments.c.name).where(tournaments.c.deleted_at.is_(None))
         latest_first = live.order_by(tournaments.c.created_at.desc(), tournaments.c.id.desc()).limit(1)
-        for (name,) in self._rows(latest_first.where(tournaments.c.format.not_in(EXPERIMENTS))):
+        for (name,) in self._database.rows(latest_first.where(tournaments.c.format.not_in(EXPERIMENTS))):
             return self.tournament(name)
-        for (name,) in self._rows(latest_first):
+        for (name,) in self._database.rows(latest_first):
             raise StoreError(f"{self._database.shown}: there are only comparisons; name one, such as {name!r}")
         raise StoreError(f"{self._database.shown}: there is no tournament yet; begin one with: arena run FILE")
 
     def recorded_matches(self, tournament: StoredTournament | str) -> frozenset[int]:
         """Return the numbers of the matches that have a record."""
         query = select(records.c.match).where(records.c.tournament_id == self._number(tournament))
-        return frozenset(match for (match,) in self._rows(query))
+        return frozenset(self._database.scalars(query))
 
     def last_match(self, tournament: StoredTournament | str) -> int:
         """Return the number of the last match in the schedule; 0 if it is empty."""
-        query = select(func.max(matches.c.match, type_=Integer))
-        query = query.where(matches.c.tournament_id == self._number(tournament))
-        return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
+        return self._highest(matches.c.match, tournament)
 
     def scheduled_match(self, tournament: StoredTournament | str, match: int) -> ScheduledMatch:
         """Return one line of the schedule; StoreError if it does not exist, or does not fit the definition."""
         tournament = self._stored(tournament)
         query = select(matches).where(matches.c.tournament_id == tournament.number, matches.c.match == match)
-        for line in self._rows(query):
+        for line in self._database.rows(query):
             return scheduled_match(line, tournament.definition)
         raise StoreError(f"match {match} of tournament {tournament.name!r} is not in its schedule")
 
     def last_round(self, tournament: StoredTournament | str) -> int:
         """Return the number of the last round in the schedule; 0 if it is empty."""
-        query = select(func.max(matches.c.round, type_=Integer))
-        query = query.where(matches.c.tournament_id == self._number(tournament))
-        return next((int(number) for (number,) in self._rows(query) if number is not None), 0)
+        return self._highest(matches.c.round, tournament)
+
+    def _highest(self, column: Column[int], tournament: StoredTournament | str) -> int:
+        query = select(func.max(column, type_=OptionalInteger))
+        return self._database.scalar(query.where(column.table.c.tournament_id == self._number(tournament))) or 0
 
     def unplayed(self, tournament: StoredTournament | str, after_round: int = 0) -> Iterator[ScheduledMatch]:
         """Yield the matches of later rounds that are still to be played, in order, reading them piece by piece."""
-        tournament = self._stored(tournament)
-        chosen = select(matches).where(matches.c.tournament_id == tournament.number, is_to_be_played())
-        return self._lines(tournament, chosen.where(matches.c.round > after_round) if after_round else chosen)
+        return self._lines(tournament, after_round, is_to_be_played())
 
     def schedule(self, tournament: StoredTournament | str, after_round: int = 0) -> Iterator[ScheduledMatch]:
         """Yield all matches of the rounds later than ``after_round``, in order, reading them piece by piece."""
-        tournament = self._stored(tournament)
-        chosen = select(matches).where(matches.c.tournament_id == tournament.number)
-        return self._lines(tournament, chosen.where(matches.c.round > after_round) if after_round else chosen)
+        return self._lines(tournament, after_round)
 
     def seatings(self, tournament: StoredTournament | str) -> Iterator[Seating]:
         """Yield the seats of each match of the schedule, in order: many times faster than whole lines.
@@ -277,7 +272,7 @@ class TournamentReader:
         columns = (matches.c.match, matches.c.encounter, matches.c.round, matches.c.game, matches.c.seats)
         chosen = select(*columns).where(matches.c.tournament_id == tournament.number).order_by(matches.c.match)
         definition, known, last = tournament.definition, dict[tuple[str, int], tuple[int, ...]](), 0
-        while rows := self._rows(chosen.where(matches.c.match > last).limit(SEATINGS_CHUNK_ROWS)):
+        while rows := self._database.rows(chosen.where(matches.c.match > last).limit(SEATINGS_CHUNK_ROWS)):
             for last, encounter, number, game, text in rows:
                 if (text, game) not in known:
                     with self._unless_changed(tournament):
@@ -290,15 +285,20 @@ class TournamentReader:
         columns = (matches.c.game, matches.c.seats)
         query = select(*columns, func.count(), func.min(matches.c.match, type_=Integer)).group_by(*columns)
         definition, counts = tournament.definition, dict[tuple[int, tuple[int, ...]], int]()
-        for game, text, count, first in self._rows(query.where(matches.c.tournament_id == tournament.number)):
+        for game, text, count, first in self._database.rows(query.where(matches.c.tournament_id == tournament.number)):
             with self._unless_changed(tournament):
                 key = game, seats_in_line(text, game, first, definition)
             counts[key] = counts.get(key, 0) + count
         return counts
 
-    def _lines(self, tournament: StoredTournament, chosen: Select[Any]) -> Iterator[ScheduledMatch]:
+    def _lines(
+        self, tournament: StoredTournament | str, after_round: int, *which: ColumnElement[bool]
+    ) -> Iterator[ScheduledMatch]:
+        tournament = self._stored(tournament)
+        chosen = select(matches).where(matches.c.tournament_id == tournament.number, *which).order_by(matches.c.match)
+        chosen = chosen.where(matches.c.round > after_round) if after_round else chosen
         definition, last = tournament.definition, 0
-        while lines := self._rows(chosen.where(matches.c.match > last).order_by(matches.c.match).limit(CHUNK_ROWS)):
+        while lines := self._database.rows(chosen.where(matches.c.match > last).limit(CHUNK_ROWS)):
             with self._unless_changed(tournament):
                 found = [scheduled_match(line, definition) for line in lines]
             last = found[-1].match
@@ -311,7 +311,7 @@ class TournamentReader:
             yield
         except StoreError as error:
             query = select(tournaments.c.definition).where(tournaments.c.id == tournament.number)
-            if [text for (text,) in self._rows(query)] == [tournament.definition_text]:
+            if self._database.scalars(query) == [tournament.definition_text]:
                 raise
             raise ChangedMeanwhileError(
                 f"tournament {tournament.name!r} was changed while it was read; try again"
