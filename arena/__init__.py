@@ -16,6 +16,7 @@ Python functions as players, and ``make_definition`` makes a tournament of bots 
 takes a bot into the arena, ``standings_of(home.store, game=NAME)`` is a leaderboard, ``home.store.records(…)`` yields
 what ``arena export`` prints, ``verify`` checks it, and ``rate_results`` rates results from anywhere. ``withdraw``,
 ``disqualify``, ``replace_bot``, ``void_matches``, ``enter_late`` and ``undo_correction`` correct a tournament.
+``simulate_until`` says what it takes to decide a field of given strengths.
 """
 
 from __future__ import annotations
@@ -49,12 +50,14 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.base.definition import Definition as Definition
     from arena.base.definition import GameChoice as GameChoice
     from arena.base.definition import GameOpenings as GameOpenings
+    from arena.base.enums import ClaimKind as ClaimKind
     from arena.base.enums import ClockKind as ClockKind
     from arena.base.enums import CorrectionKind as CorrectionKind
     from arena.base.enums import DisqualifiedMatches as DisqualifiedMatches
     from arena.base.enums import FaultKind as FaultKind
     from arena.base.enums import OffTurn as OffTurn
     from arena.base.enums import OpeningChoice as OpeningChoice
+    from arena.base.enums import StopReason as StopReason
     from arena.base.enums import Termination as Termination
     from arena.base.enums import TournamentState as TournamentState
     from arena.base.errors import ArenaError as ArenaError
@@ -170,6 +173,9 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.tournament.transfer.merging import merge_home as merge_home
     from arena.tournament.turns import SitsOut as SitsOut
     from arena.tournament.turns import Turns as Turns
+    from arena.tournament.until_simulation import SimulatedUntil as SimulatedUntil
+    from arena.tournament.until_simulation import WrongClaim as WrongClaim
+    from arena.tournament.until_simulation import simulate_until as simulate_until
 
 _MODULE_OF = {
     name: module
@@ -187,8 +193,8 @@ _MODULE_OF = {
         "arena.tournament.corrections.undoing": "undo_correction",
         "arena.tournament.corrections.corrected_tournament": "void_matches",
         "arena.base.definition": "Absence Definition GameChoice GameOpenings",
-        "arena.base.enums": "ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn OpeningChoice Termination"
-        " TournamentState",
+        "arena.base.enums": "ClaimKind ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn OpeningChoice"
+        " StopReason Termination TournamentState",
         "arena.base.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"
         " UnknownNameError UploadError UsageError VoidMatchError",
         "arena.tournament.executors.executor": "Executor Job Played Playing Void WorkQueue",
@@ -231,6 +237,7 @@ _MODULE_OF = {
         "arena.tournament.turns": "SitsOut Turns",
         "arena.tournament.transfer.checks": "MergedTournament",
         "arena.tournament.transfer.export": "whole_export",
+        "arena.tournament.until_simulation": "SimulatedUntil WrongClaim simulate_until",
     }.items()
     for name in names.split()
 }

@@ -179,3 +179,23 @@ class OpeningChoice(StrEnum):
 
     INFORMATION = "information"
     BOOK = "book"
+
+
+class ClaimKind(StrEnum):
+    """What is claimed about two bots when a tournament plays until it is decided."""
+
+    BETTER = "better"
+    EQUAL = "equal"
+
+
+class StopReason(StrEnum):
+    """Why a tournament that plays until it is decided has stopped."""
+
+    DECIDED = "decided"
+    """Every claim that was needed is that one bot is better."""
+    EQUAL = "equal"
+    """Everything is decided, and some bots are equal within the indifference."""
+    MATCHES = "max_matches"
+    HOURS = "max_hours"
+    REPEATS = "repeats"
+    """The bots that are not told apart yet only repeat matches that they have played."""

@@ -1,0 +1,71 @@
+"""What a tournament has to decide before it ends, and the claims that it makes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from arena.base.enums import ClaimKind
+from arena.base.errors import UsageError
+from arena.base.text import shortened_text
+
+NEIGHBOURS = ("groups", "order")
+"""What is decided about all neighbours in rank."""
+
+_TOP = re.compile(r"top ([1-9][0-9]{0,5})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Until:
+    """``[until]``: play until this is decided.
+
+    Attributes:
+        decided: "groups", "order", "first" or "top N".
+        error: the chance that any claim of the verdict is wrong, over all looks.
+        min_encounters: every pairing first plays these.
+        indifference: bots closer than this many points of mu are equal.
+        max_matches: end after this many matches.
+        max_hours: end a run after this time.
+    """
+
+    decided: str = "groups"
+    error: float = 0.05
+    min_encounters: int = 2
+    indifference: float = 0.5
+    max_matches: int | None = None
+    max_hours: float | None = None
+
+    @property
+    def top(self) -> int | None:
+        """How many of the best are to be told from the rest; None if all neighbours are to be told apart."""
+        if self.decided == "first":
+            return 1
+        found = _TOP.fullmatch(self.decided)
+        return int(found[1]) if found else None
+
+
+def check_decided(until: Until, bots: int) -> None:
+    """Raise UsageError unless that is something that can be decided about a field of so many bots."""
+    top = until.top
+    if top is None and until.decided not in NEIGHBOURS:
+        given = shortened_text(repr(until.decided))
+        raise UsageError(f'decided = {given}: expected "groups", "order", "first" or "top N" such as "top 3"')
+    if top is not None and top >= bots:
+        raise UsageError(f"decided = {until.decided!r}: expected fewer than the {bots} bots that take part")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A claim about two bots.
+
+    Attributes:
+        bot: the better one; of equals the one that is ranked higher.
+        rival: the other one.
+        claim: what is claimed.
+        error: the share of the error that is spent on it.
+    """
+
+    bot: str
+    rival: str
+    claim: ClaimKind
+    error: float
