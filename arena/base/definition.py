@@ -17,6 +17,7 @@ from arena.base.enums import OpeningChoice
 from arena.base.errors import StoreError
 from arena.base.records import DEFAULT_PLY_LIMIT, Bot, Limits, TimeControl
 from arena.base.stored import from_stored, list_of, mapping_of
+from arena.base.until import BUDGETS, Until
 
 STOPS = ("matches", "margin_95", "hours")
 """Settings for when to stop: they may differ from run to run."""
@@ -87,6 +88,7 @@ class Definition:
         settings: of the format.
         active: the numbers of the entrants that may be paired; None for all.
         absences: of entrants that have withdrawn or are disqualified; they follow from the tournament's corrections.
+        until: what has to be decided before it ends; None if it ends after ``encounters``.
     """
 
     name: str
@@ -106,6 +108,7 @@ class Definition:
     settings: Mapping[str, Any] = field(default_factory=dict)
     active: frozenset[int] | None = None
     absences: tuple[Absence, ...] = ()
+    until: Until | None = None
 
     @property
     def gone(self) -> frozenset[int]:
@@ -123,7 +126,11 @@ class Definition:
 
         It excludes where the bots are on disk, and when a ladder stops.
         """
-        return _plain(self._deciding() | {"entrants": [bot_identity(bot) for bot in self.entrants]})
+        values = self._deciding()
+        if self.until is not None:
+            values["until"] = {key: value for key, value in values["until"].items() if key not in BUDGETS}
+            del values["encounters"]  # a fixed schedule that was extended may have had any number
+        return _plain(values | {"entrants": [bot_identity(bot) for bot in self.entrants]})
 
     def to_json(self) -> dict[str, Any]:
         """Return the stored form, as JSON types: without the name, which is the key, and what is set for a run."""
@@ -139,6 +146,8 @@ class Definition:
             del values["ply_limit"]  # so that a tournament of an earlier version has the identity it had
         if not self.openings:
             del values["openings"]
+        if self.until is None:
+            del values["until"]
         values["settings"] = {key: value for key, value in self.settings.items() if key not in STOPS}
         return values
 
@@ -155,7 +164,10 @@ class Definition:
         if "entrants" in values:
             entrants = list_of(values["entrants"], f"{where}: entrants")
             values["entrants"] = [_bot(entrant, locations, f"{where}: entrants") for entrant in entrants]
+        until = values.pop("until", None)
         definition = from_stored(cls, values, where)
+        if until is not None:
+            definition = replace(definition, until=from_stored(Until, until, f"{where}: until"))
         if definition.openings and len(definition.openings) != len(definition.games):
             raise StoreError(f"{where} is malformed: expected openings for each of its games, or none")
         if not definition.games:

@@ -12,6 +12,17 @@ from arena.base.text import shortened_text
 NEIGHBOURS = ("groups", "order")
 """What is decided about all neighbours in rank."""
 
+BUDGETS = ("max_matches", "max_hours")
+"""What may differ from run to run."""
+
+RANGES = {
+    "error": (1e-6, 0.5),
+    "min_encounters": (0, 100_000),
+    "indifference": (0.01, 100),
+    "max_matches": (1, 1_000_000_000),
+    "max_hours": (1e-6, 100_000),
+}
+
 _TOP = re.compile(r"top ([1-9][0-9]{0,5})")
 
 
@@ -46,12 +57,16 @@ class Until:
 
 def check_decided(until: Until, bots: int) -> None:
     """Raise UsageError unless that is something that can be decided about a field of so many bots."""
+    for name, (low, high) in RANGES.items():
+        value = getattr(until, name)
+        if value is not None and not low <= value <= high:
+            raise UsageError(f"until.{name} = {value}: expected a number from {low:g} to {high:g}")
     top = until.top
     if top is None and until.decided not in NEIGHBOURS:
         given = shortened_text(repr(until.decided))
-        raise UsageError(f'decided = {given}: expected "groups", "order", "first" or "top N" such as "top 3"')
+        raise UsageError(f'until.decided = {given}: expected "groups", "order", "first" or "top N" such as "top 3"')
     if top is not None and top >= bots:
-        raise UsageError(f"decided = {until.decided!r}: expected fewer than the {bots} bots that take part")
+        raise UsageError(f"until.decided = {until.decided!r}: expected fewer than the {bots} bots that take part")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,7 @@ COMMANDS = {
     "quickstart": CommandEntry("tournaments.run_command:quickstart_command", "Play four example bots."),
     "play": CommandEntry("bots.play_command:play_command", "Play one match and draw it as it goes."),
     "run": CommandEntry("tournaments.run_command:run_command", "Play a tournament, or resume it."),
+    "extend": CommandEntry("tournaments.extend_command:extend_command", "Let a finished tournament play on."),
     "schedule": CommandEntry("tournaments.schedule_command:schedule_command", "Show a schedule before it is played."),
     "compare": CommandEntry("tournaments.compare_command:compare_command", "Test whether a new version is better."),
     "tune": CommandEntry("tournaments.tune_command:tune_command", "Search for better parameters of a bot."),
@@ -97,7 +98,19 @@ NOUNS = {
     "tournament": Noun(
         "List, rename, delete, verify, export and merge tournaments.",
         {"list": "tournaments"}
-        | _same("schedule", "rounds", "crosstable", "plot", "verify", "export", "import", "merge", "rename", "delete")
+        | _same(
+            "extend",
+            "schedule",
+            "rounds",
+            "crosstable",
+            "plot",
+            "verify",
+            "export",
+            "import",
+            "merge",
+            "rename",
+            "delete",
+        )
         | _same("restore", "season", "seasons"),
     ),
     "correct": Noun(

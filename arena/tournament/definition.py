@@ -22,6 +22,7 @@ from arena.base.names import KnownNames, check_tournament_name
 from arena.base.records import Bot, Limits, TimeControl
 from arena.base.shipped import bot_path, example_hint, tournament_path
 from arena.base.text import shortened_text, toml_value
+from arena.base.until import Until
 from arena.games import make_game
 from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.entrants import Entrant, bot_of
@@ -185,6 +186,7 @@ class _Builder:
             fresh_bots=file.fresh_bots,
             workers=file.workers,
             settings=file.format_settings(),
+            until=None if file.until is None else Until(**file.until.model_dump()),
         )
 
     def _games(self) -> tuple[GameChoice, ...]:

@@ -91,7 +91,12 @@ def run_tournament(
 
 def _playing(definition: Definition, stored: StoredTournament | None) -> tuple[Bot, ...]:
     """Return the bots that a run needs, of a definition with its corrections; others may be gone."""
-    if stored is not None and stored.finished_at is not None and not format_class(definition).open_entry:
+    is_over = stored is not None and stored.finished_at is not None and definition.until == stored.definition.until
+    if (
+        is_over
+        and not format_class(definition).open_entry
+        and (definition.until is None or not definition.until.max_hours)
+    ):
         return ()
     paired = range(len(definition.entrants)) if definition.active is None else definition.active
     return tuple(definition.entrants[k] for k in sorted(set(paired) - definition.gone))

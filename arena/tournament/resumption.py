@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +38,7 @@ def with_corrections(definition: Definition, stored: StoredTournament) -> Defini
     earlier = _replaced_bots(stored)
 
     def corrected_bot(k: int) -> Bot:
-        return corrected.entrants[k] if k in corrected.gone else _unchanged(corrected.entrants[k])
+        return corrected.entrants[k] if k in corrected.gone else unchanged(corrected.entrants[k])
 
     entrants = [
         given[k] if k in given and bot_identity(given[k]) not in earlier.get(k, ()) else corrected_bot(k)
@@ -78,33 +79,31 @@ def _replaced_bots(stored: StoredTournament) -> dict[int, list[dict[str, Any]]]:
     return found
 
 
-def _unchanged(bot: Bot) -> Bot:
-    """Return a bot as it is launched from where it was when it came by a correction.
+def unchanged(bot: Bot, origin: str = ", which came by a correction,") -> Bot:
+    """Return a bot as it is launched from where it was when it came.
 
     Only its place, and the arguments after its command, are taken from the store: it may come from another machine.
+
+    Args:
+        bot: as it is stored.
+        origin: how it came, in messages.
 
     Raises:
         BotDefinitionError: if it is not there any more, or has changed since.
     """
+    named = f"bot {bot.label!r}{origin}"
     if bot.is_function:
-        raise BotDefinitionError(
-            f"bot {bot.label!r}, which came by a correction, is a Python function: name it among the entrants"
-        )
+        raise BotDefinitionError(f"{named} is a Python function: name it among the entrants")
     if not bot.directory:  # a tournament from another machine comes without the places of its bots
-        raise BotDefinitionError(
-            f"bot {bot.label!r}, which came by a correction, was on another machine;"
-            " name its files in the tournament file"
-        )
+        raise BotDefinitionError(f"{named} was on another machine; name its files in the tournament file")
     place = Path(bot.own_files[0] if bot.own_files else bot.directory)
     if not place.exists():
-        raise BotDefinitionError(
-            f"bot {bot.label!r}, which came by a correction, is not at {bot.directory} any more; put it back there"
-        )
+        raise BotDefinitionError(f"{named} is not at {bot.directory} any more; put it back there")
     loaded = known_by(load_bot(place, is_known=lambda name: True), bot.digest)
     if loaded.digest != bot.digest:
         raise BotDefinitionError(
-            f"bot {bot.label!r}, which came by a correction, has changed in {bot.directory} since; put its files back,"
-            " or replace it by the new ones (arena replace)"
+            f"{named} has changed in {bot.directory} since; put its files back, or replace it by the new ones (arena"
+            " replace)"
         )
     command = (*loaded.command, *bot.command[len(loaded.command) :])
     return replace(loaded, name=bot.name, version=bot.version, command=command, submitted=bot.submitted)
@@ -133,8 +132,11 @@ def create_or_resume(definition: Definition, store: Store) -> Resumed:
     if differing:
         raise DefinitionError(
             f"tournament {definition.name!r} is in the store with {found.recorded} matches recorded, and differs in"
-            f" {_named(differing)}; {_advice(differing)}"
+            f" {_named(differing)}; {_advice(differing, found.definition, definition)}"
         )
+    if definition.until != found.definition.until:  # in its budget
+        store.reopen(found, definition)
+        found = store.tournament(definition.name)
     if len(definition.entrants) > len(found.definition.entrants):
         store.change_definition(found, definition)
         found = store.tournament(definition.name)
@@ -168,7 +170,12 @@ def _named(differing: Sequence[str]) -> str:
     return ", ".join(differing[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _advice(differing: Sequence[str]) -> str:
+def _advice(differing: Sequence[str], stored: Definition, given: Definition) -> str:
+    extend = f"arena extend {shlex.quote(given.name)}"
+    if differing == ["encounters"] and given.encounters > stored.encounters:
+        return f"{extend} --encounters {given.encounters} plays those that are missing"
+    if set(differing) == {"encounters", "until"} and given.until is not None:
+        return f"{extend} --until-decided lets it play on until it is decided"
     advice = "give this one another name (--name NAME)"
     if all(name.startswith("the bot ") for name in differing):
         return f"{advice}, or give the entrant its new files (arena replace)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import permutations
 
@@ -119,6 +119,7 @@ class Scheduler:
         self._openings = [openings_of(definition, game) for game in range(len(definition.games))]
         self._planner = SeatPlanner()
         self._match = self._encounter = 0
+        self._met: Counter[frozenset[int]] = Counter()
         self.round = 1
 
     def continue_after(self, scheduled: Iterable[ScheduledMatch | Seating]) -> None:
@@ -126,14 +127,33 @@ class Scheduler:
         for line in scheduled:
             if line.encounter != self._encounter:
                 self._planner.note(line.seats)
+                self._met[frozenset(line.seats)] += 1
             self._match, self._encounter, self.round = line.match, line.encounter, line.round + 1
 
     def round_in_all_games(self, upcoming: Round, encounters: int) -> Iterator[ScheduledMatch]:
         """Yield the matches of a round in all games, and advance to the next round."""
+        if upcoming.further:
+            yield from self.further_round(upcoming)
+            return
         for number in range(encounters if upcoming.encounters is None else upcoming.encounters):
             opening = (self.round - 1) * encounters + number
             for game in range(len(self._definition.games)):
                 yield from self.lines(upcoming.pairings, game, opening)
+        self.round += 1
+
+    def further_round(self, upcoming: Round) -> Iterator[ScheduledMatch]:
+        """Yield the matches of a round whose pairings play on, opening by opening, and advance to the next round."""
+        games = range(len(self._definition.games))
+        begun = [self._met[frozenset(pairing)] // len(games) for pairing in upcoming.pairings]
+        ends = [first + count for first, count in zip(begun, upcoming.further, strict=True)]
+        for opening in range(min(begun), max(ends)):
+            meeting = [
+                pairing
+                for pairing, first, end in zip(upcoming.pairings, begun, ends, strict=True)
+                if first <= opening < end
+            ]
+            for game in games if meeting else ():
+                yield from self.lines(meeting, game, opening)
         self.round += 1
 
     def lines(self, pairings: Iterable[Pairing], game: int, opening: int) -> Iterator[ScheduledMatch]:
@@ -141,6 +161,7 @@ class Scheduler:
         actions = self._openings[game].take(opening)
         for pairing in pairings:
             self._encounter += 1
+            self._met[frozenset(pairing)] += 1
             for seats in rotations(self._planner.order(pairing)):
                 self._match += 1
                 seed = derived_seed("match", self._definition.rng_seed, self._match)
@@ -161,21 +182,24 @@ def openings_of(definition: Definition, game: int) -> ListedOpenings | RandomOpe
     choice = definition.games[game]
     rules = checked_game(make_game(choice.game, **choice.options), choice.game)
     if not definition.openings:
-        return RandomOpenings(openings(rules, definition.opening_plies, definition.rng_seed))
+        return RandomOpenings(lambda: openings(rules, definition.opening_plies, definition.rng_seed))
     lines = definition.openings[game].lines
     return ListedOpenings(read_lines(rules, lines, f"openings of {choice.game}"), definition.rng_seed, game)
 
 
 class RandomOpenings:
-    """Random openings by number, in rising order."""
+    """Random openings by number; they are drawn anew where a number is below the one before."""
 
-    def __init__(self, coming: Iterator[Opening]) -> None:
-        self._coming = coming
+    def __init__(self, draw: Callable[[], Iterator[Opening]]) -> None:
+        self._draw = draw
+        self._coming = draw()
         self._number = -1
         self._current: Opening = ()
 
     def take(self, number: int) -> Opening:
-        """Return the opening of a number, which is not below the one before."""
+        """Return the opening of a number."""
+        if number < self._number:
+            self._coming, self._number = self._draw(), -1
         while self._number < number:
             self._current = next(self._coming)
             self._number += 1

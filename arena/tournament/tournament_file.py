@@ -18,6 +18,7 @@ from arena.base.errors import DefinitionError
 from arena.base.records import DEFAULT_PLY_LIMIT, LIMITS, MAX_PLY_LIMIT, MEBIBYTE
 from arena.base.seat_report import Limit, Unit
 from arena.base.text import shortened_text
+from arena.base.until import RANGES
 from arena.tournament.formats.table import DEFAULT_FORMAT, FORMATS, table_key
 
 # Variants of a bot: lists of values in its arguments, of which each value enters once.
@@ -263,6 +264,34 @@ class PlayKeys(_Strict):
                 yield table_key(name), sentence
 
 
+def _within(key: str) -> Any:
+    """Return the bounds of a key of ``[until]``."""
+    low, high = RANGES[key]
+    return Field(ge=low, le=high)
+
+
+class UntilTable(_Strict):
+    """``[until]``: play until this is decided, in a round robin or a gauntlet of games for two.
+
+    Attributes:
+        decided: "groups": of each two neighbours in rank which is better, or that they are equal; "order": the same,
+            where bots are called equal only after looking twice as closely; "first" or "top 3": who is in front of all
+            others.
+        error: the chance that any claim of the verdict is wrong, however often results are looked at.
+        min_encounters: every pair first plays these; with more than 200 bots, pairs of neighbours do.
+        indifference: bots closer than this many points of mu are equal.
+        max_matches: end after this many matches.
+        max_hours: end a run after this time.
+    """
+
+    decided: str = "groups"
+    error: Annotated[float, _within("error")] = 0.05
+    min_encounters: Annotated[int, _within("min_encounters")] = 2
+    indifference: Annotated[float, _within("indifference")] = 0.5
+    max_matches: Annotated[int, _within("max_matches")] | None = None
+    max_hours: Annotated[float, _within("max_hours")] | None = None
+
+
 class CommonKeys(PlayKeys):
     """The whole file, without the tables of formats.
 
@@ -281,6 +310,7 @@ class CommonKeys(PlayKeys):
         rng_seed: the source of all randomness.
         isolation: "auto", or the level to demand.
         fresh_bots: whether bots are started again for every match.
+        until: play until this is decided, in place of ``encounters``.
     """
 
     name: str | None = None
@@ -296,6 +326,15 @@ class CommonKeys(PlayKeys):
     rng_seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     isolation: str = "auto"
     fresh_bots: bool = False
+    until: UntilTable | None = None
+
+    @model_validator(mode="after")
+    def _ends_in_one_way(self) -> CommonKeys:
+        if "encounters" in self.model_fields_set and self.until is not None:
+            raise ValueError(
+                "encounters and until: expected one of them; until.min_encounters is what every pair first plays"
+            )
+        return self
 
     @model_validator(mode="after")
     def _has_entrants(self) -> CommonKeys:

@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import inf, isfinite, sqrt
+from math import isfinite, sqrt
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arena.base.enums import ClaimKind, StopReason
 from arena.base.errors import UsageError
 from arena.base.until import Until, check_decided
 from arena.ratings.decided import Decision, MadeClaim, Pair
-from arena.ratings.distributions import Floats
+from arena.ratings.distributions import Floats, normal_cdf
 from arena.ratings.light_fit import MATCHES, SPREAD, PairTotals
 from arena.tournament.formats.deciding import Deciding
 
+Integers = NDArray[np.int64]
+
 MAX_BOTS = 1000
-FIRST_ENCOUNTERS = 16
+OUTCOMES = np.array([(1.0, 0.0), (0.75, 0.5), (0.5, 0.0), (0.5, 1.0), (0.25, 0.5), (0.0, 0.0)])
+"""What the two matches of an encounter may come to: the share of points, and of ties."""
+
+QUADRATURE = 41
 FIXED_STEP = 0.02
 """How closely the length of the fixed schedule is found."""
 
@@ -96,7 +102,7 @@ def simulate_until(
     Raises:
         UsageError: if a value is not accepted.
     """
-    _check(strengths, error, draw_probability, opening_spread, indifference)
+    _check(strengths, draw_probability, opening_spread)
     until = Until(
         decided=decided,
         error=error,
@@ -109,22 +115,19 @@ def simulate_until(
     return play_until(world, until)
 
 
-def _check(strengths: Sequence[float], error: float, draws: float, spread: float, indifference: float) -> None:
+def _check(strengths: Sequence[float], draws: float, spread: float) -> None:
     if not 2 <= len(strengths) <= MAX_BOTS or not all(isfinite(strength) for strength in strengths):
         raise UsageError(f"strengths: expected 2 to {MAX_BOTS} numbers, one for each bot")
-    limits = (
-        ("error", error, 0.0, 0.5),
-        ("draw_probability", draws, -inf, 0.99),
-        ("opening_spread", spread, -inf, 1000.0),
-        ("indifference", indifference, 0.0, 100.0),
-    )
-    for name, value, low, high in limits:
-        if not low < value <= high or value < 0:
-            raise UsageError(f"{name} = {value!r}: expected a number from {max(low, 0.0):g} to {high:g}")
+    for name, value, high in (("draw_probability", draws, 0.99), ("opening_spread", spread, 1000.0)):
+        if not 0 <= value <= high:
+            raise UsageError(f"{name} = {value!r}: expected a number from 0 to {high:g}")
 
 
 class World:
     """A simulated world, in which the encounters of each pair are a fixed sequence, whatever else is played.
+
+    Only their counts are drawn: further encounters of a pair from what its two matches may come to, and the first of
+    those that are known at random from all of them.
 
     Attributes:
         strengths: of the bots.
@@ -148,17 +151,14 @@ class World:
             advantages: of the bot of a row against that of a column beyond their strengths; antisymmetric.
         """
         self.strengths = np.asarray(strengths, dtype=float)
-        size = len(self.strengths)
-        self._rows, self._columns = np.triu_indices(size, 1)
+        self._rows, self._columns = np.triu_indices(len(self.strengths), 1)
         difference = self.strengths[self._rows] - self.strengths[self._columns]
         if advantages is not None:
             difference = difference + advantages[self._rows, self._columns]
-        wider = sqrt(1 + (opening_spread / SPREAD) ** 2)
-        self._difference = difference * wider
-        self._margin = wider * SPREAD * NormalDist().inv_cdf((1 + draw_probability) / 2)
-        self._opening_spread = opening_spread
+        self._chances = _chances_of_outcomes(difference, draw_probability, opening_spread)
         self._generator = generator
-        self._sums = np.zeros((3, len(difference), 1))
+        self._known = np.zeros((1, len(difference)), dtype=np.int64)
+        self._counts = np.zeros((1, len(difference), len(OUTCOMES)), dtype=np.int64)
 
     def totals(self, encounters: Floats) -> PairTotals:
         """Return what the first encounters of each pair come to.
@@ -166,31 +166,44 @@ class World:
         Args:
             encounters: how many, by the numbers of the bots; symmetric.
         """
-        count = encounters[self._rows, self._columns].astype(np.intp)
-        while self._sums.shape[2] <= count.max():
-            self._sums = np.concatenate([self._sums, self._sums[:, :, -1:] + self._more()], axis=2)
-        points, squares, ties = self._sums[:, np.arange(len(count)), count]
+        wanted = np.rint(encounters[self._rows, self._columns]).astype(np.int64)
+        counts = self._first(wanted)
+        self._known = np.concatenate([self._known, wanted[None]])
+        self._counts = np.concatenate([self._counts, counts[None]])
+        points, ties = counts @ OUTCOMES[:, 0], counts @ OUTCOMES[:, 1]
+        squares = counts @ OUTCOMES[:, 0] ** 2
         totals = PairTotals.empty(len(self.strengths))
-        totals.encounters[:] = encounters
         for matrix, upper, lower in (
-            (totals.points, points, count - points),
-            (totals.squares, squares, count - 2 * points + squares),
+            (totals.encounters, wanted, wanted),
+            (totals.points, points, wanted - points),
+            (totals.squares, squares, wanted - 2 * points + squares),
             (totals.ties, ties, ties),
         ):
             matrix[self._rows, self._columns], matrix[self._columns, self._rows] = upper, lower
         return totals
 
-    def _more(self) -> Floats:
-        """Return sums over further encounters: of points, of their squares and of ties."""
-        shape = (len(self._difference), max(FIRST_ENCOUNTERS, self._sums.shape[2] - 1))
-        opening = self._opening_spread * self._generator.standard_normal(shape) if self._opening_spread else 0.0
-        points, ties = np.zeros(shape), np.zeros(shape)
-        for _ in range(int(MATCHES)):
-            performance = SPREAD * self._generator.standard_normal(shape) + opening + self._difference[:, None]
-            is_tie = np.abs(performance) <= self._margin if self._margin else np.zeros(shape, dtype=bool)
-            points += np.where(is_tie, 0.5, performance > 0) / MATCHES
-            ties += is_tie / MATCHES
-        return np.cumsum(np.stack([points, points**2, ties]), axis=2)
+    def _first(self, wanted: Integers) -> Integers:
+        """Return how often each outcome occurs among the first encounters of each pair."""
+        pairs = np.arange(len(wanted))
+        below = np.where(self._known <= wanted, self._known, -1).argmax(0)
+        above = np.where(self._known >= wanted, self._known, np.iinfo(np.int64).max).argmin(0)
+        is_within = self._known[above, pairs] >= wanted
+        start, counts = self._known[below, pairs], self._counts[below, pairs]
+        further = self._generator.multinomial(wanted - start, self._chances)
+        if is_within.any():
+            known = self._counts[above, pairs] - counts
+            further[is_within] = self._drawn(known[is_within], (wanted - start)[is_within])
+        return np.asarray(counts + further)
+
+    def _drawn(self, known: Integers, wanted: Integers) -> Integers:
+        """Draw that many of known encounters, without putting them back."""
+        found = np.zeros_like(known)
+        left, wanted = known.sum(1), wanted.copy()
+        for outcome in range(known.shape[1]):
+            left = left - known[:, outcome]
+            found[:, outcome] = self._generator.hypergeometric(known[:, outcome], left, wanted)
+            wanted -= found[:, outcome]
+        return found
 
     def wrong(self, claims: dict[Pair, MadeClaim], indifference: float) -> list[WrongClaim]:
         """Return the claims that do not hold."""
@@ -203,6 +216,22 @@ class World:
                 kind = ClaimKind.EQUAL if claim.better is None else ClaimKind.BETTER
                 wrong.append(WrongClaim(bot=bot, rival=rival, claim=kind, difference=difference))
         return wrong
+
+
+def _chances_of_outcomes(difference: Floats, draw_probability: float, opening_spread: float) -> Floats:
+    """Return how likely each outcome of an encounter is for each pair: by Gauss-Hermite quadrature over openings.
+
+    Strengths are stretched so that the points that are expected of a match do not depend on the spread of openings.
+    """
+    wider = sqrt(1 + (opening_spread / SPREAD) ** 2)
+    margin = wider * SPREAD * NormalDist().inv_cdf((1 + draw_probability) / 2)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(QUADRATURE)
+    shifted = wider * difference[:, None] + opening_spread * nodes[None, :]
+    win, loss = normal_cdf((shifted - margin) / SPREAD), normal_cdf((-shifted - margin) / SPREAD)
+    tie = np.maximum(1 - win - loss, 0.0)
+    by_outcome = (win**2, 2 * win * tie, 2 * win * loss, tie**2, 2 * tie * loss, loss**2)
+    chances = np.stack([each @ weights for each in by_outcome], axis=1) / weights.sum()
+    return np.asarray(chances / chances.sum(1, keepdims=True))
 
 
 def play_until(world: World, until: Until) -> SimulatedUntil:

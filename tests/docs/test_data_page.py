@@ -57,6 +57,7 @@ JSON_LINES = {"arena export", "arena export --set-aside", "arena export --whole"
 CALLS = {
     "arena standings": ["standings faulty", "standings three"],
     "arena run": ["run faulty.toml -q"],
+    "arena extend": ["extend noted --encounters 2 -q"],
     "arena quickstart": ["quickstart -q"],
     "arena leaderboard": ["leaderboard"],
     "arena standings --places": ["standings swiss --places", "standings knockout --places"],

@@ -6,12 +6,15 @@ import logging
 import shlex
 import shutil
 import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from arena.base.errors import UsageError
+from arena.base.errors import DefinitionError, UsageError
 from arena.base.shipped import tournament_path
 from arena.base.text import counted
 from arena.cli.terminal.common import (
@@ -36,18 +39,65 @@ from arena.cli.terminal.streams import FAILED, INTERRUPTED, OK
 
 if TYPE_CHECKING:
     from arena.base.definition import Definition
+    from arena.base.until import Until
     from arena.store.home import ArenaHome
+
+
+executor_option = click.option(
+    "--executor", metavar="URL", help="Where to play matches: local, in-process or dask://HOST:PORT [default: local]."
+)
+
+
+def until_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of what plays until it is decided."""
+    command = click.option(
+        "--until",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help='A key of [until] with --until-decided, such as "decided=top 3" or max_matches=5000; repeatable.',
+    )(command)
+    return click.option("--until-decided", is_flag=True, help="Play where the verdict is open, until it is decided.")(
+        command
+    )
+
+
+def until_wished(before: Until | None, until_decided: bool, keys: Sequence[str]) -> Until | None:
+    """Return what is to be decided: the keys that are given, and the others as they are.
+
+    Args:
+        before: what the file or the tournament says.
+        until_decided: whether to play until it is decided.
+        keys: each as ``KEY=VALUE``.
+    """
+    from arena.base.checked import check_model
+    from arena.base.until import Until
+    from arena.tournament.tournament_file import UntilTable
+
+    if keys and not until_decided and before is None:
+        raise UsageError(f"--until {keys[0]}: expected --until-decided with it")
+    if not keys and not until_decided:
+        return before
+    values = {name: value for name, value in asdict(before or Until()).items() if value is not None}
+    for key, _, value in (text.partition("=") for text in keys):
+        values[key.strip()] = _value(value.strip())
+    return Until(**check_model(UntilTable, values, "--until", DefinitionError).model_dump())
+
+
+def _value(text: str) -> str | int | float:
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
 
 
 @click.command("run")
 @click.argument("file", type=click.Path(path_type=Path))
 @workers_option
-@click.option(
-    "--executor", metavar="URL", help="Where to play matches: local, in-process or dask://HOST:PORT [default: local]."
-)
+@executor_option
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster with the scheduler at tcp://HOST:8786.")
 @click.option("--local-cluster", type=WholeNumber(1, 1024), help="Run on a local Dask cluster with N processes.")
 @name_option("that of the file")
+@until_options
 @quiet_option
 @click.option("-v", "--verbose", is_flag=True, help="Show the log on stderr as well.")
 @click.option("--log-file", type=click.Path(path_type=Path), help="Where to write the log.")
@@ -59,6 +109,8 @@ def run_command(
     cluster: str | None,
     local_cluster: int | None,
     name: str | None,
+    until_decided: bool,
+    until: tuple[str, ...],
     quiet: bool,
     verbose: bool,
     log_file: Path | None,
@@ -70,54 +122,75 @@ def run_command(
     once every match is played, it only shows the table. `--workers` and `--executor` may differ from run to run;
     results don't depend on them.
     """
-    from arena.cli.terminal.progress import make_progress
     from arena.tournament.definition import load_definition, with_name
-    from arena.tournament.director import run_tournament
-    from arena.tournament.opening_information import has_openings_to_choose
-    from arena.tournament.rounds import ranking_of
 
     executor_url = _executor_url(executor, cluster, local_cluster)
-    if verbose:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(message)s"))
-        logging.getLogger("arena").addHandler(handler)
     with open_home() as arena_home:
         definition = load_definition(file, arena_home.bots)
         if name is not None:
             definition = with_name(definition, name, arena_home.bots)
-        warn_of_weak_isolation(definition.isolation)
-        if (
-            has_openings_to_choose(definition)
-            and arena_home.store.find_tournament(definition.name) is None
-            and not quiet
-        ):
-            click.echo("Choosing the openings that tell most about the bots; this may take a minute.", err=True)
-        progress_display = make_progress(definition, quiet=quiet or verbose)
-        try:
-            with progress_display:
-                progress = run_tournament(
-                    definition,
-                    arena_home.store,
-                    workers=workers,
-                    log_path=log_file or arena_home.log_path(definition.name),
-                    listener=progress_display.update,
-                    executor=executor_url,
-                    refresh=_WatchedFile(file, name, arena_home),
-                )
-        except KeyboardInterrupt:
-            stored = arena_home.store.find_tournament(definition.name)
-            recorded = f"{stored.recorded} of {counted(stored.scheduled, 'match')}" if stored is not None else "nothing"
-            again = shlex.join(["arena", *sys.argv[1:]])
-            click.echo(f"Stopped with {recorded} recorded. To resume: {again}", err=True)
-            return INTERRUPTED
-        stored = arena_home.store.tournament(definition.name)
-        own = ranking_of(arena_home.store, stored)
-        if own is not None and table_format == "text":
-            print_ranking(own, stored.finished_at is not None, table_format)
-            click.echo()
-        print_standings(load_standings(arena_home, definition.name), table_format)
-        warn_of_given_up(progress)
-        return OK if progress.is_complete else FAILED
+        definition = replace(definition, until=until_wished(definition.until, until_decided, until))
+        run = RunOptions(executor_url, workers, log_file, quiet, verbose, table_format)
+        return play_and_show(arena_home, definition, run, _WatchedFile(file, name, arena_home))
+
+
+class RunOptions(NamedTuple):
+    """How a run plays and what it shows; see the options of ``arena run``."""
+
+    executor_url: str
+    workers: int | None
+    log_file: Path | None
+    quiet: bool
+    verbose: bool
+    table_format: str
+
+
+def play_and_show(
+    arena_home: ArenaHome, definition: Definition, run: RunOptions, refresh: Callable[[], Definition | None] | None
+) -> int:
+    """Play a tournament, show its table, and return the exit code."""
+    from arena.cli.terminal.progress import make_progress
+    from arena.tournament.director import run_tournament
+    from arena.tournament.opening_information import has_openings_to_choose
+    from arena.tournament.rounds import ranking_of
+
+    if run.verbose:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        logging.getLogger("arena").addHandler(handler)
+    warn_of_weak_isolation(definition.isolation)
+    if (
+        has_openings_to_choose(definition)
+        and arena_home.store.find_tournament(definition.name) is None
+        and not run.quiet
+    ):
+        click.echo("Choosing the openings that tell most about the bots; this may take a minute.", err=True)
+    progress_display = make_progress(definition, quiet=run.quiet or run.verbose)
+    try:
+        with progress_display:
+            progress = run_tournament(
+                definition,
+                arena_home.store,
+                workers=run.workers,
+                log_path=run.log_file or arena_home.log_path(definition.name),
+                listener=progress_display.update,
+                executor=run.executor_url,
+                refresh=refresh,
+            )
+    except KeyboardInterrupt:
+        stored = arena_home.store.find_tournament(definition.name)
+        recorded = f"{stored.recorded} of {counted(stored.scheduled, 'match')}" if stored is not None else "nothing"
+        again = shlex.join(["arena", *sys.argv[1:]])
+        click.echo(f"Stopped with {recorded} recorded. To resume: {again}", err=True)
+        return INTERRUPTED
+    stored = arena_home.store.tournament(definition.name)
+    own = ranking_of(arena_home.store, stored)
+    if own is not None and run.table_format == "text":
+        print_ranking(own, stored.finished_at is not None, run.table_format)
+        click.echo()
+    print_standings(load_standings(arena_home, definition.name), run.table_format)
+    warn_of_given_up(progress)
+    return OK if progress.is_complete else FAILED
 
 
 class _WatchedFile:

@@ -155,6 +155,23 @@ class Store(RecordReader, Copyable, Owned):
         values = {"definition": as_json(definition.to_json()), "finished_at": None}
         self._update(tournament, values, EventKind.DEFINITION)
 
+    def reopen(
+        self, tournament: StoredTournament, definition: Definition, lines: Iterable[ScheduledMatch] = ()
+    ) -> None:
+        """Let a tournament go on under another definition, with more matches in its schedule: all of it, or nothing."""
+        values = {"definition": as_json(definition.to_json()), "finished_at": None}
+        change = tournaments.update().where(tournaments.c.id == tournament.number).values(**values)
+        last = select(func.max(matches.c.match, type_=Integer)).where(matches.c.tournament_id == tournament.number)
+        added = list(lines)
+
+        def reopen(connection: Connection) -> None:
+            connection.execute(change)
+            if added and (connection.execute(last).scalar() or 0) < added[0].match:
+                insert_lines(connection, tournament.number, added)
+            add_event(connection, tournament.number, EventKind.DEFINITION)
+
+        self._database.write(reopen)
+
     def set_finished(self, tournament: StoredTournament, is_finished: bool) -> None:
         """Store whether no round follows."""
         values = {"finished_at": utc_now() if is_finished else None}

@@ -59,7 +59,9 @@ class Deciding:
         played: how many it has had.
     """
 
-    def __init__(self, until: Until, entrants: int, active: Sequence[int], pairings: Iterable[Pairing]) -> None:
+    def __init__(
+        self, until: Until, entrants: int, active: Sequence[int], pairings: Iterable[Pairing], games: int = 1
+    ) -> None:
         """Begin.
 
         Args:
@@ -67,7 +69,9 @@ class Deciding:
             entrants: how many bots there are, counting those who are not paired any more.
             active: the numbers of those who are paired.
             pairings: who may meet whom, in the order of the first pass.
+            games: how many games each encounter is played in.
         """
+        self._games = games
         self.decision = Decision(until, tuple(active))
         self.look: Look | None = None
         self.reason: StopReason | None = None
@@ -92,7 +96,7 @@ class Deciding:
         return self.decision.until
 
     def add(self, first: int, second: int, share: float, tied: float, *, is_new: bool = True) -> None:
-        """Add an encounter.
+        """Add an encounter in one of the games.
 
         Args:
             first: a bot.
@@ -101,15 +105,16 @@ class Deciding:
             tied: the share of matches that were tied.
             is_new: whether no encounter of the two has gone like this from this opening.
         """
-        self.played[[first, second], [second, first]] += 1
+        self.played[[first, second], [second, first]] += 1 / self._games
         if is_new:
             self.totals.add(first, second, share, tied)
 
     def advance(self) -> Floats:
         """Look at the field if it is time to; return how many more encounters each pair plays until the next look."""
-        while self.reason is None and not (self.targets > self.played).any():
+        while self.reason is None and not (self.targets > self.played + ROUNDING).any():
             self._next_look()
-        return np.maximum(self.targets - self.played, 0.0) if self.reason is None else np.zeros(self.played.shape)
+        missing = np.ceil(self.targets - self.played - ROUNDING)
+        return np.maximum(missing, 0.0) if self.reason is None else np.zeros(self.played.shape)
 
     def _next_look(self) -> None:
         look = self.look = self.decision.look(self.totals)
@@ -128,7 +133,7 @@ class Deciding:
         self._give_up_repeats()
         self.targets = np.maximum(self._next_targets(look), self.played)
         self._keep_budget()
-        if self.reason is None and not (self.targets > self.played).any():
+        if self.reason is None and not (self.targets > self.played + ROUNDING).any():
             self.reason = StopReason.REPEATS
 
     def _next_targets(self, look: Look) -> Floats:
@@ -178,12 +183,13 @@ class Deciding:
         budget = self.until.max_matches
         if budget is None:
             return
-        spare = int(budget // MATCHES - self.played.sum() / 2)
-        while spare < (self.targets - self.played).sum() / 2:
-            most = (self.targets - self.played).max()
-            pairs = np.argwhere(np.triu(self.targets - self.played) == most)
-            surplus = int((self.targets - self.played).sum() / 2) - max(spare, 0)
-            for first, second in pairs[::-1][:surplus]:
-                self.targets[[first, second], [second, first]] -= 1
+        spare = int(budget / (MATCHES * self._games) - self.played.sum() / 2 + ROUNDING)
         if spare <= 0:
             self.reason = StopReason.MATCHES
+            return
+        missing = np.triu(np.ceil(self.targets - self.played - ROUNDING))
+        while (surplus := int(missing.sum()) - spare) > 0:
+            longest = np.argwhere(missing == missing.max())
+            for first, second in longest[::-1][:surplus]:
+                missing[first, second] -= 1
+        self.targets = self.played + missing + missing.T

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 from arena.base.definition import Absence
 from arena.base.errors import DefinitionError
 from arena.base.results import EntrantRating, StoredResult, points_of
+from arena.base.until import Until
 
 ANY_NUMBER = range(2, sys.maxsize)
 FOR_TWO = range(2, 3)
@@ -31,11 +32,13 @@ class Round(NamedTuple):
     Attributes:
         byes: entrants who are still in but meet nobody in this round.
         encounters: how many encounters each pairing plays, if fewer than the format's ``encounters_per_round``.
+        further: how many more encounters each of the pairings plays, from the openings that follow those it has played.
     """
 
     pairings: tuple[Pairing, ...]
     byes: tuple[int, ...] = ()
     encounters: int | None = None
+    further: tuple[int, ...] = ()
 
 
 class Meeting(NamedTuple):
@@ -106,6 +109,8 @@ class Field(Generic[SettingsT]):
     encounters: int = 1
     active: frozenset[int] | None = None
     absences: tuple[Absence, ...] = ()
+    games: int = 1
+    until: Until | None = None
 
     @property
     def entrants(self) -> int:

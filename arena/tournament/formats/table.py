@@ -51,6 +51,10 @@ ALL_FORMATS: Mapping[str, type[Format[Any]]] = _Formats(
 """The formats of tournament files, of ``arena compare`` and of ``arena tune``."""
 
 
+UNTIL: Mapping[str, type[Any]] = _Formats(until_decided="until_decided:UntilDecided")
+"""What plays a round robin or a gauntlet until it is decided."""
+
+
 def table_key(name: str) -> str:
     """Return the key of a format's table in a tournament file."""
     return name.replace("-", "_")
@@ -60,7 +64,7 @@ def format_class(definition: Definition) -> type[Format[Any]]:
     """Return the class of a definition's format."""
     if definition.format not in ALL_FORMATS:
         raise UnknownNameError("format", definition.format, ALL_FORMATS)
-    return ALL_FORMATS[definition.format]
+    return ALL_FORMATS[definition.format] if definition.until is None else UNTIL["until-decided"]
 
 
 def field_of(definition: Definition, game: int = 0) -> Field[Any]:
@@ -71,11 +75,13 @@ def field_of(definition: Definition, game: int = 0) -> Field[Any]:
         bots=tuple(shown),
         names=tuple(shown.values()),
         players=definition.games[game].players,
-        settings=from_stored(format_class(definition).Settings, definition.settings, where),
+        settings=from_stored(ALL_FORMATS[definition.format].Settings, definition.settings, where),
         rng_seed=definition.rng_seed,
         encounters=definition.encounters,
         active=definition.active,
         absences=definition.absences,
+        games=len(definition.games),
+        until=definition.until,
     )
 
 
@@ -91,4 +97,5 @@ def format_of(definition: Definition, game: int = 0) -> Format[Any]:
             f"games: format {definition.format!r} needs games of the same number of players, and these are for"
             f" {', '.join(map(str, players))}"
         )
-    return kind(field_of(definition, game))
+    planned = ALL_FORMATS[definition.format](field_of(definition, game))
+    return planned if definition.until is None else UNTIL["until-decided"](planned.field, planned)

@@ -16,6 +16,7 @@ BOTS = str(zoo.BOTS / "minimal"), str(zoo.BOTS / "random_legal")
 
 VARIANTS = {
     "--as": {"Its name from now on, in place of the one it had.", "Its name in this tournament, in place of its own."},
+    "--encounters": {"How many encounters each pairing has in the end.", "To play in all rounds."},
     "--game": {
         "Only the matches of this game.",
         "The game they play.",
@@ -83,7 +84,10 @@ def test_a_name_has_one_meaning(spelling, uses):
         for one in uses.values()
     }
     helps = {one.help for one in uses.values()}
-    if spelling == "--game":
+    if spelling == "--matches":  # of a schedule, which lists them, and of what plays so many
+        assert [*uses] == ["extend", "schedule"]
+        return
+    if spelling in ("--game", "--encounters"):
         kinds = {kind[:3] for kind in kinds}
     assert len(kinds) == 1, f"{spelling} in {', '.join(uses)}: {kinds}"
     assert len(helps) == 1 or helps <= VARIANTS.get(spelling, set()), f"{spelling} in {', '.join(uses)}: {helps}"

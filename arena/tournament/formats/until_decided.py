@@ -1,0 +1,139 @@
+"""A round robin or a gauntlet that plays until it is decided: each round is a batch of encounters."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from copy import copy
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from arena.base.definition import gone
+from arena.base.errors import DefinitionError
+from arena.base.results import StoredResult
+from arena.base.text import counted
+from arena.base.until import check_decided
+from arena.tournament.formats.format import (
+    FOR_TWO,
+    Field,
+    FixedFormat,
+    Format,
+    Meeting,
+    NoSettings,
+    Pairing,
+    Round,
+    StopLimits,
+)
+
+if TYPE_CHECKING:  # NumPy takes long to import, and a tournament file is read without it
+    from arena.tournament.formats.deciding import Deciding
+
+MATCHES = 2
+"""In an encounter of two."""
+
+
+class UntilDecided(Format[Any]):
+    """A fixed format that is played until it is decided who is better than whom."""
+
+    Settings = NoSettings
+    players = FOR_TWO
+
+    def __init__(self, field: Field[Any], planned: Format[Any]) -> None:
+        """Begin.
+
+        Args:
+            field: the entrants, with what is to be decided.
+            planned: the format, which says who meets whom.
+
+        Raises:
+            DefinitionError: if it can't be decided, or not by so few matches.
+        """
+        if not isinstance(planned, FixedFormat) or planned.has_own_openings or field.until is None:
+            raise DefinitionError('until: expected format = "round-robin" or "gauntlet", whose encounters can go on')
+        self._planned = planned
+        self.until = field.until
+        super().__init__(field)
+        check_decided(self.until, len(self._active))
+        self._course: Deciding | None = None
+        self._seen: set[object] = set()
+        fewest = MATCHES * field.games * max(1, self.until.min_encounters) * len(self._pairings())
+        if self.until.max_matches is not None and self.until.max_matches < fewest:
+            raise DefinitionError(
+                f"until.max_matches = {self.until.max_matches}: the first {counted(fewest, 'match')} are those in which"
+                f" every pair meets; expected at least as many"
+            )
+
+    @property
+    def _active(self) -> tuple[int, ...]:
+        left = gone(self.field.absences)
+        return tuple(k for k in self.field.taking_part if k not in left)
+
+    def _pairings(self) -> list[Pairing]:
+        """Return who meets whom in the first pass."""
+        planned = copy(self._planned)
+        found: list[Pairing] = []
+        while (upcoming := planned.next_round()) is not None:
+            found += upcoming.pairings
+            planned.add_results(())
+        return found
+
+    @property
+    def course(self) -> Deciding:
+        """What is decided so far, and what is played next."""
+        from arena.tournament.formats.deciding import Deciding
+
+        if self._course is None:
+            entrants, games = self.field.entrants, self.field.games
+            self._course = Deciding(self.until, entrants, self._active, self._pairings(), games)
+        return self._course
+
+    def next_round(self) -> Round | None:
+        """Return the next batch; None once everything is decided or the budget is spent."""
+        missing = self.course.advance()
+        if not missing.any():
+            return None
+        pairings = [pairing for pairing in self._pairings() if missing[pairing] > 0]
+        return Round(tuple(pairings), further=tuple(int(missing[pairing]) for pairing in pairings))
+
+    def add_results(self, meetings: Sequence[Meeting]) -> None:
+        """Count the encounters of a batch, and look at the field if it is time to."""
+        for meeting in meetings:
+            first, second = meeting.pairing
+            by_encounter: dict[int, list[StoredResult]] = defaultdict(list)
+            for result in meeting.results:
+                by_encounter[result.encounter].append(result)
+            for results in by_encounter.values():
+                share = fmean(meeting._replace(results=(result,)).share(first) for result in results)
+                tied = fmean(result.ranks[0] == result.ranks[1] for result in results)
+                course = frozenset(
+                    (result.game, result.bots, result.opening_hash, result.actions_hash) for result in results
+                )
+                self.course.add(first, second, share, tied, is_new=course not in self._seen)
+                self._seen.add(course)
+        self.course.advance()
+
+    def should_stop(self, elapsed_seconds: float) -> bool:
+        """Return whether the hours of a run are over."""
+        return self.until.max_hours is not None and elapsed_seconds >= 3600 * self.until.max_hours
+
+    def stop_limits(self) -> StopLimits:
+        """Return the budget."""
+        return StopLimits(
+            matches=self.until.max_matches, margin_95=None, hours=self.until.max_hours, widest_margin=None
+        )
+
+    def late_pairings(self, entrant: int) -> tuple[Pairing, ...]:
+        """Return whom a late entrant meets: everybody it would have met."""
+        return self._planned.late_pairings(entrant)
+
+    def plan(self) -> str:
+        """Return when it stops."""
+        decided = {"groups": "the groups of equals are", "order": "the order is", "first": "the first rank is"}
+        return f"plays until {decided.get(self.until.decided, f'the {self.until.decided} are')} decided"
+
+    def status(self) -> str:
+        """Return how much is decided."""
+        look = self.course.look
+        if look is None:
+            return "every pair meets"
+        return f"{len(look.needed) - len(look.open)} of {counted(len(look.needed), 'claim')} decided"

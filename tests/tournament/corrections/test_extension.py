@@ -1,0 +1,226 @@
+"""Finished tournaments that play on, and tournaments that play until they are decided."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from arena import ArenaHome, enter_late, load_definition, void_matches, withdraw
+from arena.analysis.measures.verification import verify
+from arena.base.definition import Definition
+from arena.base.enums import StopReason
+from arena.base.errors import DefinitionError, UsageError
+from arena.base.until import Until
+from arena.tournament.director import run_tournament
+from arena.tournament.extension import extended
+from arena.tournament.resumption import create_or_resume
+from arena.tournament.rounds import played_format
+from arena.tournament.schedule import schedule
+from arena.tournament.transfer.merging import merge_home
+from tests.tournament.corrections.contest import Scripts, contest, play, records, write_bots
+
+FOUR = ("ann", "bob", "cid", "dan")
+UNTIL = Until(indifference=4.0, max_matches=400)
+
+
+class Shuffled(Scripts):
+    """Plays a few matches at a time, and reports them in any order, as several workers do."""
+
+    def __init__(self, workers, max_matches=None):
+        super().__init__(max_matches)
+        self.workers, self.rng = workers, random.Random(workers)
+
+    def run(self, queue):
+        waiting = []
+        for results in super().run(queue):
+            waiting += results
+            if len(waiting) >= self.workers:
+                yield [waiting.pop(self.rng.randrange(len(waiting)))]
+        while waiting:
+            yield [waiting.pop(self.rng.randrange(len(waiting)))]
+
+
+@pytest.fixture
+def bots(tmp_path, no_check):
+    return write_bots(tmp_path / "bots", FOUR)
+
+
+def lines(home, name="t"):
+    return list(home.store.schedule(home.store.tournament(name)))
+
+
+def timeless(texts):
+    return {match: text.partition('"started_at"')[0] for match, text in texts.items()}
+
+
+def holds(home):
+    found = verify(home, "t")
+    return found.problems == [] and found.checked == home.store.tournament("t").scheduled
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"format": "gauntlet", "settings": {"challengers": ["bob"]}},
+        {"players": 3},
+        {"players": 3, "settings": {"groups": 3}},
+    ],
+    ids=["round robin", "gauntlet", "groups of three", "some groups"],
+)
+def test_more_encounters_are_those_of_a_tournament_that_was_longer_from_the_start(home, bots, tmp_path, fields):
+    short = contest(bots, encounters=2, **fields)
+    play(home, short)
+    before = records(home)
+    play(home, extended(home.store, "t", encounters=5))
+    after = records(home)
+    assert before.items() <= after.items()
+    assert lines(home) == list(schedule(replace(short, encounters=5)))
+    with ArenaHome(tmp_path / "other") as other:
+        play(other, replace(short, encounters=5))
+        assert timeless(records(other)) == timeless(after)
+    with ArenaHome(tmp_path / "third") as third:
+        assert merge_home(third, home.directory)[0].taken == len(after) and records(third) == after
+    assert holds(home)
+    with pytest.raises(DefinitionError, match="arena extend t --encounters 9 plays those that are missing"):
+        create_or_resume(replace(short, encounters=9), home.store)
+
+
+def test_an_interrupted_extension_goes_on_with_its_own_command_and_with_the_file(home, bots):
+    play(home, contest(bots, encounters=1))
+    play(home, extended(home.store, "t", matches=30), max_matches=3)
+    assert (home.store.tournament("t").recorded, home.store.tournament("t").scheduled) == (15, 36)
+    with pytest.raises(UsageError, match="tournament 't' is not finished, with 21 matches to play"):
+        extended(home.store, "t", encounters=4)
+    play(home, extended(home.store, "t", encounters=3), max_matches=3)
+    assert play(home, contest(bots, encounters=3)).is_complete and holds(home)
+
+
+def test_corrections_before_and_after_an_extension(home, bots, tmp_path):
+    play(home, contest(bots, encounters=1))
+    withdrawn = contest(bots, encounters=2)
+    home.store.set_finished(home.store.tournament("t"), False)  # as in the middle of a run
+    withdraw(home.store, "t", "dan", reason="broken")
+    play(home, contest(bots, encounters=1))
+    play(home, extended(home.store, "t", encounters=2))
+    assert home.store.tournament("t").recorded == 12 + 6  # those of dan end with the first encounter
+    void_matches(home.store, "t", [14], reason="power cut")
+    enter_late(home.store, "t", write_bots(tmp_path / "new", ["eve"])[0], reason="ill")
+    assert play(home, withdrawn).is_complete
+    assert home.store.tournament("t").recorded == 18 + 2 * 2 * 3 and holds(home)
+
+
+@pytest.mark.parametrize("kind", ["swiss", "knockout", "ladder"])
+def test_other_formats_are_not_extended(home, bots, kind):
+    limits = {"ladder": {"matches": 4}, "swiss": {"rounds": 2}}.get(kind, {})
+    play(home, contest(bots, format=kind, settings=limits))
+    for wish in ({"encounters": 5}, {"until": UNTIL}):
+        with pytest.raises(
+            UsageError, match=f"tournament 't' is a {kind}, which can't be extended: expected a round-robin"
+        ):
+            extended(home.store, "t", **wish)
+
+
+def test_what_can_not_be_extended_is_said_in_a_sentence_and_nothing_is_changed(home, bots):
+    play(home, contest(bots, encounters=2))
+    stored = home.store.tournament("t")
+    refused = {
+        "--encounters 2: each pairing of tournament 't' has 2 encounters; expected more": {"encounters": 2},
+        "--matches 24: tournament 't' has 24; expected more": {"matches": 24},
+        "until.decided = 'all': expected": {"until": Until(decided="all")},
+        "until.max_matches = 3: the first 24 matches": {"until": Until(max_matches=3)},
+        "until.indifference = nan: expected": {"until": Until(indifference=float("nan"))},
+    }
+    for message, wish in refused.items():
+        with pytest.raises(UsageError) as error:
+            extended(home.store, "t", **wish)
+        assert message in str(error.value)
+    with home.store.lock("t"), pytest.raises(UsageError, match="is being run by another director"):
+        extended(home.store, "t", encounters=3)
+    (home.directory.parent / "bots" / "bob.py").write_text("# another bob\n")
+    with pytest.raises(UsageError, match=r"bot 'bob@\w*' has changed in .* since; put its files back"):
+        extended(home.store, "t", encounters=3)
+    assert home.store.tournament("t") == stored
+
+
+@pytest.fixture
+def undisturbed(tmp_path, bots):
+    with ArenaHome(tmp_path / "undisturbed") as home:
+        assert play(home, contest(bots, until=UNTIL)).is_complete
+        yield timeless(records(home)), lines(home)
+
+
+def test_workers_and_interruptions_make_no_difference(home, bots, undisturbed):
+    definition = contest(bots, until=UNTIL)
+    played = 0
+    for workers, most in ((1, 5), (2, 40), (8, 60), (3, 1), (8, None)):
+        executor = Shuffled(workers, most)
+        try:
+            played = run_tournament(definition, home.store, executor=executor).recorded
+        except KeyboardInterrupt:
+            continue
+    assert played == len(undisturbed[0])
+    assert (timeless(records(home)), lines(home)) == undisturbed
+    assert holds(home)
+
+
+def test_it_ends_decided_or_at_its_budget_and_goes_on_with_a_larger_one(home, bots):
+    definition = contest(bots, until=Until(indifference=0.1, max_matches=100))
+    play(home, definition)
+    stored = home.store.tournament("t")
+    assert (stored.recorded, stored.finished_at is not None) == (100, True)
+    assert played_format(home.store, stored).course.reason is StopReason.MATCHES
+    before = records(home)
+    assert play(home, contest(bots, until=Until(indifference=0.1, max_matches=200))).recorded == 200
+    assert before.items() <= records(home).items()
+    assert home.store.tournament("t").definition.until.max_matches == 200
+    again = Definition.from_json("t", home.store.tournament("t").definition.to_json())
+    assert again.identity() == definition.identity()
+
+
+def test_a_finished_round_robin_plays_on_until_it_is_decided(home, bots):
+    play(home, contest(bots, encounters=3))
+    before = records(home)
+    play(home, extended(home.store, "t", until=UNTIL), max_matches=10)
+    play(home, extended(home.store, "t", until=UNTIL))
+    assert before.items() <= records(home).items() and holds(home)
+    assert play(home, contest(bots, until=UNTIL)).played == 0
+    openings = {}
+    for line in lines(home):
+        openings.setdefault(frozenset(line.seats), []).append(line.opening)
+    assert all(found == sorted(2 * [*range(len(found) // 2)]) for found in openings.values())
+    with pytest.raises(UsageError, match="plays until it is decided; expected --until-decided"):
+        extended(home.store, "t", encounters=9)
+    with pytest.raises(DefinitionError, match="differs in until"):
+        create_or_resume(contest(bots, until=replace(UNTIL, error=0.01)), home.store)
+
+
+def test_corrections_of_a_tournament_that_plays_until_it_is_decided(home, bots, tmp_path):
+    play(home, contest(bots, until=UNTIL), max_matches=60)
+    withdraw(home.store, "t", "dan", reason="broken")
+    void_matches(home.store, "t", [2], reason="power cut")
+    enter_late(home.store, "t", write_bots(tmp_path / "new", ["eve"])[0], reason="ill")
+    assert play(home, contest(bots, until=UNTIL)).is_complete
+    course = played_format(home.store, home.store.tournament("t")).course
+    assert sorted(course.look.ranking) == [0, 1, 2, 4] and course.reason is not None
+    assert verify(home, "t").problems == []
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("[until]\ndecided = 'all'", "until.decided = 'all': expected \"groups\""),
+        ("[until]\ndecided = 'top 2'", "until.decided = 'top 2': expected fewer than the 2 bots"),
+        ("[until]\nerror = 0.7", "until.error = 0.7"),
+        ("[until]\nerorr = 0.1", "until.erorr"),
+        ("[until]\nmax_matches = 2", "until.max_matches = 2: the first 4 matches"),
+        ("encounters = 3\n[until]", "encounters and until: expected one of them"),
+        ("format = 'swiss'\n[until]\n[swiss]\nrounds = 1", 'until: expected format = "round-robin" or "gauntlet"'),
+    ],
+)
+def test_a_wrong_table_is_refused(tmp_path, table, message):
+    head = 'game = "differences"\nentrants = [{ bot = "arena:greedy" }, { bot = "arena:random_legal" }]\n'
+    (tmp_path / "t.toml").write_text(head + table)
+    with pytest.raises(DefinitionError) as refused:
+        load_definition(tmp_path / "t.toml")
+    assert message in str(refused.value)
