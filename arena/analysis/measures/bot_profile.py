@@ -55,14 +55,12 @@ class Meeting(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadToHead:
-    """How a bot did against rivals.
+    """How a bot did against rivals; a win is a match in which it came out ahead of the rival.
 
     Attributes:
-        wins: matches in which it came out ahead of the rival.
         duplicates: how many of these matches do not count for the score.
-        encounters: how many count for the score.
         score: the mean over encounters of the share of points, from 0 to 1; None without one.
-        margin: half the width of its 95 % interval; None without a score.
+        margin: half the width of its 95 % interval.
     """
 
     wins: int
@@ -172,13 +170,7 @@ class RatingPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rival:
-    """How a bot did against another, over all tournaments that count.
-
-    Attributes:
-        score: the share of points, from 0 to 1, by encounters.
-        margin: half the width of its 95 % interval.
-        total: the same, with wins, draws and losses.
-    """
+    """How a bot did against another, over all tournaments that count; see ``HeadToHead``."""
 
     rival: str
     score: float
@@ -192,10 +184,8 @@ class BotProfile:
     """What the store has about a bot.
 
     Attributes:
-        history: its rating after each tournament, game by game.
         rivals: the one with the best score first.
-        faults: the latest, the last first.
-        fault_kinds: the number of all its faults, by their kinds.
+        faults: the latest, the last first; ``fault_kinds`` counts all of them.
         corrections: those of the bot that are not undone, each with the name of its tournament.
     """
 
@@ -235,11 +225,7 @@ def bot_profile(
 ) -> BotProfile:
     """Return the profile of a bot: ratings and rivals within the scope, faults in all tournaments.
 
-    Args:
-        max_matches: see ``history_over_tournaments``.
-
-    Raises:
-        UnknownNameError: if the scope names a tournament or a season that does not exist.
+    For ``max_matches`` see ``history_over_tournaments``.
     """
     played = [
         tournament

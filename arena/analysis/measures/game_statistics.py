@@ -112,11 +112,9 @@ class BotTimes:
     """The times of one bot over all its matches.
 
     Attributes:
-        actions: the number of its own actions, without those of openings.
-        wall_seconds: wall time on its clock.
+        actions: its own, without those of openings.
         cpu_seconds: CPU time on turn, children included.
         off_turn_cpu_seconds: CPU time while others were to act.
-        longest_seconds: its longest action.
         counted: the number of actions by time, on a logarithmic scale.
     """
 
@@ -193,11 +191,9 @@ RESAMPLES = 2000
 
 @dataclass(frozen=True)
 class GameStatistics:
-    """One game of a tournament.
+    """Recorded matches and encounters of one game of a tournament.
 
     Attributes:
-        matches: the number of recorded matches.
-        encounters: the number of recorded encounters.
         duplicates: duplicate matches, which their bots always play the same from that opening.
         draws: the share of matches whose first rank is shared.
         seats: the share of points of each seat, in the matches that have it.
@@ -270,7 +266,6 @@ def statistics_of_results(game: str, results: ResultTable) -> GameStatistics:
 
 
 def _sums_of(encounter: CountedEncounter, seats: int) -> tuple[float, ...]:
-    """Return for an encounter: its matches, those that have each seat, its draws, the points of each seat."""
     draws = sum(match.ranks.count(1) > 1 for match in encounter.matches)
     with_seat = [[match for match in encounter.matches if seat < len(match.bots)] for seat in range(seats)]
     points = [sum(points_of(match.ranks, seat) for match in matches) for seat, matches in enumerate(with_seat)]

@@ -114,7 +114,6 @@ def _compute(store: Store, tournaments: Sequence[StoredTournament], game: str | 
 def _place_of(
     directory: Path, store: Store, tournaments: Sequence[StoredTournament], game: str | None
 ) -> tuple[Path, str]:
-    """Return the file for a leaderboard, and the key it must have."""
     numbers = [tournament.number for tournament in tournaments]
     records = [
         (t.name, t.created_at, t.finished_at, t.recorded, len(t.corrections), t.definition_text) for t in tournaments
@@ -152,13 +151,7 @@ POINTS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingSnapshot:
-    """Ratings at some time, the best bot first.
-
-    Attributes:
-        title: the name of the tournament that had ended, or the number of matches.
-        at: when that tournament began, or the number of matches as text.
-        matches: the number of matches until then.
-    """
+    """Ratings after a tournament that began ``at``, or after so many matches (both as text); the best bot first."""
 
     title: str
     at: str
@@ -205,17 +198,10 @@ def history_over_tournaments(
     cache_directory: Path | None = None,
     max_matches: int | None = None,
 ) -> list[RatingSnapshot]:
-    """Return the leaderboard as it was after each tournament, of one game or of all.
+    """Return the leaderboard as it was after each tournament (or only ``after`` these), of one game or of all.
 
-    Each of them rates all matches up to then, so that all of a large store take long.
-
-    Args:
-        after: only as it was after these; by default after each.
-        max_matches: how many may be rated for all of them together; the earliest are left out first. None for any
-            number.
-
-    Raises:
-        UnknownNameError: if the scope names a tournament or a season that does not exist.
+    Each of them rates all matches up to then, which takes long in a large store: they rate at most ``max_matches``
+    together, and leave out the earliest. UnknownNameError if the scope names something that does not exist.
     """
     counting = [one for one in store.tournaments(scope) if one.recorded and (game is None or game in one.games)]
     wanted = [end for end, one in enumerate(counting, 1) if after is None or one.name in after]

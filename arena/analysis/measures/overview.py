@@ -17,8 +17,7 @@ from arena.store.results.values import StoredTournament
 def leaders_of(store: Store, tournament: StoredTournament, cache_directory: Path | None = None) -> Leaders:
     """Return who is first in a tournament: nobody before the first match.
 
-    Points decide where all play the same rivals, because they are quick to count; else the format's own ranking, or the
-    ratings.
+    Points decide where all play the same rivals (they are quick to count), else the format's ranking, or the ratings.
     """
     if tournament.format in EVERYONE_MEETS or not tournament.recorded:
         return first_by_points(store, tournament)

@@ -37,9 +37,7 @@ class RestingLeaderboards:
     def newest(self, what: Hashable, compute: Callable[[], Leaderboard]) -> Leaderboard:
         """Return a leaderboard that rests, or else compute it.
 
-        Args:
-            what: whose leaderboard it is; another value after a correction, and when a tournament is finished.
-            compute: returns it.
+        ``what`` is whose it is: another value after a correction, and when a tournament is finished.
         """
         kept = self._kept.get(what)
         if kept is not None and self._now() < kept.until:

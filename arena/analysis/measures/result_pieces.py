@@ -34,11 +34,8 @@ MAX_KEPT_MATCHES = 2_500_000
 class Piece(NamedTuple):
     """Results of some matches of a tournament as arrays.
 
-    Attributes:
-        bots: the number of the bot in each seat, -1 in seats that a game doesn't have, shape (matches, seats).
-        ranks: of the same, 0 in seats that a game doesn't have, shape (matches, seats).
-        openings: the hash of each opening, shape (matches, words).
-        actions: the hash of all actions of each match, shape (matches, words).
+    ``bots`` and ``ranks`` are of shape (matches, seats), -1 and 0 in seats that a game doesn't have; hashes of openings
+    and actions are of shape (matches, words).
     """
 
     games: NDArray[np.int32]
@@ -107,13 +104,7 @@ class Piece(NamedTuple):
 
 
 class TournamentResults(NamedTuple):
-    """The results of a tournament (its number in the store), in the order of the schedule.
-
-    Attributes:
-        labels: the bots (``name@version``) by their numbers.
-        games: the games by their numbers.
-        pieces: one or more, unless there are no results.
-    """
+    """The results of a tournament in schedule order, with its bots (``name@version``) and games by their numbers."""
 
     tournament: int
     labels: tuple[str, ...]

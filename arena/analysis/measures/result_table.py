@@ -101,8 +101,7 @@ class ResultTable:
         games: the names of the games, in alphabetical order.
         game: the number of the game of each match.
         bots: the number of the bot in each seat, -1 in seats that a game doesn't have, shape (matches, seats).
-        ranks: of the same, 0 in seats that a game doesn't have, shape (matches, seats).
-        rated: whether each match counts for ratings.
+        ranks: of the same, 0 in seats that a game doesn't have.
         starts: the first match of each encounter.
         occurrences: how often each encounter occurred.
     """
@@ -236,13 +235,11 @@ def _table(pieces: list[tuple[int, Piece]], names: tuple[str, ...], games: tuple
 
 
 def _opening_numbers(openings: NDArray[np.uint32], bots: NDArray[np.integer]) -> Integers:
-    """Return a number for each opening with the bots in their seats."""
     words = openings.astype(np.int64)
     half = numbered(words[:, 0] << 32 | words[:, 1])[1]
     return combined([half, *words[:, 2:].T, *(bots + 1).T])
 
 
 def _has_twice(bots: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Return whether each match has a bot in more than one seat."""
     ordered = np.sort(bots, axis=1)
     return np.asarray(((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any(axis=1))

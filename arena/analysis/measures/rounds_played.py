@@ -26,15 +26,12 @@ from arena.tournament.rounds import played_format
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BracketDuel:
-    """A duel of a bracket, its upper and its lower entrant.
+    """A duel of a bracket, its upper and its lower entrant; None for a bye, or while something is open.
 
     Attributes:
-        bots: None for the empty place of a bye, or while the duel before is open.
-        seeds: from 1; None where there is no entrant.
+        seeds: from 1.
         score: the encounters that each has won, a drawn one counting half.
         points: of each, in the matches of all encounters.
-        winner: who advances; None while that is open.
-        decided_by: None while it is open.
     """
 
     bots: tuple[str | None, str | None]
@@ -64,11 +61,7 @@ class Bracket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundCard:
-    """An entrant of a Swiss with all its rounds.
-
-    Attributes:
-        number: its line in the table, from 1, by which other cards name it.
-    """
+    """An entrant of a Swiss with all its rounds; ``number`` is its line in the table, by which other cards name it."""
 
     number: int
     rank: int
@@ -135,12 +128,9 @@ _DEPARTURES = {CorrectionKind.WITHDRAW: "withdrawn", CorrectionKind.DISQUALIFY: 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedMeeting:
-    """The entrants of a pairing in one round, in the seats of the first match.
+    """The entrants of a pairing in one round, in the seats of the first match, with their points in matches so far.
 
-    Attributes:
-        points: of each, in all matches recorded so far.
-        recorded: matches with a result.
-        scheduled: matches of the meeting; 0 if a correction has taken all of them out of the schedule.
+    ``scheduled`` is 0 if a correction has taken all matches of the meeting out of the schedule.
     """
 
     bots: tuple[str, ...]
@@ -151,12 +141,7 @@ class PlayedMeeting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedRound:
-    """A round.
-
-    Attributes:
-        byes: the names of entrants who have a bye.
-        absent: the names of entrants who have withdrawn or are disqualified.
-    """
+    """A round; entrants are absent who have withdrawn or are disqualified."""
 
     number: int
     games: tuple[str, ...]
@@ -172,13 +157,10 @@ class PlayedRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundsPlayed:
-    """The rounds of a tournament.
+    """The rounds of a tournament that somebody asked for, and the last one in the schedule.
 
     Attributes:
-        last: the number of the last round in the schedule.
         current: the number of the first round that is not complete; the last one if all are.
-        status: the state of the tournament in a few words.
-        rounds: those asked for.
         bracket: of a knockout.
         cards: of a Swiss, in the order of the table.
         departed: how entrants have left who are not paired any more, "withdrawn" or "disqualified", by name.
@@ -196,10 +178,8 @@ class RoundsPlayed:
 def rounds_played(store: Store, tournament: StoredTournament, first: int = 1, last: int | None = None) -> RoundsPlayed:
     """Return the rounds of a tournament, with the bracket or the cards that its format has.
 
-    Args:
-        first: the first round to return; 0 for the current one, -1 for the one before it, and so on.
-        last: the last round to return; by default the last one in the schedule, or the current one if ``first`` is
-            counted from it.
+    ``first`` is 0 for the current round, -1 for the one before it, and so on; then ``last`` is the current one unless
+    given.
     """
     scheduled = store.last_round(tournament)
     upcoming = next(store.unplayed(tournament), None)

@@ -50,10 +50,8 @@ def seatings_of(lines: Iterable[ScheduledMatch]) -> Seatings:
 def schedule_balance(seatings: Seatings, games: Sequence[str], names: Sequence[str]) -> list[BalanceLine]:
     """Count the matches of each entrant: in total, in each seat, against each rival, and acting right after each rival.
 
-    Returns:
-        For each game that is played, a line for each kind of balance. Fair is: for matches and meetings the mean, for
-        seats an equal share of the entrant's matches, for acting right after a rival an equal share of the matches with
-        it.
+    Fair is: for matches and meetings the mean, for seats an equal share of the entrant's matches, for acting right
+    after a rival an equal share of the matches with it.
     """
     counts = [_Counts() for _ in games]
     for (game, seats), match_count in seatings.items():

@@ -157,15 +157,9 @@ def standings(
     shown_names: Mapping[str, str] | None = None,
     everybody: Sequence[str] = (),
 ) -> Standings:
-    """Return the table of results.
+    """Return the table of results, of bots by ``name@version``, also of those in ``everybody`` without a match.
 
     Every match counts in the columns of the table; ``rated`` says which count for the ratings.
-
-    Args:
-        results: a table of results, or counted encounters; bots as ``name@version``.
-        faults: the number of forfeits by bot and kind.
-        shown_names: the names to show, by ``name@version``; by default the latter.
-        everybody: bots to list even without a match.
     """
     counted = results if isinstance(results, ResultTable) else ResultTable.of(results)
     tallies = {label: _Tally() for label in everybody} | _tallies(counted)

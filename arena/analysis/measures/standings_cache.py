@@ -102,11 +102,7 @@ def _standings(line: _Line, data: bytes) -> Standings:
 
 
 def standing_from(stored: object) -> Standing:
-    """Return a line of a table from its stored form.
-
-    Raises:
-        StoreError: if it is malformed, or a number is larger than tables can show.
-    """
+    """Return a line of a table from its stored form; StoreError if it is malformed, or a number is too large."""
     fields = dict(mapping_of(stored, _PLACE))
     rating, interval = _rating(fields.pop("rating", None)), fields.pop("rank_interval", None)
     line = from_stored(Standing, fields, _PLACE)
@@ -313,7 +309,6 @@ def _adjudicated(store: Store, tournament: StoredTournament) -> int:
 
 
 def _longest_match(choice: GameChoice) -> int | None:
-    """Return the most plies of a match of a built-in game; None for other games."""
     from arena.games import GAMES, make_game  # not needed for other standings
 
     space = make_game(choice.game, **choice.options).space() if choice.game in GAMES else None

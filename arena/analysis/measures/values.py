@@ -19,7 +19,6 @@ class BalanceLine:
     """One kind of balance.
 
     Attributes:
-        kind: what is counted.
         imbalance: the distance of the worst count from a fair one, in matches.
         worst: the entrants with the worst count, as text.
     """
@@ -34,13 +33,11 @@ class BalanceLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardRound:
-    """A round of one entrant of a Swiss.
+    """A round of one entrant of a Swiss; no rival in a bye.
 
     Attributes:
-        rival: None without one, as in a bye.
         rival_number: the rival's line in the table, from 1.
-        score: what the round counts.
-        points: of the entrant and the rival in the matches of their meeting; None without a rival.
+        points: of the entrant and the rival in the matches of their meeting.
         total: the score after this round.
     """
 

@@ -60,15 +60,9 @@ class AgainstRival:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surprise:
-    """An encounter, and how surprising its result is.
+    """An encounter, and the probability of points at least as far from what the ratings expect, on the same side.
 
-    Attributes:
-        encounter: its number; the first of several with the same rivals and points.
-        occurrences: how many encounters had these rivals and points.
-        matches: those that count for ratings.
-        points: of the bot in them.
-        expected_points: what the ratings expect.
-        probability: of points at least as far from it, on the same side.
+    Several encounters with the same rivals and points are one; ``encounter`` is the first of them.
     """
 
     encounter: int

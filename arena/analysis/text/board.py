@@ -42,13 +42,7 @@ class Canvas:
     is_text: bool
 
     def svg(self, shapes: Sequence[Sequence[Any]], label: str, width_pixels: int = WIDTH_PIXELS) -> str:
-        """Return shapes as an ``svg`` element.
-
-        Args:
-            shapes: as a game draws them, or as ``match_view`` has them.
-            label: what it is, for screen readers.
-            width_pixels: of a board that is as wide as high.
-        """
+        """Return shapes (as a game or ``match_view`` draws them) as an ``svg`` element; screen readers read the label."""
         ordered = sorted(shapes, key=lambda shape: DRAWING_ORDER[shape[0]])
         drawn = "".join(_SHAPES[kind](self, *rest) for kind, *rest in ordered)
         _, _, width, height = self.box

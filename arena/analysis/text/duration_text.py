@@ -47,10 +47,8 @@ def time_sentences(
 ) -> list[str]:
     """Return the expected time with its interval and its bound, a sentence in each line.
 
-    Args:
-        times: of each game, with at least one match.
-        matches: how many are to be played of each game; None for a tournament without end.
-        played: where the matches come from, as in "32 recorded matches".
+    ``matches`` are to be played of each game, None for a tournament without end; ``played`` names the source of the
+    times, as in "32 recorded matches".
     """
     each = ", ".join(f"{own.game} {1000 * own.mean_seconds:.1f} ms" for own in times)
     if matches is None:

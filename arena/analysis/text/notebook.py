@@ -189,7 +189,6 @@ def _key(seat: int) -> str:
 
 
 def _boards(view: Mapping[str, Any]) -> Iterator[list[Sequence[Any]]]:
-    """Yield the shapes of the board before the first action and after each one."""
     there: dict[int, None] = {}
     for come, gone in view["frames"]:
         there = {number: None for number in (*there, *come) if number not in gone}
@@ -197,7 +196,6 @@ def _boards(view: Mapping[str, Any]) -> Iterator[list[Sequence[Any]]]:
 
 
 def _frames(view: Mapping[str, Any], canvas: Canvas, boards: Sequence[Sequence[Sequence[Any]]]) -> str:
-    """Return the board after each action, folded up."""
     plies = range(1, len(boards))
     room = max(2, MAX_FRAMES_CHARACTERS // len(canvas.svg(boards[-1], "", FRAME_PIXELS)))
     if len(plies) > room:
