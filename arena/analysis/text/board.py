@@ -42,7 +42,7 @@ class Canvas:
     is_text: bool
 
     def svg(self, shapes: Sequence[Sequence[Any]], label: str, width_pixels: int = WIDTH_PIXELS) -> str:
-        """Return shapes (as a game or ``match_view`` draws them) as an ``svg`` element; screen readers read the label."""
+        """Return shapes (as a game or ``match_view`` has them) as an ``svg`` element; screen readers read the label."""
         ordered = sorted(shapes, key=lambda shape: DRAWING_ORDER[shape[0]])
         drawn = "".join(_SHAPES[kind](self, *rest) for kind, *rest in ordered)
         _, _, width, height = self.box

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+from arena.site.frame.model import Page
 from arena.site.links import address_of
 from arena.site.page_table import PAGE_BY_NAME
 
@@ -68,6 +69,10 @@ MAX_BOTS_IN_PAIRS = 100
 """With more bots, their pairs have no pages: there would be too many."""
 
 RECORDS = "records"
+NOT_IN_FOLDERS = ("health", "puzzles", "puzzle")
+OF_ONE_FILE = ("why", "match")
+"""Pages without a directory of their own."""
+
 CURSORS = ("after", "before", "first")
 """What an address says of where a list begins."""
 
@@ -116,15 +121,15 @@ class Contents:
 
     def place(self, name: str, values: Values) -> str | None:
         """Return the file of a page, from the folder and without its ending; None if it is not there."""
-        page, place = PAGE_BY_NAME.get(name), _PLACES.get(name)
-        if page is None or place is None:
+        page = PAGE_BY_NAME.get(name)
+        if page is None:
             return None
         defaults = {key: one.default for key, one in page.parameters.model_fields.items()}
         query = {key: values[key] for key in defaults if key in values and key not in page.path_fields}
         query = {key: value for key, value in query.items() if value != defaults[key]}
         if name == "matches" and query.keys() == {"bot", "rival"}:
             return self.place("versus", query)
-        found = place(self, values, query)
+        found = self._file_of(page, values, query)
         if found is not None and found not in self._seen:
             if address_of(page, dict(values)) is None:  # of a name that pages don't take
                 return None
@@ -136,98 +141,34 @@ class Contents:
         """Return the file with all that is stored of a tournament."""
         return f"{RECORDS}/{self.tournaments[tournament]}.jsonl"
 
-    def tournament(self, values: Values) -> str | None:
-        """Return the directory of a tournament."""
-        return self.tournaments.get(values["tournament"])
+    def _file_of(self, page: Page, values: Values, query: Values) -> str | None:
+        """Return the file of a page; ``query`` are the fields of its query that are not at their default."""
+        if page.name in NOT_IN_FOLDERS or (page.name == "versus" and not self._has_pair(values)):
+            return None
+        files = {"tournament": self.tournaments, "bot": self._bots, "rival": self._bots, "game": self._games}
+        found = {field: files[field].get(values[field]) for field in page.path_fields if field in files}
+        if None in found.values():
+            return None
+        if page.name == "match":
+            number = int(values["match"])
+            if number not in self._matches[values["tournament"]]:
+                return None
+            found["match"] = f"{number // MATCHES_IN_A_DIRECTORY}/{number}"
+        place = page.path.removeprefix("/").format(**found)
+        if page.name in OF_ONE_FILE:
+            return None if query else place
+        return _list(f"{place}/" if place else "", query)
 
-    def bot(self, bot: str) -> str | None:
-        """Return the directory of a bot."""
-        return self._bots.get(bot)
-
-    def game(self, values: Values) -> str | None:
-        """Return the directory of a game."""
-        return self._games.get(values["game"])
-
-    def has_match(self, values: Values) -> bool:
-        """Return whether a match has a page."""
-        return int(values["match"]) in self._matches[values["tournament"]]
-
-    def has_pair(self, values: Values) -> bool:
-        """Return whether two bots have a page."""
+    def _has_pair(self, values: Values) -> bool:
         return self._has_pairs and values["bot"] != values["rival"]
 
 
-Place = Callable[[Contents, Values, Values], str | None]
-"""Returns the file of a page from the fields of its path and those of its query that are not at their default."""
-
-
-def _list(directory: str | None, query: Values) -> str | None:
+def _list(directory: str, query: Values) -> str | None:
     """Return the file of a page that may be one of several, each with a part of a list."""
-    if directory is None or len(query) > 1:
+    if len(query) > 1:
         return None
     for key, value in query.items():
         if key not in CURSORS or not is_plain(str(value)):
             return None
         return f"{directory}{key}-{value}"
     return f"{directory}index"
-
-
-def _matches(contents: Contents, values: Values, query: Values) -> str | None:
-    directory = contents.tournament(values)
-    return _list(directory and f"tournaments/{directory}/matches/", query)
-
-
-def _match(contents: Contents, values: Values, query: Values) -> str | None:
-    directory = contents.tournament(values)
-    if query or directory is None or not contents.has_match(values):
-        return None
-    number = int(values["match"])
-    return f"tournaments/{directory}/matches/{number // MATCHES_IN_A_DIRECTORY}/{number}"
-
-
-def _tournament(contents: Contents, values: Values, query: Values) -> str | None:
-    directory = contents.tournament(values)
-    return _list(directory and f"tournaments/{directory}/", query)
-
-
-def _why(contents: Contents, values: Values, query: Values) -> str | None:
-    directory, bot = contents.tournament(values), contents.bot(values["bot"])
-    return None if query or directory is None or bot is None else f"tournaments/{directory}/bots/{bot}"
-
-
-def _bot(contents: Contents, values: Values, query: Values) -> str | None:
-    bot = contents.bot(values["bot"])
-    return _list(bot and f"bots/{bot}/", query)
-
-
-def _versus(contents: Contents, values: Values, query: Values) -> str | None:
-    bot, rival = contents.bot(values["bot"]), contents.bot(values["rival"])
-    if bot is None or rival is None or not contents.has_pair(values):
-        return None
-    return _list(f"bots/{bot}/versus/{rival}/", query)
-
-
-def _leaderboard(contents: Contents, values: Values, query: Values) -> str | None:
-    game = contents.game(values)
-    return _list(game and f"leaderboards/{game}/", query)
-
-
-def _game(contents: Contents, values: Values, query: Values) -> str | None:
-    game = contents.game(values)
-    return _list(game and f"games/{game}/", query)
-
-
-_PLACES: Mapping[str, Place] = {
-    "overview": lambda contents, values, query: _list("", query),
-    "tournament": _tournament,
-    "why": _why,
-    "matches": _matches,
-    "match": _match,
-    "bots": lambda contents, values, query: _list("bots/", query),
-    "bot": _bot,
-    "versus": _versus,
-    "leaderboards": lambda contents, values, query: _list("leaderboards/", query),
-    "leaderboard": _leaderboard,
-    "games": lambda contents, values, query: _list("games/", query),
-    "game": _game,
-}
