@@ -56,11 +56,7 @@ class Referee:
         observer: Observer | None = None,
         before_asking: Callable[[], None] | None = None,
     ) -> None:
-        """Prepare the match; ``before_asking`` is called before a player is asked, when no clock runs.
-
-        Raises:
-            MatchStateError: if the number of players is not that of the game: our own mistake.
-        """
+        """Prepare the match; ``before_asking`` is called before a player is asked, when no clock runs."""
         self.match = spec.match
         self._spec = spec
         self._players = players

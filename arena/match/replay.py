@@ -17,13 +17,10 @@ from arena.protocol.messages import shortened
 
 
 def final_ranks(game: Game[Any], state: Any, forfeited: Sequence[int]) -> list[int]:
-    """Return the final rank of each seat.
+    """Return the final rank of each seat; ``forfeited`` are the seats that forfeited, in order.
 
     Seats that did not forfeit are ranked among themselves by the rules, as the state stands. Seats that forfeited come
     after all of them; of two, the earlier one is last.
-
-    Args:
-        forfeited: the seats that forfeited, in order.
     """
     by_rules = game.ranks(state)
     honest = [seat for seat in range(game.players) if seat not in forfeited]

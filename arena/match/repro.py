@@ -27,13 +27,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduction:
-    """The result of a repro.
-
-    Attributes:
-        differences: where it acted otherwise than recorded.
-        asked: the number of times it was asked for an action.
-        frames: everything it was sent up to its fault or its last action, in order.
-    """
+    """The result of a repro; ``frames`` are all that the bot was sent up to its fault or its last action, in order."""
 
     seat: int
     ply: int
@@ -54,12 +48,7 @@ class Reproduction:
 
 
 def whom_to_repeat(record: MatchRecord, ply: int | None, seat: int | None) -> tuple[int, int]:
-    """Return the seat and the ply to go to.
-
-    Args:
-        ply: the ply that was asked for; by default that of the fault, or the last.
-        seat: the seat that was asked for; by default the one at fault, or the one to act at ``ply``.
-    """
+    """Return the seat and the ply to go to: by default those of the fault, else the last ply and who acts there."""
     plies, seats = len(record.actions), len(record.bots)
     if seat is not None and seat >= seats:
         raise UsageError(f"seat {seat}: this match has seats 0 to {seats - 1}")

@@ -37,10 +37,9 @@ MAX_TRIES = 3
 
 
 def play_until_judged(play: Callable[[MatchSpec], MatchRecord], spec: MatchSpec) -> MatchRecord:
-    """Play a match; play it again where the machine stood still or others took the processor.
+    """Play a match by ``play``, again where the machine stood still or others took the processor.
 
-    Args:
-        play: plays a match once. If the same bot was to act in every try, the referee takes the last for its fault.
+    If the same bot was to act in every try, the referee takes the last for its fault.
     """
     for _ in range(MAX_TRIES - 1):
         try:

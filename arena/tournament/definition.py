@@ -293,9 +293,7 @@ class _Builder:
 
 
 def find_entrant(text: str, args: Sequence[str], base: Path, bots: KnownBots | None) -> Bot:
-    """Return the bot that ``text`` names: a path from ``base``, ``arena:NAME``, or a submitted ``name`` or
-    ``name@version``.
-    """
+    """Return the bot that a text names: a path from ``base``, ``arena:NAME``, or a submitted ``name[@version]``."""
     try:
         path = base / bot_path(text)
     except UnknownNameError:

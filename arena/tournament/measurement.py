@@ -33,12 +33,7 @@ class BotFailures:
 
 @dataclass
 class Measurement:
-    """What the matches have shown.
-
-    Attributes:
-        is_cut: whether matches were stopped because they did not end in time.
-        start_seconds: what starting its bots adds to a match, if every match has fresh ones.
-    """
+    """What the matches have shown, whether they were cut short, and the seconds that fresh bots add to each."""
 
     records: dict[int, list[MatchRecord]] = field(default_factory=dict)
     bots: dict[str, BotFailures] = field(default_factory=dict)

@@ -199,8 +199,7 @@ def _with_earlier_entrants(definition: Definition, earlier: Definition) -> Defin
 def differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -> list[str]:
     """Name what differs between the identities of two definitions, the entrants by their names.
 
-    Args:
-        may_grow: whether the other one may have more entrants, after those that are stored.
+    Where it ``may_grow``, the second one may have more entrants, after those that are stored.
     """
     settings = [name for name in {**given, **stored} if name != "entrants"]
     names = [name for name in settings if stored.get(name) != given.get(name)]  # one at its default may be left out

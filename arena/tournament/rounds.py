@@ -48,11 +48,7 @@ class TournamentRounds:
         return self._results_added + later == tournament.recorded
 
     def next_round(self, sitting_out: frozenset[int] = frozenset()) -> list[ScheduledMatch]:
-        """Return the matches of the round after the last one in the store; an empty list at the end.
-
-        Args:
-            sitting_out: entrants of a ladder who are not paired in this round.
-        """
+        """Return the matches of the round after the last in the store, without those who sit out; none at the end."""
         if not self.format.needs_results:
             return []
         rounds = self._store.results_by_round(self._tournament, after=self._rounds_added)

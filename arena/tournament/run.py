@@ -76,8 +76,6 @@ log = logging.getLogger("arena.director")
 
 
 class _Held(NamedTuple):
-    """A match that is held back."""
-
     spec: MatchSpec
     pause_seconds: float
     again_at: float

@@ -30,12 +30,7 @@ NEWEST_WEIGHT = 0.3
 
 
 class EndedMatch(NamedTuple):
-    """A match that was recorded.
-
-    Attributes:
-        seconds: how long each of its bots thought, by ``name@version``.
-        said: how many bytes of the record each of them has said.
-    """
+    """A recorded match: how long each bot (``name@version``) thought, and how many bytes of the record it has said."""
 
     match: int
     seconds: Mapping[str, float]
@@ -53,11 +48,7 @@ class TimeShares:
     def pass_time(
         self, seconds: float, ended: Sequence[EndedMatch], playing: Collection[int], present: Collection[str]
     ) -> None:
-        """Charge the time since the last call.
-
-        Args:
-            ended: what was recorded since.
-        """
+        """Charge the time since the last call, in which the matches of ``ended`` were recorded."""
         weights = {one.match: min(seconds, sum(one.seconds.values())) for one in ended}
         weights |= dict.fromkeys(playing, seconds)
         total = sum(weights.values())

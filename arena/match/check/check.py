@@ -39,12 +39,7 @@ BUSY_PROGRAMS = 2
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a check.
-
-    Attributes:
-        sent: the last question before it failed, as a frame.
-        before: the messages before that question.
-    """
+    """One step of a check; ``sent`` is the last question before it failed, ``before`` the messages before that."""
 
     name: str
     is_passed: bool
@@ -59,11 +54,7 @@ class Step:
 def check_bot(
     bot: Bot, isolation: Isolation, seconds: float = 1.0, games: tuple[str, ...] = (), limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[Step]:
-    """Try a bot, step by step.
-
-    Args:
-        games: the games to try; by default those it claims, or all.
-    """
+    """Try a bot, step by step, by default in the games it claims, or all."""
     for game in () if games else bot.games:
         check_claimed_game(bot, game, "arena check")
     claimed = games or bot.games or tuple(GAMES)

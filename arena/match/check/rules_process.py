@@ -76,8 +76,6 @@ class RulesStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """What the process found."""
-
     refused: str = ""
     steps: tuple[RulesStep, ...] = ()
 

@@ -31,12 +31,7 @@ class TriedBot:
         self._time_control = time_control
 
     def begin(self, game: str) -> None:
-        """Seat it in a match that is not played, again while nobody can tell whether it was ready in time.
-
-        Raises:
-            BotError: if it does not start.
-            LateError: if nobody can tell after several tries.
-        """
+        """Seat it in a match that is not played, again while nobody can tell whether it was ready in time."""
         rules = make_game(game)
         seating = Seating(0, game, rules.options, rules.players, 0, 1, self._time_control)
         for _ in range(MAX_TRIES - 1):
@@ -60,11 +55,7 @@ class TriedBot:
         return self.player.exited_by_itself
 
     def play(self, game: str, options: dict[str, Any], seat: int, seed: int = 0) -> MatchRecord:
-        """Play a match.
-
-        Args:
-            seed: what the opponents draw from; by default the number of the match.
-        """
+        """Play a match; the opponents draw from a seed, by default the number of the match."""
         self.matches += 1
         rules = make_game(game, **options)
         bots = [Bot(name="opponent", version="1", command=(), directory="")] * rules.players

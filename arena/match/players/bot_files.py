@@ -67,12 +67,7 @@ def open_at_once(path: str | Path, flags: int) -> int:
 
 
 class BotFile(NamedTuple):
-    """A file of a bot.
-
-    Attributes:
-        name: its path below the bot's directory, with slashes.
-        inside: the directory that it must lie in when it is opened; empty for anywhere.
-    """
+    """A file of a bot, by its path below the bot's directory; if ``inside`` is set, it must lie there when opened."""
 
     path: Path
     name: str
@@ -124,8 +119,6 @@ def single_file(path: Path, bounds: Bounds = IN_PLACE) -> BotFile:
 
 
 class _Walk:
-    """One walk through a directory, without recursion."""
-
     def __init__(self, root: Path, bounds: Bounds) -> None:
         self._root = root
         self._real_root = os.path.realpath(root)
@@ -235,12 +228,7 @@ def read_file(file: BotFile) -> bytes:
 
 
 def copy_files(files: Sequence[BotFile], target: Path) -> None:
-    """Copy files into a new directory: what they hold and whether they are executable, and nothing else of them.
-
-    Raises:
-        BotDefinitionError: if one can't be read.
-        OSError: if one can't be written.
-    """
+    """Copy files into a new directory: what they hold and whether they are executable, and nothing else of them."""
     target.mkdir(parents=True)
     made = {target}
     for file in files:

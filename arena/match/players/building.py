@@ -38,11 +38,7 @@ MAX_DEPTH = 32
 
 
 def take_output(output: int, target: Path) -> str:
-    """Copy what a build has made to a new directory; return why it is not accepted, or nothing.
-
-    Args:
-        output: an open directory, or -1 if it does not exist.
-    """
+    """Copy what a build has made, an open directory or -1, to a new one; return why it is not accepted, or nothing."""
     try:
         if output < 0:
             raise TreeRefusedError(f"there is no directory {BUILD_DIRECTORY}/")
@@ -235,7 +231,6 @@ def _wait_until_built(process: Subprocess) -> str:
 
 
 def _tool(bot: Bot) -> str:
-    """Return the program that builds a bot, with its place."""
     name = bot.build[0]
     if "/" in name and _is_file(Path(bot.directory) / name):
         return name if name.startswith("/") else f"./{name}"

@@ -40,12 +40,7 @@ _QUESTION, _NOTICE, _ANSWER, _FRAGMENT = Entry.QUESTION, Entry.NOTICE, Entry.ANS
 
 
 class Reply(NamedTuple):
-    """A bot's answer to a question.
-
-    Attributes:
-        wall_seconds: from the last byte written to the last byte read.
-        charged_seconds: what the clock charges for: the wall time, or the CPU time.
-    """
+    """A bot's answer, the seconds from the last byte written to the last byte read, and what the clock charges for."""
 
     body: bytes
     wall_seconds: float

@@ -32,11 +32,7 @@ from arena.sandbox.isolation.sandbox_policy import Isolation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionBot(Bot):
-    """A Python function as a bot.
-
-    Attributes:
-        function: called with the game, the state and the clock, as by ``arena.botkit.run``.
-    """
+    """A Python function as a bot: called with the game, the state and the clock, as by ``arena.botkit.run``."""
 
     function: Choose = field(compare=False, repr=False)
 

@@ -131,11 +131,7 @@ class OffTurnControl:
 
 
 class RunningBots:
-    """All bots that run side by side, of which one is to act and the others are off turn.
-
-    Attributes:
-        checked_at: when the others were last checked, by ``time.perf_counter()``.
-    """
+    """All bots that run side by side, of which one is to act and the others are off turn."""
 
     def __init__(self) -> None:
         self.checked_at = 0.0

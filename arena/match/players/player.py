@@ -65,8 +65,7 @@ class Answer(NamedTuple):
 class Player(ABC):
     """A seat's player. The referee calls ``begin``, then ``ask`` and ``tell_update`` any number of times, then ``end``.
 
-    Attributes:
-        wants: what ``Request`` has to carry, valid once ``begin`` has returned.
+    ``wants``, which says what a ``Request`` has to carry, is valid once ``begin`` has returned.
     """
 
     wants: Wants = Wants()
@@ -108,11 +107,7 @@ HUMAN = Bot(name="human", version="1", command=(), directory="")
 
 
 class TakenBackError(ArenaError):
-    """A person wants to take an action back: the match is broken off, and may begin again from an earlier state.
-
-    Attributes:
-        kept: how many actions stay.
-    """
+    """A person takes an action back: the match is broken off, and may begin again after ``kept`` actions."""
 
     def __init__(self, kept: int) -> None:
         super().__init__(f"everything after {kept} actions is taken back")
@@ -124,11 +119,7 @@ class LeftMatchError(ArenaError):
 
 
 class HumanPlayer(Player):
-    """Answers with what a person types.
-
-    Attributes:
-        watching: entered while the person is waited for: the bots of the match are watched meanwhile.
-    """
+    """Answers with what a person types; ``watching`` is entered meanwhile, so that all bots are watched."""
 
     def __init__(self, read: Callable[[int, Request], Any]) -> None:
         """Seat a person.
@@ -167,11 +158,7 @@ Chooser = Callable[[Request], Any]
 
 
 class ScriptedPlayer(Player):
-    """Answers from a function or from a list of actions, and remembers every call.
-
-    Attributes:
-        calls: every call the referee made, as ``(name, value)``.
-    """
+    """Answers from a function or from a list of actions, and remembers every call, as ``(name, value)``."""
 
     def __init__(
         self,
@@ -216,7 +203,6 @@ class ScriptedPlayer(Player):
 
 
 def _one_after_the_other(actions: Sequence[Any]) -> Chooser:
-    """Return a chooser that goes through ``actions``, raising those that are errors."""
     coming = iter(actions)
 
     def choose(request: Request) -> Any:

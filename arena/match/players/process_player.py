@@ -51,12 +51,7 @@ class ProcessPlayer(Player):
         keeps_sent: bool = False,
         measures_peak: bool = False,
     ) -> None:
-        """Seat a bot, which ``begin`` launches.
-
-        Args:
-            keeps_sent: its transcript keeps all that the bot was sent.
-            measures_peak: what it uses is measured at its end too, even if that is not needed to keep it to its limits.
-        """
+        """Seat a bot, which ``begin`` launches; ``measures_peak``: its use is measured at its end too."""
         self.bot = bot
         self.wants = Wants()
         self.ready = Ready()

@@ -45,10 +45,7 @@ class Subprocess:
     """
 
     def __init__(self, bot: Bot, isolation: Isolation, limits: Limits, input_file: int | None = None) -> None:
-        """Launch a bot.
-
-        Args:
-            input_file: an open file that it has as its stdin, instead of what is sent to it.
+        """Launch a bot, with an open file as its stdin in place of what is sent to it.
 
         Raises:
             BotError: of kind start, if the program can't be executed.

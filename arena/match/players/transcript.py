@@ -83,9 +83,6 @@ class Transcript:
 
     A turn adds to it twice, so adding costs no more than an append; ``shrink``, which holds the bound of bytes, is
     called once a match and with every sample of the bot.
-
-    Attributes:
-        add: adds a frame, the body of an answer, or a fragment.
     """
 
     def __init__(self, keeps_sent: bool = False) -> None:
@@ -126,7 +123,6 @@ class Transcript:
         return Exchange(since[0].data, b"".join(frame.data for frame in since if not frame.is_sent))
 
     def _last_question(self) -> int:
-        """Return the index of the last question; behind the end if none is kept."""
         questions = (index for index, (entry, _) in enumerate(self._entries) if entry is Entry.QUESTION)
         return max(questions, default=len(self._entries))
 

@@ -147,11 +147,9 @@ Argument = int | str | bytes | list[Any]
 
 
 class StepError(Exception):
-    """A step before the exec failed.
+    """A step before the exec failed: the report says which, its errno, and what it was applied to.
 
-    Attributes:
-        report: the step, its errno, and what it was applied to.
-        pid: the process that failed, which its parent has to reap; None without one.
+    ``pid`` is the process that failed, which its parent has to reap; None without one.
     """
 
     def __init__(self, step: str, number: int, subject: str = "", pid: int | None = None) -> None:
@@ -161,12 +159,7 @@ class StepError(Exception):
 
 
 class _Step(NamedTuple):
-    """What is reported if a call fails.
-
-    Attributes:
-        step: what its failure is called.
-        may_fail: whether the list continues without it.
-    """
+    """What is reported if a call fails; the list continues without a call that may fail."""
 
     name: str
     step: str
@@ -248,11 +241,7 @@ class CallList:
         return _address + self._text_at + at
 
     def start(self, flags: int = 0) -> int:
-        """Make the calls in a new process; return its pid as soon as it has executed its program or exited.
-
-        Raises:
-            StepError: if a call failed that may not.
-        """
+        """Make the calls in a new process; return its pid as soon as it has executed its program or exited."""
         self._write()
         run = load_machine_code()
         if run is None:

@@ -94,7 +94,6 @@ def count_breaches(groups: Sequence[GroupSpec]) -> dict[str, int]:
 
 
 def _counter(path: Path, key: str) -> int:
-    """Return the count after ``key`` in a file of lines "key count"; 0 if the key is missing."""
     with contextlib.suppress(OSError, ValueError):
         for line in path.read_text().splitlines():
             name, _, value = line.partition(" ")

@@ -59,12 +59,7 @@ def landlock_rules(
     devices: Iterable[str] = DEVICES,
     listed: Iterable[str] = (),
 ) -> LandlockRules:
-    """Return the ruleset of a bot.
-
-    Args:
-        own: those of the readable paths that users other than the system's owner might replace by links.
-        listed: the directories that may be listed.
-    """
+    """Return the ruleset of a bot; users other than the system's owner might replace its ``own`` paths by links."""
     all_rights = _ALL_BY_ABI[min(abi, 5)]
     handled = [all_rights]
     if abi >= 4:

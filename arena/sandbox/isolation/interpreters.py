@@ -267,7 +267,6 @@ def runtime_parts(directory: str) -> set[str]:
 
 
 def _runtime_directory(file: str) -> str | None:
-    """Return the directory above ``bin``, where an interpreter has its libraries; None without one."""
     directory = os.path.dirname(file)
     above = os.path.dirname(directory)
     if os.path.basename(directory) not in _PROGRAM_DIRECTORIES or contains_a_home(above):
@@ -276,7 +275,6 @@ def _runtime_directory(file: str) -> str | None:
 
 
 def _is_runtime(directory: str) -> bool:
-    """Return whether a directory is the runtime of a language, by files that only runtimes have."""
     if any(os.path.exists(f"{directory}/{mark}") for mark in _RUNTIME_MARKS):
         return True
     with contextlib.suppress(OSError), os.scandir(f"{directory}/lib") as listing:

@@ -80,11 +80,7 @@ class ProbeResult:
 
 
 def choose_isolation(wanted: str) -> Isolation:
-    """Return the isolation to run bots with.
-
-    Args:
-        wanted: a level, followed by "+cgroup" to demand control groups; or "auto" for the first of ``PREFERRED``.
-    """
+    """Return the isolation of a level; "+cgroup" demands control groups, "auto" is the first of ``PREFERRED``."""
     if wanted == "auto":
         return _preferred()
     name, plus, rest = wanted.partition("+")

@@ -169,7 +169,6 @@ def _tag_of(pid: int) -> str:
 
 @functools.cache
 def _namespace() -> str:
-    """Return the number of this process's pid namespace; "0" if it is unknown."""
     with contextlib.suppress(OSError):
         return str(Path("/proc/self/ns/pid").stat().st_ino)
     return "0"
@@ -251,7 +250,6 @@ def is_member(pid: str, session: NotedSession) -> bool:
 
 
 def _privileges(pid: str) -> tuple[int, int]:
-    """Return whether a process can't gain privileges, and its seccomp mode."""
     fields = status(f"/proc/{pid}")
     return int(fields.get(b"NoNewPrivs", 0)), int(fields.get(b"Seccomp", 0))
 

@@ -234,7 +234,6 @@ def _add_landlock_rules(calls: CallList, ruleset: int, opened: int, rules: Itera
 
 
 def _add_landlock_rule(calls: CallList, ruleset: int, opened: int, path: str, access: int, is_own: bool) -> None:
-    """Add a rule for a path, which is opened under the number ``opened``."""
     try:
         is_directory = stat.S_ISDIR(os.stat(path).st_mode)
     except OSError:
@@ -258,7 +257,6 @@ def _add_signals(calls: CallList) -> None:
 
 
 def _make_filter_file(calls: CallList, spec: LaunchSpec) -> int | None:
-    """Return a file with the seccomp filter, for a program that installs it."""
     if spec["seccomp"] is None or spec["seccomp_at"] is None:
         return None
     descriptor = calls.keep_open(os.memfd_create("seccomp"))

@@ -112,12 +112,7 @@ def has_own_file_systems(isolation: Isolation) -> bool:
 
 
 def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> LaunchSpec:
-    """Return how to launch a bot.
-
-    Raises:
-        BotError: of kind start, if its files lead to a program that it may not use.
-        UsageError: if bots run under another uid, which can't reach the bot's files.
-    """
+    """Return how to launch a bot; raise BotError of kind start if its files lead to a program that it may not use."""
     environment = clean_environment(scratch)
     own = bot.own_files or (bot.directory,)
     if bot.external_game is not None:

@@ -178,7 +178,6 @@ class _Run:
 
 
 def _runs(calls: Iterable[tuple[int, list[Instruction]]]) -> list[_Run]:
-    """Return calls in ascending order as runs, each as long as possible."""
     runs: list[_Run] = []
     for number, check in calls:
         if runs and runs[-1].last == number - 1 and runs[-1].check == check:
@@ -217,7 +216,6 @@ def _high(argument: int) -> Instruction:
 
 
 def _if_equal(values: Iterable[int], verdict: Instruction) -> list[Instruction]:
-    """Return instructions that give a verdict if the loaded value is one of ``values``, and otherwise continue."""
     return [step for value in values for step in ((_JUMP_EQUAL, 0, 1, value), verdict)]
 
 

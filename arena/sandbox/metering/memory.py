@@ -44,11 +44,7 @@ class Pace:
 
 
 class MemoryMonitor:
-    """Measures the memory of one bot.
-
-    Args:
-        is_counted: by a control group, so that pipes, sockets and file systems need not be.
-    """
+    """Measures the memory of one bot; where a control group counts it, pipes, sockets and file systems need not be."""
 
     def __init__(self, is_counted: bool) -> None:
         self._is_counted = is_counted
@@ -56,11 +52,7 @@ class MemoryMonitor:
         self._in_buffers = 0
 
     def at_most(self, pids: Collection[int], in_file_systems: int) -> int:
-        """Return what processes hold together, pages that several of them share counted for each.
-
-        Args:
-            in_file_systems: bytes stored in their own in-memory file systems.
-        """
+        """Return what processes hold together, with their own in-memory file systems; shared pages count for each."""
         return self._sum(map(_at_most, pids), pids, in_file_systems)
 
     def at_least(self, pids: Collection[int]) -> int:

@@ -185,7 +185,6 @@ class ScratchMonitor:
 
 
 def _used(place: str) -> tuple[int, int]:
-    """Return the bytes and the files in a file system, those without a name included."""
     try:
         system = os.statvfs(place)
     except OSError:

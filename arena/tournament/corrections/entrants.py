@@ -92,12 +92,7 @@ def disqualify(
 
 
 class _Departure(NamedTuple):
-    """What an entrant that leaves has not played.
-
-    Attributes:
-        is_waited_for: whether one of them was to be played.
-        missed: the rounds so far in which it is absent.
-    """
+    """What an entrant that leaves has not played, whether any of it was to be, and the rounds it is absent from."""
 
     unplayed: list[int]
     is_waited_for: bool

@@ -88,11 +88,7 @@ def unpack_bot(archive: BotArchive, base: Path) -> Bot:
 
 @dataclass(frozen=True, slots=True)
 class DaskWorkerSettings:
-    """What every worker of a cluster is prepared with.
-
-    Attributes:
-        version: of the director's arena; the worker's must be the same.
-    """
+    """What every worker of a cluster is prepared with; its arena must be of the director's version."""
 
     archives: tuple[BotArchive, ...]
     isolation: str

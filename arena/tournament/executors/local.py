@@ -41,12 +41,7 @@ MIN_SPECS = 2
 
 
 class WorkerProcess:
-    """A worker process, and the matches it has.
-
-    Attributes:
-        given: the matches that it has been given and that it has not answered; it plays the first.
-        wanted: how many it should have.
-    """
+    """A worker process with the matches that it has not answered; it plays the first, and should have ``wanted``."""
 
     def __init__(self, process: BaseProcess, pipe: Connection[Any, Any], watching: Connection[Any, Any]) -> None:
         self.process = process
@@ -276,7 +271,6 @@ class LocalExecutor(Executor):
                 self._workers[number].give(spec)
 
     def _start(self, number: int) -> None:
-        """Start a worker, as a new one or in place of a dead one."""
         for _ in range(MAX_FAILED_STARTS):
             try:
                 self._start_once(number)

@@ -36,11 +36,7 @@ class _SharedFile(logging.FileHandler):
 
 
 class JoinedLog:
-    """The log of one run. A context manager.
-
-    Attributes:
-        queue: for the workers that are started next; None if nothing is logged.
-    """
+    """The log of one run, and its queue for the workers that are started next. A context manager."""
 
     def __init__(self, path: Path | None, context: SpawnContext) -> None:
         self._path = path

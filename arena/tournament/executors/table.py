@@ -14,13 +14,7 @@ from arena.tournament.executors.executor import Executor, Job
 
 
 class ExecutorKind(NamedTuple):
-    """A kind of executor, as URLs name it.
-
-    Attributes:
-        urls: what is accepted, as messages and the help show it.
-        example: a URL that works on any machine, and that the conformance suite plays with.
-        open: makes the executor of a URL; None if the URL is not accepted.
-    """
+    """A kind of executor: the URLs it accepts, an example for the conformance suite, and what opens one, or None."""
 
     urls: tuple[str, ...]
     example: str

@@ -116,11 +116,7 @@ MAX_DRAWN = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialsSettings:
-    """What was drawn.
-
-    Attributes:
-        drawn: how often each variant was; empty if each was drawn once.
-    """
+    """How often each variant was drawn; empty if each was drawn once."""
 
     drawn: Sequence[int] = ()
 

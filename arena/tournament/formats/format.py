@@ -197,9 +197,7 @@ class Format(ABC, Generic[SettingsT]):
         return None
 
     def total_encounters(self) -> int | None:
-        """Return how many encounters the whole tournament is expected to have at most in each game; None if there is no
-        maximum.
-        """
+        """Return how many encounters there are at most in each game of the whole tournament; None without a maximum."""
         pairings = self.total_pairings()
         return None if pairings is None else pairings * self.encounters_per_round
 
@@ -212,11 +210,7 @@ class Format(ABC, Generic[SettingsT]):
         return ""
 
     def late_pairings(self, entrant: int) -> tuple[Pairing, ...]:
-        """Return whom an entrant meets that has come after the schedule was made.
-
-        Raises:
-            DefinitionError: if this format takes no late entrants.
-        """
+        """Return whom a late entrant meets; raise DefinitionError if this format takes no late entrants."""
         raise DefinitionError("this format takes no late entrants; expected a round robin or a gauntlet")
 
     def should_stop(self, elapsed_seconds: float) -> bool:

@@ -29,9 +29,7 @@ from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Pla
 
 
 class DecidedBy(StrEnum):
-    """What decided a duel: a bye, the rival's absence, the encounters won, the points of all encounters, or the better
-    seed.
-    """
+    """What decided a duel: a bye, a rival's absence, encounters won, points of all encounters, or the better seed."""
 
     BYE = "bye"
     WALKOVER = "walkover"

@@ -26,8 +26,7 @@ MAX_ATTEMPTS = 1000
 
 
 def balanced_groups(entrants: int, players: int, wanted: int, rng_seed: int) -> list[Pairing]:
-    """Return ``wanted`` different groups of ``players`` entrants, in which everybody plays as often as everybody else
-    (within two) and meets everybody about equally often."""
+    """Return different groups in which everybody plays equally often, within two, and meets all about equally."""
     played: Counter[int] = Counter()
     met: Counter[tuple[int, int]] = Counter()
     seen: set[Pairing] = set()
@@ -129,11 +128,7 @@ class RoundRobin(FixedFormat[RoundRobinSettings]):
             yield Round(tuple(balanced_groups(entrants, players, wanted, self.field.rng_seed)))
 
     def late_pairings(self, entrant: int) -> tuple[Pairing, ...]:
-        """Return every group that an entrant can make with the others.
-
-        Raises:
-            DefinitionError: if only some of the possible groups meet.
-        """
+        """Return every group of an entrant and the others; raise DefinitionError if only some of them meet."""
         if self.field.settings.groups is not None:
             raise DefinitionError("round_robin.groups: a balanced choice of groups takes no late entrants")
         others = [k for k in range(self.field.entrants) if k != entrant]
@@ -206,9 +201,7 @@ class Gauntlet(FixedFormat[GauntletSettings]):
             yield Round(tuple((challenger, *group) for challenger in self._challengers))
 
     def late_pairings(self, entrant: int) -> tuple[Pairing, ...]:
-        """Return whom a late entrant meets: a challenger every group from the field, one of the field the challengers,
-        each together with every group from the rest of the field.
-        """
+        """Return whom a late entrant meets in every group: a challenger the field, another the challengers."""
         if entrant in self._challengers:
             return tuple((entrant, *group) for group in combinations(self._others, self.field.players - 1))
         rest = [k for k in self._others if k != entrant]

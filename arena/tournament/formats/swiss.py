@@ -223,9 +223,7 @@ class Swiss(Format[SwissSettings]):
         return None if pairs is None else Round(tuple(pairs), () if bye is None else (bye,))
 
     def _is_tight(self) -> bool:
-        """Return whether the last rounds may find nobody to pair: with more rounds than half the field (Dirac's
-        theorem).
-        """
+        """Return whether the last rounds may find nobody to pair, as beyond half the field (Dirac's theorem)."""
         return len(self._present()) < 2 * self._rounds and len(self._present()) <= MAX_LOOKAHEAD_ENTRANTS
 
     def _leaves_enough(self, chosen: Round) -> bool:

@@ -58,11 +58,7 @@ def _without_location(bot: Bot) -> Bot:
 
 
 def check_definition(definition: Definition, external_games: Collection[str]) -> None:
-    """Raise UsageError unless a tournament of this definition can be played here.
-
-    Args:
-        external_games: the games from outside the package that may be imported.
-    """
+    """Raise UsageError unless a tournament of this definition can be played here, with no other external games."""
     for bot in definition.entrants:
         _check_names(bot)
     if not 1 <= definition.ply_limit <= MAX_PLY_LIMIT:
@@ -202,11 +198,7 @@ def checked_voids(source: Source, tournament: StoredTournament) -> Iterator[Void
 
 
 def finished_at(definition: Definition, left: int, stored: str | None) -> str | None:
-    """Return when a tournament was finished; None if it is not.
-
-    Args:
-        stored: when it was finished, where its schedule is longest; None if it was not.
-    """
+    """Return when a tournament was finished, as stored where its schedule is longest; None if it is not."""
     if left > 0:
         return None
     if stored is not None:

@@ -167,12 +167,7 @@ class ExportReader:
     """Takes the lines of an export one by one."""
 
     def __init__(self, staging: Store, home: Store, name: str | None) -> None:
-        """Begin.
-
-        Args:
-            staging: an empty database, which gets the tournaments.
-            name: the name under which the export's only tournament is imported; None for its own.
-        """
+        """Begin with an empty database, which gets the tournaments, and another name for the export's only one."""
         self.tournaments: dict[str, StagedTournament] = {}
         self._staging, self._home, self._name = staging, home, name
         self._exported_name: str | None = None

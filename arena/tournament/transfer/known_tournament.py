@@ -40,14 +40,7 @@ RENAME = "`arena rename` gives one of them another name"
 
 @dataclass(slots=True)
 class _Comparison:
-    """The records of both sides, match by match.
-
-    Attributes:
-        wanted: matches with a record there only.
-        already_here: matches with the same record on both sides.
-        differing: matches with two records.
-        differing_results: how many of these ended otherwise.
-    """
+    """The records of both sides: matches with one only there, with the same, with two, and with two results."""
 
     wanted: set[int] = field(default_factory=set)
     already_here: int = 0

@@ -36,9 +36,7 @@ def combine(
 ) -> MergedTournament:
     """Take a tournament from elsewhere, or what the tournament of its name lacks here, in one transaction.
 
-    Args:
-        external_games: the games from outside the package that may be imported for it.
-        place_of: where the record of a match is, for messages.
+    ``place_of`` returns where the record of a match is, for messages.
     """
     try:
         return _combine(store, source, name, external_games)
