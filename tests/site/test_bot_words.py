@@ -251,7 +251,7 @@ OPEN = {
     "analysis/text/duration_text.py": "is printed by a command",
     "site/publish/publishing.py": "writes records of a home that has none of bots' words",
     "community/submissions/submission.py": "answers whoever submits a bot at a terminal",
-    "server/operating/machine.py": "is an operator's role",
+    "server/operating/serve_checks.py": "is an operator's role",
     "server/operations/bot_logs.py": "answers directors",
 }
 

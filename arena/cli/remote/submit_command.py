@@ -70,7 +70,7 @@ def _hand_in(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -
     from arena.base.shipped import bot_path
     from arena.cli.remote.site_client import for_site
     from arena.cli.remote.submission import follow, hand_in
-    from arena.community.uploads.packing import packed
+    from arena.community.uploads.unpacking import packed
     from arena.match.players.bot_files import describe_left_out
     from arena.match.players.manifest import resolved_bot_path
     from arena.store.people.values import SubmissionState

@@ -79,8 +79,7 @@ def doctor_command(
 
 def _show_what_can_be_served(host: str, port: int, as_json: bool) -> int:
     from arena.sandbox.isolation.control_groups import divide_delegated_group
-    from arena.server.operating.machine import look_at
-    from arena.server.operating.serve_checks import findings, must_be_mended
+    from arena.server.operating.serve_checks import findings, look_at, must_be_mended
 
     divide_delegated_group()  # as the parts do
     directory = home_path(global_option("home")).resolve()

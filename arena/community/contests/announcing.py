@@ -11,8 +11,6 @@ from arena.store.people.contest import ContestReading, StoredContest
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.store import Store
 
-# Announcing and changing a contest: the names of its tournaments must be free.
-
 
 def announce(store: Store, people: PeopleStore, by: str, new: ContestReading) -> StoredContest:
     """Announce a contest.

@@ -15,8 +15,6 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.results.values import StoredTournament
 from arena.tournament.transfer.new_tournament import NewTournament
 
-# The home of a contest's own, in which is what only directors may see. Nothing public ever opens it.
-#
 # What is in the home of the arena can be seen by everybody, in one way or another. So hidden matches are not there:
 # results are frozen by copying what was played into this home and playing on here, and revealed by taking it back.
 

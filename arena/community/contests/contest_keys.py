@@ -24,8 +24,6 @@ from arena.tournament.opening_information import check_information
 from arena.tournament.openings import has_opening
 from arena.tournament.tournament_file import FORMAT_TABLES, MAX_OPENING_PLIES, LimitsTable, PlayKeys, TimeControlTable
 
-# The keys of a contest's text: which there are, and what each accepts by itself.
-
 MAX_NAME_CHARACTERS = 48
 MAX_HOUSE_BOTS = 20
 MAX_INVITED = 1000

@@ -9,8 +9,6 @@ from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, home_path
 from arena.store.people.contest import ContestPhase, ContestResults, ContestStage, StoredContest, phase_of
 from arena.store.people.people_store import PeopleStore
 
-# Where the hidden home of a contest is. The process that answers requests imports it, so it loads nothing.
-
 
 def hidden_home_path(directory: str | os.PathLike[str] | None, name: str) -> Path:
     """Return where the embargoed home of a contest is, or would be."""

@@ -16,8 +16,6 @@ from arena.base.stored import from_json_text, from_stored, mapping_of
 from arena.base.text import toml_text
 from arena.store.people.contest import Contest, ContestEntrants, ContestReading, ContestResults, StageRules
 
-# Writing a contest as the TOML text that ``read_contest`` reads.
-
 
 def contest_text(contest: Contest) -> str:
     """Return a contest as text. Reading it gives the same contest."""

@@ -26,8 +26,6 @@ from arena.tournament.definition import find_entrant
 from arena.tournament.formats.table import FORMATS, format_of
 from arena.tournament.rounds import ranking_of
 
-# Who plays in a contest: the latest accepted bots of its authors that play its game, and the bots of the house.
-
 ISOLATION = "auto"
 
 _log = logging.getLogger("arena.contest")

@@ -1,27 +1,184 @@
-"""The director of a ladder: plays while there is something to learn, then waits for somebody new.
-
-It ends with the process that started it, also if that was killed.
-"""
+"""The director of a ladder: plays while there is something to learn, then waits for somebody new."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import sys
+import time
+from collections.abc import Callable
 
+from arena.base.definition import Definition
 from arena.base.errors import UsageError
 from arena.base.programs.service_program import Idleness, TroubleNote, end_now, keep_trying, run_service
-from arena.community.ladders.open_ladder import OpenLadder
-from arena.community.ladders.supervised_ladder import LOOK_SECONDS, SupervisedLadder
+from arena.base.text import all_of, counted, duration_text
+from arena.community.ladders.open_ladder import OpenLadder, RestingBots
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.directing import LADDER, DirectorState
+from arena.store.people.directing import LADDER, DesiredState, DirectorState
 from arena.store.results.commit_signal import Commits
+from arena.store.results.values import StoredTournament
+from arena.tournament.director import run_tournament
 from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun
+from arena.tournament.executors.worker_start import available_cores
+from arena.tournament.progress import Progress
+
+ASK_SECONDS = 0.5
+"""Between two looks whether anything was committed."""
+LOOK_SECONDS = 5.0
+"""Between two looks at the desired state and at who has entered, if nothing was."""
+FIRST_REST_SECONDS = 5.0
+LONGEST_REST_SECONDS = 600.0
+"""Between two runs whose matches are all void; each is twice as long as the one before."""
+
+_log = logging.getLogger("arena.ladder")
+
+
+class SupervisedLadder:
+    """A supervised ladder."""
+
+    def __init__(
+        self,
+        ladder: OpenLadder,
+        supervised: SupervisedRun,
+        home: ArenaHome,
+        note_success: Callable[[], None] = lambda: None,
+        now: Callable[[], float] = lambda: time.monotonic(),
+    ) -> None:
+        """Prepare.
+
+        Args:
+            kept: what directors want of it.
+            note_success: called again and again while it plays or waits.
+        """
+        self._ladder, self._supervised, self._home = ladder, supervised, home
+        self._resting = RestingBots(supervised)
+        self._note_success = note_success
+        self._is_up_to_date = False
+        self._is_busy = True
+        self._is_drained = False
+        self._corrections = 0
+        self._shortage = ""
+        self._now = now
+        self._rest_seconds = FIRST_REST_SECONDS
+        self._rests_until = now()
+        self._rest_sentence = ""
+
+    def supervise(self, shutdown: Shutdown, commits: Commits, idleness: Idleness) -> None:
+        """Play, wait and carry out requests, until shutdown or until ``idleness`` has lasted."""
+        while not shutdown.is_asked:
+            look_at = self._now() + self.step()
+            self._note_success()
+            if idleness.is_over(self._is_busy):
+                return
+            while not shutdown.is_asked and (left := look_at - self._now()) > 0 and not commits.are_new():
+                shutdown.sleep(min(left, ASK_SECONDS))
+
+    def step(self) -> float:
+        """Do what is to be done next; return after how many seconds to look again, 0 for at once."""
+        if self._supervised.carry_out_requests():
+            self._is_up_to_date, self._rests_until = False, self._now()
+        desired = self._supervised.desired_state
+        if desired is DesiredState.PAUSE:
+            return self._wait(DirectorState.PAUSED)
+        if desired is DesiredState.DRAIN and self._is_drained:
+            return self._wait(DirectorState.DRAINED)
+        changed, stored = self._ladder.refresh(), self._home.store.find_tournament(self._supervised.tournament)
+        earlier = stored.definition.entrants if stored is not None else ()
+        if self._resting.look((*earlier, *self._ladder.entrants)) or changed is not None:
+            self._is_up_to_date, self._rests_until = False, self._now()
+        if (left := self._rests_until - self._now()) > 0:
+            return min(left, self._wait(DirectorState.RESTING, self._rest_sentence))
+        if desired is DesiredState.PLAY:
+            self._is_drained = False
+            if self._is_up_to_date:
+                return self._wait_for_somebody()
+        return self._play()
+
+    def _refreshed(self) -> Definition | None:
+        """Return the ladder if its entrants have changed during a run."""
+        changed = self._ladder.refresh()
+        if changed is not None:
+            self._resting.enter(changed.entrants)
+        return changed
+
+    def _wait_for_somebody(self) -> float:
+        """Wait, and report if too few can be paired; at once if it was corrected on the machine's command line."""
+        found = self._home.store.find_tournament(self._supervised.tournament)
+        if found is not None and len(found.corrections) != self._corrections:
+            self._corrections, self._is_up_to_date = len(found.corrections), False
+            return 0.0
+        shortage = self._shortage_of(found)
+        if shortage and shortage != self._shortage:
+            _log.warning("%s: %s", self._supervised.tournament, shortage)
+        self._shortage = shortage
+        return self._wait(DirectorState.SHORT if shortage else DirectorState.IDLE, shortage)
+
+    def _shortage_of(self, stored: StoredTournament | None) -> str:
+        """Return how many bots are missing, and what would help; "" if enough can be paired.
+
+        The ladder's file has enough of them, so that those who are missing are disqualified or have withdrawn.
+        """
+        definition, players = self._ladder.definition(), self._ladder.players
+        gone = {stored.definition.entrants[k].label for k in stored.definition.gone} if stored is not None else set()
+        there = sum(bot.label not in gone for bot in definition.entrants)
+        if there >= players:
+            return ""
+        games = all_of(list(dict.fromkeys(choice.game for choice in definition.games)))
+        missing = counted(players - there, "more bot")
+        return (
+            f"a match has {players} players, and {there or 'none'} can be paired; hand in {missing} for {games},"
+            " or undo a disqualification or withdrawal, and it continues by itself"
+        )
+
+    def _wait(self, state: DirectorState, sentence: str = "") -> float:
+        self._is_busy = state is DirectorState.RESTING or bool(self._supervised.remark)
+        self._supervised.say(state, sentence)
+        return LOOK_SECONDS
+
+    def _play(self) -> float:
+        self._is_busy = True
+        definition = self._ladder.definition()
+        self._resting.enter(definition.entrants)
+        found = self._home.store.find_tournament(definition.name)
+        self._corrections = len(found.corrections) if found is not None else 0
+        self._supervised.begin()
+        progress = run_tournament(
+            definition,
+            self._home.store,
+            workers=definition.workers or max(1, len(available_cores()) - 1),
+            log_path=self._home.log_path(definition.name),
+            listener=self._listen,
+            refresh=self._refreshed,
+            control=self._resting,
+        )
+        self._is_up_to_date = progress.is_up_to_date
+        self._is_drained = self._is_drained or self._supervised.desired_state is DesiredState.DRAIN
+        if progress.played:
+            self._rest_seconds = FIRST_REST_SECONDS
+        if progress.given_up or self._supervised.turns.is_storm:
+            self._rest(len(progress.given_up))
+        return 0.0
+
+    def _listen(self, progress: Progress) -> None:
+        self._note_success()
+        self._supervised.listen(progress)
+
+    def _rest(self, given_up: int) -> None:
+        """Try again later, and each time later still until a match is recorded."""
+        seconds = self._rest_seconds
+        self._rests_until = self._now() + seconds
+        self._rest_seconds = min(2 * seconds, LONGEST_REST_SECONDS)
+        what = f"{counted(given_up, 'match')} stayed void" if given_up else "the last matches were void"
+        self._rest_sentence = f"{what}; it tries again after {duration_text(seconds)}, and each time later"
+        _log.error("%s: %s", self._supervised.tournament, self._rest_sentence)
+
+
+# The director of a ladder: plays while there is something to learn, then waits for somebody new.
+#
+# It ends with the process that started it, also if that was killed.
 
 NICENESS = 2
 """The site comes first."""
-
-_log = logging.getLogger("arena.ladder")
 
 
 def main(arguments: list[str]) -> int:

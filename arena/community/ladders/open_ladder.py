@@ -24,8 +24,6 @@ from arena.tournament.directors.supervised_run import SupervisedRun
 from arena.tournament.formats.table import format_class
 from arena.tournament.run import Order, RunControl
 
-# A ladder with the bots of its file, and the latest version of every submitted bot that plays its games.
-#
 # A new version enters as soon as it is submitted, and the one before it is not paired any more; its results stay.
 
 UNCONTAINED = ("none", "limits")

@@ -1,8 +1,4 @@
-"""The program of the play host: it lets people play against bots in the browser, until it is ended.
-
-It has one core for itself and its bots where workers of tournaments have others: ``executors/cores.py`` gives them the
-first ones. Where they share one, it stands back.
-"""
+"""The play host: lets people play against bots in the browser, in a process for each match."""
 
 from __future__ import annotations
 
@@ -11,13 +7,181 @@ import logging
 import os
 import sys
 import time
+from collections.abc import Callable, Sequence
 
-from arena.base.programs.service_program import Idleness, TroubleNote, end_now, keep_trying, run_service
-from arena.community.play.host import Host, MenuMaker
+from arena.base.errors import ArenaError
+from arena.base.programs.service_program import Idleness, Programs, TroubleNote, end_now, keep_trying, run_service
+from arena.base.shipped import PREFIX, example_bots
+from arena.community.play import slot as slot_program
 from arena.community.uploads.containment import can_contain_uploads
+from arena.games import GAMES, IntOption, Option, find_game
+from arena.match.players.manifest import load_bot
+from arena.site.matches.games_model import GameOption
+from arena.site.matches.playing import PlayableBot, PlayableGame, PlayMenu
+from arena.site.matches.positions import MAX_EXTERNAL_GAMES, MAX_TEXT_CHARACTERS, external_games
 from arena.store.home import ArenaHome, open_people
+from arena.store.people.play_slots import MENU_SECONDS
+from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.results.commit_signal import Commits
+from arena.store.results.values import StoredBot
 from arena.tournament.executors.worker_start import available_cores
+
+MAX_SIZE = 20
+"""Of a whole number that is chosen in the browser, unless the default is larger."""
+SEATS = 2
+MAX_BOTS = 500
+
+
+class MenuMaker:
+    """Says what can be chosen; what it knows of a bot, it need not read again. Closed with ``close``."""
+
+    def __init__(self, home: ArenaHome, slots: int, has_submitted_bots: bool) -> None:
+        """Prepare; without ``has_submitted_bots``, bots of strangers are not launched here."""
+        self._home, self._slots, self._has_submitted_bots = home, slots, has_submitted_bots
+        self._examples = tuple(_example(name) for name in example_bots())
+        self._known: dict[StoredBot, PlayableBot | None] = {}
+        self._signal, self._signalled = home.store.commit_signal(), ""
+
+    def may_have_changed(self) -> bool:
+        """Return whether anything was committed since this was last asked: a bot may have been accepted."""
+        before, self._signalled = self._signalled, self._signal.read()
+        return self._signalled != before
+
+    def forget_missing(self) -> None:
+        """Look again for the files of bots that were not there."""
+        self._known = {bot: found for bot, found in self._known.items() if found is not None}
+
+    def close(self) -> None:
+        """Close what it has opened."""
+        self._signal.close()
+
+    def menu(self) -> PlayMenu:
+        """Return what can be chosen now."""
+        names = (*GAMES, *external_games(self._home)[:MAX_EXTERNAL_GAMES])
+        games = tuple(game for game in map(playable_game, names) if game is not None)
+        submitted = self._submitted() if self._has_submitted_bots else []
+        return PlayMenu(games=games, bots=(*self._examples, *submitted[:MAX_BOTS]), slots=self._slots)
+
+    def _submitted(self) -> list[PlayableBot]:
+        latest = {bot.name: bot for bot in self._home.store.submitted_bots()}
+        for bot in latest.values():
+            if bot not in self._known:
+                self._known[bot] = self._loaded(bot)
+        return [found for bot in latest.values() if (found := self._known[bot]) is not None]
+
+    def _loaded(self, bot: StoredBot) -> PlayableBot | None:
+        try:
+            return PlayableBot(name=bot.label, label=bot.label, games=self._home.bots.find(bot.label).games)
+        except ArenaError:  # its files are not here now
+            return None
+
+
+def playable_game(name: str) -> PlayableGame | None:
+    """Return a game as it can be played; None if its rules aren't here, or it can't be played by two."""
+    try:
+        game = find_game(name)
+    except ArenaError:
+        return None
+    seats = next((option for option in game.OPTIONS if option.name == "players"), None)
+    fixed: dict[str, int | str] = {}
+    if seats is not None:
+        if not isinstance(seats, IntOption) or not seats.minimum <= SEATS <= seats.maximum:
+            return None
+        fixed["players"] = SEATS
+    options = tuple(_option(option) for option in game.OPTIONS if option is not seats)
+    return PlayableGame(name=name, summary=game.summary[:MAX_TEXT_CHARACTERS], options=options, fixed=fixed)
+
+
+def _option(option: Option) -> GameOption:
+    if not isinstance(option, IntOption):
+        return GameOption.of(option, type=option.type_name, value=option.default)
+    most = min(option.maximum, max(MAX_SIZE, option.default))
+    accepted = f"a whole number from {option.minimum} to {most}"
+    return GameOption.of(option, type=option.type_name, accepted=accepted, value=option.default, maximum=most)
+
+
+def _example(name: str) -> PlayableBot:
+    bot = load_bot(example_bots()[name])
+    return PlayableBot(name=f"{PREFIX}{name}", label=bot.label, games=bot.games)
+
+
+# The play host: a process for each unrated match that somebody plays, and never more than there are slots.
+
+PRUNE_SECONDS = 3600.0
+NEWS_SECONDS = 1.0
+"""From a look at what can be chosen to the next: a ladder may commit all the time."""
+SHUTDOWN_SECONDS = 1.5
+"""For all matches together: the site waits for this."""
+
+
+class Host:
+    """Starts and ends the processes in which matches are played. To be closed."""
+
+    def __init__(
+        self,
+        matches: UnratedMatches,
+        commits: Commits,
+        menu: MenuMaker,
+        slots: int,
+        arguments: Sequence[str],
+        clock: Callable[[], float] = lambda: time.monotonic(),
+    ) -> None:
+        """Prepare.
+
+        Args:
+            commits: to where matches are stored.
+            arguments: of each process, after its parent and before the number of its match.
+            clock: monotonic seconds.
+        """
+        self._clock, self._body = clock, ""
+        self._matches, self._commits = matches, commits
+        self._menu, self._slots, self._arguments = menu, slots, arguments
+        self._programs: Programs[int] = Programs(slot_program.main, SHUTDOWN_SECONDS, clock)
+        self._pruned_at = self._menu_at = self._looked_at = float("-inf")
+
+    def step(self) -> None:
+        """Do what there is to do now."""
+        self._write_menu()
+        for number, code in self._programs.ended():
+            if code < 0:  # it was killed, and could not release its claim
+                self._matches.release_left(number)
+        running = self._programs.running
+        if not (self._commits.are_new() or running):  # whoever plays may leave a slot to others
+            return
+        for number in self._matches.waiting():
+            if number not in running and len(running) < self._slots:
+                self._programs.start(number, [str(os.getpid()), *self._arguments, str(number)])
+
+    @property
+    def is_used(self) -> bool:
+        """Whether somebody plays."""
+        return bool(self._programs.running)
+
+    def _write_menu(self) -> None:
+        """Write what can be chosen when it has changed, and now and then to report."""
+        now = self._clock()
+        is_due = now - self._menu_at >= MENU_SECONDS / 12
+        if is_due:
+            self._menu.forget_missing()
+        elif now - self._looked_at < NEWS_SECONDS or not self._menu.may_have_changed():
+            return
+        self._looked_at, body = now, self._menu.menu().model_dump_json()
+        if is_due or body != self._body:
+            self._menu_at, self._body = now, body
+            self._matches.set_menu(body, self._slots)
+        if now - self._pruned_at > PRUNE_SECONDS:
+            self._pruned_at = now
+            self._matches.prune()
+
+    def close(self) -> None:
+        """End all processes; their matches go on when a play host is here again."""
+        self._programs.close()
+
+
+# The program of the play host: it lets people play against bots in the browser, until it is ended.
+#
+# It has one core for itself and its bots where workers of tournaments have others: ``executors/cores.py`` gives them
+# the first ones. Where they share one, it stands back.
 
 PAUSE_SECONDS = 0.05
 UNUSED_PAUSE_SECONDS = 0.5

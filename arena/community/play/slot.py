@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -17,12 +20,14 @@ from arena.base.enums import ClockKind
 from arena.base.errors import (
     ArenaError,
     BotError,
+    DatabaseError,
     GameError,
     IllegalActionError,
     OptionError,
     UnknownNameError,
     VoidMatchError,
 )
+from arena.base.programs.service_program import TerminatedError, end_now, run_service
 from arena.base.records import Bot, MatchRecord, MatchSpec, TimeControl
 from arena.base.shipped import PREFIX, bot_path
 from arena.community.play.view import PERSON_NAME, Played, view_of
@@ -42,9 +47,11 @@ from arena.match.players.player import (
     wall_limit_seconds,
 )
 from arena.match.single_match import ask_bot
+from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.store.bot_registry import BotRegistry
-from arena.store.people.play_slots import MatchClaim
+from arena.store.home import ArenaHome, open_people
+from arena.store.people.play_slots import CLAIM_SECONDS, MatchClaim
 from arena.store.people.unrated_match import MatchState, PlayRequest, Position, UnratedMatch
 from arena.store.people.unrated_matches import OUR_FAILURE
 
@@ -255,3 +262,43 @@ class Slot:
 
 class _CannotGoOnError(ArenaError):
     """A match can't be played on, for a reason that people may know."""
+
+
+# The program of a slot at the play host: a process that plays one unrated match on, as long as somebody plays it.
+
+
+def main(arguments: list[str]) -> None:
+    """Play a match on; the arguments are the parent process, the home, the bot's isolation, and the match's number."""
+    parent, directory, isolation, number = arguments
+    run_service(int(parent), 0, lambda: _play(directory, isolation, int(number)))
+    end_now(0)
+
+
+def _play(directory: str, isolation: str, number: int) -> None:
+    with open_people(directory) as people, ArenaHome(directory) as home:
+        claim = people.unrated_matches.claim(number)
+        match = claim.read() if claim is not None else None
+        if claim is None or match is None:
+            return
+        try:
+            slot = Slot(claim, match, home.bots, choose_isolation(isolation))
+            threading.Thread(target=_keep_up, args=(claim, slot), daemon=True).start()
+            slot.play()
+        except TerminatedError:
+            claim.release()  # the next play host continues it at once
+            raise
+
+
+def _keep_up(claim: MatchClaim, slot: Slot) -> None:
+    """Keep the claim up. If it is lost, or the rules never return, this process ends, and its bot with it."""
+    while True:
+        time.sleep(CLAIM_SECONDS / 5)
+        until = slot.busy_until
+        try:
+            is_kept = claim.keep()
+        except DatabaseError:
+            continue  # if it lasts, the claim is lost
+        if until is not None and time.monotonic() > until:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if not is_kept:
+            os.kill(os.getpid(), signal.SIGTERM)

@@ -20,8 +20,6 @@ from arena.site.matches.playing import Place, PlayedAction, PlayView
 from arena.site.matches.positions import STRIP, action_targets
 from arena.site.matches.viewed_match import note_text, viewed_match
 
-# Where on the board the actions of a person are, and what each square shows, in words for those who don't see it.
-
 MAX_PLACES = 400
 """Of squares or actions on a board."""
 

@@ -27,8 +27,6 @@ from arena.store.people.submission_rows import CLAIM_SECONDS, Claim
 from arena.store.people.values import HINT, SubmissionState, look_alike_key
 from arena.store.results.values import OwnedBot
 
-# Stops what the main thread does, once, so that it cleans up as after SIGTERM.
-
 
 class StoppedError(BaseException):
     """The work was stopped. Not an ``Exception``, which what is stopped may well catch."""

@@ -26,8 +26,6 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.results.store import Store
 from arena.store.results.values import OwnedBot
 
-# The bytes that authors hand in, each in a file of its own. Nothing in them is looked at here.
-
 MAX_UPLOAD_BYTES = 32 * MEBIBYTE
 PROGRAM_MODE = 0o700
 MAX_NAME_CHARACTERS = 60

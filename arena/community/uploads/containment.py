@@ -12,8 +12,6 @@ from arena.base.errors import UsageError
 from arena.sandbox.isolation.levels import choose_isolation, probe_level, why_no_groups
 from arena.sandbox.isolation.sandbox_policy import Isolation
 
-# Whether this machine can contain what strangers hand in: unpacked, built and run.
-
 
 @dataclass(frozen=True, slots=True)
 class Containment:

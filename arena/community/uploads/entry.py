@@ -15,8 +15,6 @@ from arena.base.names import is_visible_text
 from arena.base.records import MEBIBYTE
 from arena.base.text import shortened_text, size_text
 
-# How much may be in an upload, and what is counted while it is read: nothing that an upload says of itself is.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnpackLimits:

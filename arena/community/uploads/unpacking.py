@@ -1,28 +1,32 @@
-"""Unpacks what a stranger hands in: an archive in a confined process, whose answer and whose files are not trusted."""
+"""Packing a bot into an archive to submit it, and unpacking archives in a confined process."""
 
 from __future__ import annotations
 
 import contextlib
+import gzip
+import io
 import json
 import os
 import stat
+import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from arena.base.errors import BotDefinitionError, StoreError, UploadError, UsageError
 from arena.base.names import is_visible
 from arena.base.records import MEBIBYTE, Bot, Limits
-from arena.base.shipped import package_directory
+from arena.base.shipped import bot_path, package_directory
 from arena.base.stored import from_json_text, from_stored
 from arena.base.text import size_text
 from arena.community.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, RefusedError, UnpackLimits, shown, split_path
 from arena.community.uploads.unpacker import MEMORY_BYTES, TREE
 from arena.community.uploads.upload_file import SUFFIXES, ArchiveFormat, format_by_name
-from arena.match.players.bot_files import left_out_as
-from arena.match.players.manifest import LEAST, MANIFEST
+from arena.match.players.bot_files import SUBMITTED, bot_files, left_out_as, open_at_once, read_file
+from arena.match.players.manifest import LEAST, MANIFEST, load_bot
 from arena.match.players.subprocess import EXIT_SECONDS, Subprocess
 from arena.match.players.untrusted_tree import TreeBounds, TreeRefusedError, TreeSize, copy_tree, open_scratch
 from arena.sandbox.isolation.interpreters import arena_interpreter
@@ -32,6 +36,53 @@ from arena.sandbox.isolation.procfs import process_tag
 from arena.sandbox.isolation.reaper import UPLOAD_PREFIX
 from arena.sandbox.isolation.removal import remove_tree
 from arena.sandbox.isolation.sandbox_policy import Isolation
+
+
+@dataclass(frozen=True, slots=True)
+class PackedBot:
+    """A file to submit, open at its beginning; the ending of its name tells its format."""
+
+    file: BinaryIO
+    name: str
+    size_bytes: int
+
+
+@contextlib.contextmanager
+def packed(path: str | os.PathLike[str]) -> Iterator[PackedBot]:
+    """Give a file or an archive as it is, and a bot's directory or ``arena:NAME`` as an archive.
+
+    Raises:
+        BotDefinitionError: if there is no bot, or it has files that can't be submitted.
+    """
+    place = Path(bot_path(path))
+    if place.is_dir():
+        with tempfile.TemporaryFile() as archive:
+            _pack(place, archive)
+            size_bytes = archive.tell()
+            archive.seek(0)
+            yield PackedBot(archive, f"{place.resolve().name}.tar.gz", size_bytes)
+        return
+    try:
+        file = open(place, "rb", opener=open_at_once)  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise BotDefinitionError(f"bot {str(path)!r}: can't be read: {error.strerror}") from error
+    with file:
+        yield PackedBot(file, place.name, os.fstat(file.fileno()).st_size)
+
+
+def _pack(directory: Path, archive: BinaryIO) -> None:
+    bot = load_bot(directory, bounds=SUBMITTED)
+    with (
+        gzip.GzipFile("", "wb", fileobj=archive, mtime=0) as compressed,
+        tarfile.open(fileobj=compressed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        for file in sorted(bot_files(directory, bool(bot.build), SUBMITTED), key=lambda one: one.name):
+            entry = tarfile.TarInfo(file.name)
+            data = read_file(file)
+            entry.size = len(data)
+            entry.mode = 0o755 if file.is_executable else 0o644
+            tar.addfile(entry, io.BytesIO(data))
+
 
 # Unpacks what a stranger hands in: an archive in a confined process, whose answer and whose files are not trusted.
 

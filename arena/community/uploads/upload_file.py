@@ -13,8 +13,6 @@ from typing import Any
 from arena.base.records import MEBIBYTE
 from arena.community.uploads.entry import Budget, RefusedError
 
-# The upload itself, read at places or from its beginning to its end, never as a whole.
-
 CHUNK_BYTES = 64 * 1024
 
 

@@ -22,8 +22,6 @@ from arena.community.uploads.entry import (
 )
 from arena.community.uploads.upload_file import CHUNK_BYTES, UploadFile
 
-# The directory at the end of a zip: which entries there are, and that they and it make up the whole file.
-#
 # Readers of zips differ in where they look: at the end or at the beginning, in the directory or before each entry. So a
 # zip is only accepted if all of them would see the same: its entries lie one behind the other from the first byte to
 # the directory, nothing lies between, before or behind, and what stands before each entry agrees with the directory.

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from arena.server.gate.body import FORM, JSON
 from arena.server.gate.operation import NoFields, Operation, Who
+from arena.server.gate.request import FORM, JSON
 from arena.server.http.endpoint import NOT_CHANGED, REFUSALS, TOO_LONG, Description, problem_answer
 from arena.server.http.openapi import SCHEMAS, SESSION, TOKEN, identifier_of
 from arena.store.people.values import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role

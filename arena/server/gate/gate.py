@@ -19,8 +19,6 @@ from starlette.responses import Response
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.community.submissions.upload_directory import Received, UploadDirectory
-from arena.server.gate.actor import Actor, actor_of, check_encryption, check_origin, site_of
-from arena.server.gate.body import fields_of, receive_upload
 from arena.server.gate.description import description_of
 from arena.server.gate.followed_matches import HEADERS, FollowedMatches
 from arena.server.gate.homes import HomeBuilders, Homes
@@ -36,6 +34,15 @@ from arena.server.gate.operation import (
     ToShow,
     Visit,
     Who,
+)
+from arena.server.gate.request import (
+    Actor,
+    actor_of,
+    check_encryption,
+    check_origin,
+    fields_of,
+    receive_upload,
+    site_of,
 )
 from arena.server.gate.responses import (
     Refusal,

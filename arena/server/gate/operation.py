@@ -15,9 +15,8 @@ from pydantic_core import PydanticCustomError
 from arena.base.errors import UsageError
 from arena.base.names import MAX_REASON_CHARACTERS
 from arena.community.submissions.upload_directory import Received, UploadDirectory
-from arena.server.gate.actor import Actor
-from arena.server.gate.body import MAX_BODY_BYTES
 from arena.server.gate.homes import HomePlace, Homes
+from arena.server.gate.request import MAX_BODY_BYTES, Actor
 from arena.server.http.problems import FieldProblem
 from arena.site.frame.model import Model, Page, Parameters
 from arena.site.links import Links

@@ -17,8 +17,8 @@ from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.base.names import as_file_name
 from arena.base.text import shortened_text
-from arena.server.gate.actor import Actor, cookie_of
 from arena.server.gate.operation import Document, Done, Download, OfHome, Operation
+from arena.server.gate.request import Actor, cookie_of
 from arena.server.http.page_response import HTML, JSON, wants_json
 from arena.server.http.page_value import NOT_KEPT, rendered, response_of
 from arena.server.http.problems import FieldProblem, Problem, problem_of

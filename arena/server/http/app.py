@@ -1,23 +1,26 @@
-"""The application: an address to a page, or to a sentence that says what is wrong with it."""
+"""How the server is, which only it knows."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+import anyio.to_thread
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from arena.base.errors import ArenaError
 from arena.base.programs.service_program import Trouble
+from arena.base.version import __version__
 from arena.server.http import openapi
 from arena.server.http.addresses import Addresses, query_of
 from arena.server.http.builders import Builders
 from arena.server.http.endpoint import CspReports, Endpoint, Feeds
 from arena.server.http.events import Events
-from arena.server.http.health import Health
 from arena.server.http.hosts import Hosts
 from arena.server.http.observation import ROUTE, Observer, observing, with_security_headers
 from arena.server.http.opened_home import OpenedHome
@@ -35,14 +38,85 @@ from arena.server.http.page_value import (
 from arena.server.http.problems import DEFECT, ENDING, AwayLog, bad_address, problem_of
 from arena.server.http.supervisor import Supervisor
 from arena.server.http.value_builder import Snapshots, ValueBuilder
+from arena.server.operating.parts import HOME, WEB
 from arena.site.frame.model import Frozen, Lane, Page
 from arena.site.links import ServedLinks
 from arena.site.page_table import PAGES
+from arena.site.pages.overview_model import BuilderHealth, HealthPage
 from arena.site.render import asset, asset_digests
 
-CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+TROUBLES_SECONDS = 1.0
+"""From one look at what is wrong with programs to the next: it reads a database, and anybody may ask."""
 
 _log = logging.getLogger("arena.server.http")
+
+
+class Health:
+    """Knows the parts of the server."""
+
+    def __init__(
+        self,
+        home: OpenedHome,
+        versions: Versions,
+        builders: Mapping[Lane, Builders],
+        csp_reports: CspReports,
+        events: Events | None = None,
+        now: Callable[[], float] = lambda: time.monotonic(),
+        troubles: Callable[[], tuple[Trouble, ...]] = tuple,
+    ) -> None:
+        self._home, self._versions, self._builders, self._csp_reports = home, versions, builders, csp_reports
+        self._events, self._now = events, now
+        self._started_at, self._read_troubles = now(), troubles
+        self._troubles: tuple[Trouble, ...] = ()
+        self._troubles_at = float("-inf")
+        self._reading = asyncio.Lock()
+
+    async def page(self) -> HealthPage:
+        """Return how the server is."""
+        lost_at, troubles = self._versions.lost_at, await self._newest_troubles()
+        changed_at = self._events.changed_at if self._events else None
+        return HealthPage(
+            is_store_readable=lost_at is None and self._is_there(),
+            is_home_writable=all(one.part != HOME for one in troubles),
+            version=__version__,
+            store_lost_seconds=None if lost_at is None else round(self._now() - lost_at, 1),
+            running_seconds=round(self._now() - self._started_at, 1),
+            builders=tuple(
+                BuilderHealth(lane=lane, processes=len(one.processes), most_processes=one.limits.processes)
+                for lane, one in self._builders.items()
+            ),
+            event_readers=self._events.readers if self._events else 0,
+            last_change_seconds=None if changed_at is None else round(self._now() - changed_at, 1),
+            csp_reports=self._csp_reports.count,
+            troubles=tuple(dict.fromkeys(one.public for one in troubles if one.public)),
+        )
+
+    async def _newest_troubles(self) -> tuple[Trouble, ...]:
+        """Return the health problems of programs, read in a thread, once for all who ask."""
+        async with self._reading:
+            if self._now() - self._troubles_at >= TROUBLES_SECONDS:
+                found = await anyio.to_thread.run_sync(self._read_troubles)
+                self._say_new(found)
+                self._troubles, self._troubles_at = found, self._now()
+            return self._troubles
+
+    def _say_new(self, found: tuple[Trouble, ...]) -> None:
+        """Log all health problems of this process; the other services write their own logs."""
+        for one in found:
+            if one.part in (WEB, HOME) and one not in self._troubles:
+                _log.error("%s", one.sentence)
+
+    def _is_there(self) -> bool:
+        try:
+            self._home()
+        except ArenaError:
+            return False
+        return True
+
+
+# The application: an address to a page, or to a sentence that says what is wrong with it.
+
+CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
 class Site:

@@ -11,8 +11,6 @@ from pydantic import Field
 from arena.server.http.problems import Problem
 from arena.site.frame.model import Model
 
-# The value of a page as it was built, and how long that took.
-
 
 class BuiltValue(NamedTuple):
     """The JSON of a page, how long its build took without waiting for a builder, and its CPU time if known."""

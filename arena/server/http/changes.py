@@ -12,8 +12,6 @@ from arena.server.http.topics import ARENA, CONTESTS, Cursor, Entered, Topic, li
 from arena.store.results.events import StoredEvent
 from arena.store.results.live_state import StoredLiveSummary
 
-# What the watcher of the store says to those who wait for changes.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreState:

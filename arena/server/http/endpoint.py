@@ -26,8 +26,6 @@ from arena.site.pages.results_model import Feed
 from arena.site.render import feed_xml
 from arena.store.home import ArenaHome
 
-# An address that is no page, such as the events: a path, what answers it, and how it is described to programs.
-
 Handler = Callable[[Request], Awaitable[ASGIApp]]
 """Returns the response to a request, which may raise our errors until it begins; the fields of the path are in
 ``request.path_params``.

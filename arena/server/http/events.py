@@ -23,8 +23,6 @@ from arena.server.http.topics import MAX_TOPICS, parse_cursor, parse_topics
 from arena.server.http.watcher import StoreLogs, Watcher
 from arena.store.home import ArenaHome
 
-# ``/events``: what happens, as server-sent events.
-
 HEADERS = {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-store",

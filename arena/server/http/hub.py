@@ -24,8 +24,6 @@ from arena.server.http.problems import Problem, ProblemError
 from arena.server.http.topics import ARENA, Cursor, Topic, live_log, tournament_log
 from arena.server.http.watcher import Logs
 
-# Which matches are to be watched ply by ply: those that have readers and are still to be played.
-
 MAX_WATCHED = 64
 """Matches that are watched at the same time."""
 

@@ -12,8 +12,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena.base.programs.log_lines import FIELDS, REQUEST
 
-# Says of every request how it was answered, to those who count and log; it has nothing that could be a secret.
-#
 # What is said has no address, path, query, header or name: the template of the address, and the number of whoever
 # asked.
 

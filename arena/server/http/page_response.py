@@ -16,6 +16,7 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
+from arena.server.http.builders import BUSY
 from arena.server.http.observation import IS_EMBEDDABLE
 from arena.server.http.page_cache import Found, PageCache
 from arena.server.http.page_value import (
@@ -30,7 +31,6 @@ from arena.server.http.page_value import (
 )
 from arena.server.http.problems import CHANGING, Problem
 from arena.server.http.topics import CONTESTS
-from arena.server.http.turns import BUSY
 from arena.site.frame.model import Frozen, Lane, Page, Parameters
 from arena.site.links import ServedLinks
 from arena.site.pages.overview_model import HealthPage

@@ -13,8 +13,6 @@ from typing import Protocol
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-# A response as it is kept: its bytes, the same compressed, and the digest by which a reader asks for changes.
-
 MIN_COMPRESSED_BYTES = 500
 GZIP_LEVEL = 6
 

@@ -24,7 +24,8 @@ from arena.community.contests.contest_places import has_work
 from arena.community.contests.visibility import visible
 from arena.community.uploads.containment import NO_CHECKER, noted_refusal
 from arena.server.http.services import Service
-from arena.server.operating.parts import CHECKER, CONTESTS, LADDER, PLAY, RESULTS, WORK, Part, Program
+from arena.server.operating.parts import CHECKER, CONTESTS, PLAY, RESULTS, WORK, Part, Program
+from arena.server.operating.parts import LADDER_PART as LADDER
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, phase_of
 from arena.store.people.people_store import PeopleStore

@@ -15,8 +15,6 @@ from arena.base.text import shortened_text
 from arena.store.results.tournament_reader import Roster
 from arena.store.results.values import StoredBot
 
-# What readers of events can name: all there is, a tournament, a match, a bot, two bots, a game, the contests.
-#
 # A topic is the path of its page, but for that of all there is.
 
 MAX_TOPICS = 20

@@ -19,15 +19,12 @@ from pydantic import Field, ValidationError
 
 from arena.base.shipped import code_digest
 from arena.server.http.builder_messages import BuiltValue
-from arena.server.http.builders import CRASHED, Builders
+from arena.server.http.builders import CRASHED, Builders, Turns
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.problems import ProblemError
-from arena.server.http.turns import Turns
 from arena.site.frame.model import Lane, Model, Page, Parameters
 from arena.store.results.again import read_whole
 
-# Pages that took long to build, kept in the home's cache directory for the next start of the server.
-#
 # A home may belong to another user, so nothing in a file is trusted: it must be a plain file of a bounded size, with
 # the key of the page and a digest. Its value is checked like that of a builder. Any other file is ignored.
 

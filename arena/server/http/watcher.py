@@ -24,8 +24,6 @@ from arena.store.results.store import Store
 from arena.store.results.tournament_reader import Roster
 from arena.store.results.values import StoredBot
 
-# A thread that watches the store, and says what has changed.
-
 FILE_SECONDS = 0.1
 SERVER_SECONDS = 0.25
 AWAY_SECONDS = 0.5

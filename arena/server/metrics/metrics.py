@@ -25,17 +25,12 @@ from arena.server.http.builders import Builders
 from arena.server.http.hosts import Hosts
 from arena.server.http.observation import Answered
 from arena.server.http.problems import Problem
-from arena.server.operating.parts import PARTS, WEB, WORK
-from arena.server.operating.troubles import HOME
+from arena.server.operating.parts import HOME, PARTS, WEB, WORK
 from arena.site.frame.model import Lane
 from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
 from arena.store.people.directing import LADDER, DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import FINAL, SubmissionState
-
-# ``/metrics``: the format of Prometheus, counts of requests, and an address that only operators reach.
-
-# Metrics as text: version 0.0.4 of the exposition format of Prometheus.
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

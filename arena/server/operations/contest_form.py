@@ -22,8 +22,6 @@ from arena.server.gate.operation import REASON_TITLE, Fields
 from arena.server.http.problems import FieldProblem
 from arena.store.people.contest import Contest, ContestEntrants, ContestResults
 
-# The fields of the forms that make and change contests, and which of them a mistake in a contest is about.
-
 MAX_TEXT_CHARACTERS = 64 * 1024
 
 Texts = Annotated[tuple[str, ...], BeforeValidator(lambda sent: (sent,) if isinstance(sent, str) else sent)]

@@ -13,8 +13,7 @@ from arena.server.gate.operation import Document, Download, Handler, NoFields, O
 from arena.server.http.problems import bad_address
 from arena.server.operations.contest_form import ContestNamed
 from arena.server.operations.contests import found_contest
-from arena.server.operations.contests_model import GradesPage, SigningKeyPage
-from arena.server.operations.grades import grade_lines, home_of, played_pages
+from arena.server.operations.contests_model import GradesPage, SigningKeyPage, grade_lines, home_of, played_pages
 from arena.site.frame.model import Model, Page
 from arena.site.links import ServedLinks, address_of
 from arena.site.page_table import PAGE_BY_NAME

@@ -24,8 +24,9 @@ from arena.server.operations.contests_model import (
     ContestsPage,
     ContestTournament,
     EntryLine,
+    final_result,
+    played_pages,
 )
-from arena.server.operations.grades import final_result, played_pages
 from arena.site.frame.model import Model
 from arena.site.pages.tournament_model import TournamentPage
 from arena.store.people.contest import (

@@ -1,12 +1,8 @@
-"""Pausing and correcting supervised tournaments of the site: ladders and contests.
-
-The operations write requests with their reasons into the public log; the program of the tournament does them
-between matches.
-"""
+"""What pages about tournaments show that a program of the site keeps going."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from annotated_types import Len
@@ -15,21 +11,115 @@ from pydantic import BeforeValidator, Field
 from arena.base.enums import DisqualifiedMatches
 from arena.server.gate.operation import Done, Fields, Handler, NoFields, Operation, Reason, Visit, Who
 from arena.server.http.problems import bad_address
-from arena.server.operating.troubles import public_sentence, troubles
-from arena.server.operations.directing_model import (
-    DirectingPage,
-    LaddersPage,
-    PartsPage,
-    PartTrouble,
-    RequestLine,
-    SupervisedRunStatus,
-)
-from arena.server.operations.grades import has_hidden
+from arena.server.operating.parts import public_sentence, troubles
+from arena.server.operations.contests_model import has_hidden
+from arena.site.frame.model import Model
 from arena.store.people.contest import StoredContest
-from arena.store.people.directing import LADDER, DesiredState, DirectorReport, RequestState
+from arena.store.people.directing import LADDER, DesiredState, DirectorReport, DirectorState, RequestState, SittingOut
 from arena.store.people.rates import Rate
 from arena.store.people.values import Permission
 from arena.store.results.values import StoredTournament
+
+
+class SupervisedRunStatus(Model):
+    """A supervised tournament.
+
+    Attributes:
+        is_silent: whether the program has not reported for so long that it does not run.
+        since: since when it is in that state.
+        seen_at: of the last report.
+        sentence: what it is doing or waiting for; may be empty.
+        wish: what a director wants.
+        wish_reason: why; "" if no director ever changed it.
+        recorded: matches with a record.
+        scheduled: matches in the schedule so far.
+        playing: matches that are being played or are assigned to workers.
+        margin_95: the widest ± 95 % interval; None if it is not known.
+        wanted_margin_95: at which it waits; None if that does not end it.
+        seconds_left: until it is as precise as that, about; None if that is not known.
+        void_in_row: matches that were void one after the other.
+        sitting_out: entrants who are not paired for a while.
+    """
+
+    tournament: str
+    state: DirectorState
+    is_silent: bool
+    since: str
+    seen_at: str
+    sentence: str
+    wish: DesiredState
+    wish_reason: str
+    recorded: int
+    scheduled: int
+    playing: int
+    margin_95: float | None
+    wanted_margin_95: float | None
+    seconds_left: float | None
+    void_in_row: int
+    sitting_out: tuple[SittingOut, ...]
+
+
+class PartTrouble(Model):
+    """A health problem of a service."""
+
+    part: str
+    sentence: str
+
+
+class PartsPage(Model):
+    """The health problems of the services, as operators see them."""
+
+    troubles: tuple[PartTrouble, ...]
+
+
+class LaddersPage(Model):
+    """The ladders of the site, by name, and what each is doing."""
+
+    ladders: tuple[SupervisedRunStatus, ...]
+    may_direct: bool
+
+
+class RequestLine(Model):
+    """A request to the program of a supervised tournament; its outcome is "" before it is decided."""
+
+    number: int
+    kind: str
+    arguments: dict[str, Any]
+    reason: str
+    by: str
+    made_at: str
+    state: RequestState
+    outcome: str
+
+
+class DirectingPage(Model):
+    """A supervised tournament, for directors.
+
+    Attributes:
+        requests: the latest first.
+        entrants: the bots that can be corrected, as ``name@version``; none before the tournament has begun.
+        replacements: the submitted bots of the arena, the latest first, as ``name@version``; none for a ladder.
+        may_annul: whether the matches of who is disqualified can count for nobody.
+        is_finished: whether all of it is played; never so of a ladder.
+        contest: of which contest it is; "" if of none.
+        is_hidden: whether only directors see its results.
+    """
+
+    kept: SupervisedRunStatus
+    program: str
+    requests: tuple[RequestLine, ...]
+    entrants: tuple[str, ...]
+    replacements: tuple[str, ...]
+    may_annul: bool
+    is_finished: bool
+    contest: str
+    is_hidden: bool
+
+
+# Pausing and correcting supervised tournaments of the site: ladders and contests.
+#
+# The operations write requests with their reasons into the public log; the program of the tournament does them
+# between matches.
 
 MAX_MATCHES = 1000
 """In one request to void some."""

@@ -8,8 +8,7 @@ from arena.base.errors import InvitationError, UsageError
 from arena.server.gate.operation import Done, Fields, Numbered, Operation, Visit, Who
 from arena.server.http.problems import Problem, ProblemError
 from arena.server.operations.account import begin_session
-from arena.server.operations.directory import check_may_moderate, roles_to_give
-from arena.server.operations.people import InvitationPage, NewInvitationPage
+from arena.server.operations.people import InvitationPage, NewInvitationPage, check_may_moderate, roles_to_give
 from arena.store.people.passwords import ACCEPTED as PASSWORD_RULE
 from arena.store.people.passwords import check_password, hash_password
 from arena.store.people.rates import Rate

@@ -15,7 +15,7 @@ from arena.server.gate.operation import Operation
 from arena.server.http.endpoint import Endpoint
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.page_cache import PageCache
-from arena.server.operating.troubles import troubles
+from arena.server.operating.parts import troubles
 from arena.server.operations import (
     account,
     bot_logs,
@@ -23,9 +23,8 @@ from arena.server.operations import (
     contest_results,
     contests,
     directing,
-    directory,
     invitations,
-    own_data,
+    people,
     playing,
     submissions,
 )
@@ -38,14 +37,14 @@ OPERATIONS: tuple[Operation, ...] = (
     *account.SIGN_IN_OPERATIONS,
     *invitations.OPERATIONS,
     *account.OPERATIONS,
-    *own_data.OPERATIONS,
+    *account.OWN_DATA_OPERATIONS,
     *submissions.OPERATIONS,
     *contests.OPERATIONS,
     *contest_changes.OPERATIONS,
     *contest_results.OPERATIONS,
     *bot_logs.OPERATIONS,
     *playing.OPERATIONS,
-    *directory.OPERATIONS,
+    *people.OPERATIONS,
     *directing.OPERATIONS,
 )
 

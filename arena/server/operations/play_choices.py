@@ -20,8 +20,6 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.people.resting_bots import Rest, rest_of, rest_sentence
 from arena.store.people.unrated_match import Choices
 
-# What can be chosen for an unrated match, and what was: a game and its options, a bot, a seat, and a time.
-
 SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)
 """Of CPU time, for each action of a bot."""
 USUAL_SECONDS = 1.0

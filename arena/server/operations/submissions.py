@@ -21,8 +21,6 @@ from arena.store.people.rates import MAX_DAILY_BYTES, Rate
 from arena.store.people.resting_bots import rest_sentence
 from arena.store.people.values import HINT, UNFINISHED, ListedSubmission, Permission, Submission, SubmissionState
 
-# What pages about submissions show.
-
 
 class SubmissionLine(Model):
     """A submission as everybody sees it: that it failed, but not why.

@@ -1,6 +1,6 @@
 import pytest
 
-from arena.community.contests import stage_runs as stage_control
+from arena.community.contests import played_contest as stage_control
 from arena.tournament.directors import supervised_run
 from tests.community.contests.world import World
 from tests.store.people.conftest import FakeClock

@@ -5,7 +5,7 @@ import pytest
 from arena.base.enums import CorrectionKind
 from arena.base.shipped import example_bots
 from arena.community.contests.contest_homes import ContestHomes
-from arena.community.contests.stage_runs import StageRuns
+from arena.community.contests.played_contest import StageRuns
 from arena.community.contests.stages import definition_of
 from arena.community.contests.visibility import ContestHome
 from arena.match.players.manifest import load_bot

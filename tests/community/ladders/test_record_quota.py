@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 
 from arena.base.errors import UsageError
+from arena.community.ladders import director_program as supervised_ladder
 from arena.community.ladders import open_ladder as resting
-from arena.community.ladders import supervised_ladder
 from arena.store.people import rates as record_quota
 from arena.store.people.directing import DesiredState
 from arena.tournament.director import run_tournament

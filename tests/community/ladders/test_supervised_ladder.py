@@ -14,9 +14,9 @@ import pytest
 from arena.base.enums import CorrectionKind
 from arena.base.programs.service_program import TroubleNote, keep_trying
 from arena.community.ladders import director_program
+from arena.community.ladders.director_program import SupervisedLadder
 from arena.community.ladders.open_ladder import OpenLadder
-from arena.community.ladders.supervised_ladder import SupervisedLadder
-from arena.server.operating.troubles import troubles
+from arena.server.operating.parts import troubles
 from arena.store.home import open_people
 from arena.store.people.directing import DesiredState, DirectorState, RequestState
 from arena.tournament.corrections.corrected_tournament import void_matches

@@ -4,8 +4,7 @@ import contextlib
 
 import pytest
 
-from arena.community.play.host import NEWS_SECONDS, SHUTDOWN_SECONDS, Host, MenuMaker
-from arena.community.play.host_program import LOOK_SECONDS
+from arena.community.play.host_program import LOOK_SECONDS, NEWS_SECONDS, SHUTDOWN_SECONDS, Host, MenuMaker
 from arena.site.matches.playing import PlayMenu
 from arena.store.home import ArenaHome
 from arena.store.people.play_slots import MENU_SECONDS

@@ -12,7 +12,7 @@ from arena.store.people.unrated_match import MatchState
 from tests.community.play.test_play_host import FIRST
 from tests.leftovers import no_process_left
 
-PROGRAM = "import sys; from arena.community.play.slot_program import main; main(sys.argv[1:])"
+PROGRAM = "import sys; from arena.community.play.slot import main; main(sys.argv[1:])"
 
 
 def play_until(directory, matches, secret, state):

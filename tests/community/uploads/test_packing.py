@@ -5,8 +5,7 @@ import os
 import pytest
 
 from arena.base.errors import BotDefinitionError
-from arena.community.uploads.packing import packed
-from arena.community.uploads.unpacking import unpack
+from arena.community.uploads.unpacking import packed, unpack
 
 MANIFEST = 'name = "mine"\nversion = "1"\ncommand = ["python3", "bot.py"]\n'
 

@@ -8,9 +8,9 @@ from starlette.requests import ClientDisconnect, Request
 
 from arena.base.errors import UsageError
 from arena.community.submissions.upload_directory import MAX_RECEIVING, RECEIVING_OF_A_PERSON, UploadDirectory
-from arena.server.gate import body as upload
-from arena.server.gate.body import FILE, receive_upload
-from arena.server.gate.body import UPLOAD_FORM as FORM
+from arena.server.gate import request as upload
+from arena.server.gate.request import FILE, receive_upload
+from arena.server.gate.request import UPLOAD_FORM as FORM
 from arena.server.http.problems import ProblemError
 
 pytestmark = pytest.mark.anyio

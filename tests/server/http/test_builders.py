@@ -14,9 +14,8 @@ import pytest
 
 from arena.base.definition import GameChoice
 from arena.base.live_match import LiveMatch
-from arena.server.http.builders import CRASHED, Builders, LaneLimits
+from arena.server.http.builders import BUSY, CRASHED, MAX_WAITING, Builders, LaneLimits
 from arena.server.http.problems import ProblemError
-from arena.server.http.turns import BUSY, MAX_WAITING
 from arena.site.frame.model import Lane
 from arena.site.matches.match_model import MatchParameters
 from arena.site.page_table import PAGE_BY_NAME

@@ -6,10 +6,10 @@ import anyio
 import pytest
 
 from arena.base.programs.service_program import Trouble
+from arena.server.http.app import TROUBLES_SECONDS, Health
 from arena.server.http.endpoint import CspReports
-from arena.server.http.health import TROUBLES_SECONDS, Health
 from arena.server.http.opened_home import OpenedHome
-from arena.server.operating.troubles import HOME
+from arena.server.operating.parts import HOME
 from tests.server.conftest import client_of
 
 pytestmark = pytest.mark.anyio

@@ -7,10 +7,10 @@ import pytest
 
 from arena.base.errors import ChangedMeanwhileError, StoreAwayError, StoreError, UnknownNameError
 from arena.server.http.builder_messages import BuiltValue
+from arena.server.http.builders import BUSY
 from arena.server.http.page_cache import CURRENT_SECONDS, FAILURE_SECONDS, QUIET_CURRENT_SECONDS, PageCache
 from arena.server.http.page_value import MAX_CROWDING, MAX_REST_SECONDS, rendered, rest_seconds
 from arena.server.http.problems import ProblemError
-from arena.server.http.turns import BUSY
 from arena.site.frame.model import Lane
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.overview_model import OverviewParameters

@@ -9,13 +9,13 @@ from urllib.parse import quote
 import anyio
 import pytest
 
+from arena.server.http.builders import BUSY
 from arena.server.http.endpoint import MAX_REPORT_BYTES
 from arena.server.http.events import Events
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.page_cache import Found
 from arena.server.http.page_value import HURRIED_SECONDS, LATE_SECONDS
 from arena.server.http.problems import ProblemError
-from arena.server.http.turns import BUSY
 from arena.site.frame.model import Lane
 from arena.site.page_table import PAGES
 from arena.store.home import ArenaHome

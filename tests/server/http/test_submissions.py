@@ -7,7 +7,7 @@ import pytest
 from arena.base.programs.service_program import TroubleNote
 from arena.community.submissions import upload_directory
 from arena.community.uploads.containment import Containment
-from arena.server.gate import body as upload
+from arena.server.gate import request as upload
 from arena.server.operations.opened_people import OpenedPeople
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore

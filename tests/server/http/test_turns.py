@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from arena.server.http.builders import BUSY, FIRST_PER_LATER, Turns
 from arena.server.http.problems import ProblemError
-from arena.server.http.turns import BUSY, FIRST_PER_LATER, Turns
 
 pytestmark = pytest.mark.anyio
 

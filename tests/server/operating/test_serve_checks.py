@@ -9,10 +9,9 @@ import pytest
 
 from arena.cli.group import run
 from arena.community.uploads.containment import Containment
-from arena.server.operating import machine as module
-from arena.server.operating.machine import Machine, look_at
+from arena.server.operating import serve_checks as module
 from arena.server.operating.parts import locked_parts
-from arena.server.operating.serve_checks import Verdict, findings, must_be_mended
+from arena.server.operating.serve_checks import Machine, Verdict, findings, look_at, must_be_mended
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.values import Role
 

@@ -6,8 +6,7 @@ import pytest
 
 from arena.base.errors import DatabaseError
 from arena.base.programs.service_program import Trouble, TroubleNote
-from arena.server.operating.parts import locked_parts
-from arena.server.operating.troubles import PROBE, troubles, why_unwritable
+from arena.server.operating.parts import PROBE, locked_parts, troubles, why_unwritable
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from arena.server.gate import body
-from arena.server.gate.body import MAX_BODY_BYTES
+from arena.server.gate import request as body
 from arena.server.gate.operation import NoFields
+from arena.server.gate.request import MAX_BODY_BYTES
 from arena.server.operations.opened_people import OPERATIONS
 from arena.store.people.values import Role
 from tests.server.operations.conftest import JSON, PASSWORD

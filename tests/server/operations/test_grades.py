@@ -1,7 +1,6 @@
 """Grades of a contest: a line for each person, ranked among the bots of authors."""
 
-from arena.server.operations.contests_model import GradesPage
-from arena.server.operations.grades import grade_lines
+from arena.server.operations.contests_model import GradesPage, grade_lines
 from arena.site.pages.standings_model import StandingLine
 from arena.site.pages.tournament_model import TournamentPage
 from arena.store.people.contest import ContestEntry

@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from arena.community.play.host import playable_game
+from arena.community.play.host_program import playable_game
 from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.site.page_table import PAGES
 from arena.store.people.contest import ContestPhase, ContestStage

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from arena.community.contests.contest_file import reading_of
-from arena.community.play.host import playable_game
+from arena.community.play.host_program import playable_game
 from arena.server.gate import gate
 from arena.server.gate.operation import Who
 from arena.server.operations import contest_changes

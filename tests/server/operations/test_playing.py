@@ -5,7 +5,7 @@ import json
 import pytest
 
 from arena.base.records import TimeControl
-from arena.community.play.host import playable_game
+from arena.community.play.host_program import playable_game
 from arena.community.play.view import Played, view_of
 from arena.games import make_game
 from arena.games.checked_game import checked_game

@@ -78,7 +78,7 @@ def begin_match(world, person):
 
 async def test_much_is_shown_page_by_page(world, monkeypatch):
     monkeypatch.setattr("arena.store.people.submissions.LISTED", 2)
-    monkeypatch.setattr("arena.server.operations.own_data.LISTED", 2)
+    monkeypatch.setattr("arena.server.operations.account.LISTED", 2)
     assert LISTED > 2
     numbers = [hand_in(world, content=bytes([k])).number for k in range(3)]
     browser = world.browser("ann")
