@@ -23,9 +23,17 @@ MARGIN_PERCENT = 1.5
 
 _WIDTH, _HEIGHT = 300, 120
 _LEFT, _RIGHT, _TOP, _BOTTOM = 30, 8, 8, 30
+_STEPS = (0.5, 1, 2, 5, 10, 20, 50)
 
 
-def interval(mu: float, margin: float | None, low: float, high: float) -> Markup:
+def ticks(low: float, high: float, steps: Sequence[float], most: int) -> list[float]:
+    """Return round numbers along an axis from below ``low`` to above ``high``, at most about so many steps apart."""
+    step = next((step for step in steps if high - low <= most * step), high - low)
+    first = floor(low / step)
+    return [step * number for number in range(first, max(ceil(high / step), first + 1) + 1)]
+
+
+def interval(mu: float, margin: float | None, low: float, high: float, over: str = "") -> Markup:
     """Return a rating as a stroke and its interval, if known, as a bar, on the scale from ``low`` to ``high``.
 
     Screen readers read the numbers next to it.
@@ -35,13 +43,23 @@ def interval(mu: float, margin: float | None, low: float, high: float) -> Markup
     def across(value: float) -> float:
         return MARGIN_PERCENT + (100 - 2 * MARGIN_PERCENT) * min(max((value - low) / span, 0.0), 1.0)
 
-    middle = across(mu)
-    left, right = across(mu - (margin or 0.0)), across(mu + (margin or 0.0))
-    bar = f'<rect class="range" x="{left:.1f}%" y="4" width="{right - left:.1f}%" height="6"/>'
+    if not margin:
+        return interval_svg(None, across(mu), None, over)
+    return interval_svg(across(mu - margin), across(mu), across(mu + margin), over)
+
+
+HALF = '<rect class="half" x="50%" y="2" width="1" height="10"/>'
+
+
+def interval_svg(left: float | None, middle: float, right: float | None, over: str = "") -> Markup:
+    """Return a stroke in a bar that ends at these percentages of the width, without ends no bar."""
+    bar = ""
+    if left is not None and right is not None:
+        bar = f'<rect class="range" x="{left:.1f}%" y="4" width="{right - left:.1f}%" height="6"/>'
     return Markup(
         '<svg class="interval" aria-hidden="true"><rect class="scale" y="6.5" width="100%" height="1"/>'
-        f"{bar if margin else ''}"
-        f'<rect class="mean" x="{middle:.1f}%" y="1" width="3" height="12" transform="translate(-1.5)"/></svg>'
+        f'{bar}<rect class="mean" x="{middle:.1f}%" y="1" width="3" height="12" transform="translate(-1.5)"/>'
+        f"{over}</svg>"
     )
 
 
@@ -67,8 +85,7 @@ def shares(counts: Sequence[int]) -> Markup:
 
 def share_interval(percent: float, margin: float | None) -> Markup:
     """Return a score from 0 to 100 with its interval, and a mark at one half."""
-    drawn = interval(percent, margin, 0.0, 100.0)
-    return drawn[: -len("</svg>")] + Markup('<rect class="half" x="50%" y="2" width="1" height="10"/></svg>')
+    return interval(percent, margin, 0.0, 100.0, HALF)
 
 
 def deviation(value: float, largest: float) -> Markup:
@@ -159,10 +176,8 @@ class _HistoryScale:
         self._last = max(point.x for point in points) or 1
         ends = [point.mu + side * (point.margin or 0.0) for point in lines[0] for side in (-1, 1)]
         ends += [point.mu for point in points]
-        low, high = min(ends), max(ends)
-        step = _step(high - low)
-        self._low, self._high = step * floor(low / step), step * max(ceil(high / step), floor(low / step) + 1)
-        self._ticks = [self._low + step * k for k in range(round((self._high - self._low) / step) + 1)]
+        self._ticks = ticks(min(ends), max(ends), _STEPS, 4)
+        self._low, self._high = self._ticks[0], self._ticks[-1]
 
     def x(self, matches: float) -> float:
         return _LEFT + (_WIDTH - _LEFT - _RIGHT) * matches / self._last
@@ -201,11 +216,6 @@ class _HistoryScale:
         )
 
 
-def _step(span: float) -> float:
-    """Return a round distance between ticks, so that there are two to five."""
-    return next((step for step in (0.5, 1, 2, 5, 10, 20, 50) if span <= 4 * step), span or 1.0)
-
-
 # The ratings of one to eight bots after each tournament, as a chart that is as wide as its place.
 #
 # The drawing is stretched, and its strokes are not; what is written beside it is text of the page, which keeps its
@@ -215,7 +225,6 @@ MAX_BANDS = 3
 """With more lines, bands would hide each other; their intervals are strokes then."""
 
 _DASHES = ("", "7 4", "2 4", "9 4 2 4", "1 5", "12 3", "5 5", "3 2")
-_STEPS = (0.5, 1, 2, 5, 10, 20, 50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,11 +245,9 @@ class RatingChart:
         times = {(point.at, point.tournament): None for point in self._points}
         self._places = {tournament: place for place, (_, tournament) in enumerate(sorted(times))}
         ends = [point.mu + side * (point.margin_95 or 0.0) for point in self._points for side in (-1, 1)]
-        low, high = min(ends, default=0.0), max(ends, default=1.0)
-        step = next((step for step in _STEPS if high - low <= 4 * step), high - low)
-        self._low, self._high = step * floor(low / step), step * max(ceil(high / step), floor(low / step) + 1)
-        count = round((self._high - self._low) / step)
-        self.ticks = [f"{self._high - step * number:g}" for number in range(count + 1)]
+        marked = ticks(min(ends, default=0.0), max(ends, default=1.0), _STEPS, 4)
+        self._low, self._high = marked[0], marked[-1]
+        self.ticks = [f"{tick:g}" for tick in reversed(marked)]
 
     @property
     def first(self) -> RatingPoint:

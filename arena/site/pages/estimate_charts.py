@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor
 
 from markupsafe import Markup
 
 from arena.lab.measures.measure import Estimate, Kind, Measure, Row, Unit
-from arena.site.pages.charts import MARGIN_PERCENT
+from arena.site.pages.charts import HALF, MARGIN_PERCENT, interval_svg, ticks
 
 MIN_POINTS = 3
 """Fewer need no plot."""
@@ -114,12 +113,7 @@ def stroke(row: Row) -> Markup:
     if row.unit is not Unit.SHARE or estimate.value is None:
         return Markup()
     low, middle, high = (_across(end) for end in _ends(estimate))
-    return Markup(
-        '<svg class="interval" aria-hidden="true"><rect class="scale" y="6.5" width="100%" height="1"/>'
-        f'<rect class="range" x="{low:.1f}%" y="4" width="{high - low:.1f}%" height="6"/>'
-        f'<rect class="mean" x="{middle:.1f}%" y="1" width="3" height="12" transform="translate(-1.5)"/>'
-        '<rect class="half" x="50%" y="2" width="1" height="10"/></svg>'
-    )
+    return interval_svg(low, middle, high, HALF)
 
 
 def _across(share: float) -> float:
@@ -138,10 +132,10 @@ class _Scale:
         ends = [end for row in rows for end in _ends(row.estimate)]
         self._is_share = rows[0].unit is Unit.SHARE
         self._places = places
-        low, high = (0.0, 1.0) if self._is_share else (min(0.0, *ends), max(0.0, *ends))
-        step = 0.25 if self._is_share else next((one for one in _STEPS if high - low <= 5 * one), high - low)
-        self._low, self._high = step * floor(low / step), step * max(ceil(high / step), floor(low / step) + 1)
-        self._ticks = [self._low + step * k for k in range(round((self._high - self._low) / step) + 1)]
+        self._ticks = (
+            [0.0, 0.25, 0.5, 0.75, 1.0] if self._is_share else ticks(min(0.0, *ends), max(0.0, *ends), _STEPS, 5)
+        )
+        self._low, self._high = self._ticks[0], self._ticks[-1]
 
     def _x(self, place: int) -> float:
         return _LEFT + (_WIDTH - _LEFT - _RIGHT) * (place + 0.5) / self._places
