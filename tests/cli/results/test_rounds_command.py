@@ -12,6 +12,7 @@ from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from tests.cli.calls import calling, refusal
 from tests.conftest import BOTS
+from tests.site.parsed import model_of
 
 ENTRANTS = [("greedy", "ada"), ("random_legal", "bob"), ("minimal", "cleo"), ("random_legal", "dan")]
 FILES = {
@@ -135,3 +136,10 @@ def test_wrong_use_is_refused_in_a_sentence(arena, arguments, says):
 def test_standings_mention_the_rounds_of_a_format_with_a_table_of_its_own(arena, name, has_own_table):
     assert arena("standings", name)[1].endswith(f"\nRound by round: arena rounds {name}\n") == has_own_table
     assert "Round by round" not in arena("standings", name, "--format", "github")[1]
+
+
+def test_the_page_has_the_same_cards(directory, arena):
+    with ArenaHome(directory / "home") as home:
+        shown = json.loads(model_of(home, "tournament", tournament="league").model_dump_json())["rounds"]["cards"]
+    cards = json.loads(arena("rounds", "league", "--json")[1])["cards"]
+    assert [{key: other[key] for key in card} for card, other in zip(cards, shown, strict=True)] == cards
