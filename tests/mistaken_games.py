@@ -79,11 +79,6 @@ class ApplyRefusesALegalAction(Counting):
         return super().apply(state, action)
 
 
-class ApplyReturnsNothing(Counting):
-    def apply(self, state, action):
-        super().apply(state, action)
-
-
 class ApplyExits(Counting):
     def apply(self, state, action):
         sys.exit(3)
@@ -130,20 +125,9 @@ class SeatIsStaticAndRaises(Counting):
         return {0: 0, 1: 1}[state[0]]
 
 
-class ActionsAreAGenerator(Counting):
-    def legal_actions(self, state):
-        return (action for action in super().legal_actions(state))
-
-
 class ActionsRaise(Counting):
     def legal_actions(self, state):
         return super().legal_actions(state) if 12 // (state[0] - 4) else []
-
-
-class SeatIsABoolean(Counting):
-    def seat_to_act(self, state):
-        seat = super().seat_to_act(state)
-        return None if seat is None else seat == 1
 
 
 class ObservationContainsItself(Counting):
@@ -158,11 +142,6 @@ class InitialStateRaises(Counting):
         raise RuntimeError("no board")
 
 
-class InitialStateIsMissing(Counting):
-    def initial_state(self):
-        pass
-
-
 class WithdrawRaises(Counting):
     OPTIONS = (*Counting.OPTIONS, IntOption("players", 3, 2, 4, "seats"))
 
@@ -171,27 +150,6 @@ class WithdrawRaises(Counting):
 
     def withdraw(self, state):
         raise NotImplementedError("no elimination yet")
-
-
-class PrepareLosesTheSeats(Counting):
-    def prepare(self):
-        self.players = "two"
-
-
-class NameIsANumber(Counting):
-    name = 3
-
-
-class OptionsAreMissing(Counting):
-    OPTIONS = None
-
-
-class DefaultIsTooHigh(Counting):
-    OPTIONS = (IntOption("goal", 13, 1, 12, "where the count ends"),)
-
-
-class BoundIsText(Counting):
-    OPTIONS = (IntOption("goal", 3, "1", 12, "where the count ends"),)
 
 
 class PrepareRaises(Counting):
@@ -212,11 +170,6 @@ class DrawsOnTheTerminal(Counting):
 
     def format_action(self, action):
         return f"{action}\x1b[8m"
-
-
-class RenderReturnsNothing(Counting):
-    def render(self, state):
-        pass
 
 
 class Endless(Counting):
@@ -248,8 +201,21 @@ WRONG = {
     "ObservationIsAList": ("observation", lambda self, state: [state[0]]),
     "ObservationIsTooDeep": ("observation", lambda self, state: {"sums": nested(200_000)}),
     "ObservationIsTooLarge": ("observation", lambda self, state: {"sums": "x" * 2_000_000}),
+    "ApplyReturnsNothing": ("apply", lambda self, state, action: Counting.apply(self, state, action) and None),
+    "ActionsAreAGenerator": ("legal_actions", lambda self, state: (one for one in Counting.legal_actions(self, state))),
+    "SeatIsABoolean": (
+        "seat_to_act",
+        lambda self, state: None if (seat := Counting.seat_to_act(self, state)) is None else seat == 1,
+    ),
+    "InitialStateIsMissing": ("initial_state", lambda self: None),
+    "RenderReturnsNothing": ("render", lambda self, state: None),
+    "PrepareLosesTheSeats": ("prepare", lambda self: vars(self).update(players="two")),
+    "NameIsANumber": ("name", 3),
+    "OptionsAreMissing": ("OPTIONS", None),
+    "DefaultIsTooHigh": ("OPTIONS", (IntOption("goal", 13, 1, 12, "where the count ends"),)),
+    "BoundIsText": ("OPTIONS", (IntOption("goal", 3, "1", 12, "where the count ends"),)),
 }
-"""Games with one method that returns what is wrong: its name, and what it returns."""
+"""Games with one member that is wrong: its name, and what it is."""
 
 for _name, (_method, _wrong) in WRONG.items():
     globals()[_name] = type(_name, (Counting,), {_method: _wrong, "__module__": __name__})

@@ -50,22 +50,18 @@ class Claims(Game[ClaimsState]):
     action_format: ClassVar[str] = "a square [x, 1]; in text c1 for [3, 1]"
 
     def initial_state(self) -> ClaimsState:
-        """Return the empty row."""
         return ClaimsState((-1,) * self.options["size"], 0, ())
 
     def seat_to_act(self, state: ClaimsState) -> int | None:
-        """Take turns until the row is full or one seat is left (rule 2)."""
         is_over = -1 not in state.owners or len(state.out) >= self.players - 1
         return None if is_over else state.seat
 
     def legal_actions(self, state: ClaimsState) -> Sequence[Any]:
-        """Return the empty squares (rule 1)."""
         if self.seat_to_act(state) is None:
             return []
         return [(x, 1) for x, owner in enumerate(state.owners, 1) if owner < 0]
 
     def apply(self, state: ClaimsState, action: Any) -> ClaimsState:
-        """Claim a square (rule 1)."""
         if self.seat_to_act(state) is None:
             raise refuse_when_over(action)
         x, _ = square_of(action, len(state.owners), 1)
@@ -79,36 +75,28 @@ class Claims(Game[ClaimsState]):
         return next((other for other in others if other not in out), seat)
 
     def withdraw(self, state: ClaimsState) -> ClaimsState | None:
-        """Take the seat to act out (rule 4)."""
         out = (*state.out, state.seat)
         return ClaimsState(state.owners, self._next_seat(state.seat, out), out)
 
     def seats_out(self, state: ClaimsState) -> tuple[int, ...]:
-        """Return the seats that are out."""
         return state.out
 
     def scores(self, state: ClaimsState) -> tuple[int | float, ...]:
-        """Count squares (rule 3)."""
         owners = state.owners if self.options["scoring"] == "all" else (state.owners[0], state.owners[-1])
         return tuple(owners.count(seat) for seat in range(self.players))
 
     def observation(self, state: ClaimsState) -> dict[str, Any]:
-        """Return ``{"owners", "seat", "out"}``."""
         return {"owners": list(state.owners), "seat": state.seat, "out": list(state.out)}
 
     def state_from_observation(self, observation: Mapping[str, Any]) -> ClaimsState:
-        """Rebuild the state."""
         return ClaimsState(tuple(observation["owners"]), observation["seat"], tuple(observation["out"]))
 
     def parse_action(self, text: str) -> Any:
-        """Read a square."""
         return parse_square(text)
 
     def format_action(self, action: Any) -> str:
-        """Return the text of a square."""
         x, y = action
         return format_square((x, y))
 
     def render(self, state: ClaimsState) -> str:
-        """Draw the row."""
         return draw_grid([["." if owner < 0 else str(owner) for owner in state.owners]])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import sys
 import time
 from typing import Any, NamedTuple
 
@@ -24,12 +25,6 @@ class ApplyRaises(Claims):
         return following
 
 
-class ApplyReturnsNone(Claims):
-    def apply(self, state: Any, action: Any) -> Any:
-        following = super().apply(state, action)
-        return following if -1 in following.owners else None
-
-
 class ApplyHangs(Claims):
     """``apply`` searches for ever once two squares are claimed."""
 
@@ -37,11 +32,6 @@ class ApplyHangs(Claims):
         while len(state.owners) - state.owners.count(-1) >= 1:
             pass
         return super().apply(state, action)
-
-
-class ApplyExits(Claims):
-    def apply(self, state: Any, action: Any) -> Any:
-        raise SystemExit(3)
 
 
 class RefusesLegal(Claims):
@@ -61,14 +51,6 @@ class RefusesLists(Claims):
         return super().apply(state, action)
 
 
-class MissingLegal(Claims):
-    """One legal action too few: the last empty square but one is not listed."""
-
-    def legal_actions(self, state: Any) -> Any:
-        legal = list(super().legal_actions(state))
-        return legal[:-1] if len(legal) == 3 else legal
-
-
 class AcceptsNonsense(Claims):
     """Whole numbers as floats are accepted."""
 
@@ -85,24 +67,6 @@ class NonsenseRaisesTypeError(Claims):
         return super().apply(state, action)
 
 
-class AcceptsAfterTheEnd(Claims):
-    def apply(self, state: Any, action: Any) -> Any:
-        return state if -1 not in state.owners else super().apply(state, action)
-
-
-class UnstableOrder(Claims):
-    def legal_actions(self, state: Any) -> Any:
-        legal = list(super().legal_actions(state))
-        random.shuffle(legal)
-        return legal
-
-
-class TwiceTheSameAction(Claims):
-    def legal_actions(self, state: Any) -> Any:
-        legal = list(super().legal_actions(state))
-        return [*legal, *legal[:1]]
-
-
 class ActionNotMsgpack(Claims):
     def legal_actions(self, state: Any) -> Any:
         return [complex(x, y) for x, y in super().legal_actions(state)]
@@ -111,19 +75,6 @@ class ActionNotMsgpack(Claims):
         if type(action) is not complex:
             raise IllegalActionError(action, "expected a complex number")
         return super().apply(state, (int(action.real), int(action.imag)))
-
-
-class ActionIsAList(Claims):
-    def legal_actions(self, state: Any) -> Any:
-        return [list(action) for action in super().legal_actions(state)]
-
-
-class SeatOutOfRange(Claims):
-    """Seats are counted from 1."""
-
-    def seat_to_act(self, state: Any) -> Any:
-        seat = super().seat_to_act(state)
-        return None if seat is None else seat + 1
 
 
 class OverAtOnce(Claims):
@@ -152,20 +103,6 @@ class ScoreIsNaN(Claims):
         return tuple(score / claimed if claimed else float("nan") for score in super().scores(state))
 
 
-class BoolScores(Claims):
-    def scores(self, state: Any) -> Any:
-        best = max(super().scores(state))
-        return tuple(score == best for score in super().scores(state))
-
-
-class ScoresRaise(Claims):
-    """No average before the first action."""
-
-    def scores(self, state: Any) -> Any:
-        claimed = sum(super().scores(state))
-        return tuple(score / claimed for score in super().scores(state))
-
-
 class DenseRanks(Claims):
     """Ranks without gaps: 1, 1, 2."""
 
@@ -173,39 +110,6 @@ class DenseRanks(Claims):
         scores = self.scores(state)
         order = sorted(set(scores), reverse=True)
         return tuple(1 + order.index(score) for score in scores)
-
-
-class ObservationTooLarge(Claims):
-    def observation(self, state: Any) -> Any:
-        return {**super().observation(state), "history": [0] * 1_100_000}
-
-
-class TupleAsKey(Claims):
-    def observation(self, state: Any) -> Any:
-        owners = {(x, 1): owner for x, owner in enumerate(state.owners, 1)}
-        return {**super().observation(state), "by_square": owners}
-
-
-class SetInObservation(Claims):
-    def observation(self, state: Any) -> Any:
-        return {**super().observation(state), "empty": {x for x, owner in enumerate(state.owners) if owner < 0}}
-
-
-class InfiniteObservation(Claims):
-    def observation(self, state: Any) -> Any:
-        return {**super().observation(state), "best": float("-inf")}
-
-
-class ObservationLosesTheSeat(Claims):
-    def state_from_observation(self, observation: Any) -> Any:
-        return ClaimsState(tuple(observation["owners"]), 0, tuple(observation["out"]))
-
-
-class RestoresLists(Claims):
-    """The state restored from the wire has a list where the state has a tuple."""
-
-    def state_from_observation(self, observation: Any) -> Any:
-        return ClaimsState(observation["owners"], observation["seat"], tuple(observation["out"]))
 
 
 class UnhashableState(Claims):
@@ -342,11 +246,6 @@ class GlobalCounter(Claims):
         return tuple(score + next(self.counter) for score in super().scores(state))
 
 
-class ClockInTheRules(Claims):
-    def scores(self, state: Any) -> Any:
-        return tuple(score + time.perf_counter() for score in super().scores(state))
-
-
 class StateInTheGame(Claims):
     """The game object counts the matches it has begun, and every second one begins with a claimed square."""
 
@@ -359,14 +258,6 @@ class StateInTheGame(Claims):
         return state if self.begun % 2 else state._replace(owners=(0, *state.owners[1:]))
 
 
-class FormatAndParseDiffer(Claims):
-    """Text counts columns from 0."""
-
-    def format_action(self, action: Any) -> str:
-        x, y = action
-        return super().format_action((x + 1, y))
-
-
 class ParseAcceptsAnything(Claims):
     def parse_action(self, text: str) -> Any:
         try:
@@ -375,51 +266,9 @@ class ParseAcceptsAnything(Claims):
             return text
 
 
-class RenderRaises(Claims):
-    """The board can't be drawn once it is full."""
-
-    def render(self, state: Any) -> str:
-        state.owners.index(-1)
-        return super().render(state)
-
-
 class RenderAfterNeedsTuples(Claims):
     def render_after(self, state: Any, actions: Any) -> str:
         return super().render(state) + "\n" + " ".join({(1, 1): "first"}.get(action, "") for _, action in actions)
-
-
-class SpaceLacksAnAction(Claims):
-    """The space was written for a row of three squares."""
-
-    def space(self) -> Any:
-        return Space(actions=((1, 1), (2, 1), (3, 1)), max_plies=6, encode=lambda state: [0.0])
-
-
-class SpaceGrows(Claims):
-    """A state has a number for each claimed square."""
-
-    def space(self) -> Any:
-        actions = tuple((x, 1) for x in range(1, 7))
-        return Space(actions=actions, max_plies=6, encode=lambda state: [1.0 for owner in state.owners if owner >= 0])
-
-
-class WithdrawSometimes(Claims):
-    """Only a seat without a square can be taken out."""
-
-    def withdraw(self, state: Any) -> Any:
-        return None if state.seat in state.owners else super().withdraw(state)
-
-
-class MorePlayersThanSeats(Claims):
-    """The option counts more players than the rules can seat."""
-
-    def initial_state(self) -> Any:
-        first = {2: 0, 3: 0}[self.players]
-        return super().initial_state()._replace(seat=first)
-
-
-class OnePlayer(Claims):
-    OPTIONS = (IntOption("players", 2, 1, 4, "number of seats"), *Claims.OPTIONS[1:])
 
 
 class ThreeByDecree(Claims):
@@ -431,26 +280,11 @@ class ThreeByDecree(Claims):
         self.players = 3
 
 
-class BoundCrashes(Claims):
-    """The largest row is too long for a table."""
-
-    def prepare(self) -> None:
-        self.weights = [1, 2, 3, 4, 5][self.options["size"] - 1]
-
-
 class ChoiceCrashes(Claims):
     def scores(self, state: Any) -> Any:
         if self.options["scoring"] == "ends":
             return tuple(state.ends.count(seat) for seat in range(self.players))
         return super().scores(state)
-
-
-class OptionsOfAnotherType(Claims):
-    OPTIONS = {"size": 4}  # noqa: RUF012 - the mistake
-
-
-class DefaultNotAccepted(Claims):
-    OPTIONS = (*Claims.OPTIONS, ChoiceOption("colour", "red", ("green", "blue"), "of the squares"))
 
 
 class AnyOption(Claims):
@@ -459,15 +293,6 @@ class AnyOption(Claims):
     def __init__(self, **given: Any) -> None:
         known = {option.name for option in self.OPTIONS}
         super().__init__(**{name: value for name, value in given.items() if name in known})
-
-
-class NoSummary(Claims):
-    summary = ""
-
-
-class NotPicklable(Claims):
-    def prepare(self) -> None:
-        self.weigh = lambda x: x
 
 
 class StateNotPicklable(Claims):
@@ -506,8 +331,117 @@ WRONG = {
     "WithdrawKeepsTheSeat": ("withdraw", lambda self, state: state._replace(out=(*state.out, state.seat))),
     "SeatsOutTwice": ("seats_out", lambda self, state: state.out * 2),
     "SeatsComeBack": ("seats_out", lambda self, state: state.out[-1:]),
+    "ApplyReturnsNone": (
+        "apply",
+        lambda self, state, action: after if -1 in (after := Claims.apply(self, state, action)).owners else None,
+    ),
+    "ApplyExits": ("apply", lambda self, state, action: sys.exit(3)),
+    "AcceptsAfterTheEnd": (
+        "apply",
+        lambda self, state, action: state if -1 not in state.owners else Claims.apply(self, state, action),
+    ),
+    "MissingLegal": (
+        "legal_actions",
+        lambda self, state: legal[:-1] if len(legal := list(Claims.legal_actions(self, state))) == 3 else legal,
+    ),
+    "UnstableOrder": (
+        "legal_actions",
+        lambda self, state: random.sample(legal := list(Claims.legal_actions(self, state)), len(legal)),
+    ),
+    "TwiceTheSameAction": (
+        "legal_actions",
+        lambda self, state: [*(legal := list(Claims.legal_actions(self, state))), *legal[:1]],
+    ),
+    "ActionIsAList": (
+        "legal_actions",
+        lambda self, state: [list(action) for action in Claims.legal_actions(self, state)],
+    ),
+    "SeatOutOfRange": (
+        "seat_to_act",
+        lambda self, state: (
+            None if (seat := Claims.seat_to_act(self, state)) is None else seat + 1  # counted from 1
+        ),
+    ),
+    "BoolScores": (
+        "scores",
+        lambda self, state: tuple(score == max(Claims.scores(self, state)) for score in Claims.scores(self, state)),
+    ),
+    "ScoresRaise": (
+        "scores",
+        lambda self, state: tuple(  # no average before the first action
+            score / sum(Claims.scores(self, state)) for score in Claims.scores(self, state)
+        ),
+    ),
+    "ClockInTheRules": (
+        "scores",
+        lambda self, state: tuple(score + time.perf_counter() for score in Claims.scores(self, state)),
+    ),
+    "ObservationTooLarge": (
+        "observation",
+        lambda self, state: {**Claims.observation(self, state), "history": [0] * 1_100_000},
+    ),
+    "SetInObservation": (
+        "observation",
+        lambda self, state: {
+            **Claims.observation(self, state),
+            "empty": {x for x, owner in enumerate(state.owners) if owner < 0},
+        },
+    ),
+    "TupleAsKey": (
+        "observation",
+        lambda self, state: {
+            **Claims.observation(self, state),
+            "by_square": {(x, 1): owner for x, owner in enumerate(state.owners, 1)},
+        },
+    ),
+    "InfiniteObservation": (
+        "observation",
+        lambda self, state: {**Claims.observation(self, state), "best": float("-inf")},
+    ),
+    "ObservationLosesTheSeat": (
+        "state_from_observation",
+        lambda self, observation: ClaimsState(tuple(observation["owners"]), 0, tuple(observation["out"])),
+    ),
+    "RestoresLists": (
+        "state_from_observation",
+        lambda self, observation: ClaimsState(observation["owners"], observation["seat"], tuple(observation["out"])),
+    ),
+    "FormatAndParseDiffer": (
+        "format_action",
+        lambda self, action: Claims.format_action(self, (action[0] + 1, action[1])),
+    ),
+    "RenderRaises": ("render", lambda self, state: Claims.render(self, state) if state.owners.index(-1) >= 0 else ""),
+    "SpaceLacksAnAction": (
+        "space",
+        lambda self: Space(actions=((1, 1), (2, 1), (3, 1)), max_plies=6, encode=lambda state: [0.0]),
+    ),
+    "SpaceGrows": (
+        "space",
+        lambda self: Space(
+            actions=tuple((x, 1) for x in range(1, 7)),
+            max_plies=6,
+            encode=lambda state: [1.0 for owner in state.owners if owner >= 0],
+        ),
+    ),
+    "WithdrawSometimes": (
+        "withdraw",
+        lambda self, state: None if state.seat in state.owners else Claims.withdraw(self, state),
+    ),
+    "MorePlayersThanSeats": (
+        "initial_state",
+        lambda self: Claims.initial_state(self)._replace(seat={2: 0, 3: 0}[self.players]),
+    ),
+    "BoundCrashes": ("prepare", lambda self: [1, 2, 3, 4, 5][self.options["size"] - 1]),
+    "NotPicklable": ("prepare", lambda self: vars(self).update(weigh=lambda x: x)),
+    "OnePlayer": ("OPTIONS", (IntOption("players", 2, 1, 4, "number of seats"), *Claims.OPTIONS[1:])),
+    "OptionsOfAnotherType": ("OPTIONS", {"size": 4}),
+    "DefaultNotAccepted": (
+        "OPTIONS",
+        (*Claims.OPTIONS, ChoiceOption("colour", "red", ("green", "blue"), "of the squares")),
+    ),
+    "NoSummary": ("summary", ""),
 }
-"""Games with one method that returns what is wrong: its name, and what it returns."""
+"""Games with one member that is wrong: its name, and what it is."""
 
 for _name, (_method, _wrong) in WRONG.items():
     globals()[_name] = type(_name, (Claims,), {_method: _wrong, "__module__": __name__})

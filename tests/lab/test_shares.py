@@ -188,17 +188,12 @@ def test_the_rules_are_asked_about_near_ties(asking_plaid, monkeypatch):  # noqa
     assert len(asked) > 50
 
 
-def test_without_a_compiler_the_shares_are_the_same(tmp_path, monkeypatch):
+def test_without_a_compiler_the_shares_are_the_same(forget_kernels):
     game = make_game("coprimality", players=3, size=5)
     fast = Solver(game, "coprimality", Limits()).solve()
-    try:
-        load.cache_clear()
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        monkeypatch.setenv("CC", "nocc")
-        solver = Solver(game, "coprimality", Limits())
-        slow = solver.solve()
-    finally:
-        load.cache_clear()
+    forget_kernels()
+    solver = Solver(game, "coprimality", Limits())
+    slow = solver.solve()
     assert (slow.shares, slow.paranoid, slow.best) == (fast.shares, fast.paranoid, fast.best)
     assert (fast.shares_known, slow.shares_known) == ("search", "table")
     assert solver.kernel_problem == "there is no C compiler: CC = 'nocc' is not found"
