@@ -82,8 +82,6 @@ PATHS = dict.fromkeys(("bot", "bots", "new", "old", "hints", "file"), "file") | 
 
 
 class _Completed(click.ParamType[Any]):
-    """The type of a parameter, with the values that a shell completes."""
-
     def __init__(self, parameter: click.Parameter) -> None:
         self.name = parameter.type.name
         self._type = parameter.type
@@ -91,7 +89,6 @@ class _Completed(click.ParamType[Any]):
         self._path_type = PATHS.get(parameter.name or "")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Convert as the type does."""
         return self._type.convert(value, param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:

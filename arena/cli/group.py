@@ -77,7 +77,6 @@ def _summary(name: str) -> str:
 
 @cache
 def _import_command(name: str) -> click.Command:
-    """Return a command, or the group of a noun, which takes the global options as well."""
     if name in COMMANDS:
         command = COMMANDS[name].imported()
     else:
@@ -89,7 +88,6 @@ def _import_command(name: str) -> click.Command:
 
 
 def _complete_names(command: click.Command) -> None:
-    """Make a command complete the values of its parameters, if a shell asks for that."""
     if COMPLETION in os.environ:
         from arena.cli.completion import add_completions
 
@@ -114,7 +112,6 @@ def arena(context: click.Context) -> None:
 
 
 def _show_overview(context: click.Context) -> None:
-    """Print what the home has; fail with the help where no home exists."""
     from arena.cli.results.tournaments import print_overview
 
     try:
@@ -177,7 +174,6 @@ def _check_text(arguments: list[str]) -> None:
 
 
 def _look_for_games_here() -> None:
-    """Add the working directory to the end of the import path, so that external games are found in it."""
     try:
         here = str(Path.cwd())
     except OSError:
@@ -194,7 +190,6 @@ def _complain(sentence: str, code: int) -> int:
 
 
 def _about_defect(error: Exception) -> str:
-    """Keep the traceback in a file and return a sentence that names it."""
     import traceback
 
     with tempfile.NamedTemporaryFile("w", prefix="arena-defect-", suffix=".txt", delete=False) as file:

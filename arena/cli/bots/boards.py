@@ -33,13 +33,6 @@ def board(game: Any, state: Any, width: int, actions: Sequence[Any] = (), height
 
     A board that is too wide or too high is cut to whole columns and rows around the last action; ``…`` stands where
     something was left out.
-
-    Args:
-        game: the rules.
-        state: the position.
-        width: of the terminal.
-        actions: those that led to it, each with its seat.
-        height: how many lines there may be; None for any number.
     """
     try:
         lines = [printable(line) for line in game.render_after(state, actions).splitlines()]
@@ -58,7 +51,6 @@ def board(game: Any, state: Any, width: int, actions: Sequence[Any] = (), height
 
 
 def _cut_columns(grid: Sequence[str], width: int, column: int) -> list[str]:
-    """Cut the lines of a grid, the last of which holds the names of its columns, if it is too wide."""
     if max(map(len, grid)) <= width:
         return list(grid)
     ends = [label.end() for label in re.finditer(r"[a-z]+", grid[-1])]
@@ -76,7 +68,6 @@ def _cut_columns(grid: Sequence[str], width: int, column: int) -> list[str]:
 
 
 def _cut_rows(lines: Sequence[str], count: int) -> list[str]:
-    """Cut lines to a number around the last action, if there are too many."""
     if len(lines) <= count:
         return list(lines)
     row = next((number for number, line in enumerate(lines) if "[" in line), 0)
@@ -90,7 +81,6 @@ def _cut_rows(lines: Sequence[str], count: int) -> list[str]:
 
 
 def _column_of(actions: Sequence[Any]) -> int:
-    """Return the column of the last action that is a square; else the first."""
     square = as_square(actions[-1][1]) if actions else None
     return square[0] if square is not None else 1
 

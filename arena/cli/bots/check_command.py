@@ -62,14 +62,12 @@ def check_rules_command(game: str, options: Sequence[str], isolation: str, as_js
 
 
 def _some_lines(text: str) -> str:
-    """Return the first and the last lines of a text."""
     lines = text.splitlines()
     short = lines if len(lines) <= 2 * STDERR_LINES else [*lines[:STDERR_LINES], "[...]", *lines[-STDERR_LINES:]]
     return "\n".join(short)
 
 
 def _show_rules_step(number: int, step: RulesStep) -> None:
-    """Print a step; of one that failed, also the line of play that shows it, and with which options."""
     mark = "ok    " if step.is_passed else alarming("FAILED")
     detail = f": {printable(step.detail)}" if step.detail else ""
     print_wrapped(f"{number:3d}  {mark}  ", 13, f"{step.name}{detail}")
@@ -99,14 +97,6 @@ def _print_rules_json(game: str, number: int, step: RulesStep) -> None:
 
 
 class _Result(NamedTuple):
-    """What came out for one of several bots.
-
-    Attributes:
-        bot: as it was named on the command line.
-        label: its name@version; None if it can't be launched.
-        first_failure: None if it passed.
-    """
-
     bot: str
     label: str | None
     first_failure: str | None
@@ -200,7 +190,6 @@ def _refuse_with_rules(bots: Sequence[str], games: Sequence[str], flags: Mapping
 
 
 def _launched_or_not(text: str, check: Callable[[str], _Result], as_json: bool) -> _Result:
-    """Check one of several bots; one that can't be launched fails like any other."""
     try:
         return check(text)
     except UsageError as error:
@@ -212,7 +201,6 @@ def _launched_or_not(text: str, check: Callable[[str], _Result], as_json: bool) 
 
 
 def _print_summary(results: Sequence[_Result]) -> None:
-    """Print a line for each of several bots, and how many of them passed."""
     columns = (
         Column("bot", "bot", is_number=False),
         Column("label", "name", is_number=False),
@@ -241,8 +229,6 @@ def _print_json(bot: str, number: int, step: Step) -> bool:
 
 
 class _Display:
-    """Prints steps as they come; of those that fail in the same way the first in full, and of the others the names."""
-
     def __init__(self, bot: Bot, shows_bytes: bool, shows_passed: bool) -> None:
         self._bot = bot
         self._shows_bytes = shows_bytes
@@ -251,7 +237,6 @@ class _Display:
         self._repeated: list[tuple[int, Step]] = []
 
     def show_all(self, steps: Iterable[Step]) -> list[Step]:
-        """Print steps and how many of them passed; return those that failed."""
         failed = []
         number = 0
         for number, step in enumerate(steps, 1):
@@ -263,7 +248,6 @@ class _Display:
         return failed
 
     def _show(self, number: int, step: Step) -> None:
-        """Print a step, or keep it to be named with others."""
         if not step.is_passed and step.hint in self._first:
             if self._repeated and self._repeated[-1][1].hint != step.hint:
                 self._show_repeated()
@@ -279,7 +263,6 @@ class _Display:
             self._explain(step)
 
     def _show_repeated(self) -> None:
-        """Name the steps that failed like an earlier one and have not been named yet."""
         if not self._repeated:
             return
         numbers = [number for number, _ in self._repeated]
@@ -290,7 +273,6 @@ class _Display:
         self._repeated = []
 
     def _explain(self, step: Step) -> None:
-        """Print the last messages and how to fix it."""
         if self._shows_bytes and step.sent:
             for line in exchange_lines(step.before, step.sent, step.received):
                 print_wrapped(INDENT, len(INDENT) + (0 if line.startswith(" ") else 11), line)

@@ -80,7 +80,6 @@ def _option_rows(game: type[Game[Any]]) -> list[dict[str, Any]]:
 
 
 def _wrapped(rulebook: str) -> str:
-    """Wrap the rulebook to the terminal, each numbered rule as a paragraph with a hanging indent."""
     paragraphs = re.split(r"\n\n|\n(?=\d+\. )", rulebook.replace("``", "").replace("**", ""))
     lines = []
     for paragraph in paragraphs:
@@ -93,7 +92,6 @@ def _wrapped(rulebook: str) -> str:
 
 
 def _sample(game: Game[Any]) -> str:
-    """Return a drawn board some way into a match."""
     from arena.base.seeds import pick_below
 
     state = game.initial_state()

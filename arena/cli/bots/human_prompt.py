@@ -46,15 +46,6 @@ class Table:
         adviser: str,
         is_quiet: bool,
     ) -> None:
-        """Begin a match.
-
-        Args:
-            game: the rules.
-            labels: the bots and people by seat.
-            suggest: takes the actions so far and returns a bot's ``Answer``; None without an adviser.
-            adviser: the name of that bot.
-            is_quiet: print nothing but the questions, and those on stderr.
-        """
         self._game = game
         self._names = labels
         self._labels = [f"{printable(label)} (seat {seat})" for seat, label in enumerate(labels)]
@@ -110,7 +101,6 @@ class Table:
                     return action
 
     def _read(self, text: str, legal: list[Any]) -> Any:
-        """Return the action; None, after printing the reason, if the text is not a legal action."""
         try:
             return read_action(self._game, self._state, legal, text)
         except IllegalActionError as error:
@@ -201,14 +191,7 @@ class Keys:
         termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)
 
     def read(self, seconds: float | None = None) -> str | None:
-        """Return the next key: a letter, or a name such as "left"; "escape" at the end of input.
-
-        Args:
-            seconds: how long to wait; None for as long as it takes.
-
-        Returns:
-            None if none came in time.
-        """
+        """Return the next key: a letter, or a name such as "left"; "escape" at the end of input."""
         if not select.select([self._descriptor], [], [], seconds)[0]:
             return None
         text = os.read(self._descriptor, 1)

@@ -107,7 +107,6 @@ def _play_with_people(
     ply_limit: int,
     is_quiet: bool,
 ) -> MatchRecord | None:
-    """Play the match, and resume it from an earlier state when a person takes actions back; None if a person left."""
     from arena.cli.bots.human_prompt import Table
     from arena.match.players.player import HUMAN, HumanPlayer, LeftMatchError, TakenBackError
     from arena.match.single_match import ask_bot, play_match
@@ -145,8 +144,6 @@ def _play_with_people(
 
 
 class _Drawer:
-    """Prints each action, the board after it and the score so far."""
-
     def __init__(self, bots: list[str]) -> None:
         self._bots = bots
 

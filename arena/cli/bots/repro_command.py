@@ -110,7 +110,6 @@ def _as_json(record: MatchRecord, repro: Reproduction, bot: Bot, kept: Path) -> 
 
 
 def _show_commands(bot: Bot, kept: Path) -> None:
-    """Say how to run the bot on what it was sent."""
     from arena.sandbox.isolation.sandbox_policy import clean_environment
 
     directory, file = shlex.quote(bot.directory), shlex.quote(str(kept))

@@ -32,13 +32,7 @@ Group = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 def analyse_shares(position: Position, limits: Limits, within_seconds: float, *, as_json: bool) -> None:
-    """Show what each seat gets in a position, and after each of its actions.
-
-    Raises:
-        TimeIsUpError: if that is not known in time.
-        TooLargeError: if there is not enough memory.
-        UsageError: if the match is over in the position.
-    """
+    """Show what each seat gets in a position, and after each of its actions."""
     from arena.lab.shares import ShareOracle
 
     seat = position.game.seat_to_act(position.state)
@@ -83,7 +77,6 @@ def _shares_json(position: Position, seat: int, found: StateShares, line: Sequen
 
 
 def _shares_page(position: Position, seat: int, found: StateShares, line: Sequence[Any]) -> str:
-    """Return the actions by what they leave to the seat to act, the best ones first."""
     from arena.lab.solving.state_graph import TIE_RULE
 
     settings = " ".join(f"{name}={value}" for name, value in position.game.options.items())
@@ -218,7 +211,6 @@ def worth_json(worth: Worth) -> dict[str, Any]:
 
 
 def _text(position: Position, analysis: Analysis) -> str:
-    """Return an analysis as text: the actions by what they are worth, the best ones first."""
     from arena.lab.solving.worth import KNOWN_TEXT, worth_text
 
     settings = " ".join(f"{name}={value}" for name, value in position.game.options.items())
@@ -238,7 +230,6 @@ def _text(position: Position, analysis: Analysis) -> str:
 
 
 def _order(one: AnalysedAction, seat: int) -> tuple[float, float, float]:
-    """Return what orders actions: what they hold for certain, and what they may hold, for the seat that acts."""
     from arena.lab.matches.annotation import points_for
 
     worth, sign = one.worth, -1 if seat == 0 else 1

@@ -52,13 +52,7 @@ ABOUT_ACCURACY = (
 def accuracy_table(
     bots: Sequence[BotAccuracy], names: Mapping[str, str], formatted: bool = True
 ) -> tuple[list[Column], list[Row]]:
-    """Return the table of accuracy.
-
-    Args:
-        bots: in order.
-        names: what tables call them, by ``name@version``.
-        formatted: intervals as text; otherwise as JSON types.
-    """
+    """Return the table of accuracy."""
     return ACCURACY_COLUMNS, [
         {
             "bot": names.get(bot.bot, bot.bot),
@@ -150,7 +144,6 @@ def annotate(tournament: str, game: str | None, again: bool, within_seconds: flo
 
 
 def _chosen(arena_home: ArenaHome, text: str) -> tuple[StoredTournament, int | None]:
-    """Return the tournament, and the number of the match if it is one."""
     stored = arena_home.store.find_tournament(text)
     if stored is not None or "/" not in text:
         return stored or arena_home.store.tournament(text), None
@@ -159,7 +152,6 @@ def _chosen(arena_home: ArenaHome, text: str) -> tuple[StoredTournament, int | N
 
 
 def _require_two(stored: StoredTournament, game: str | None) -> None:
-    """Raise UsageError if no match of a tournament, or of one of its games, is one of two."""
     players = [one.players for one in stored.definition.games if game in (None, one.game)]
     if 2 not in players:
         which = f"{stored.name}: a match has {counted(min(players), 'seat')}"
@@ -167,7 +159,6 @@ def _require_two(stored: StoredTournament, game: str | None) -> None:
 
 
 def _annotate(found: Iterator[Annotated | NotAnnotated], is_quiet: bool) -> list[NotAnnotated]:
-    """Annotate the matches; return those that can't be."""
     from arena.lab.matches.annotating import NotAnnotated
 
     refused = []

@@ -39,17 +39,6 @@ COLUMNS = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """What is shown of a game.
-
-    Attributes:
-        status: what is in the cache.
-        is_loaded: whether this process has the kernel.
-        compared: what was compared; None if nothing was.
-        rate: playouts per second of the kernel with the game's default options; None if it was not measured.
-        problem: why there is no kernel, or it is not kept, or how it differs from the rules.
-        is_faulty: whether it could not be built, or differs from the rules.
-    """
-
     status: KernelStatus
     is_loaded: bool = False
     compared: Compared | None = None

@@ -122,11 +122,7 @@ def explore(
 def _played(
     home: ArenaHome, tournament: str, game: str, given: dict[str, Any]
 ) -> tuple[dict[str, Any], Sequence[PlayedMatch]]:
-    """Return the options with which a tournament has played a game, and its matches.
-
-    Raises:
-        UsageError: if it has not played it, or with others.
-    """
+    """Return the options with which a tournament has played a game, and its matches."""
     from arena.lab.openings import PlayedMatch
 
     stored = home.store.tournament(tournament)
@@ -184,7 +180,6 @@ def _show(rules: Game[Any], lines: Sequence[ExploredLine], top: int, matches: in
 
 
 def _rows(rules: Game[Any], lines: Sequence[ExploredLine], top: int) -> Iterator[dict[str, Any]]:
-    """Yield rows: the first actions of each state, and then how many there are besides."""
     from arena.lab.openings import first_of_each_state
 
     for one, left_out in first_of_each_state(lines, top):
@@ -221,11 +216,6 @@ def _write(
     outcomes: Sequence[str],
     tournament: str | None,
 ) -> None:
-    """Write an opening book.
-
-    Raises:
-        UsageError: if there is no line for it, or the file can't be written.
-    """
     from arena.tournament.openings import book_text
 
     kept = [one for one in lines if not _ends(rules, one) and (not outcomes or _outcome(one) in outcomes)]

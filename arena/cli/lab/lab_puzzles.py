@@ -105,7 +105,6 @@ def puzzles(
 
 
 def _build_kernels(games: Iterable[GameChoice]) -> None:
-    """Build the kernels of games that are not built yet; where that fails, the rules in Python are used."""
     from arena.base.errors import KernelError
     from arena.games import GAMES, make_game
     from arena.games.kernels.loading import has_solver, solver_of

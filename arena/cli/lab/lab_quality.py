@@ -105,7 +105,6 @@ def quality(
 
 
 def _compared(game: str, text: str, values: dict[str, Any]) -> tuple[str, Any, Any]:
-    """Return the option and its two values."""
     from arena.games import parse_options
 
     name, equals, rest = text.partition("=")
@@ -143,7 +142,6 @@ def _surveyed(rules: Game[Any], game: str, plan: Plan, is_quiet: bool) -> Qualit
 
 
 def _report_text(report: QualityReport) -> str:
-    """Return the measures as text, 80 columns wide; of those by ply only what all plies have together."""
     from arena.lab.measures.answers import answers_of
 
     options = ", ".join(f"{name}={value}" for name, value in report.options.items())

@@ -85,7 +85,6 @@ def solve(
 
 
 def _games(game: str, values: dict[str, Any], sweep: str | None) -> Iterator[Game[Any]]:
-    """Yield the games with each set of options; what a game refuses in a sweep is left out, with a note on stderr."""
     from arena.games import GAMES, find_game, make_game
     from arena.games.checked_game import checked_game
 
@@ -149,7 +148,6 @@ def _solved(
 
 
 def _saved_by_kernel(rules: Game[Any], path: str, limits: Limits, is_quiet: bool) -> Solution | None:
-    """Return what a table says that the kernel has made and that is kept; None if the rules in Python make it."""
     from dataclasses import replace
 
     from arena.lab.solve import Solver
@@ -173,7 +171,6 @@ def _saved_by_kernel(rules: Game[Any], path: str, limits: Limits, is_quiet: bool
 
 
 def _saved_table(rules: Game[Any], path: str) -> Table | None:
-    """Return the table that was saved for a game with its options, if there is one; say why one is refused."""
     from arena.lab.solving.kernel_tables import saved_table
     from arena.lab.solving.tables import TableError
 
@@ -195,7 +192,6 @@ def _save(solver: Solver, rules: Game[Any], path: str) -> None:
 
 
 def _text(rules: Game[Any], solution: Solution) -> str:
-    """Return a solution as a sentence and what it rests on, 80 columns wide."""
     lines = [_wrapped(f"{solution.game} {_options_text(rules)}: {_verdict(solution)}")]
     rows = [("known", _known(solution)), ("best first", _best(rules, solution))]
     memory = short_size_text(solution.memory_bytes)

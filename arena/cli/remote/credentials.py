@@ -32,13 +32,7 @@ _NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?", 
 
 @dataclass(frozen=True, slots=True)
 class SiteAddress:
-    """Where a site is.
-
-    Attributes:
-        scheme: "https" or "http".
-        host: a name or an address, in lower case.
-        port: the port.
-    """
+    """Where a site is."""
 
     scheme: str
     host: str
@@ -60,15 +54,7 @@ class SiteAddress:
 
 
 def site_address(text: str, may_be_plain: bool = False) -> SiteAddress:
-    """Return the address of a site from a text.
-
-    Args:
-        text: such as "https://arena.example.org".
-        may_be_plain: whether other machines may be asked without encryption.
-
-    Raises:
-        UsageError: if it is no such address, or tokens would be sent to another machine without encryption.
-    """
+    """Return the address of a site from a text."""
     address = _parsed(text) if len(text) <= MAX_CHARACTERS and text.isprintable() and " " not in text else None
     if address is None:
         raise UsageError(f"site {shortened_text(text)!r}: expected an address such as {EXAMPLE}")
@@ -97,7 +83,6 @@ def _has_more(parts: SplitResult) -> bool:
 
 
 def _normal_host(host: str) -> str | None:
-    """Return a name in the form in which it is looked up, or an address; None if it is neither."""
     if ":" in host:
         return None if "%" in host else str(ipaddress.IPv6Address(host))
     name = host if host.isascii() else host.encode("idna").decode("ascii").lower()
@@ -115,12 +100,7 @@ MAX_FILE_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A site, and the token for it.
-
-    Attributes:
-        site: its address.
-        token: the token.
-    """
+    """A site, and the token for it."""
 
     site: str
     token: str = field(repr=False)
@@ -132,11 +112,7 @@ class _Contents:
 
 
 def credentials_path() -> Path:
-    """Return where the file is: $ARENA_CREDENTIALS, or arena/credentials.json in $XDG_CONFIG_HOME or ~/.config.
-
-    Raises:
-        UsageError: if none of them is set, and there is no home directory.
-    """
+    """Return where the file is: $ARENA_CREDENTIALS, or arena/credentials.json in $XDG_CONFIG_HOME or ~/.config."""
     given = os.environ.get(FILE_VARIABLE)
     if given:
         return Path(given)
@@ -152,36 +128,19 @@ class Credentials:
     """The file with the tokens."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Prepare; nothing is read yet.
-
-        Args:
-            path: of the file; None for where it usually is.
-        """
         self._path = Path(os.path.realpath(path or credentials_path()))
 
     def all(self) -> list[Credential]:
-        """Return all that is in the file, by address; nothing if there is no file.
-
-        Raises:
-            UsageError: if it can't be read, is not right, or others can read it.
-        """
+        """Return all that is in the file, by address; nothing if there is no file."""
         data = self._read()
         return _credentials_in(data, str(self._path)) if data is not None else []
 
     def find(self, site: SiteAddress) -> str | None:
-        """Return the token for a site.
-
-        Raises:
-            UsageError: if the file can't be read, is not right, or others can read it.
-        """
+        """Return the token for a site."""
         return next((one.token for one in self.all() if one.site == str(site)), None)
 
     def put(self, site: SiteAddress, token: str) -> None:
-        """Keep a token, in place of the one there was for the site.
-
-        Raises:
-            UsageError: if the file can't be read or written, is not right, or others can read it.
-        """
+        """Keep a token, in place of the one there was for the site."""
         with self._locked():
             kept = [one for one in self.all() if one.site != str(site)]
             if len(kept) >= MAX_SITES:
@@ -189,11 +148,7 @@ class Credentials:
             self._write([*kept, Credential(str(site), token)])
 
     def remove(self, site: SiteAddress) -> None:
-        """Forget the token for a site.
-
-        Raises:
-            UsageError: if the file can't be read or written, is not right, or others can read it.
-        """
+        """Forget the token for a site."""
         with self._locked():
             self._write([one for one in self.all() if one.site != str(site)])
 

@@ -55,13 +55,7 @@ EXPECTED = "expected an address such as http://proxy.example.org:3128"
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """What requests are sent through.
-
-    Attributes:
-        host: its name or address.
-        port: its port.
-        headers: by which it knows who asks.
-    """
+    """What requests are sent through."""
 
     host: str
     port: int
@@ -69,11 +63,7 @@ class Proxy:
 
 
 def proxy_for(site: SiteAddress) -> Proxy | None:
-    """Return the proxy for a site; None for this machine, and where the environment names none.
-
-    Raises:
-        UsageError: if what it names is no proxy.
-    """
+    """Return the proxy for a site; None for this machine, and where the environment names none."""
     if is_loopback(site.host) or proxy_bypass(f"{site.host}:{site.port}"):
         return None
     proxies = getproxies()
@@ -113,11 +103,7 @@ class Deadline:
         self._at = self._now() + seconds
 
     def left_seconds(self) -> float:
-        """Return how long there is.
-
-        Raises:
-            TimeoutError: if it is over.
-        """
+        """Return how long there is."""
         left = self._at - self._now()
         if left <= 0:
             raise TimeoutError
@@ -125,17 +111,13 @@ class Deadline:
 
 
 class _Stream(io.RawIOBase):
-    """What comes from a socket, until a deadline."""
-
     def __init__(self, source: socket.socket, deadline: Deadline) -> None:
         self._source, self._deadline = source, deadline
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        """Read what is there."""
         self._source.settimeout(self._deadline.left_seconds())
         return self._source.recv_into(buffer)
 
@@ -175,13 +157,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that is sent, piece by piece.
-
-    Attributes:
-        file: at its beginning.
-        size_bytes: how much of it is sent.
-        progress: called after each piece.
-    """
+    """A file that is sent, piece by piece."""
 
     file: BinaryIO
     size_bytes: int
@@ -190,14 +166,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked.
-
-    Attributes:
-        method: such as "GET".
-        target: a path with its query.
-        headers: by name.
-        body: what is sent with it.
-    """
+    """What is asked."""
 
     method: str
     target: str
@@ -207,13 +176,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What was answered.
-
-    Attributes:
-        status: of the response.
-        headers: by name.
-        body: all of it.
-    """
+    """What was answered."""
 
     status: int
     headers: Mapping[str, str]
@@ -221,18 +184,7 @@ class Reply:
 
 
 def exchange(site: SiteAddress, request: Request, reply_seconds: float = REPLY_SECONDS) -> Reply:
-    """Send a request to a site and return the reply.
-
-    Args:
-        site: where it is sent.
-        request: what is asked.
-        reply_seconds: for the reply, all in all, and for a request without an upload.
-
-    Raises:
-        SiteAwayError: if the site can't be reached, or is too slow.
-        SiteError: if what is there is no site that can be trusted, or answers too much.
-        UsageError: if the proxy can't be used, or an upload's file is shorter than it was.
-    """
+    """Send a request to a site and return the reply."""
     proxy = proxy_for(site)
     try:
         return _exchange(site, request, proxy, reply_seconds)
@@ -331,7 +283,6 @@ def _received(response: http.client.HTTPResponse, site: SiteAddress) -> Reply:
 
 
 def _explained(site: str, error: Exception) -> Exception:
-    """Return the error, as a sentence, for one of the libraries that we use."""
     match error:
         case TimeoutError():
             return SiteAwayError(f"{site}: it does not answer in time")

@@ -76,11 +76,6 @@ def login_command(
 
 
 def _read_token(site: SiteAddress) -> str:
-    """Return the token that somebody pastes, or that is on stdin.
-
-    Raises:
-        UsageError: if it is no token.
-    """
     if sys.stdin.isatty():
         click.echo(f"Make a token at {site}/account and paste it here; it is not shown. (Ctrl-C ends this)", err=True)
         text = click.prompt("Token", default="", show_default=False, hide_input=True, err=True).strip()
@@ -92,7 +87,6 @@ def _read_token(site: SiteAddress) -> str:
 
 
 def _end(client: SiteClient) -> None:
-    """End an earlier token; a site that can't do it now must not spoil the new one."""
     from arena.cli.remote.site_client import end_token
 
     try:
@@ -102,7 +96,6 @@ def _end(client: SiteClient) -> None:
 
 
 def _list(table_format: str) -> int:
-    """Print where somebody is signed in; fail if a site could not be asked."""
     from arena.cli.remote.credentials import Credentials, site_address
     from arena.cli.remote.site_client import SiteClient, account_of
 
@@ -180,11 +173,6 @@ def logout_command(url: str | None, as_json: bool) -> int:
 
 
 def _chosen(credentials: Credentials, url: str | None) -> SiteAddress:
-    """Return the site to sign out of.
-
-    Raises:
-        UsageError: if it is not clear which.
-    """
     from arena.cli.remote.credentials import site_address
 
     if url is not None:

@@ -28,68 +28,27 @@ def _no_progress(_: int) -> None:
 
 
 class SiteClient:
-    """Asks a site.
-
-    Attributes:
-        site: where it is.
-    """
+    """Asks a site."""
 
     def __init__(self, site: SiteAddress, token: str | None = None) -> None:
-        """Prepare.
-
-        Args:
-            site: where it is.
-            token: that proves who asks; None for a visitor.
-        """
         self.site = site
         self._headers = {"Accept": JSON, "User-Agent": f"arena/{__version__}"}
         if token is not None:
             self._headers["Authorization"] = f"Bearer {token}"
 
     def get_json(self, path: str, **query: str | int) -> dict[str, Any]:
-        """Return the object at a path.
-
-        Args:
-            path: such as "/account".
-            query: what follows the question mark.
-
-        Raises:
-            SiteError: if the site refuses, or what answers is no arena.
-            SiteAwayError: if it can't be reached, or fails.
-        """
+        """Return the object at a path."""
         return self._asked(Request("GET", _target(path, query), self._headers))
 
     def post_json(self, path: str, value: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Send an object and return the one that is answered.
-
-        Args:
-            path: such as "/account/token/end".
-            value: what is sent.
-
-        Raises:
-            SiteError: if the site refuses, or what answers is no arena.
-            SiteAwayError: if it can't be reached, or fails.
-        """
+        """Send an object and return the one that is answered."""
         headers = {**self._headers, "Content-Type": JSON}
         return self._asked(Request("POST", _target(path), headers, json.dumps(value or {}).encode()))
 
     def upload(
         self, path: str, file: BinaryIO, size_bytes: int, *, progress: Progress = _no_progress, **query: str | int
     ) -> dict[str, Any]:
-        """Send a file, piece by piece, and return the object that is answered.
-
-        Args:
-            path: where it is sent.
-            file: at its beginning.
-            size_bytes: how much of it is sent.
-            progress: called with the number of bytes that have been sent, after each piece.
-            query: what follows the question mark.
-
-        Raises:
-            SiteError: if the site refuses, or what answers is no arena.
-            SiteAwayError: if it can't be reached, or fails.
-            UsageError: if the file is shorter than ``size_bytes``.
-        """
+        """Send a file, piece by piece, and return the object that is answered."""
         headers = {**self._headers, "Content-Type": BYTES}
         return self._asked(Request("POST", _target(path, query), headers, Upload(file, size_bytes, progress)))
 
@@ -113,7 +72,6 @@ class SiteClient:
         return value
 
     def _refusal(self, reply: Reply, value: Mapping[str, Any] | None) -> SiteError | SiteAwayError:
-        """Return the error for a response that is a refusal: with the site's own sentence if there is one."""
         said = value.get("error") if value is not None else None
         is_ours = isinstance(said, str) and bool(said)
         sentence = visible_sentence(said) if isinstance(said, str) and said else f"it answers with {reply.status}"
@@ -129,7 +87,6 @@ def _target(path: str, query: Mapping[str, str | int] | None = None) -> str:
 
 
 def _object_in(reply: Reply) -> dict[str, Any] | None:
-    """Return the JSON object of a reply; None if it has none."""
     if not reply.headers.get("content-type", "").lower().startswith(JSON):
         return None
     try:
@@ -155,12 +112,6 @@ class Fields:
     """An object that was answered."""
 
     def __init__(self, value: Mapping[str, Any], refusal: SiteError) -> None:
-        """Prepare to read.
-
-        Args:
-            value: the object.
-            refusal: raised for a field that is not as expected.
-        """
         self._value, self._refusal = value, refusal
 
     def text(self, name: str) -> str:
@@ -217,14 +168,7 @@ MAX_TOKENS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account, as a program of it sees it.
-
-    Attributes:
-        name: of the person.
-        role: what they are.
-        scopes: what the program's token is good for.
-        expires_at: until when it is.
-    """
+    """An account, as a program of it sees it."""
 
     name: str
     role: str
@@ -233,12 +177,7 @@ class Account:
 
 
 def account_of(client: SiteClient) -> Account:
-    """Return the account that a client acts for.
-
-    Raises:
-        SiteError: if the token is not good for anybody, or what answers is no arena.
-        SiteAwayError: if the site can't be reached, or fails.
-    """
+    """Return the account that a client acts for."""
     try:
         answer = Fields(client.get_json("/account"), client.no_arena())
     except SiteError as error:
@@ -254,12 +193,7 @@ def account_of(client: SiteClient) -> Account:
 
 
 def end_token(client: SiteClient) -> None:
-    """End the token of a client.
-
-    Raises:
-        SiteError: if the token is not good for anybody, or what answers is no arena.
-        SiteAwayError: if the site can't be reached, or fails.
-    """
+    """End the token of a client."""
     client.post_json("/account/token/end")
 
 
@@ -269,11 +203,7 @@ TOKEN_VARIABLE = "ARENA_TOKEN"
 
 
 def token_in_environment() -> str | None:
-    """Return the token in $ARENA_TOKEN; None without one.
-
-    Raises:
-        UsageError: if it is no token.
-    """
+    """Return the token in $ARENA_TOKEN; None without one."""
     text = os.environ.get(TOKEN_VARIABLE, "").strip()
     if text and not is_token(text):
         raise UsageError(f"${TOKEN_VARIABLE} is no token of an arena; expected arena_ and 49 more characters")
@@ -281,16 +211,7 @@ def token_in_environment() -> str | None:
 
 
 def for_site(url: str, may_be_plain: bool = False) -> SiteClient:
-    """Return a client of a site, with the token in $ARENA_TOKEN, or else the one that ``arena login`` has kept.
-
-    Args:
-        url: the address of the site.
-        may_be_plain: whether a token from the environment may be sent to another machine without encryption. Where
-            somebody has signed in, that was decided then.
-
-    Raises:
-        UsageError: if it is no address, or nobody is signed in there.
-    """
+    """Return a client of a site, with the token in $ARENA_TOKEN, or else the one that ``arena login`` has kept."""
     token = token_in_environment()
     if token is not None:
         return SiteClient(site_address(url, may_be_plain), token)

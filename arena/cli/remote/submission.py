@@ -29,14 +29,7 @@ _PLACE = re.compile(r"/submissions/([1-9][0-9]{0,9})")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a submission.
-
-    Attributes:
-        number: of the submission.
-        state: what was decided.
-        bot: its name@version; None if that was not found out.
-        reason: why it was refused or failed; "" otherwise.
-    """
+    """What became of a submission."""
 
     number: int
     state: SubmissionState
@@ -45,20 +38,7 @@ class Outcome:
 
 
 def hand_in(client: SiteClient, file: BinaryIO, size_bytes: int, file_name: str, note: str, progress: Progress) -> int:
-    """Hand in a file, and return the number of the submission.
-
-    Args:
-        client: of the site, for whoever is signed in.
-        file: at its beginning.
-        size_bytes: how large it is.
-        file_name: what it is called.
-        note: for the author alone.
-        progress: called with the number of bytes that have been sent.
-
-    Raises:
-        SiteError: if the site refuses it, or is no arena.
-        SiteAwayError: if it can't be reached, or fails.
-    """
+    """Hand in a file, and return the number of the submission."""
     answer = client.upload("/submissions", file, size_bytes, progress=progress, file_name=file_name, note=note)
     match = _PLACE.fullmatch(Fields(answer, client.no_arena()).text("to"))
     if match is None:
@@ -69,18 +49,7 @@ def hand_in(client: SiteClient, file: BinaryIO, size_bytes: int, file_name: str,
 def follow(
     client: SiteClient, number: int, listener: Callable[[str], None], pause_for: Callable[[float], None] = time.sleep
 ) -> Outcome:
-    """Wait until a submission is decided.
-
-    Args:
-        client: of the site, for its author.
-        number: of the submission.
-        listener: called with each line of its report, when it is there.
-        pause_for: waits for seconds.
-
-    Raises:
-        SiteError: if it is not there, or what answers is no arena.
-        SiteAwayError: if the site was away for long.
-    """
+    """Wait until a submission is decided."""
     shown, pause, away = 0, FIRST_PAUSE_SECONDS, 0
     while True:
         try:

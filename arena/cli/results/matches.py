@@ -114,7 +114,6 @@ def _text(stored: StoredTournament, found: RoundsPlayed, number: int | None) -> 
 
 
 def _head(stored: StoredTournament, found: RoundsPlayed) -> str:
-    """Return the tournament in a line, and which rounds of it are shown."""
     entrants = counted(len(stored.definition.entrants), "entrant")
     head = f"{stored.name}: {stored.format}, {entrants}, {found.status}"
     first, last = found.rounds[0].number, found.rounds[-1].number

@@ -70,12 +70,7 @@ def replay_command(match: str, as_json: bool) -> None:
 
 
 class Replayed(NamedTuple):
-    """A record, and what is known of it.
-
-    Attributes:
-        record: the match.
-        annotation: None if it is not annotated.
-    """
+    """A record, and what is known of it."""
 
     record: MatchRecord
     annotation: Annotation | None
@@ -108,7 +103,6 @@ def _as_json(replayed: Replayed, positions: Sequence[Any]) -> dict[str, Any]:
 
 
 def _position(replayed: Replayed, ply: int, game: Any, state: Any) -> dict[str, Any]:
-    """Return a position and the action that led to it, which is null at the start and when a seat is taken out."""
     record, annotation = replayed
     seat, action = record.actions[ply - 1] if ply else (None, None)
     return {
@@ -130,7 +124,6 @@ def _title(record: MatchRecord, ply: int) -> str:
 
 
 def _plain_page(replayed: Replayed, ply: int, game: Any, state: Any) -> list[str]:
-    """Return a position with the action that led to it."""
     record = replayed.record
     action = [_action_line(replayed, ply - 1, game)] if ply else []
     position = position_lines(game, state, record.actions[:ply], record.bots, USUAL_WIDTH)
@@ -162,16 +155,6 @@ def _action_line(replayed: Replayed, index: int, game: Any) -> str:
 
 
 def _page(replayed: Replayed, ply: int, game: Any, state: Any, width: int, height: int | None = None) -> list[str]:
-    """Return a position with its neighbouring actions and the note of the last one beside it.
-
-    Args:
-        replayed: the match.
-        ply: the number of actions before the position.
-        game: the rules.
-        state: the position.
-        width: of the terminal.
-        height: how many lines there may be; None for any number.
-    """
     record = replayed.record
     scores = [*score_lines(game, state, record.bots, width), *shortened(_worth_lines(replayed, ply), width)]
     rows = None if height is None else height - len(scores) - 3  # the title and two blank lines
@@ -187,7 +170,6 @@ def _page(replayed: Replayed, ply: int, game: Any, state: Any, width: int, heigh
 
 
 def _neighbours(replayed: Replayed, ply: int, game: Any, count: int) -> list[str]:
-    """Return the actions around a ply, a line each, with an arrow at the last one played."""
     record = replayed.record
     first = max(0, min(ply - 1 - count // 2, len(record.actions) - count))
     lines = []
@@ -203,14 +185,6 @@ def _neighbours(replayed: Replayed, ply: int, game: Any, count: int) -> list[str
 
 
 class _Cursor:
-    """The position shown, and how keys change it.
-
-    Attributes:
-        ply: the position shown.
-        is_playing: whether the plies advance by themselves.
-        has_left: whether the replay was left.
-    """
-
     def __init__(self, last: int) -> None:
         self.last = last
         self.ply = 0
@@ -219,7 +193,6 @@ class _Cursor:
         self.digits = ""
 
     def press(self, key: str | None) -> None:
-        """Do what a key asks for; None is the time that has passed while playing."""
         if key is None:
             self._go(self.ply + 1)
             self.is_playing = self.ply < self.last

@@ -232,7 +232,6 @@ def leaderboard_command(
 
 
 def _print_history(snapshots: list[RatingSnapshot], table_format: str) -> None:
-    """Print mu after each tournament, a column for each bot, the best at the end first."""
     bots = [line.label for line in snapshots[-1].lines] if snapshots else []
     shown = bots if table_format in ("json", "csv") or is_wide() else bots[:SHOWN_BOTS]
     columns = [

@@ -55,14 +55,7 @@ _OFTEN_EMPTY = ("corrections", "director")
 def tournament_table(
     listed: Sequence[ListedTournament], table_format: str, in_bin: bool = False
 ) -> tuple[list[Column], list[dict[str, Any]]]:
-    """Return the table of tournaments: its columns, and its rows.
-
-    Args:
-        listed: the tournaments.
-        table_format: of the table; people read dates, sizes and lists in another form than programs, and columns
-            without any value are left out for them.
-        in_bin: whether they are deleted.
-    """
+    """Return the table of tournaments: its columns, and its rows."""
     formatted = table_format not in ("json", "csv")
     rows = [_row(one, formatted) for one in listed]
     columns = _BIN_COLUMNS if in_bin else _COLUMNS
@@ -226,11 +219,7 @@ MAX_NAMES = 3
 
 
 def print_overview() -> None:
-    """Print what the home has.
-
-    Raises:
-        NoHomeError: if it does not exist yet.
-    """
+    """Print what the home has."""
     from arena.analysis.measures.overview import overview
 
     with open_home(must_exist=True) as arena_home:
@@ -249,7 +238,6 @@ def print_overview() -> None:
 
 
 def _print_commands(commands: Mapping[str, str]) -> None:
-    """Print commands with their meanings, which are left out where the terminal is too narrow."""
     width = max(map(len, commands))
     for command, meaning in commands.items():
         line = printable(f"  {command:{width}}  {meaning}")
@@ -280,7 +268,6 @@ def _leader(leaders: Leaders) -> str:
 
 
 def _next_commands(found: Overview) -> dict[str, str]:
-    """Return what to try next, with its meaning."""
     from arena.store.results.scope import EXPERIMENTS
 
     if not found.latest:

@@ -95,6 +95,5 @@ def _verify_folder(folder: Path, external_games: tuple[str, ...], key: str | Non
 
 
 def _show_progress(noun: str, count: int) -> None:
-    """Show how much has been checked, in a terminal."""
     if sys.stderr.isatty() and count % COUNTS_A_STEP == 0:
         click.echo(f"\r\x1b[K{counted(count, noun)}", nl=False, err=True)

@@ -263,7 +263,6 @@ def units_command(
 
 
 def _remove_earlier(directory: Path, made: Mapping[str, str]) -> Iterator[str]:
-    """Remove the services that an earlier arena has written here and this one has not; yield their names."""
     for path in sorted(directory.glob("arena-*.service")):
         if path.name not in made and path.read_text(encoding="utf-8", errors="replace").startswith(FIRST_LINE):
             path.unlink()
@@ -271,7 +270,6 @@ def _remove_earlier(directory: Path, made: Mapping[str, str]) -> Iterator[str]:
 
 
 def _place(ladder: str) -> str:
-    """Return a ladder's file, as a service finds it."""
     if not tournament_path(ladder).is_file():
         raise UsageError(f"--ladder {ladder!r}: there is no such file")
     return ladder if ladder.startswith(PREFIX) else str(Path(ladder).resolve())

@@ -88,7 +88,6 @@ def publish_command(
 
 
 def _frozen_results() -> Callable[[str], Frozen | None]:
-    """Return what says whether results of a tournament are hidden now."""
     if not has_people(global_option("home")):
         return lambda _: None
     from arena.server.operations.contest_view import frozen_results
@@ -99,6 +98,5 @@ def _frozen_results() -> Callable[[str], Frozen | None]:
 
 
 def _show_progress(pages: int) -> None:
-    """Show how many pages there are, in a terminal."""
     if sys.stderr.isatty() and pages % PAGES_A_STEP == 0:
         click.echo(f"\r{counted(pages, 'page')}", nl=False, err=True)

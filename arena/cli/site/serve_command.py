@@ -59,11 +59,7 @@ ladders_option = click.option(
 
 
 def chosen_ladders(files: Sequence[str]) -> Sequence[str]:
-    """Return the files of the ladders that are played.
-
-    Raises:
-        UsageError: if none is to be played, and others are named.
-    """
+    """Return the files of the ladders that are played."""
     if NO_LADDER not in files:
         return files or (OPEN_LADDER,)
     others = [file for file in files if file != NO_LADDER]
@@ -101,11 +97,7 @@ metrics_address_option = click.option(
 
 
 def metrics_place(address: str, is_public: bool) -> tuple[str, int]:
-    """Return the host and the port of an address for metrics.
-
-    Raises:
-        UsageError: if it has another form, or other machines can reach it and that is not wanted.
-    """
+    """Return the host and the port of an address for metrics."""
     host, colon, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not colon or not host or not (port.isascii() and port.isdigit()) or int(port[:6]) > MAX_PORT:
@@ -282,7 +274,6 @@ def _metrics_socket(address: str, is_public: bool) -> socket.socket:
 
 
 def _refuse_options_of_the_other(context: click.Context, only: str) -> None:
-    """Raise UsageError for an option that this process has no use for; it would be ignored."""
     for option in context.command.params:
         is_given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
         if not is_given or option.name in OF_BOTH or not option.expose_value:
@@ -299,7 +290,6 @@ def _refuse_addresses(context: click.Context) -> None:
 
 
 def _run_work(ladders: Sequence[str], play_slots: int) -> int:
-    """Check and play, until SIGTERM or Ctrl-C."""
     from arena.sandbox.isolation.control_groups import divide_delegated_group
     from arena.server.http.supervisor import run_work
 
@@ -330,7 +320,6 @@ def _why_not(only: str | None) -> Callable[[], str] | None:
 
 
 def _checked_ladders(files: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the names of ladders and where they are, from any working directory; without a home, one is made."""
     from arena.community.ladders.open_ladder import OpenLadder
 
     with open_home() as home:

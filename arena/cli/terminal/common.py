@@ -44,11 +44,7 @@ NO_BREAK_SPACE = "\u00a0"
 
 
 def open_home(must_exist: bool = False) -> ArenaHome:
-    """Open the arena's home, where the global options or the environment say it is.
-
-    Args:
-        must_exist: whether to fail instead of creating it, for commands that only read.
-    """
+    """Open the arena's home, where the global options or the environment say it is."""
     from arena.base.known_server import RESULTS, reminder
     from arena.store.home import ArenaHome
 
@@ -115,11 +111,7 @@ def warn_of_given_up(progress: Progress) -> None:
 
 
 def no_result_sentences(reasons: Mapping[int, str]) -> list[str]:
-    """Return a sentence for each reason why matches have no result, with their number and the first of them.
-
-    Args:
-        reasons: by match. Mistakes of a game that differ only in values count as one, whose first reason is shown.
-    """
+    """Return a sentence for each reason why matches have no result, with their number and the first of them."""
     matches: dict[Hashable, list[int]] = {}
     for match in sorted(reasons):
         matches.setdefault(_without_values(reasons[match]), []).append(match)
@@ -244,12 +236,7 @@ def print_standings(table: Standings, table_format: str) -> None:
 
 
 def find_bots(texts: Sequence[str], args: str = "") -> list[Any]:
-    """Return the bots that are named on the command line: paths, ``arena:NAME``, submitted names, or ``human``.
-
-    Args:
-        texts: the names.
-        args: for the bots, as one shell command line.
-    """
+    """Return the bots that are named on the command line: paths, ``arena:NAME``, submitted names, or ``human``."""
     from arena.match.players.player import HUMAN
     from arena.tournament.definition import find_entrant
 
@@ -261,11 +248,7 @@ def find_bots(texts: Sequence[str], args: str = "") -> list[Any]:
 
 
 def split_arguments(text: str) -> list[str]:
-    """Return the arguments for a bot from one shell command line.
-
-    Raises:
-        UsageError: if a quotation mark is not closed.
-    """
+    """Return the arguments for a bot from one shell command line."""
     import shlex
 
     try:
@@ -293,7 +276,6 @@ def show_stderr(bot: str, text: str) -> None:
 
 
 def _result_line(bots: Sequence[str], scores: Sequence[float], ranks: Sequence[int]) -> str:
-    """Return the result of a match in a line: the bots by rank, with their scores."""
     order = sorted(range(len(bots)), key=lambda seat: (ranks[seat], seat))
     return ", ".join(f"{ranks[seat]}. {printable(bots[seat])} {scores[seat]:g}" for seat in order)
 
@@ -305,12 +287,7 @@ ERASE_LINE = "\r\x1b[K"
 
 @contextmanager
 def waiting(text: str, is_quiet: bool = False) -> Iterator[None]:
-    """Show on stderr, if it is a terminal, what is being done, as long as it takes.
-
-    Args:
-        text: a few words, for a line of 80 columns.
-        is_quiet: to show nothing.
-    """
+    """Show on stderr, if it is a terminal, what is being done, as long as it takes."""
     is_shown = not is_quiet and sys.stderr.isatty()
     if is_shown:
         click.echo(f"{ERASE_LINE}{printable(text)} …", nl=False, err=True)
@@ -325,22 +302,14 @@ def waiting(text: str, is_quiet: bool = False) -> Iterator[None]:
 
 
 def check_directories(*files: Path | None) -> None:
-    """Refuse what can't be written before anything is computed.
-
-    Raises:
-        UsageError: if a file is a directory, or in none that exists.
-    """
+    """Refuse what can't be written before anything is computed."""
     for file in files:
         if file is not None and (file.is_dir() or not file.parent.is_dir()):
             raise UsageError(f"{str(file)!r} can't be written: expected a file in a directory that exists")
 
 
 def write_file(file: Path, text: str) -> None:
-    """Write a file.
-
-    Raises:
-        UsageError: if it can't be written.
-    """
+    """Write a file."""
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:

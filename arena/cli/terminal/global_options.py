@@ -44,7 +44,6 @@ def global_option(name: str, context: click.Context | None = None) -> str | None
 
 
 def _remember(context: click.Context, option: click.Parameter, value: Any) -> None:
-    """Keep a value for the whole command line; two places must agree."""
     if value is None:
         return
     first = context.meta.setdefault(f"{_META}.{option.name}", value)
@@ -54,7 +53,6 @@ def _remember(context: click.Context, option: click.Parameter, value: Any) -> No
 
 
 def _shown(value: str) -> str:
-    """Return a value as messages show it: the password in a URL stays secret."""
     return re.sub(r":[^:/]*@", ":***@", value)
 
 

@@ -181,11 +181,6 @@ _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
 def _read_duration(_context: click.Context, _option: click.Parameter, text: str | None) -> float | None:
-    """Return the seconds that an option says.
-
-    Raises:
-        click.BadParameter: if it is no duration.
-    """
     if text is None:
         return None
     found = _DURATION.fullmatch(text.strip())
@@ -196,12 +191,7 @@ def _read_duration(_context: click.Context, _option: click.Parameter, text: str 
 
 
 def within_option(help_text: str, default: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return ``--within``, the time that a command may take for something, in seconds.
-
-    Args:
-        help_text: for what.
-        default: a duration; None if there is no limit without it.
-    """
+    """Return ``--within``, the time that a command may take for something, in seconds."""
     return click.option(
         "--within",
         "within_seconds",
@@ -220,11 +210,7 @@ _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=
 
 
 def read_since(_context: click.Context, _option: click.Parameter, text: str | None) -> datetime | None:
-    """Return the time that an option says: a date, also with a time, or an age; in UTC unless it has another zone.
-
-    Raises:
-        click.BadParameter: if it is neither.
-    """
+    """Return the time that an option says: a date, also with a time, or an age; in UTC unless it has another zone."""
     if text is None:
         return None
     age = _AGE.fullmatch(text)
@@ -245,11 +231,7 @@ yes_option = click.option("--yes", "is_confirmed", is_flag=True, help="Do it wit
 
 
 def confirm(question: str, is_confirmed: bool) -> bool:
-    """Return whether to do it: as ``--yes`` says, or as the answer on the terminal does.
-
-    Raises:
-        UsageError: if there is no terminal to ask on.
-    """
+    """Return whether to do it: as ``--yes`` says, or as the answer on the terminal does."""
     if is_confirmed:
         return True
     if not sys.stdin.isatty():

@@ -116,14 +116,7 @@ class ProgressDisplay(Protocol):
 
 
 def make_progress(definition: Definition, quiet: bool, label: str = "", notes: Sequence[str] = ()) -> ProgressDisplay:
-    """Return the display for this stderr: live in a terminal, plain lines elsewhere, or none.
-
-    Args:
-        definition: of the tournament.
-        quiet: whether to show nothing.
-        label: what is being played; by default the tournament's name.
-        notes: what is known of it, to be shown in place of a table of ratings.
-    """
+    """Return the display for this stderr: live in a terminal, plain lines elsewhere, or none."""
     if quiet:
         return Silent()
     is_live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
@@ -242,7 +235,6 @@ class Live:
 
 
 def _bar(share: float | None, cells: int, elapsed_seconds: float) -> str:
-    """Return a bar as wide as ``cells``; a part of it wanders along where it is not known how much is done."""
     letter = "\u2501" if (sys.stderr.encoding or "").lower().startswith("utf") else "-"
     if share is None:
         begin, end = (int(elapsed_seconds * cells / 2) % cells + step for step in (0, max(1, cells // 4)))
@@ -256,21 +248,13 @@ def _bar(share: float | None, cells: int, elapsed_seconds: float) -> str:
 
 
 class _LiveLines:
-    """Lines at the end of the terminal, drawn again and again; what is printed meanwhile comes above them."""
-
     def __init__(self, draw: Callable[[int], list[str]]) -> None:
-        """Prepare.
-
-        Args:
-            draw: returns the lines for a terminal that is as wide as its argument, in cells.
-        """
         self._draw = draw
         self._is_over = threading.Event()
         self._lock = threading.RLock()
         self._shown = 0
 
     def start(self) -> None:
-        """Draw from now on."""
         self._streams = sys.stdout, sys.stderr
         self._stream = sys.stderr
         if sys.stdout.isatty():
@@ -280,7 +264,6 @@ class _LiveLines:
         self._thread.start()
 
     def stop(self) -> None:
-        """Erase the lines."""
         self._is_over.set()
         self._thread.join()
         sys.stdout, sys.stderr = self._streams
@@ -288,7 +271,6 @@ class _LiveLines:
         self._stream.flush()
 
     def print_above(self, text: str, stream: Any) -> None:
-        """Print whole lines above those that are drawn."""
         with self._lock:
             self._stream.write(self._erasing())
             self._stream.flush()
@@ -314,13 +296,10 @@ class _LiveLines:
 
 
 class _Above:
-    """A stream whose lines come above those that are drawn."""
-
     def __init__(self, stream: Any, lines: _LiveLines) -> None:
         self._stream, self._lines, self._begun = stream, lines, ""
 
     def write(self, text: str) -> int:
-        """Print the lines that are whole."""
         whole, newline, self._begun = (self._begun + text).rpartition("\n")
         if newline:
             self._lines.print_above(whole + newline, self._stream)

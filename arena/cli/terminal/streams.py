@@ -37,9 +37,6 @@ def has_colours() -> bool:
 def fill_closed_streams() -> bool:
     """Put the null device in the place of standard streams that are closed, or the next file we open, such as the
     database, would get the number of one of them and be printed into.
-
-    Returns:
-        Whether the standard output was open.
     """
     was_open = True
     for descriptor in (STDIN, STDOUT, STDERR):
@@ -66,7 +63,6 @@ class _Output(io.FileIO):
     again when it ends."""
 
     def write(self, data: Any) -> int:
-        """Write as ``FileIO`` does; raise ``OutputError`` for any error but a broken pipe."""
         try:
             return super().write(data)
         except OSError as error:

@@ -44,18 +44,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """What is played, and how, as the command line says it.
-
-    Attributes:
-        game: its name.
-        options: of the game, as NAME=VALUE.
-        opening_plies: random actions before the bots take over.
-        seconds: the time limit of each action.
-        ply_limit: after which a match ends.
-        rng_seed: that determines all randomness.
-        workers: matches at a time; None for one on each core.
-        name: of the tournament; None for one made from the bots' names.
-    """
+    """What is played, and how, as the command line says it."""
 
     game: str
     options: tuple[str, ...]
@@ -111,15 +100,7 @@ def check_programs(bots: tuple[str, ...], use: str) -> None:
 def played(
     definition: Definition, arena_home: ArenaHome, quiet: bool, label: str = "", notes: Sequence[str] = ()
 ) -> Progress:
-    """Play a tournament, or the rest of it, and show its progress; Ctrl-C raises KeyboardInterrupt.
-
-    Args:
-        definition: of the tournament.
-        arena_home: where it is.
-        quiet: whether to show nothing.
-        label: what is being played; by default the tournament's name.
-        notes: what is known of it, to be shown in place of a table of ratings.
-    """
+    """Play a tournament, or the rest of it, and show its progress; Ctrl-C raises KeyboardInterrupt."""
     from arena.cli.terminal.progress import make_progress
     from arena.tournament.director import run_tournament
 
@@ -259,7 +240,6 @@ def _as_text(result: ComparisonResult, names: tuple[str, ...]) -> str:
 
 
 def _faults_text(faults: Mapping[str, int]) -> str:
-    """Return how many faults a bot had, and of which kinds."""
     kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(faults.items()))
     return f"{sum(faults.values()):,} ({kinds})" if kinds else "none"
 

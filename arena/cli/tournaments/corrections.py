@@ -35,11 +35,7 @@ reason_option = click.option("--reason", required=True, metavar="TEXT", help="Wh
 
 
 def bot_to_enter(arena_home: ArenaHome, text: str, args: str, name: str | None = None) -> Bot:
-    """Return the bot that is named on the command line: a path, ``arena:NAME``, or a submitted bot.
-
-    Raises:
-        UsageError: if there is no such bot, or the name or the arguments are not accepted.
-    """
+    """Return the bot that is named on the command line: a path, ``arena:NAME``, or a submitted bot."""
     from arena.match.players.manifest import check_name
     from arena.tournament.definition import find_entrant
 

@@ -63,7 +63,6 @@ def delete_command(tournament: str, forever: bool, is_confirmed: bool, as_json: 
 
 
 def _delete(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTournament | None:
-    """Return the tournament as it is in the bin; None if the answer was no."""
     from arena.store.home import delete_tournament
 
     stored = arena_home.store.tournament(name)
@@ -74,7 +73,6 @@ def _delete(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTourn
 
 
 def _erase(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTournament | None:
-    """Return the tournament as it was in the bin; None if the answer was no."""
     from arena.store.home import erase_tournament
 
     stored = arena_home.store.deleted_tournament(name)

@@ -62,13 +62,7 @@ def until_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def until_wished(before: Until | None, until_decided: bool, keys: Sequence[str]) -> Until | None:
-    """Return what is to be decided: the keys that are given, and the others as they are.
-
-    Args:
-        before: what the file or the tournament says.
-        until_decided: whether to play until it is decided.
-        keys: each as ``KEY=VALUE``.
-    """
+    """Return what is to be decided: the keys that are given, and the others as they are."""
     from arena.base.checked import check_model
     from arena.base.until import Until
     from arena.tournament.tournament_file import UntilTable
@@ -194,8 +188,6 @@ def play_and_show(
 
 
 class _WatchedFile:
-    """Reads a tournament file again when it has changed."""
-
     def __init__(self, path: Path, name: str | None, home: ArenaHome) -> None:
         self._path, self._name, self._home = tournament_path(path), name, home
         self._modified_ns = self._modification_time()
@@ -224,7 +216,6 @@ class _WatchedFile:
 
 
 def _executor_url(executor: str | None, cluster: str | None, local_cluster: int | None) -> str:
-    """Return the URL of the executor that the options ask for."""
     given = {"--executor": executor, "--cluster": cluster, "--local-cluster": local_cluster}
     options = [f"{name} {value}" for name, value in given.items() if value is not None]
     if len(options) > 1:
@@ -266,7 +257,6 @@ def quickstart_command(context: click.Context, quiet: bool, as_json: bool) -> in
 
 
 def _activation() -> list[tuple[str, str]]:
-    """Return the step that lets this shell find ``arena``; none if it finds it already."""
     activate = Path(sys.prefix, "bin", "activate")
     if shutil.which("arena") is not None or not activate.exists():
         return []

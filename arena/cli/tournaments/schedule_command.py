@@ -110,7 +110,6 @@ def schedule_command(
 
 
 def _measure(definition: Definition, counts: _Counts, slots: int, table_format: str) -> int:
-    """Play a few matches and print how long the tournament will take; fail if a match had no result or a fault."""
     from arena.analysis.measures.schedule import times_of
     from arena.analysis.text.duration_text import (
         MEASURED_COLUMNS,
@@ -144,8 +143,6 @@ def _measure(definition: Definition, counts: _Counts, slots: int, table_format: 
 
 
 class _Counts:
-    """Counts matches, encounters and rounds while they go by, for a schedule may be long."""
-
     def __init__(self) -> None:
         self.matches: Counter[int] = Counter()  # of each game
         self.first: dict[int, list[ScheduledMatch]] = {}  # the first matches of each game
@@ -153,7 +150,6 @@ class _Counts:
         self.encounters = self.rounds = 0
 
     def passing(self, lines: Iterable[ScheduledMatch]) -> Iterator[ScheduledMatch]:
-        """Yield the lines."""
         for line in lines:
             self.matches[line.game] += 1
             if self.matches[line.game] <= MAX_MATCHES_PER_GAME:
@@ -212,7 +208,6 @@ def _summary(definition: Definition, counts: _Counts) -> str:
 
 
 def _opening_sentences(definition: Definition, counts: _Counts, within_seconds: float) -> Iterator[str]:
-    """Yield what the openings of each game for two are worth, and how they were chosen."""
     from arena.base.enums import OpeningChoice
     from arena.games import GAMES, make_game
     from arena.games.checked_game import checked_game
@@ -245,7 +240,6 @@ def _time(definition: Definition, counts: _Counts, times: Sequence[GameTimes], s
 
 
 def _matches_to_play(definition: Definition, counts: _Counts) -> list[float] | None:
-    """Return how many matches of each game there will be; None without an end."""
     from arena.tournament.formats.table import format_of
     from arena.tournament.rounds import matches_of
 

@@ -220,22 +220,12 @@ def tune_command(
 
 @dataclass(frozen=True, slots=True)
 class _Rounds:
-    """Plays the rounds of a tuning as tournaments.
-
-    Attributes:
-        bot: without the arguments that are tuned.
-        template: these, with braces.
-        plan: what is tuned.
-        is_quiet: whether to show no progress.
-    """
-
     bot: Bot
     template: list[str]
     plan: TuningPlan
     is_quiet: bool
 
     def variant(self, values: Values) -> Bot:
-        """Return the bot with values in its arguments."""
         from arena.tournament.tuning import filled_args
 
         names = [one.name for one in self.plan.parameters]
@@ -243,7 +233,6 @@ class _Rounds:
         return replace(self.bot, command=(*self.bot.command, *filled))
 
     def base(self, experiment: Experiment) -> Definition:
-        """Return what the tournaments of all rounds have in common, checked."""
         from arena.tournament.experiments import base_definition
 
         return base_definition(
@@ -259,7 +248,6 @@ class _Rounds:
         )
 
     def player(self, arena_home: ArenaHome, base: Definition) -> Play:
-        """Return what plays a round, or finds it in the home."""
         from arena.tournament.experiments import START, check_start, named_variant, scores_of, trials_definition
 
         def play(upcoming: TuningRound) -> list[list[float]]:
