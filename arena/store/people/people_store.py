@@ -20,8 +20,8 @@ from arena.store.people.submissions import Submissions
 from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.people.values import Clock, Now
 from arena.store.results.commit_signal import CommitSignal
-from arena.store.results.connection import Database, create_tables
-from arena.store.results.whole_database import Copyable, Owned, check_version, stored_version
+from arena.store.results.connection import Database
+from arena.store.results.whole_database import Copyable, Owned, Schema, bring_up_to_date
 
 FILE_MODE = 0o600
 
@@ -66,7 +66,7 @@ class PeopleStore(Copyable, Owned):
         self.rates = Rates(self._database, clock)
         self.record_quota = RecordQuota(self._database, clock)
         try:
-            _bring_up_to_date(self._database)
+            bring_up_to_date(self._database, _SCHEMA)
         except BaseException:
             self.close()
             raise
@@ -94,37 +94,11 @@ def _create_file(path: Path) -> None:
         raise StoreError(f"{path}: can't be written: {error.strerror}") from error
 
 
-def _bring_up_to_date(database: Database) -> None:
-    version = database.read(lambda connection: _version(connection, database.shown))
-    if version is None:
-        database.use_write_ahead_log()
-        database.write(lambda connection: _create(connection, database))
-        return
-    check_version(version, SCHEMA_VERSION, database.shown)
-    if version < SCHEMA_VERSION:
-        database.write(lambda connection: _migrate(connection, database))
-
-
-def _migrate(connection: Connection, database: Database) -> None:
+def _migrate(connection: Connection, _version: int) -> None:
     """Version 1 had a table of programs that waited for somebody to type a code."""
-    _wait_for_others(connection, database)
     connection.exec_driver_sql("DROP TABLE IF EXISTS device_logins")
-    connection.execute(meta.update().where(meta.c.key == "schema_version").values(value=str(SCHEMA_VERSION)))
 
 
-def _wait_for_others(connection: Connection, database: Database) -> None:
-    if database.is_server:
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7462)")
-
-
-def _create(connection: Connection, database: Database) -> None:
-    _wait_for_others(connection, database)
-    if _version(connection, database.shown) is None:
-        create_tables(connection, metadata)
-        connection.execute(meta.insert(), {"key": "schema_version", "value": str(SCHEMA_VERSION)})
-        for key in ("log", SUBMITTING):
-            connection.execute(meta.insert(), {"key": key, "value": "0"})
-
-
-def _version(connection: Connection, shown: str) -> int | None:
-    return stored_version(connection, meta, shown, "this is a database of something else than people")
+_SCHEMA = Schema(
+    metadata, meta, SCHEMA_VERSION, "of something else than people", 7462, _migrate, keys=("log", SUBMITTING)
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -25,64 +26,68 @@ from arena.store.results.schema import SCHEMA_VERSION, meta, metadata
 # The version of a database: its tables are created, or migrated, when it is opened.
 
 
-def bring_up_to_date(database: Database) -> None:
+class Schema(NamedTuple):
+    """The tables of a kind of database, and how one of an earlier version is migrated."""
+
+    tables: MetaData
+    meta: Table
+    version: int
+    others: str
+    """What a database with other tables is."""
+    lock: int
+    """The number by which a server lets one arena at a time create or migrate the tables."""
+    migrate: Callable[[Connection, int], None]
+    keys: tuple[str, ...] = ()
+    """Further keys in ``meta``, whose rows are locked; "0" in a new database."""
+
+
+def _migrate(connection: Connection, version: int) -> None:
+    from arena.store.results.migrations import migrate
+
+    migrate(connection, version)
+
+
+RESULTS_SCHEMA = Schema(metadata, meta, SCHEMA_VERSION, "of another program", 7461, _migrate)
+
+
+def bring_up_to_date(database: Database, schema: Schema = RESULTS_SCHEMA) -> None:
     """Create the tables of an empty database, and migrate one of an older version.
 
     Raises:
         StoreError: if a newer arena or another program made the database.
     """
-    version = database.read(lambda connection: _version(connection, database.shown))
+    version = database.read(lambda connection: _version(connection, schema, database.shown))
     if version is None:
         database.use_write_ahead_log()
-        database.write(lambda connection: _create(connection, database))
-        return
-    check_version(version, SCHEMA_VERSION, database.shown)
-    if version < SCHEMA_VERSION:
-        database.write(lambda connection: _migrate(connection, database))
-
-
-def check_version(version: int, known: int, shown: str) -> None:
-    """Raise StoreError if a newer arena made a database."""
-    if version > known:
+    elif version > schema.version:
         raise StoreError(
-            f"{shown}: the database has version {version}, and this arena knows {known}; a newer arena is needed"
+            f"{database.shown}: the database has version {version}, and this arena knows {schema.version};"
+            " a newer arena is needed"
         )
+    if version != schema.version:
+        database.write(lambda connection: _create_or_migrate(connection, schema, database))
 
 
-def _migrate(connection: Connection, database: Database) -> None:
-    from arena.store.results.migrations import migrate
-
-    _wait_for_others(connection, database)
-    migrate(connection, _version(connection, database.shown) or SCHEMA_VERSION)
-
-
-def _wait_for_others(connection: Connection, database: Database) -> None:
-    """Wait until no other arena creates or migrates the tables; in SQLite a transaction that writes has waited."""
-    if database.is_server:
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7461)")
-
-
-def _create(connection: Connection, database: Database) -> None:
-    _wait_for_others(connection, database)
-    create_tables(connection, metadata)
-    if _version(connection, database.shown) is None:
-        connection.execute(meta.insert(), {"key": "schema_version", "value": str(SCHEMA_VERSION)})
+def _create_or_migrate(connection: Connection, schema: Schema, database: Database) -> None:
+    if database.is_server:  # in SQLite a transaction that writes has waited for others
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({schema.lock})")
+    version = _version(connection, schema, database.shown)
+    if version is None:
+        create_tables(connection, schema.tables)
+        rows = {"schema_version": str(schema.version)} | dict.fromkeys(schema.keys, "0")
+        connection.execute(schema.meta.insert(), [{"key": key, "value": value} for key, value in rows.items()])
+    elif version < schema.version:
+        schema.migrate(connection, version)
+        changed = schema.meta.update().where(schema.meta.c.key == "schema_version")
+        connection.execute(changed.values(value=str(schema.version)))
 
 
-def _version(connection: Connection, shown: str) -> int | None:
-    return stored_version(connection, meta, shown, "this is a database of another program")
-
-
-def stored_version(connection: Connection, meta: Table, shown: str, refusal: str) -> int | None:
-    """Return the version in table ``meta``; None if the database is empty, or its tables are being created.
-
-    Raises:
-        StoreError: ``refusal`` if it is another program's, or if the version is not a number.
-    """
-    names = inspect(connection).get_table_names()
+def _version(connection: Connection, schema: Schema, shown: str) -> int | None:
+    """Return the version; None if the database is empty, or its tables are being created."""
+    names, meta = inspect(connection).get_table_names(), schema.meta
     if meta.name not in names:
         if names:
-            raise StoreError(f"{shown}: {refusal}; nothing was changed")
+            raise StoreError(f"{shown}: this is a database {schema.others}; nothing was changed")
         return None
     text = connection.execute(select(meta.c.value).where(meta.c.key == "schema_version")).scalar()
     if text is not None and not (text.isdecimal() and int(text[:9]) > 0):
@@ -191,19 +196,20 @@ def copy_file(path: Path, copy: Path) -> bool:
         StoreError: if it can't be read, or the copy can't be written.
     """
     try:
-        with (
-            closing(
-                sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=BUSY_TIMEOUT_SECONDS)
-            ) as source,
-            closing(sqlite3.connect(copy)) as target,
-        ):
-            source.backup(target)
+        back_up(path, copy, BUSY_TIMEOUT_SECONDS)
     except sqlite3.Error as error:
         if not path.exists():
             copy.unlink(missing_ok=True)
             return False
         raise StoreError(f"{path}: can't be copied: {reason_of(error)}") from error
     return True
+
+
+def back_up(path: Path, copy: Path, timeout: float) -> None:
+    """Copy a database file page by page with SQLite's own backup, or raise its error."""
+    url = f"file:{quote(str(path))}?mode=ro"
+    with closing(sqlite3.connect(url, uri=True, timeout=timeout)) as source, closing(sqlite3.connect(copy)) as target:
+        source.backup(target)
 
 
 def _create_and_fill(source: Connection, target: Connection, metadata: MetaData) -> None:
