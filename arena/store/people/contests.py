@@ -141,8 +141,7 @@ class Contests:
                 "contest": stored_form(contest),
                 "freeze_at": stored.freeze_at if is_frozen else contest.freeze_at,
             }
-            connection.execute(contests.update().where(contests.c.id == stored.number).values(values))
-            return find_contest(connection, name)
+            return _updated(connection, stored, values)
 
         return self._database.write(change)
 
@@ -160,10 +159,8 @@ class Contests:
             phase = phase_of(stored, now)
             if phase in (ContestPhase.FINISHED, ContestPhase.CANCELLED):
                 raise UsageError(f"contest {name!r}: it is {phase} already")
-            values = {"cancelled_at": now, "cancel_reason": reason}
-            connection.execute(contests.update().where(contests.c.id == stored.number).values(values))
             add_line(connection, now, by, "cancelled the contest", name, reason)
-            return find_contest(connection, name)
+            return _updated(connection, stored, {"cancelled_at": now, "cancel_reason": reason})
 
         return self._database.write(cancel)
 
@@ -184,11 +181,10 @@ class Contests:
                 raise UsageError(f"contest {name!r}: it is cancelled")
             if stored.played_at is None and not before_played:
                 raise UsageError(f"contest {name!r}: not everything is played yet")
-            if stored.reveal_asked_at is None:
-                values = {"reveal_asked_at": now}
-                connection.execute(contests.update().where(contests.c.id == stored.number).values(values))
-                add_line(connection, now, by, "revealed the results of", name, reason)
-            return find_contest(connection, name)
+            if stored.reveal_asked_at is not None:
+                return stored
+            add_line(connection, now, by, "revealed the results of", name, reason)
+            return _updated(connection, stored, {"reveal_asked_at": now})
 
         return self._database.write(ask)
 
@@ -212,18 +208,13 @@ class Contests:
             end_submitting(connection)
             now = self._clock.text()
             known = locked_contest(connection, stored.name)
-            if known.closed_at is None and now > known.contest.deadline_at:
-                connection.execute(contests.update().where(contests.c.id == known.number).values(closed_at=now))
-            return find_contest(connection, stored.name)
+            is_closed = known.closed_at is None and now > known.contest.deadline_at
+            return _updated(connection, known, {"closed_at": now}) if is_closed else known
 
         return self._database.write(close)
 
     def _set(self, stored: StoredContest, values: dict[str, Any]) -> StoredContest:
-        def change(connection: Connection) -> StoredContest:
-            connection.execute(contests.update().where(contests.c.id == stored.number).values(values))
-            return find_contest(connection, stored.name)
-
-        return self._database.write(change)
+        return self._database.write(lambda connection: _updated(connection, stored, values))
 
     # entries
 
@@ -274,6 +265,11 @@ class Contests:
             .order_by(submissions.c.id)
         )
         return [entry_of(row) for row in self._database.rows(query)]
+
+
+def _updated(connection: Connection, stored: StoredContest, values: dict[str, Any]) -> StoredContest:
+    connection.execute(contests.update().where(contests.c.id == stored.number).values(values))
+    return find_contest(connection, stored.name)
 
 
 def _counts(contest: Contest) -> ColumnElement[bool]:

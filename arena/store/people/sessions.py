@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, delete, func, select
+from sqlalchemy import Connection, Row, Select, delete, func, select
 
 from arena.base.errors import UnwritableError, UsageError
 from arena.base.names import is_visible_text
@@ -99,15 +99,8 @@ class Sessions:
             sessions.c.began_at > self._clock.text(-LONGEST_SECONDS),
         )
 
-        def find(connection: Connection) -> SignedIn | None:
-            row = connection.execute(query).one_or_none()
-            if row is None:
-                return None
-            owner = select(people).where(people.c.id == row.person_id, people.c.closed_at.is_(None))
-            person = connection.execute(owner).one_or_none()
-            return SignedIn(person_of(person), _session_of(row)) if person is not None else None
-
-        found = self._database.read(find)
+        row, person = self._database.read(lambda connection: _with_owner(connection, query))
+        found = SignedIn(person, _session_of(row)) if person is not None else None
         if found is not None and found.session.seen_at <= self._clock.text(-TOUCH_SECONDS):
             self._touch(found.session)
         return found
@@ -140,6 +133,16 @@ class Sessions:
         """Sign a person out everywhere."""
         change = delete(sessions).where(sessions.c.person_id == person.number)
         self._database.execute(change)
+
+
+def _with_owner(connection: Connection, query: Select[Any]) -> tuple[Any, Person | None]:
+    """Return the row of a session or token, and its owner, if the account is open."""
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        return None, None
+    owner = select(people).where(people.c.id == row.person_id, people.c.closed_at.is_(None))
+    person = connection.execute(owner).one_or_none()
+    return row, person_of(person) if person is not None else None
 
 
 def _session_of(row: Row[Any]) -> Session:
@@ -180,15 +183,8 @@ class Tokens:
         """Return whose token it is; None if it is nobody's, or not any more."""
         query = select(tokens).where(tokens.c.digest == digest_of(token), tokens.c.expires_at > self._clock.text())
 
-        def find(connection: Connection) -> TokenOwner | None:
-            row = connection.execute(query).one_or_none()
-            if row is None:
-                return None
-            owner = select(people).where(people.c.id == row.person_id, people.c.closed_at.is_(None))
-            person = connection.execute(owner).one_or_none()
-            return TokenOwner(person_of(person), _token_of(row)) if person is not None else None
-
-        found = self._database.read(find)
+        row, person = self._database.read(lambda connection: _with_owner(connection, query))
+        found = TokenOwner(person, _token_of(row)) if person is not None else None
         if found is not None and (found.token.seen_at or "") <= self._clock.text(-TOUCH_SECONDS):
             seen = tokens.update().where(tokens.c.id == found.token.number).values(seen_at=self._clock.text())
             with contextlib.suppress(UnwritableError):  # it can be used to read as before

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from arena.base.errors import UsageError
 from arena.store.people.accounts import lock_person
@@ -134,14 +134,14 @@ class Submissions(BotNames):
 
     def find(self, number: int) -> Submission | None:
         """Return a submission; None if it does not exist."""
-        query = all_submissions().where(submissions.c.id == number)
-        row = self._database.row(query)
-        return submission_of(row) if row is not None else None
+        return self._find(submissions.c.id == number)
 
     def find_own(self, person: Person, number: int) -> Submission | None:
         """Return a submission of a person; None for one of others, which takes as long as for one that is not there."""
-        query = all_submissions().where(submissions.c.id == number, submissions.c.person_id == person.number)
-        row = self._database.row(query)
+        return self._find((submissions.c.id == number) & (submissions.c.person_id == person.number))
+
+    def _find(self, which: ColumnElement[bool]) -> Submission | None:
+        row = self._database.row(all_submissions().where(which))
         return submission_of(row) if row is not None else None
 
     def find_listed(self, number: int) -> ListedSubmission | None:

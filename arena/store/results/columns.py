@@ -36,52 +36,18 @@ class Checked(sa.TypeDecorator[Any]):
         return self.check
 
 
-class Integer(Checked):
-    """A column of whole numbers."""
-
-    impl = sa.Integer
-    cache_ok = True
-    check = staticmethod(expected(int))
+def _checked(impl: type[sa.types.TypeEngine[Any]], *kinds: type) -> type[Checked]:
+    members = {"impl": impl, "cache_ok": True, "check": staticmethod(expected(*kinds))}
+    return type(impl.__name__, (Checked,), members)
 
 
-class OptionalInteger(Checked):
-    """A column of whole numbers that may be left out."""
-
-    impl = sa.Integer
-    cache_ok = True
-    check = staticmethod(expected(int, type(None)))
-
-
-class BigInteger(Checked):
-    """A column of large whole numbers."""
-
-    impl = sa.BigInteger
-    cache_ok = True
-    check = staticmethod(expected(int))
-
-
-class OptionalBigInteger(Checked):
-    """A column of large whole numbers that may be left out."""
-
-    impl = sa.BigInteger
-    cache_ok = True
-    check = staticmethod(expected(int, type(None)))
-
-
-class String(Checked):
-    """A column of short texts."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(expected(str))
-
-
-class OptionalString(Checked):
-    """A column of short texts that may be left out."""
-
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(expected(str, type(None)))
+Integer = _checked(sa.Integer, int)
+OptionalInteger = _checked(sa.Integer, int, type(None))
+BigInteger = _checked(sa.BigInteger, int)
+OptionalBigInteger = _checked(sa.BigInteger, int, type(None))
+String = _checked(sa.String, str)
+OptionalString = _checked(sa.String, str, type(None))
+Text = _checked(sa.Text, str)
 
 
 class Label(Checked):
@@ -95,14 +61,6 @@ class Label(Checked):
         """Return the column's type in a database."""
         collation = "C" if dialect.name == "postgresql" else None
         return dialect.type_descriptor(sa.String(140, collation))
-
-
-class Text(Checked):
-    """A column of texts."""
-
-    impl = sa.Text
-    cache_ok = True
-    check = staticmethod(expected(str))
 
 
 class Member(sa.TypeDecorator[StrEnum]):

@@ -13,19 +13,20 @@ import sqlite3
 import stat
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import quote
 
 from arena.base.errors import StoreError
 from arena.base.text import size_text
 from arena.store.results.addition import Source
 from arena.store.results.connection import Database, reason_of
 from arena.store.results.statements import count_rows_again
-from arena.store.results.whole_database import bring_up_to_date
+from arena.store.results.whole_database import back_up, bring_up_to_date
 
 MAX_DATABASE_BYTES = 64 * 2**30
 MAX_VALUE_BYTES = 16 * 2**20
 MAX_SCHEMA_ENTRIES = 1000
 COPY_BYTES = 2**20
+OTHERS_SECONDS = 10
+"""How long a copy waits for the other programs of a database."""
 TRIES = 5
 """How often a database is copied that other programs change at the same time."""
 
@@ -121,7 +122,7 @@ def _copy(path: Path, copy: Path) -> None:
                 f"{path}: another program is changing it, or was ended in the middle of it; open it there first"
             )
         if "-shm" in before:  # a program has it open, or was killed
-            _back_up(path, copy)
+            back_up(path, copy, OTHERS_SECONDS)
             return
         for ending in ("", "-wal"):
             _beside(copy, ending).unlink(missing_ok=True)
@@ -130,14 +131,6 @@ def _copy(path: Path, copy: Path) -> None:
         if _sizes(path) == before:
             return
     raise StoreError(f"{path}: it changes while it is copied; try again when nothing is run there")
-
-
-def _back_up(path: Path, copy: Path) -> None:
-    with (
-        closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=10)) as source,
-        closing(sqlite3.connect(copy)) as target,
-    ):
-        source.backup(target)
 
 
 def _copy_file(path: Path, target: Path) -> None:

@@ -77,38 +77,28 @@ def director_file_lock(directory: Path, tournament: str) -> FileLock:
 
 
 def file_lock_holders(directory: Path, tournaments: Iterable[str]) -> dict[str, str]:
-    """Return which tournaments have a director now, and its process.
-
-    A lock that is shared for an instant shows that no director holds it.
-    """
-    holders = {}
-    for tournament in tournaments:
-        try:
-            descriptor = os.open(_lock_path(directory, tournament), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except OSError:
-            continue  # it has never had a director here
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holders[tournament] = _holder(descriptor)
-        finally:
-            os.close(descriptor)
-    return holders
+    """Return which tournaments have a director now, and its process."""
+    found = {tournament: _holder_of(_lock_path(directory, tournament)) for tournament in tournaments}
+    return {tournament: holder for tournament, holder in found.items() if holder is not None}
 
 
 def is_file_locked(path: Path) -> bool:
     """Return whether a process holds the lock on a file now."""
+    return _holder_of(path) is not None
+
+
+def _holder_of(path: Path) -> str | None:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
-        return False  # it was never held
+        return None  # it was never held
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared for an instant, which a holder prevents
     except BlockingIOError:
-        return True
+        return _holder(descriptor)
     finally:
         os.close(descriptor)
-    return False
+    return None
 
 
 def _lock_path(directory: Path, tournament: str) -> Path:
