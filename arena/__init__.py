@@ -82,6 +82,9 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.base.records import TimeControl as TimeControl
     from arena.base.results import EntrantRating as EntrantRating
     from arena.base.results import StoredResult as StoredResult
+    from arena.base.until import Claim as Claim
+    from arena.base.until import Decided as Decided
+    from arena.base.until import OpenClaim as OpenClaim
     from arena.base.until import Until as Until
     from arena.community.submissions.submission import Submission as Submission
     from arena.community.submissions.submission import submit as submit
@@ -215,7 +218,7 @@ _MODULE_OF = {
         "arena.ratings.consistency": "Consistency",
         "arena.ratings.field_fit": "FittedEncounters",
         "arena.base.records": "Bot Fault Limits MatchRecord MatchSpec ScheduledMatch SeatReport TimeControl",
-        "arena.base.until": "Until",
+        "arena.base.until": "Claim Decided OpenClaim Until",
         "arena.analysis.text.board": "Board",
         "arena.base.results": "EntrantRating StoredResult",
         "arena.store.results.addition": "Addition Source VoidTry",

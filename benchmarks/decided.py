@@ -12,7 +12,7 @@ from arena.base.until import Until
 from arena.tournament.until_simulation import World, play_until
 from benchmarks.common import machine
 
-RUNS = {8: 400, 24: 200, 100: 40}
+RUNS = {8: 400, 24: 200, 100: 20}
 WORLDS = ((0.0, 0.0), (0.3, 0.0), (0.6, 0.0), (0.3, 5.0))
 """Draw probabilities, and points of mu that an opening favours one of two bots by."""
 
@@ -67,31 +67,29 @@ def wilson(count, runs, z=1.96):
 def main():
     sizes = [int(size) for size in sys.argv[2].split(",")] if len(sys.argv) > 2 else list(RUNS)
     print(machine())
-    print(
-        "bots field         draws spread  runs  wrong (95 % interval)  matches    fixed  ratio  looks  s/run",
-        flush=True,
-    )
+    print("Every run is another field; the runs of a line go through these worlds in turn: draws, spread of openings:")
+    print(", ".join(f"{draws:g}, {spread:g}" for draws, spread in WORLDS))
+    print("bots field          runs  wrong (95 % interval)   matches     fixed  ratio  looks  s/run", flush=True)
     for bots in sizes:
         runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS[bots]
         for field in FIELDS:
-            for draws, spread in WORLDS:
-                began, found = time.process_time(), []
-                for number in range(runs):
-                    rng = np.random.default_rng([number, bots])
-                    extra = advantages(bots) if field is circle else None
-                    world = World(field(bots, rng), draws, spread, rng, extra)
-                    found.append(play_until(world, Until()))
-                wrong = sum(bool(run.wrong_claims) for run in found)
-                low, high = wilson(wrong, runs)
-                matches = sum(run.matches for run in found) / runs
-                fixed = sum(run.fixed_matches for run in found) / runs
-                looks = sum(run.looks for run in found) / runs
-                print(
-                    f"{bots:4} {field.__name__:13} {draws:5.1f} {spread:6.1f} {runs:5} {wrong:6}"
-                    f" ({100 * low:.1f}–{100 * high:.1f} %) {matches:13,.0f} {fixed:8,.0f} {matches / fixed:6.2f}"
-                    f" {looks:6.0f} {(time.process_time() - began) / runs:6.2f}",
-                    flush=True,
-                )
+            began, found = time.process_time(), []
+            for number in range(runs):
+                rng = np.random.default_rng([number, bots])
+                extra = advantages(bots) if field is circle else None
+                world = World(field(bots, rng), *WORLDS[number % len(WORLDS)], rng, extra)
+                found.append(play_until(world, Until()))
+            wrong = sum(bool(run.wrong_claims) for run in found)
+            low, high = wilson(wrong, runs)
+            matches, fixed, looks = (
+                sum(getattr(run, name) for run in found) / runs for name in ("matches", "fixed_matches", "looks")
+            )
+            print(
+                f"{bots:4} {field.__name__:13} {runs:5} {wrong:6} ({100 * low:.1f}–{100 * high:.1f} %)".ljust(47)
+                + f"{matches:11,.0f} {fixed:9,.0f} {matches / fixed:6.2f}"
+                f" {looks:6.0f} {(time.process_time() - began) / runs:6.2f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from arena.base.enums import ClaimKind
+from arena.base.enums import ClaimKind, StopReason
 from arena.base.errors import UsageError
 from arena.base.text import shortened_text
 
@@ -74,7 +74,7 @@ class Claim:
     """A claim about two bots.
 
     Attributes:
-        bot: the better one; of equals the one that is ranked higher.
+        bot: the better one, as ``name@version``; of equals one of them.
         rival: the other one.
         claim: what is claimed.
         error: the share of the error that is spent on it.
@@ -84,3 +84,41 @@ class Claim:
     rival: str
     claim: ClaimKind
     error: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenClaim:
+    """Two bots about which the verdict still needs a claim, as ``name@version``.
+
+    Attributes:
+        bot: the one that looks stronger.
+        rival: the other one.
+        difference: by how many points of mu it looks stronger.
+        matches: about how many more matches of the two would decide.
+    """
+
+    bot: str
+    rival: str
+    difference: float
+    matches: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What a tournament that plays until it is decided has decided so far.
+
+    Attributes:
+        until: what is to be decided.
+        decided: whether everything is.
+        stopped_because: why it has ended; None while it goes on.
+        claims: all that were made.
+        open: what is not decided yet.
+        matches_needed: about how many more matches would decide everything; None before the first look.
+    """
+
+    until: Until
+    decided: bool
+    stopped_because: StopReason | None
+    claims: tuple[Claim, ...]
+    open: tuple[OpenClaim, ...]
+    matches_needed: int | None

@@ -237,12 +237,7 @@ def _chances_of_outcomes(difference: Floats, draw_probability: float, opening_sp
 def play_until(world: World, until: Until) -> SimulatedUntil:
     """Play in a world until it is decided, and find the fixed schedule that decides as much."""
     size = len(world.strengths)
-    course = Deciding(until, size, range(size), combinations(range(size), 2))
-    looks = 0
-    while (batch := course.advance()).any():
-        course.played = course.played + batch
-        course.totals = world.totals(course.played)
-        looks += 1
+    course, looks = _played(world, until)
     look = course.look
     still_open = len(look.open) if look is not None else 0
     wanted = (len(look.needed) if look is not None else 0) - still_open
@@ -257,6 +252,17 @@ def play_until(world: World, until: Until) -> SimulatedUntil:
         stopped_because=course.reason or StopReason.MATCHES,
         looks=looks,
     )
+
+
+def _played(world: World, until: Until) -> tuple[Deciding, int]:
+    """Play in a world, and return what became of it and how often it was looked at."""
+    size, looks = len(world.strengths), 0
+    course = Deciding(until, size, range(size), combinations(range(size), 2))
+    while (batch := course.advance()).any():
+        course.played = course.played + batch
+        course.totals = world.totals(course.played)
+        looks += 1
+    return course, looks
 
 
 def _fixed_encounters(world: World, until: Until, wanted: int) -> int | None:
@@ -277,3 +283,24 @@ def _fixed_encounters(world: World, until: Until, wanted: int) -> int | None:
         middle = (few + enough) // 2
         few, enough = (few, middle) if decides(middle) else (middle, enough)
     return enough
+
+
+def expected_matches(until: Until, strengths: Sequence[float], runs: int, spread: float | None) -> list[int]:
+    """Return how many matches simulated tournaments take, the fewest first.
+
+    Args:
+        until: what is to be decided.
+        strengths: of the bots, in points of mu.
+        runs: how many tournaments.
+        spread: in place of the strengths, the standard deviation of normal ones, others in each run; None for these.
+    """
+    matches = []
+    for number in range(runs):
+        generator = np.random.default_rng([number, len(strengths)])
+        field = strengths if spread is None else generator.normal(0.0, spread, len(strengths)).tolist()
+        matches.append(_matches(World(field, 0.0, 0.0, generator), until))
+    return sorted(matches)
+
+
+def _matches(world: World, until: Until) -> int:
+    return int(MATCHES * _played(world, until)[0].played.sum() / 2)

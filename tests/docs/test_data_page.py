@@ -40,7 +40,7 @@ FILES = {
 }
 """Tournaments that together have every field: of two and of three players, with faults, with a ranking of their own."""
 
-COPIES = ("corrected", "exported", "renamed", "doomed", "removed")
+COPIES = ("corrected", "exported", "extended", "renamed", "doomed", "removed")
 PREPARATIONS = (
     "void corrected 1 --reason test",
     "disqualify exported minimal --reason test",
@@ -57,7 +57,7 @@ JSON_LINES = {"arena export", "arena export --set-aside", "arena export --whole"
 CALLS = {
     "arena standings": ["standings faulty", "standings three"],
     "arena run": ["run faulty.toml -q"],
-    "arena extend": ["extend noted --encounters 2 -q"],
+    "arena extend": ["extend extended --until-decided --until max_matches=20 -q"],
     "arena quickstart": ["quickstart -q"],
     "arena leaderboard": ["leaderboard"],
     "arena standings --places": ["standings swiss --places", "standings knockout --places"],

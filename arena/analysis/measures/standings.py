@@ -13,6 +13,7 @@ import numpy as np
 from arena.analysis.measures.result_table import CountedEncounter, ResultTable
 from arena.base.display import Tabular
 from arena.base.results import competition_ranks
+from arena.base.until import Decided
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import FittedEncounters, fit_encounters
@@ -116,6 +117,7 @@ class Standings(Tabular):
         is_finished: whether no round follows.
         corrections: the tournament's log of corrections; empty for a leaderboard.
         adjudicated: how many of the matches ended at the limit of plies; 0 for a leaderboard.
+        decided: what is decided, if the tournament plays until it is.
     """
 
     lines: tuple[Standing, ...]
@@ -129,6 +131,7 @@ class Standings(Tabular):
     is_finished: bool = True
     corrections: tuple[Correction, ...] = ()
     adjudicated: int = 0
+    decided: Decided | None = None
 
     @property
     def shown_names(self) -> dict[str, str]:

@@ -26,6 +26,7 @@ from arena.base.definition import GameChoice
 from arena.base.errors import StoreError
 from arena.base.shipped import code_digest
 from arena.base.stored import from_json_text, from_stored, is_text, is_whole, list_of, mapping_of
+from arena.base.until import Decided
 from arena.ratings import Rating
 from arena.ratings.consistency import Consistency
 from arena.ratings.field_fit import FittedEncounters, draws_of
@@ -285,7 +286,14 @@ def tournament_standings(
         is_finished=stored.finished_at is not None,
         corrections=stored.corrections,
         adjudicated=_adjudicated(store, stored),
+        decided=None if stored.definition.until is None else _decided(store, stored),
     )
+
+
+def _decided(store: Store, stored: StoredTournament) -> Decided | None:
+    from arena.analysis.measures.decided import decided_so_far  # no other table needs formats
+
+    return decided_so_far(store, stored)
 
 
 def unlisted(tournaments: Collection[StoredTournament], game: str | None = None) -> frozenset[str]:

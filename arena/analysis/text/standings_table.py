@@ -17,6 +17,7 @@ from arena.analysis.text.tables import Column, Row
 from arena.base.bot_text import OPERATOR, BotText
 from arena.base.errors import UnknownNameError, UsageError
 from arena.base.records import MatchRecord
+from arena.base.until import Decided
 from arena.store.results.match_records import Records
 from arena.store.results.rows import as_json
 from arena.tournament.formats.format import Placing
@@ -31,7 +32,21 @@ def standings_table(table: Standings, formatted: bool = True) -> tuple[list[Colu
         {column.key: column.formatted(column.value(line)) if formatted else column.value(line) for column in columns}
         for line in table.lines
     ]
-    return [column.column for column in columns], rows
+    shown = [column.column for column in columns]
+    if table.decided is not None and not formatted:
+        shown += [Column(key, key) for key in ("decided", "stopped_because", "claims", "open")]
+        for line, row in zip(table.lines, rows, strict=True):
+            row |= _decided_of(table.decided, line.label)
+    return shown, rows
+
+
+def _decided_of(decided: Decided, label: str) -> Row:
+    """Return what is decided, with the claims about a bot."""
+    about = {
+        key: [dataclasses.asdict(claim) for claim in claims if label in (claim.bot, claim.rival)]
+        for key, claims in (("claims", decided.claims), ("open", decided.open))
+    }
+    return {"decided": decided.decided, "stopped_because": decided.stopped_because, **about}
 
 
 def flat_standings_table(table: Standings) -> tuple[list[Column], list[Row]]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from arena.analysis.measures.standings import SURE, Standing, Standings
 from arena.analysis.text.corrections_table import corrections_line
+from arena.base.enums import ClaimKind, StopReason
 from arena.base.text import all_of, counted
 from arena.ratings.alternatives import connected_components
 from arena.ratings.consistency import MIN_ENCOUNTERS, MIN_FREEDOM
@@ -112,6 +113,12 @@ MAX_NAMES = 4
 MAX_COMPARED = 2000
 """Of more bots, the first in the table are compared with each other."""
 
+STOPPED = {
+    StopReason.MATCHES: " It has stopped at max_matches.",
+    StopReason.HOURS: " It has stopped at max_hours.",
+    StopReason.REPEATS: " It has stopped because these bots only repeat matches that they have played.",
+}
+
 MAX_GROUPS = 2
 """More groups are summed up."""
 
@@ -142,7 +149,29 @@ def verdict(table: Standings, introduction: str = "") -> str:
     begun = introduction or _proviso(table)
     if not begun and not clauses[0].startswith(rated[0].bot):
         clauses[0] = clauses[0][0].upper() + clauses[0][1:]
-    return f"{begun}{'; '.join(clauses)}.{_doubt(table)}"
+    return f"{begun}{'; '.join(clauses)}.{_doubt(table)}{_what_is_decided(table)}"
+
+
+def _what_is_decided(table: Standings) -> str:
+    """Return what a tournament that plays until it is decided has decided, what is open, and why it has stopped."""
+    found = table.decided
+    if found is None:
+        return ""
+    if found.matches_needed is None:
+        return " Every pair of bots meets first; then it plays until it is decided."
+    names, promise = table.shown_names, f"at an error of {100 * found.until.error:g} % over all looks"
+    equals = sum(claim.claim is ClaimKind.EQUAL for claim in found.claims)
+    are = "is" if equals == 1 else "are"
+    within = f" {counted(equals, 'pair')} of bots {are} equal within {found.until.indifference:g}." if equals else ""
+    if found.decided:
+        return f" All is decided, {promise}.{within}"
+    pairs = [f"{names.get(one.bot, one.bot)} and {names.get(one.rival, one.rival)}" for one in found.open]
+    shown = f"{'; '.join(pairs)}" if len(pairs) <= MAX_NAMES else f"{len(pairs)} pairs of neighbours"
+    stopped = STOPPED.get(found.stopped_because, "") if found.stopped_because else ""
+    return (
+        f" Not decided, {promise}: {shown}, which takes about {counted(found.matches_needed, 'match')} more."
+        f"{within}{stopped}"
+    )
 
 
 def ranking_verdict(ranking: Sequence[tuple[str, Placing]], is_finished: bool) -> str:

@@ -15,19 +15,27 @@ from arena.analysis.text.tables import Column, printable
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.terminal.common import open_home, print_table, sentences_text, warn_of_weak_isolation
-from arena.cli.terminal.options import format_options, within_option, workers_option
+from arena.cli.terminal.options import Number, format_options, within_option, workers_option
 from arena.cli.terminal.streams import FAILED, OK
 
 if TYPE_CHECKING:
     from arena.analysis.measures.schedule import GameTimes
     from arena.base.definition import Definition
     from arena.base.records import ScheduledMatch
+    from arena.store.home import ArenaHome
 
 MAX_MATCHES_PER_GAME = 32
 """How many matches of each game are played to measure their time."""
 
 MAX_OPENINGS = 1000
 """Of how many openings of each game it is found out what they are worth."""
+
+SIMULATIONS = 5
+MANY_BOTS = 100
+"""More are simulated once."""
+
+DEFAULT_SPREAD = 4.0
+"""Of strengths, in points of mu, where nothing is known of the bots."""
 
 MATCH_COLUMNS = [
     Column("match", "match"),
@@ -49,6 +57,11 @@ MATCH_COLUMNS = [
     is_flag=True,
     help="Play up to 32 matches of each game, for 30 seconds at most, to see how long they take.",
 )
+@click.option(
+    "--spread",
+    type=Number(0.0, 100),
+    help="With [until]: the standard deviation of the bots' strengths, in points of mu [default: as rated, or 4].",
+)
 @within_option("How long to find out what the openings are worth, such as 60s or 5m.", default="3s")
 @workers_option
 @format_options
@@ -57,6 +70,7 @@ def schedule_command(
     lists_matches: bool,
     only_audit: bool,
     measures: bool,
+    spread: float | None,
     within_seconds: float,
     workers: int | None,
     table_format: str,
@@ -67,6 +81,9 @@ def schedule_command(
     How many matches there are, how long they will take (from what such matches have taken before), and how fair it is:
     the worst imbalance in who plays how often, sits where, meets whom and acts right after whom. Where rounds depend on
     results, that is the first round, or all rounds stored so far.
+
+    Of a tournament that plays until it is decided, it says how many matches that may take, by simulation: of a field
+    as strong as these bots were rated in it, or with strengths of a standard deviation of --spread.
 
     Of games for two, it also says how many openings are decided, as far as that is found out in time (--within). With
     --measure, a few matches are played now, with the same isolation and as many at a time as the tournament would
@@ -98,6 +115,7 @@ def schedule_command(
         slots = workers or definition.workers or len(available_cores())
         is_text = table_format == "text" and not only_audit
         times = recorded_times(arena_home.store, definition) if is_text and not measures else []
+        counts.until_decided = _simulated(definition, arena_home, spread) if is_text or measures else None
     if measures:
         return _measure(definition, counts, slots, table_format)
     if is_text:
@@ -148,6 +166,7 @@ class _Counts:
         self.first: dict[int, list[ScheduledMatch]] = {}  # the first matches of each game
         self.openings: dict[int, dict[tuple[Any, ...], None]] = {}  # of each game, in the order of the schedule
         self.encounters = self.rounds = 0
+        self.until_decided: tuple[list[int], str] | None = None  # matches of simulations, and of what field
 
     def passing(self, lines: Iterable[ScheduledMatch]) -> Iterator[ScheduledMatch]:
         for line in lines:
@@ -158,6 +177,27 @@ class _Counts:
                 self.openings[line.game][line.opening_actions] = None
             self.encounters, self.rounds = max(self.encounters, line.encounter), max(self.rounds, line.round)
             yield line
+
+
+def _simulated(definition: Definition, arena_home: ArenaHome, spread: float | None) -> tuple[list[int], str] | None:
+    """Return how many matches simulations of a tournament take that plays until it is decided, and of what field."""
+    from arena.analysis.measures.standings_cache import standings_of
+    from arena.tournament.until_simulation import expected_matches
+
+    if definition.until is None:
+        return None
+    bots = len(definition.entrants) - len(definition.gone)
+    strengths = [0.0] * bots
+    if spread is None and arena_home.store.find_tournament(definition.name) is not None:
+        rated = [line.rating.mu for line in standings_of(arena_home.store, definition.name).lines if line.matches]
+        strengths = rated if len(rated) == bots else strengths
+    if any(strengths):
+        spread, field = None, "a field as it is rated so far"
+    else:
+        spread = DEFAULT_SPREAD if spread is None else spread
+        field = f"fields with a standard deviation of {spread:g} points of mu"
+    runs = SIMULATIONS if bots <= MANY_BOTS else 1
+    return expected_matches(definition.until, strengths, runs, spread), field
 
 
 def _match_rows(lines: Iterable[ScheduledMatch], definition: Definition, table_format: str) -> list[dict[str, Any]]:
@@ -198,7 +238,13 @@ def _summary(definition: Definition, counts: _Counts) -> str:
     expected = matches_of(planned.total_encounters(), definition)
     most = matches_of(planned.max_encounters(), definition)
     known = f"{scheduled} of them are known so far, in {counted(counts.rounds, 'round')}"
-    if expected is None or most is None:
+    if counts.until_decided is not None:
+        matches, field = counts.until_decided
+        text.append(
+            f"about {counted(matches[len(matches) // 2], 'match')}, and {matches[0]:,} to {matches[-1]:,} in"
+            f" {counted(len(matches), 'simulation')} of {field}; {known}"
+        )
+    elif expected is None or most is None:
         text.append(f"matches without end; {known}")
     elif most > expected:
         text.append(f"{counted(expected, 'match')}, or at most {most:,} if duels are tied; {known}")
@@ -246,6 +292,8 @@ def _matches_to_play(definition: Definition, counts: _Counts) -> list[float] | N
     scheduled = counts.matches.total()
     planned = format_of(definition)
     total = matches_of(planned.total_encounters(), definition) if planned.needs_results else scheduled
+    if counts.until_decided is not None:
+        total = counts.until_decided[0][len(counts.until_decided[0]) // 2]
     if total is None:
         return None
     return [counts.matches[k] * total / max(1, scheduled) for k in range(len(definition.games))]

@@ -84,6 +84,7 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
         games_played=tuple(PlayedStatistics.of(one, repeats=one.duplicates) for one in rated.statistics),
         accuracy=_accuracy(store, tournament),
         findings=tuple(findings(table)),
+        decided=table.decided,
         balance=_balance(store, tournament, definition),
         corrections=_corrections(store, tournament),
         disqualified=tuple(definition.entrants[one].label for one in sorted(disqualified(tournament.corrections))),

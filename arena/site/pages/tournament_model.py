@@ -9,6 +9,7 @@ from pydantic import Field
 
 from arena.analysis.measures.values import BalanceLine, Share
 from arena.base.enums import ClockKind, CorrectionKind, TournamentState
+from arena.base.until import Decided
 from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Sentence, Table
 from arena.site.pages.results_model import ListedResult
 from arena.site.pages.rounds_model import Progress, ShownRounds
@@ -116,6 +117,7 @@ class TournamentPage(ModelOfTournament):
         balance: how even the schedule is; empty for very large ones.
         disqualified: the bots that are, as ``name@version``; they have no line in the standings.
         may_have_puzzles: whether somebody has searched its matches for puzzles.
+        decided: what is decided, if it plays until it is.
     """
 
     name: str
@@ -151,6 +153,7 @@ class TournamentPage(ModelOfTournament):
     corrections: tuple[LoggedCorrection, ...]
     disqualified: tuple[str, ...] = ()
     may_have_puzzles: bool = False
+    decided: Decided | None = None
 
     def tables(self) -> Mapping[str, Table]:
         """Return the tables of the page."""

@@ -95,6 +95,11 @@ class Deciding:
         """What is to be decided."""
         return self.decision.until
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether a look has been made at the claims, after the first encounters of every pair."""
+        return self.look is not None and self._stage >= OPENING_STAGES
+
     def add(self, first: int, second: int, share: float, tied: float, *, is_new: bool = True) -> None:
         """Add an encounter in one of the games.
 

@@ -1,16 +1,21 @@
 """Finished tournaments that play on, and tournaments that play until they are decided."""
 
 import random
+import re
 from dataclasses import replace
 
 import pytest
 
 from arena import ArenaHome, enter_late, load_definition, void_matches, withdraw
+from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.measures.verification import verify
+from arena.analysis.text.standings_table import standings_table
+from arena.analysis.text.verdict import verdict
 from arena.base.definition import Definition
 from arena.base.enums import StopReason
 from arena.base.errors import DefinitionError, UsageError
 from arena.base.until import Until
+from arena.cli.group import run
 from arena.tournament.director import run_tournament
 from arena.tournament.extension import extended
 from arena.tournament.resumption import create_or_resume
@@ -224,3 +229,36 @@ def test_a_wrong_table_is_refused(tmp_path, table, message):
     with pytest.raises(DefinitionError) as refused:
         load_definition(tmp_path / "t.toml")
     assert message in str(refused.value)
+
+
+def test_standings_say_what_is_decided_and_what_is_open(home, bots):
+    play(home, contest(bots, until=Until(indifference=0.1, max_matches=60)), max_matches=5)
+    table = standings_of(home.store, "t")
+    assert verdict(table).endswith("Every pair of bots meets first; then it plays until it is decided.")
+    play(home, contest(bots, until=Until(indifference=0.1, max_matches=60)))
+    table = standings_of(home.store, "t")
+    found = table.decided
+    assert (found.decided, found.stopped_because, len(found.open) + len(found.claims)) == (False, "max_matches", 3)
+    assert found.matches_needed == sum(one.matches for one in found.open) > 0
+    said = verdict(table)
+    assert "Not decided, at an error of 5 % over all looks: " in said and said.endswith(
+        "It has stopped at max_matches."
+    )
+    assert f"which takes about {found.matches_needed:,} matches more" in said
+    rows = standings_table(table, formatted=False)[1]
+    assert {(row["decided"], row["stopped_because"]) for row in rows} == {(False, "max_matches")}
+    assert sum(len(row["open"]) for row in rows) == 2 * len(found.open)
+    play(home, contest(bots, "decided", until=UNTIL))
+    assert "All is decided, at an error of 5 % over all looks." in verdict(standings_of(home.store, "decided"))
+
+
+def test_a_schedule_says_what_it_may_cost(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    head = 'game = "differences"\noptions = { size = 4 }\n[until]\nindifference = 4\n'
+    entrants = '[[entrants]]\nbot = "arena:greedy"\n[[entrants]]\nbot = "arena:random_legal"\n'
+    (tmp_path / "t.toml").write_text(head + entrants)
+    assert run(["--home", "home", "schedule", "t.toml", "--spread", "0"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(
+        r"about \d+ matches, and \d+ to \d+ in 5 simulations of fields with a standard deviation of 0", said
+    )

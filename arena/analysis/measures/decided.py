@@ -1,0 +1,58 @@
+"""What a tournament that plays until it is decided has decided so far."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import cast
+
+from arena.base.enums import ClaimKind, StopReason
+from arena.base.errors import DefinitionError
+from arena.base.until import Claim, Decided, OpenClaim
+from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
+from arena.tournament.formats.until_decided import MATCHES, UntilDecided
+from arena.tournament.rounds import played_format
+
+
+def decided_so_far(store: Store, tournament: StoredTournament) -> Decided | None:
+    """Return what is decided after the last complete round; None if a tournament has a fixed schedule."""
+    until = tournament.definition.until
+    if until is None:
+        return None
+    try:
+        course = cast(UntilDecided, played_format(store, tournament)).course
+    except DefinitionError:  # so many bots have withdrawn that nothing is left to decide
+        return None
+    labels = [bot.label for bot in tournament.definition.entrants]
+    claims = []
+    for (a, b), claim in course.decision.claims.items():
+        bot, rival = (b, a) if claim.better == b else (a, b)
+        kind = ClaimKind.EQUAL if claim.better is None else ClaimKind.BETTER
+        claims.append(Claim(bot=labels[bot], rival=labels[rival], claim=kind, error=claim.error))
+    is_known = course.look is not None and course.is_begun
+    open_pairs = course.look.open if course.look is not None else ()
+    reason = course.reason
+    if reason is None and tournament.finished_at is not None:
+        reason = StopReason.HOURS
+    return Decided(
+        until=until,
+        decided=is_known and not open_pairs,
+        stopped_because=reason,
+        claims=tuple(claims),
+        open=tuple(
+            OpenClaim(
+                bot=labels[pair.bots[0]],
+                rival=labels[pair.bots[1]],
+                difference=pair.difference,
+                matches=_matches(pair.encounters, len(tournament.definition.games)),
+            )
+            for pair in open_pairs
+        ),
+        matches_needed=sum(_matches(pair.encounters, len(tournament.definition.games)) for pair in open_pairs)
+        if is_known
+        else None,
+    )
+
+
+def _matches(encounters: float, games: int) -> int:
+    return MATCHES * games * max(1, ceil(encounters / games))
