@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 
 MAX_REQUEST_BYTES = 1 << 20
 
+_UNTOUCHED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGTSTP", "SIGPIPE", "SIGXFSZ")
+"""Signals that a fork server doesn't heed: they are for those it works for, or reported by system calls as well.
+
+They are blocked rather than ignored, so that a bot, which unblocks all, has each at its default."""
+
 FIRST_UID, LAST_UID = 61184, 65519
 """Uids that belong to no user: the range that systemd reserves for dynamic users of services (systemd.io/UIDS-GIDS)."""
 
@@ -52,6 +57,10 @@ _lingering: list[str] = []
 _EVERY_PROCESS = -1
 """For kill(2): every one that the caller may signal, itself excepted."""
 
+MAX_SPARE_UIDS = 16
+_spare_uids: list[tuple[int, socket.socket]] = []
+"""Uids of bots that have ended, with the locks on them, for the next bots of this program."""
+
 
 class RunningBot:
     """What has to be ended and removed with a bot."""
@@ -64,6 +73,8 @@ class RunningBot:
 
 def reserve_uid() -> tuple[int, socket.socket]:
     """Return a uid that no other bot on this machine has, and the lock on it, which this process's death releases."""
+    if _spare_uids:
+        return _spare_uids.pop(0)
     for uid in range(FIRST_UID, LAST_UID + 1):
         lock = lock_uid(uid)
         if lock is not None:
@@ -80,6 +91,14 @@ def lock_uid(uid: int) -> socket.socket | None:
         lock.close()
         return None
     return lock
+
+
+def release_uid(uid: int, lock: socket.socket) -> None:
+    """Keep the uid of a bot that has ended for the next one, or let others have it."""
+    if len(_spare_uids) < MAX_SPARE_UIDS:
+        _spare_uids.append((uid, lock))
+    else:
+        lock.close()
 
 
 def create_control_groups(groups: list[GroupSpec]) -> None:
@@ -129,7 +148,8 @@ def prepare(running: RunningBot) -> None:
     create_control_groups(running.outline["control_groups"])
     if running.outline["other_uid"]:
         running.uid, running.uid_lock = reserve_uid()
-        os.chown(running.outline["scratch"], running.uid, running.uid)
+        if not running.outline["covers_scratch"]:
+            os.chown(running.outline["scratch"], running.uid, running.uid)
 
 
 def kill_uid(uid: int) -> None:
@@ -137,7 +157,7 @@ def kill_uid(uid: int) -> None:
     if not FIRST_UID <= uid <= LAST_UID:
         raise ValueError(f"uid {uid} is not between {FIRST_UID} and {LAST_UID}")
     with CallList() as calls:
-        add_user(calls, uid)
+        calls.add("setresuid", uid, uid, uid)
         calls.add("kill", _EVERY_PROCESS, int(signal.SIGKILL), skipped=0)
         os.waitpid(calls.start(), 0)
 
@@ -164,8 +184,8 @@ def clean_up(running: RunningBot) -> None:
         kill_uid(running.uid)
     if running.uid is not None and not running.outline["leaves_no_ipc"]:
         remove_system_v_of_uid(running.uid)
-    if running.uid_lock is not None:
-        running.uid_lock.close()
+    if running.uid is not None and running.uid_lock is not None:
+        release_uid(running.uid, running.uid_lock)
     remove_tree(running.outline["scratch"])
     if running.outline["needs_note"]:
         remove_note(running.outline["scratch"])
@@ -203,6 +223,9 @@ def _remove_lingering(seconds: float) -> None:
         for directory in _lingering
         if not remove_control_group(directory, max(0.0, deadline - time.monotonic()))
     ]
+
+
+_buffer = bytearray(MAX_REQUEST_BYTES)
 
 
 def serve(connection: socket.socket, start: Starter) -> None:
@@ -259,7 +282,8 @@ def adopt(outline: LaunchOutline, uid: int | None) -> RunningBot:
 
 def receive(connection: socket.socket) -> tuple[bytes, list[int]]:
     """Return a message and the descriptors that came with it."""
-    message, ancillary, _, _ = connection.recvmsg(MAX_REQUEST_BYTES, socket.CMSG_SPACE(16 * 4), socket.MSG_CMSG_CLOEXEC)
+    count, ancillary, _, _ = connection.recvmsg_into([_buffer], socket.CMSG_SPACE(16 * 4), socket.MSG_CMSG_CLOEXEC)
+    message = bytes(_buffer[:count])
     descriptors = array.array("i")
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
@@ -269,8 +293,10 @@ def receive(connection: socket.socket) -> tuple[bytes, list[int]]:
 
 def serve_standard_input(start: Starter) -> None:
     """Serve the socket that is standard input."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGTSTP"):
-        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    untouched = {getattr(signal, name) for name in _UNTOUCHED}
+    signal.pthread_sigmask(signal.SIG_BLOCK, untouched)
+    for number in untouched:
+        signal.signal(number, signal.SIG_DFL)
     serve(socket.socket(fileno=os.dup(0)), start)
 
 

@@ -57,6 +57,7 @@ class LaunchOutline(TypedDict):
     """What is prepared for a bot, and removed with it, as JSON types.
 
     Attributes:
+        covers_scratch: whether the bot sees a file system of its own in place of the scratch directory.
         is_contained: whether no process of the bot can leave its process group or control groups.
         leaves_no_ipc: whether System V objects of the bot end with it.
         needs_note: whether nothing but a note of its session shows whose its processes are, once their environment is
@@ -64,6 +65,7 @@ class LaunchOutline(TypedDict):
     """
 
     scratch: str
+    covers_scratch: bool
     other_uid: bool
     control_groups: list[GroupSpec]
     is_contained: bool
@@ -98,6 +100,7 @@ def outline_of(spec: LaunchSpec) -> LaunchOutline:
     """Return what a fork server has to know of a bot whose process reads the rest by itself."""
     return {
         "scratch": spec["scratch"],
+        "covers_scratch": spec["covers_scratch"],
         "other_uid": spec["other_uid"],
         "control_groups": spec["control_groups"],
         "is_contained": spec["is_contained"],

@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -187,7 +188,8 @@ class LauncherClient:
 class _Server:
     def __init__(self, is_warm: bool) -> None:
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.settimeout(ANSWER_SECONDS)
+        for option in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):  # Python's own timeout polls before each call
+            self.socket.setsockopt(socket.SOL_SOCKET, option, struct.pack("=2q", int(ANSWER_SECONDS), 0))
         program = [sys.executable, "-I", "-S", "-c", _PROGRAM, str(package_directory().parent)]
         with theirs:
             self.process = subprocess.Popen(

@@ -80,6 +80,9 @@ _DIRECTORY = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 def remove_tree(path: str, seconds: float = REMOVAL_SECONDS) -> bool:
     """Remove a file, a link, or a directory with its contents; return whether it is gone."""
+    with contextlib.suppress(OSError):
+        os.rmdir(path)  # most directories of bots are empty, for what bots wrote was in file systems of their own
+        return True
     parent, name = os.path.split(path)
     try:
         directory = os.open(parent or ".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)

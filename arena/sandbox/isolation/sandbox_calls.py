@@ -116,7 +116,6 @@ def _write_file(calls: CallList, path: str, value: str, step: str, is_optional: 
 
 
 def _add_mounts(calls: CallList, mounts: MountSpec, uid: int | None) -> None:
-    calls.add("umask", _USUAL_UMASK)
     if mounts["user_namespace"]:
         _add_user_namespace(calls)
     calls.add("unshare", _CLONE_NEWNS | (_CLONE_NEWIPC if mounts["own_ipc"] else 0), step="mount namespace")
@@ -140,6 +139,7 @@ def _add_mount(
 
 def _add_replaced_directory(calls: CallList, directory: str, paths: list[str], named: list[str]) -> None:
     """Add replacing a directory that the bot's user may not enter by one with only what the bot needs in it."""
+    calls.add("umask", _USUAL_UMASK)
     sources = [(path, real) for path in paths if (real := _real_path_within(path, named)) is not None]
     *opened, next_opened = _next_descriptors(len(sources) + 1)
     for _, real in sources:
@@ -250,9 +250,10 @@ def _add_landlock_rule(calls: CallList, ruleset: int, opened: int, path: str, ac
 
 
 def _add_signals(calls: CallList) -> None:
-    """Add resetting the signals that Python or the fork server ignores, and unblocking all."""
-    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGTSTP):
-        calls.add("rt_sigaction", int(number), bytes(32), 0, _SIGNAL_SET_BYTES)  # SIG_DFL is 0
+    """Add resetting the signals that this process ignores, as Python does some, and unblocking all."""
+    for number in signal.valid_signals():
+        if signal.getsignal(number) == signal.SIG_IGN:
+            calls.add("rt_sigaction", int(number), bytes(32), 0, _SIGNAL_SET_BYTES)  # SIG_DFL is 0
     calls.add("rt_sigprocmask", int(signal.SIG_SETMASK), bytes(_SIGNAL_SET_BYTES), 0, _SIGNAL_SET_BYTES)
 
 

@@ -136,6 +136,7 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
         "environment": environment,
         "directory": bot.directory,
         "scratch": scratch,
+        "covers_scratch": mounts is not None and scratch in mounts["private"],
         "other_uid": is_root(),
         "control_groups": groups,
         "is_contained": isolation.confines_files or bool(groups),
