@@ -1,8 +1,8 @@
 """System calls of a match of 31 plies for which both bots are launched: `python -m benchmarks.launch_calls`.
 
-What the arena's process and its fork servers call is counted, and what the process of a bot calls until it has executed the
-bot's program; not what that program calls. The matches are played as by a worker of a tournament: on one core, in a process
-that launches nothing but bots. The pool has played such matches before, so what it keeps is there already.
+What the arena's process and its fork servers call is counted, and what the process of a bot calls until it has
+executed the bot's program; not what that program calls. The matches are played as by a worker of a tournament: on one
+core, in a process that launches nothing but bots. The pool has played such matches before, so what it keeps is there.
 """
 
 import argparse
@@ -91,7 +91,7 @@ def main():
             continue
         kept, fresh = count(level, fresh_bots=False), count(level)
         launch = (fresh.total() - kept.total()) / 2
-        print(f"{level}: {fresh.total()} calls a match, {kept.total()} of them with bots that are kept: {launch:g} a launch")
+        print(f"{level}: {fresh.total()} calls a match, {kept.total()} if bots are kept: {launch:g} a launch")
         print("  " + ", ".join(f"{name} {number}" for name, number in fresh.most_common()))
 
 

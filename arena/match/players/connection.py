@@ -60,7 +60,7 @@ class BotConnection:
     ) -> None:
         self._limits = limits
         self._running_bots = running_bots if running_bots is not None else RunningBots()
-        self._running_bots.enforce(None)
+        self._running_bots.enforce_if_due(acting=None)
         self.process = Subprocess(bot, isolation, limits)
         self._monitor = self.process.monitor
         self.off_turn = OffTurnControl(self.process)
@@ -161,7 +161,7 @@ class BotConnection:
     def _sample(self) -> None:
         self.transcript.shrink()
         broken = self._monitor.sample()
-        self._keep_others_idle(time.perf_counter())
+        self._running_bots.enforce_if_due(self.off_turn)
         self._sampled_until = time.perf_counter()
         self._stall_detector.mark(self._running_bots.possible_cpu_seconds())
         broken = broken or self._monitor.broken_cpu_limit(self._monitor.cpu_seconds() - self._cpu_at_match)
@@ -219,12 +219,12 @@ class BotConnection:
             now = time.perf_counter()
             if now >= deadline:
                 self._missed(now, deadline, seconds, f"{what} within {seconds:.3f} s")
-            self._check_in_turn(now)
+            self._check_in_turn()
             if self._cpu_allowance is None:
                 slice_seconds = SAMPLE_SECONDS
         for descriptor, _ in events:
             if descriptor == self.process.stderr:
-                self._check_in_turn(time.perf_counter())
+                self._check_in_turn()
                 self._keep_stderr()
         return events
 
@@ -235,17 +235,12 @@ class BotConnection:
             detail = LIMITS["stderr_bytes"].broken_by(total_bytes, self._limits.stderr_bytes)
             raise BotError(FaultKind.LIMIT, detail)
 
-    def _check_in_turn(self, now: float) -> None:
+    def _check_in_turn(self) -> None:
         """In the middle of a turn, check what the bot uses, and that the others leave it the processor."""
-        self._keep_others_idle(now)
+        self._running_bots.enforce_if_due(self.off_turn)
         if time.perf_counter() - self._monitor.sampled_at >= SAMPLE_SECONDS:
             self._sample()
         self._check_cpu_allowance()
-
-    def _keep_others_idle(self, now: float) -> None:
-        if now - self._running_bots.checked_at >= FIRST_CHECK_SECONDS:
-            self._running_bots.enforce(self.off_turn)
-            self._running_bots.checked_at = time.perf_counter()
 
     def _missed(self, now: float, deadline: float, seconds: float, detail: str) -> NoReturn:
         """Raise what a missed deadline means.

@@ -11,7 +11,7 @@ import termios
 import time
 
 from arena.match.players.subprocess import Subprocess
-from arena.sandbox.isolation import reaper
+from arena.sandbox.isolation import procfs, reaper
 
 # Whether the machine stalled: a bot must not lose because the arena looked late.
 #
@@ -28,9 +28,7 @@ class StallDetector:
     """Knows how long this process has waited for the processor since ``mark`` was last called."""
 
     def __init__(self) -> None:
-        self._descriptor = -1
-        with contextlib.suppress(OSError):
-            self._descriptor = os.open("/proc/self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        self._descriptor: int | None = None
         self._waited = 0.0
         self._bots_cpu = 0.0
 
@@ -50,16 +48,23 @@ class StallDetector:
         return delay_seconds - max(0.0, bots_share_seconds) > STALL_SECONDS
 
     def _waited_seconds(self) -> float:
-        """Return how long this thread has been ready to run without running (sched-stats.rst, field 2)."""
+        """Return how long this thread has been ready to run without running (sched-stats.rst, field 2).
+
+        The file is opened when it is first needed, which in a match of quick turns is never.
+        """
+        if self._descriptor is None:
+            self._descriptor = -1
+            with contextlib.suppress(OSError):
+                self._descriptor = os.open("/proc/self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         if self._descriptor < 0:
             return 0.0
         return int(os.pread(self._descriptor, 100, 0).split()[1]) / 1e9
 
     def close(self) -> None:
         """Close the file."""
-        if self._descriptor >= 0:
+        if self._descriptor is not None and self._descriptor >= 0:
             os.close(self._descriptor)
-            self._descriptor = -1
+        self._descriptor = -1
 
 
 # Whether a bot is done with what it has been sent, and waits for more.
@@ -155,13 +160,12 @@ def activity_of(pid: int, pipe: int) -> Activity:
 
 def _activity_of_process(pid: int, inode: int) -> Activity:
     waits = works = False
-    with os.scandir(f"/proc/{pid}/task") as threads:
-        for thread in threads:
-            words = _read(f"{thread.path}/syscall").split() or [b"-1"]
-            if words[0] == b"running":
-                works = True
-            elif not waits:
-                waits = _is_waiting(pid, words, inode)
+    for thread in procfs.threads(pid):
+        words = _read(f"/proc/{pid}/task/{thread}/syscall").split() or [b"-1"]
+        if words[0] == b"running":
+            works = True
+        elif not waits:
+            waits = _is_waiting(pid, words, inode)
     if waits:
         return Activity.WAITS_AND_WORKS if works else Activity.WAITS
     return Activity.WORKS

@@ -11,7 +11,9 @@ asked. That bounds what a bot may use of another's time, from the first turn on,
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
+import time
 from collections.abc import Iterator
 
 from arena.match.players.subprocess import Subprocess
@@ -134,7 +136,7 @@ class RunningBots:
     """All bots that run side by side, of which one is to act and the others are off turn."""
 
     def __init__(self) -> None:
-        self.checked_at = 0.0
+        self._enforced_at = -math.inf
         self._bots: list[OffTurnControl] = []
 
     def add(self, bot: OffTurnControl) -> None:
@@ -151,6 +153,12 @@ class RunningBots:
         for bot in self._bots:
             if bot is not acting:
                 bot.enforce()
+
+    def enforce_if_due(self, acting: OffTurnControl | None) -> None:
+        """Do the same if the last time was a while ago: on a fast turn and in a fast launch no other is checked."""
+        if time.perf_counter() - self._enforced_at >= FIRST_CHECK_SECONDS:
+            self.enforce(acting)
+            self._enforced_at = time.perf_counter()
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:

@@ -70,6 +70,7 @@ class Subprocess:
         self._is_reaped = False
         self._members: set[int] = set()  # all processes that it is known to have had, if that has to be known
         self._members_matter = open_launcher().needs_members(self._launched)
+        self._has_stderr_ended = False
         self._freezes_members = False
         self._frozen_members: set[int] = set()
 
@@ -123,7 +124,7 @@ class Subprocess:
     def drain_last_stderr(self) -> None:
         """Keep what a dead program has left in stderr."""
         for _ in range(_MAX_LAST_READS):
-            if not self._drain(self.stderr):
+            if self._has_stderr_ended or not self._drain(self.stderr):
                 return
 
     def _drain(self, descriptor: int) -> bool:
@@ -133,6 +134,7 @@ class Subprocess:
             return False
         if not chunk:
             self._stop_polling(descriptor)
+            self._has_stderr_ended |= descriptor == self.stderr
         elif descriptor == self.stderr:
             self.stderr_text.add(chunk)
         return bool(chunk)
@@ -230,27 +232,29 @@ class Subprocess:
     def wait_for_exit(self, seconds: float) -> bool:
         """Wait for the exit, draining both pipes; return whether it came."""
         deadline = time.perf_counter() + seconds
-        while not self.has_exited():
+        while self.exit_text == RUNNING:
             left = deadline - time.perf_counter()
             if left <= 0:
-                return False
+                return self.has_exited()
             for descriptor, _ in self.poll(left * 1000):
                 if descriptor in (self.stdout, self.stderr):
                     self._drain(descriptor)
+                else:
+                    self.has_exited()
         return True
 
     def broken_limit_after_exit(self) -> str | None:
         """Reap the program, which has exited, and return the limit that it died of, with figures; None if of none."""
+        self._note_members()
+        self._signal_group(signal.SIGKILL)
         usage = self._reap()
         self.drain_last_stderr()
         return self.monitor.broken_limit_after_exit(self.exit_text, usage, self.stderr_text.last_bytes())
 
     def _reap(self) -> resource.struct_rusage | None:
-        """Kill what is left of the group, and then reap the dead program; return what it used."""
+        """Reap the dead program, whose group has been killed; return what it used."""
         if self._is_reaped:
             return None
-        self._note_members()
-        self._signal_group(signal.SIGKILL)
         _, _, usage = os.wait4(self.pid, 0)
         self._is_reaped = self.monitor.is_bot_reaped = True
         return usage

@@ -66,7 +66,6 @@ class LauncherClient:
     def __init__(self, launches_only_bots: bool) -> None:
         self.launches_only_bots = launches_only_bots
         self.alive: dict[int, LaunchedBot] = {}
-        self._created_in = os.getpid()
         self._servers = {False: _Server(is_warm=False)}
 
     @property
@@ -147,11 +146,10 @@ class LauncherClient:
                     os.waitpid(pid, 0)
 
     def _orphans(self, known: set[int], session: int) -> list[int]:
-        own_session = os.getsid(0)
+        strange = set(children(os.getpid())).difference(self.server_pids, self.alive)
+        own_session = os.getsid(0) if strange else None
         orphans = []
-        for pid in children(os.getpid()):
-            if pid in self.server_pids or pid in self.alive:
-                continue
+        for pid in strange:
             with contextlib.suppress(OSError):
                 its_session = os.getsid(pid)
                 if its_session == session or (
@@ -180,9 +178,8 @@ class LauncherClient:
 
     def close(self) -> None:
         """End the fork servers, which end all bots that are left."""
-        if self._created_in == os.getpid():
-            for server in self._servers.values():
-                server.close()
+        for server in self._servers.values():
+            server.close()
 
 
 class _Server:
@@ -242,7 +239,6 @@ def _message(request: dict[str, Any]) -> bytes:
 
 
 _launcher: LauncherClient | None = None
-_opened_in = 0
 
 
 def open_launcher(launches_only_bots: bool = False) -> LauncherClient:
@@ -250,12 +246,12 @@ def open_launcher(launches_only_bots: bool = False) -> LauncherClient:
 
     ``launches_only_bots``: this process starts nothing else, so each child in another session is a bot's.
     """
-    global _launcher, _opened_in
-    if _launcher is None or _opened_in != os.getpid():
+    global _launcher
+    if _launcher is None:
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         remove_stale()
-        _launcher, _opened_in = LauncherClient(launches_only_bots), os.getpid()
+        _launcher = LauncherClient(launches_only_bots)
         atexit.register(close_launcher)
     return _launcher
 
@@ -263,9 +259,18 @@ def open_launcher(launches_only_bots: bool = False) -> LauncherClient:
 def close_launcher() -> None:
     """End the fork server, in a process that has ended all its bots and runs on."""
     global _launcher
-    if _launcher is not None and _opened_in == os.getpid():
+    if _launcher is not None:
         _launcher.close()
     _launcher = None
+
+
+def _forget_launcher() -> None:
+    """Leave the fork server to the process of which this one is a copy."""
+    global _launcher
+    _launcher = None
+
+
+os.register_at_fork(after_in_child=_forget_launcher)
 
 
 def make_scratch() -> str:

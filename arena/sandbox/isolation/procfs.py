@@ -18,6 +18,8 @@ MAX_ENVIRONMENT_BYTES = 1 << 20
 
 
 _USUAL_BYTES = 4096
+_LINKS_OF_ONE_THREAD = 3
+"""Of the directory with the threads: each counts beside the two of every directory (fs/proc/base.c)."""
 _ENDED = (b"Z", b"X")
 _PF_EXITING = 0x4  # include/linux/sched.h; among the flags of a process in proc_pid_stat(5)
 _STILL = (b"T", b"t", *_ENDED)
@@ -45,6 +47,16 @@ def read(path: str) -> bytes:
         return content
     finally:
         os.close(descriptor)
+
+
+def threads(pid: int) -> list[str]:
+    """Return the numbers of a process's threads. A single one, as the link count of the directory tells, needs no list.
+
+    Raises:
+        OSError: if the process is gone.
+    """
+    place = f"/proc/{pid}/task"
+    return [str(pid)] if os.stat(place).st_nlink == _LINKS_OF_ONE_THREAD else os.listdir(place)
 
 
 def _has_ended(directory: str) -> bool:
@@ -157,14 +169,14 @@ NOTE_SUFFIX = ".session"
 """Ends the name of a note, which begins as that of the bot's scratch directory beside it; a bot can't write there."""
 
 
+@functools.cache
 def process_tag() -> str:
     """Return the tag of this process: its pid, its start time, and its pid namespace."""
-    return _tag_of(os.getpid())
-
-
-@functools.lru_cache(maxsize=1)
-def _tag_of(pid: int) -> str:
+    pid = os.getpid()
     return f"{pid}.{_state_and_start(str(pid))[1]}.{_namespace()}"
+
+
+os.register_at_fork(after_in_child=process_tag.cache_clear)
 
 
 @functools.cache

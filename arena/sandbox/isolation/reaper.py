@@ -75,7 +75,7 @@ def children(pid: int) -> list[int]:
     """Return the pids of a process's children; none where the system does not list them."""
     pids: list[int] = []
     with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
+        for thread in procfs.threads(pid):
             with contextlib.suppress(OSError):
                 pids += map(int, procfs.read(f"/proc/{pid}/task/{thread}/children").split())
     return pids

@@ -118,7 +118,12 @@ class ProcessTimes:
         has_new_processes: the last sample found processes that the one before had not.
     """
 
-    def __init__(self, cores: int) -> None:
+    def __init__(self, cores: int | None = None) -> None:
+        """Begin at nothing.
+
+        Args:
+            cores: on which they may run; by default those of this process at the first sample.
+        """
         self.seconds = 0.0
         self.doubtful_seconds = 0.0
         self.has_new_processes = False
@@ -133,6 +138,7 @@ class ProcessTimes:
     def add_sample(self, sampled: dict[int, ProcessStat | None], main: int) -> None:
         """Add a sample."""
         now = time.perf_counter()
+        self._cores = self._cores or len(os.sched_getaffinity(0))
         before, self._seen = self._seen, {pid: stat for pid, stat in sampled.items() if stat is not None}
         gone = [stat for pid, stat in before.items() if pid != main and not _is_same(stat, self._seen.get(pid))]
         new_processes = sum(1 for pid, stat in sampled.items() if pid != main and not _is_same(stat, before.get(pid)))

@@ -7,7 +7,6 @@ control group or a resource limit) is limited in between as well; the monitor th
 from __future__ import annotations
 
 import contextlib
-import os
 import resource
 import time
 from collections.abc import Callable
@@ -104,7 +103,7 @@ class ResourceMonitor:
         self.exact_clock: GroupClock | None = None
         self._group_clock = open_group_clock(self._groups)
         self._main_seconds = 0.0
-        self._times = ProcessTimes(len(os.sched_getaffinity(0)))
+        self._times = ProcessTimes()
         self.sampled_at = time.perf_counter()
 
     def read_main_cpu_seconds(self) -> float:
