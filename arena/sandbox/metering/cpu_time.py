@@ -58,16 +58,25 @@ class GroupClock:
             self._descriptor = -1
 
 
+_ACCOUNTS = {"cpuacct.usage": True, "cpu.stat": False}
+"""Files with the CPU time of a control group, and whether they are quick to read."""
+
+_last_place: list[tuple[int, str]] = []
+"""Which group of the last bot had such a file: that of the next one is looked for there first."""
+
+
 def open_group_clock(groups: Sequence[GroupSpec]) -> GroupClock | None:
     """Return the clock of a bot's control groups; None where they keep no account of CPU time."""
-    for group in groups:
-        for name, is_quick in (("cpuacct.usage", True), ("cpu.stat", False)):
-            with contextlib.suppress(OSError):
-                clock = GroupClock(os.path.join(group["directory"], name), is_quick)
-                with contextlib.suppress(OSError, ValueError):
-                    clock.read()
-                    return clock
-                clock.close()
+    places = [(at, name) for at in range(len(groups)) for name in _ACCOUNTS]
+    for place in sorted(places, key=lambda place: place not in _last_place):
+        at, name = place
+        with contextlib.suppress(OSError):
+            clock = GroupClock(os.path.join(groups[at]["directory"], name), is_quick=_ACCOUNTS[name])
+            with contextlib.suppress(OSError, ValueError):
+                clock.read()
+                _last_place[:] = [place]
+                return clock
+            clock.close()
     return None
 
 
