@@ -44,6 +44,7 @@ ABI_WITH_SCOPES = 6
 """The first version (Linux 6.12) that can restrict signals and abstract sockets."""
 
 
+@functools.cache
 def landlock_abi() -> int:
     """Return the version of Landlock in this kernel; 0 if it has none or it is switched off."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -112,8 +113,14 @@ def readable_paths(
 @functools.lru_cache(maxsize=256)
 def outside_the_system(paths: tuple[str, ...]) -> tuple[str, ...]:
     """Return paths and the real paths behind them, without those that are readable anyway."""
-    real = {os.path.realpath(path) for path in paths}
+    real = {_first_real_path(path) for path in paths}
     return tuple(sorted(path for path in {*paths, *real} if not is_below(path, READ_ONLY_SYSTEM)))
+
+
+@functools.lru_cache(maxsize=4096)
+def _first_real_path(path: str) -> str:
+    """Return where a path leads when that is first asked: its owner may put a link in its place later."""
+    return os.path.realpath(path)
 
 
 @functools.lru_cache(maxsize=1)
@@ -135,6 +142,13 @@ def existing_system() -> tuple[str, ...]:
     """Return the paths of ``READ_ONLY_SYSTEM`` that exist on this machine, without links into others of them."""
     existing = {path: os.path.realpath(path) for path in READ_ONLY_SYSTEM if os.path.exists(path)}
     return tuple(path for path, real in existing.items() if real == path or not is_below(real, READ_ONLY_SYSTEM))
+
+
+@functools.lru_cache(maxsize=1)
+def directories_of_system() -> frozenset[str]:
+    """Return the directories in which a path that is opened to all bots can be replaced; in /proc and /sys none can."""
+    paths = [path for path in (*existing_system(), *DEVICES, ZERO) if not path.startswith(("/proc/", "/sys/"))]
+    return frozenset(os.path.dirname(place) for path in paths for place in (path, os.path.realpath(path)))
 
 
 @functools.lru_cache(maxsize=256)

@@ -134,11 +134,13 @@ class ResolvedProgram(NamedTuple):
     Attributes:
         refused: the first program on the way that the bot may not use; empty if it may use all.
         is_systems: whether a program of the system is among them: a shell or ``make`` may start ``python3`` on PATH.
+        looked_at: the files, there or not, and the directories that all this depends on.
     """
 
     paths: tuple[str, ...]
     refused: str = ""
     is_systems: bool = False
+    looked_at: tuple[str, ...] = ()
 
 
 class _NamedBy(Enum):
@@ -157,6 +159,7 @@ def resolve_program(program: str, own: tuple[str, ...], path: str, submitted: bo
     own = tuple(os.path.realpath(file) for file in own)
     base = own[0] if own and os.path.isdir(own[0]) else os.path.dirname(own[0]) if own else "/"
     needed: set[str] = set()
+    looked_at = set() if "/" in program else {*path.split(os.pathsep)}
     refused, is_systems = "", False
     if "/" in program:
         waiting = [(_NamedBy.BOT if submitted else _NamedBy.COMMAND, program)]
@@ -167,6 +170,7 @@ def resolve_program(program: str, own: tuple[str, ...], path: str, submitted: bo
             break
         named_by, name = waiting.pop()
         file = _program_file(os.path.join(base, name))
+        looked_at |= {file or os.path.abspath(os.path.join(base, name)), *_path_of_env(file, path)}
         if file is None:
             place = os.path.abspath(os.path.join(base, name))
             if submitted and named_by is _NamedBy.BOT and not is_below(place, (*own, *SYSTEM, *arena_python())):
@@ -183,10 +187,11 @@ def resolve_program(program: str, own: tuple[str, ...], path: str, submitted: bo
             refused = refused or file
             continue
         needed |= granted.paths
+        looked_at.add(os.path.dirname(os.path.dirname(file)))
         is_systems |= is_below(_canonical(file), SYSTEM)
         waiting += [(granted.names_as, other) for other in (*_link(file), *_interpreter(file), *_base_of_venv(file))]
         waiting += [(_NamedBy.SYSTEM, other) for other in _started_by_env(file, path)]
-    return ResolvedProgram(tuple(sorted(needed)), refused, is_systems)
+    return ResolvedProgram(tuple(sorted(needed)), refused, is_systems, tuple(sorted(looked_at)))
 
 
 class _Granted(NamedTuple):
@@ -338,6 +343,11 @@ def _started_by_env(file: str, path: str) -> Iterator[str]:
         name = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
         if name and "/" not in name:
             yield from _on_path(name, path)
+
+
+def _path_of_env(file: str | None, path: str) -> list[str]:
+    """Return the directories of PATH, if ``env`` will search them for a program."""
+    return path.split(os.pathsep) if file is not None and _first_line(file)[:1] and _first_line(file)[0] in _ENV else []
 
 
 def _base_of_venv(file: str) -> Iterator[str]:

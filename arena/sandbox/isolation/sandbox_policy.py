@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import platform
 import resource
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,8 @@ from pathlib import Path
 from arena.base.enums import FaultKind, IsolationLevel
 from arena.base.errors import BotError, UsageError
 from arena.base.records import MEBIBYTE, Bot, Limits
-from arena.base.shipped import CACHE_VARIABLE, KERNELS, TABLES, cache_directory, is_example_bot
+from arena.base.shipped import CACHE_VARIABLE, cache_directory
+from arena.sandbox.isolation.bot_places import BotPlaces, find_places
 from arena.sandbox.isolation.control_groups import find_parent_groups, group_specs
 from arena.sandbox.isolation.file_access import (
     ABI_WITH_SCOPES,
@@ -26,17 +28,11 @@ from arena.sandbox.isolation.file_access import (
     existing_system,
     landlock_abi,
     landlock_rules,
-    outside_the_system,
-    paths_behind_closed_directories,
-    readable_paths,
     user_base,
 )
 from arena.sandbox.isolation.interpreters import (
     SUBMITTED_RULE,
     arena_interpreter,
-    arena_python,
-    is_submitted,
-    resolve_program,
 )
 from arena.sandbox.isolation.launch_spec import (
     SHARED_MEMORY,
@@ -114,38 +110,34 @@ def has_own_file_systems(isolation: Isolation) -> bool:
 def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> LaunchSpec:
     """Return how to launch a bot; raise BotError of kind start if its files lead to a program that it may not use."""
     environment = clean_environment(scratch)
+    level, root = isolation.level, is_root()
     own = bot.own_files or (bot.directory,)
     if bot.external_game is not None:
         environment[EXTERNAL_GAME_VARIABLE] = "=".join(bot.external_game)
         own = (*own, bot.external_game[1])
-    submitted = is_submitted(bot)
-    lab = _lab_directories(bot)
-    if lab:
+    path, parent = environment["PATH"], os.path.dirname(scratch)
+    places = find_places(bot, own, path, parent, level, root=root, may_mount=can_mount())
+    if places.lab:
         environment[CACHE_VARIABLE] = str(cache_directory())
-    program = resolve_program(bot.command[0], own, environment["PATH"], submitted)
-    python = _reachable(outside_the_system(arena_python())) if program.is_systems else ()
-    readable = tuple(sorted({*readable_paths(bot.command, own, environment["PATH"], submitted), *python, *lab}))
-    if isolation.confines_files or submitted:
-        _check_program(bot.command[0], program.refused, submitted)
-    mounts = _mounts(readable, scratch, limits, isolation)
-    level = isolation.level
+    if isolation.confines_files or places.submitted:
+        _check_program(bot.command[0], places.program.refused, places.submitted)
+    mounts = _mounts(places, scratch, limits, isolation, root=root)
     groups = _control_groups(isolation, limits)
-    readable += tuple(group["directory"] for group in groups[:1])  # that of memory, whose limit runtimes ask for
     spec: LaunchSpec = {
         "command": list(bot.command),
         "environment": environment,
         "directory": bot.directory,
         "scratch": scratch,
         "covers_scratch": mounts is not None and scratch in mounts["private"],
-        "other_uid": is_root(),
+        "other_uid": root,
         "control_groups": groups,
         "is_contained": isolation.confines_files or bool(groups),
         "leaves_no_ipc": isolation.confines_files or (mounts is not None and mounts["own_ipc"]),
-        "needs_note": level != IsolationLevel.NONE and not is_root() and not has_own_file_systems(isolation),
+        "needs_note": level != IsolationLevel.NONE and not root and not has_own_file_systems(isolation),
         "mounts": mounts,
         "rlimits": _rlimits(limits, isolation) if level != IsolationLevel.NONE else [],
         "no_new_privs": level != IsolationLevel.NONE,
-        "landlock": _landlock(readable, mounts, scratch, isolation) if level == IsolationLevel.LANDLOCK else None,
+        "landlock": _landlock(places, groups, mounts, scratch) if level == IsolationLevel.LANDLOCK else None,
         "seccomp": _filter(isolation, mounts).hex() if isolation.confines_files else None,
         "seccomp_at": None,
         "is_warm": bot.warm and level != IsolationLevel.BUBBLEWRAP and is_python_file(bot.command),
@@ -154,7 +146,7 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
         spec["command"] = bubblewrap_command(
             bot.command,
             directory=bot.directory,
-            readable=readable,
+            readable=(*places.readable, *_readable_groups(groups)),
             scratch=scratch,
             scratch_bytes=limits.scratch_bytes,
             groups=isolation.groups,
@@ -175,24 +167,6 @@ def _check_program(program: str, refused: str, submitted: bool) -> None:
     leads = "is a program that" if refused == program else f"leads to {refused}, which"
     whose, rule = ("a submitted bot", SUBMITTED_RULE) if submitted else ("a bot", _IN_PLACE_RULE)
     raise BotError(FaultKind.START, f"{program} {leads} {whose} may not use: {rule}")
-
-
-def _lab_directories(bot: Bot) -> tuple[str, ...]:
-    """Return the directories of kernels and tables that are there, for example bots that came with the arena.
-
-    Other bots read nothing of the user's, and no bot says itself what it may read.
-    """
-    directory = cache_directory()
-    if directory is None or not is_example_bot(bot.directory):
-        return ()
-    paths = [os.path.realpath(directory / name) for name in (KERNELS, TABLES)]
-    found = tuple(path for path in paths if os.path.isdir(path))
-    return _reachable(found)
-
-
-def _reachable(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return paths that a bot can do without; none of them if a bot under another uid can't reach them."""
-    return () if is_root() and not can_mount() and paths_behind_closed_directories(paths, "/") else paths
 
 
 def clean_environment(scratch: str) -> dict[str, str]:
@@ -219,18 +193,29 @@ def _control_groups(isolation: Isolation, limits: Limits) -> list[GroupSpec]:
     return group_specs(parents, limits) if parents is not None else []
 
 
-def _landlock(readable: tuple[str, ...], mounts: MountSpec | None, scratch: str, isolation: Isolation) -> LandlockRules:
+def _readable_groups(groups: list[GroupSpec]) -> tuple[str, ...]:
+    """Return the group whose limit runtimes ask for, that of memory."""
+    return tuple(group["directory"] for group in groups[:1])
+
+
+def _landlock(places: BotPlaces, groups: list[GroupSpec], mounts: MountSpec | None, scratch: str) -> LandlockRules:
     writable = mounts["private"] if mounts is not None else (scratch,)
-    devices = (*DEVICES, ZERO) if isolation.groups else DEVICES
-    paths = (*existing_system(), *readable)
-    return landlock_rules(landlock_abi(), paths, *writable, own=readable, devices=devices, listed=LISTED_SYSTEM)
+    readable = (*places.readable, *_readable_groups(groups))
+    return landlock_rules(
+        landlock_abi(),
+        (*existing_system(), *readable),
+        *writable,
+        own=readable,
+        devices=(*DEVICES, ZERO) if groups else DEVICES,
+        listed=LISTED_SYSTEM,
+    )
 
 
 def _filter(isolation: Isolation, mounts: MountSpec | None) -> bytes:
     is_bubblewrap = isolation.level == IsolationLevel.BUBBLEWRAP
     has_own_view = is_bubblewrap or mounts is not None
     return assemble_filter(
-        os.uname().machine,
+        platform.machine(),
         may_signal=is_bubblewrap or is_root() or landlock_abi() >= ABI_WITH_SCOPES,
         may_change_files=has_own_view or isolation.builds,
         counts_memory=isolation.groups,
@@ -238,31 +223,37 @@ def _filter(isolation: Isolation, mounts: MountSpec | None) -> bytes:
     )
 
 
-def _mounts(readable: tuple[str, ...], scratch: str, limits: Limits, isolation: Isolation) -> MountSpec | None:
+def _mounts(places: BotPlaces, scratch: str, limits: Limits, isolation: Isolation, *, root: bool) -> MountSpec | None:
     """Return the bot's own view of the file system; None where this process may not mount."""
     view: MountSpec = {
         "user_namespace": isolation.user_namespace,
         "own_ipc": not isolation.confines_files,  # at the other levels the filter refuses System V IPC
         "read_only": isolation.level == IsolationLevel.LANDLOCK,
         "replace": {},
-        "named": [*existing_system(), *readable, scratch],
-        "private": {path: limits.scratch_bytes for path in (scratch, SHARED_MEMORY) if os.path.isdir(path)},
+        "named": [*existing_system(), *places.readable, scratch],
+        "private": {scratch: limits.scratch_bytes},
     }
-    if not is_root():
+    if _has_shared_memory():
+        view["private"][SHARED_MEMORY] = limits.scratch_bytes
+    if not root:
         return view if isolation.user_namespace else None
-    closed = paths_behind_closed_directories(readable, str(Path(scratch).parent))
     if can_mount():
         view["replace"] = {
             directory: [*paths, scratch] if scratch.startswith(f"{directory}/") else paths
-            for directory, paths in closed.items()
+            for directory, paths in places.closed.items()
         }
         return view
-    for directory, paths in closed.items():
+    for directory, paths in places.closed.items():
         raise UsageError(
             f"the arena runs as root, and bots under other uids: those can't enter {directory}, where"
             f" {[*paths, scratch][0]} is; run the arena as an ordinary user, or move it where others may read"
         )
     return None
+
+
+@functools.cache
+def _has_shared_memory() -> bool:
+    return os.path.isdir(SHARED_MEMORY)
 
 
 def _rlimits(limits: Limits, isolation: Isolation) -> list[tuple[int, int, int]]:
@@ -281,10 +272,17 @@ def _rlimits(limits: Limits, isolation: Isolation) -> list[tuple[int, int, int]]
         wanted[resource.RLIMIT_NPROC] = limits.processes + others + SPARE_PROCESSES
     rlimits = []
     for number, value in wanted.items():
-        _, hard = resource.getrlimit(number)
+        soft, hard = _inherited_limit(number)
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        rlimits.append((number, value, value))
+        if (soft, hard) != (value, value):
+            rlimits.append((number, value, value))
     return rlimits
+
+
+@functools.cache
+def _inherited_limit(number: int) -> tuple[int, int]:
+    """Return the soft and the hard limit of this process, which its fork servers inherit when they are started."""
+    return resource.getrlimit(number)
 
 
 def _processes_of_user() -> int:
