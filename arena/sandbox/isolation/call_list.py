@@ -10,7 +10,7 @@ import mmap
 import os
 import signal
 import struct
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -130,14 +130,14 @@ _CALL = struct.Struct("=8q")
 _MAX_CALLS = 1 << 15
 _TEXT_AT = _MAX_CALLS * _CALL.size
 _TEXT_BYTES = 1 << 20
-_LASTING_TEXT_AT = _TEXT_AT + _TEXT_BYTES
 _MAX_ERRNO = 4095
 _EXIT_STATUS = 127
 _HIGH_DESCRIPTOR = 500
+LAST_DESCRIPTOR = 2**32 - 1
 
-_memory = mmap.mmap(-1, _LASTING_TEXT_AT + _TEXT_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+_memory = mmap.mmap(-1, _TEXT_AT + _TEXT_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 _address = ctypes.addressof(ctypes.c_char.from_buffer(_memory))
-"""The calls of one list between two exits, what their arguments point to, and what those of all lists point to."""
+"""The calls of one list between two exits, and what their arguments point to."""
 
 AT_WORKING_DIRECTORY = -100
 """AT_FDCWD."""
@@ -172,11 +172,13 @@ class CallList:
 
     A call that fails ends the list, unless it says how many others fail with it. Use as a context manager, which closes
     the files that the calls need.
+
+    Attributes:
+        free_from: the number of the next file that they open, if none is open from there on; None if that is unknown.
     """
 
-    def __init__(self, first: int = 0, text_at: int = _TEXT_AT) -> None:
-        self._first = first
-        self._text_at = text_at
+    def __init__(self) -> None:
+        self.free_from: int | None = None
         self._calls = bytearray()
         self._text = bytearray()
         self._steps: list[_Step] = []
@@ -207,24 +209,9 @@ class CallList:
         """
         values = [self._value(argument) for argument in arguments]
         values += [0] * (6 - len(values))
-        left_out = -(self._first + len(self._steps) + 2) if skipped is None else skipped  # to the exit before all calls
+        left_out = -(len(self._steps) + 2) if skipped is None else skipped  # to the exit before all calls
         self._calls += _CALL.pack(number_of(name), *values, left_out * _CALL.size)
         self._steps.append(_Step(name, step or name, subject, skipped is not None))
-
-    def add_lasting(self, key: Hashable, make: Callable[[CallList], None]) -> None:
-        """Add calls that are the same in many lists, and are put together once; the key has all that they depend on."""
-        key = (len(self._steps), key)
-        if key not in _lasting:
-            at = _LASTING_TEXT_AT + sum(len(part._text) for part in _lasting.values())
-            part = CallList(len(self._steps), at)
-            make(part)
-            if at + len(part._text) > len(_memory):
-                make(self)
-                return
-            _memory[at : at + len(part._text)] = bytes(part._text)
-            _lasting[key] = part
-        self._calls += _lasting[key]._calls
-        self._steps += _lasting[key]._steps
 
     def _value(self, argument: Argument) -> int:
         """Return what is passed for an argument; keep what it points to."""
@@ -238,7 +225,7 @@ class CallList:
                 raise StepError(f"{argument!r} has a null character", 0)
         at = len(self._text)
         self._text += argument + bytes(8 - len(argument) % 8)
-        return _address + self._text_at + at
+        return _address + _TEXT_AT + at
 
     def start(self, flags: int = 0) -> int:
         """Make the calls in a new process; return its pid as soon as it has executed its program or exited."""
@@ -315,7 +302,15 @@ def _moved_away(descriptor: int) -> int:
     return moved
 
 
-_lasting: dict[Hashable, CallList] = {}
+def can_close_files() -> bool:
+    """Return whether a list may close all files of the new process: a copy of this one writes its results into one."""
+    return load_machine_code() is not None and _has_close_range()
+
+
+@functools.cache
+def _has_close_range() -> bool:
+    last = ctypes.c_uint(LAST_DESCRIPTOR)
+    return bool(libc.syscall(number_of("close_range"), last, last, 0) == 0)
 
 
 @functools.cache

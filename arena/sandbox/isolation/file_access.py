@@ -59,8 +59,13 @@ def landlock_rules(
     own: Iterable[str] = (),
     devices: Iterable[str] = DEVICES,
     listed: Iterable[str] = (),
+    of_launch: Iterable[str] = (),
+    stamp: int = 0,
 ) -> LandlockRules:
-    """Return the ruleset of a bot; users other than the system's owner might replace its ``own`` paths by links."""
+    """Return the ruleset of a bot; users other than the system's owner might replace its ``own`` paths by links.
+
+    Some readable paths are there for one launch; ``stamp`` is that of the files that all other paths lead to.
+    """
     all_rights = _ALL_BY_ABI[min(abi, 5)]
     handled = [all_rights]
     if abi >= 4:
@@ -70,8 +75,13 @@ def landlock_rules(
     rules = [(path, READ) for path in readable]
     rules += [(directory, LIST) for directory in listed]
     rules += [(device, WRITE_FILE & all_rights) for device in devices]
+    passing = {*of_launch, *writable}
     rules += [(directory, all_rights & ~_MAKE_DEVICES_AND_SOCKETS) for directory in writable]
-    return {"handled": handled, "rules": rules, "own": list(own)}
+    of_one: list[tuple[str, int]] = []
+    lasting: list[tuple[str, int]] = []
+    for path, access in rules:
+        (of_one if path in passing or path.startswith(_OF_PROCESS) else lasting).append((path, access))
+    return {"handled": handled, "rules": of_one, "own": list(own), "lasting": lasting, "stamp": stamp}
 
 
 # The paths that a bot must be able to read to run at all: the system, its interpreter, its own files.
@@ -95,6 +105,8 @@ READ_ONLY_SYSTEM = (
     "/sys/kernel/mm/transparent_hugepage",
 )
 """Nothing in these paths is secret, and runtimes read all of them."""
+
+_OF_PROCESS = "/proc/self/"
 
 LISTED_SYSTEM = ("/proc/self/fd",)
 """Directories of which a bot reads the names only."""

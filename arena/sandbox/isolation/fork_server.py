@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from arena.sandbox.isolation.call_list import CLONE_PARENT, CallList, StepError
 from arena.sandbox.isolation.procfs import note_session, remove_note
 from arena.sandbox.isolation.removal import IPC_RMID, objects_of_uid, remove_tree
+from arena.sandbox.isolation.rulesets import Ruleset, take_ruleset
 from arena.sandbox.isolation.sandbox_calls import add_confinement, add_program, add_user
 
 if TYPE_CHECKING:
@@ -63,10 +64,11 @@ _spare_uids: list[tuple[int, socket.socket]] = []
 
 
 class RunningBot:
-    """What has to be ended and removed with a bot."""
+    """What has to be ended and removed with a bot, and the Landlock ruleset that is then used again."""
 
     def __init__(self, outline: LaunchOutline) -> None:
         self.outline = outline
+        self.ruleset: Ruleset | None = None
         self.uid_lock: socket.socket | None = None
         self.uid: int | None = None
 
@@ -128,7 +130,9 @@ def start_bot(spec: LaunchSpec, pipes: list[int]) -> tuple[int, RunningBot]:
     """Start a process that executes the bot; return its pid with what to clean up after it."""
     with cleaned_up_on_failure(RunningBot(spec)) as running, CallList() as calls:
         prepare(running)
-        add_confinement(calls, spec, pipes, running.uid)
+        running.ruleset = take_ruleset(spec)
+        file = running.ruleset.file if running.ruleset is not None else None
+        add_confinement(calls, spec, pipes, running.uid, file, closes_files=True)
         add_program(calls, spec["command"], spec["environment"])
         return calls.start(CLONE_PARENT), running
 
@@ -139,7 +143,7 @@ def cleaned_up_on_failure(running: RunningBot) -> Iterator[RunningBot]:
     try:
         yield running
     except Exception:
-        clean_up(running)
+        clean_up(running, has_failed=True)
         raise
 
 
@@ -175,18 +179,23 @@ def remove_system_v_of_uid(uid: int) -> None:
         os.waitpid(calls.start(), 0)
 
 
-def clean_up(running: RunningBot) -> None:
+def clean_up(running: RunningBot, *, has_failed: bool = False) -> None:
     """End and remove everything that a dead bot has left; groups whose processes die slowly are ``_lingering``."""
-    for group in running.outline["control_groups"]:
-        if not remove_control_group(group["directory"]):
-            _lingering.append(group["directory"])
+    slow = [
+        group["directory"]
+        for group in running.outline["control_groups"]
+        if not remove_control_group(group["directory"])
+    ]
+    _lingering.extend(slow)
     if running.uid is not None and not running.outline["is_contained"]:
         kill_uid(running.uid)
     if running.uid is not None and not running.outline["leaves_no_ipc"]:
         remove_system_v_of_uid(running.uid)
     if running.uid is not None and running.uid_lock is not None:
         release_uid(running.uid, running.uid_lock)
-    remove_tree(running.outline["scratch"])
+    is_gone = remove_tree(running.outline["scratch"])
+    if running.ruleset is not None:
+        running.ruleset.give_back(is_all_gone=is_gone and not slow and not has_failed)
     if running.outline["needs_note"]:
         remove_note(running.outline["scratch"])
 

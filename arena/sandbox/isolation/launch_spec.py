@@ -25,12 +25,16 @@ class GroupSpec(TypedDict):
 class LandlockRules(TypedDict):
     """The rights refused unless granted (to files, TCP ports, scopes), and paths with the rights granted for each.
 
-    ``own`` are those paths whose owner is not the system's and might replace them by links.
+    ``rules`` are for paths that are there for one launch, ``lasting`` for the others; ``stamp`` is another number where
+    one of these leads to another file than before. ``own`` are those of all paths whose owner is not the system's and
+    might replace them by links.
     """
 
     handled: list[int]
     rules: list[tuple[str, int]]
     own: list[str]
+    lasting: list[tuple[str, int]]
+    stamp: int
 
 
 class MountSpec(TypedDict):

@@ -42,7 +42,7 @@ def read(path: str) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         content = chunk = os.read(descriptor, _USUAL_BYTES)
-        while chunk:
+        while len(chunk) > _USUAL_BYTES // 2:  # the kernel fills a page, as far as whole entries fit
             content += (chunk := os.read(descriptor, _USUAL_BYTES))
         return content
     finally:

@@ -7,6 +7,7 @@ resource limits, uid, no_new_privs, Landlock, seccomp filter. Standard library o
 from __future__ import annotations
 
 import fcntl
+import functools
 import os
 import signal
 import stat
@@ -14,7 +15,7 @@ import struct
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from arena.sandbox.isolation.call_list import AT_WORKING_DIRECTORY, CallList
+from arena.sandbox.isolation.call_list import AT_WORKING_DIRECTORY, LAST_DESCRIPTOR, CallList, can_close_files
 
 if TYPE_CHECKING:
     from arena.sandbox.isolation.launch_spec import LandlockRules, LaunchSpec, MountSpec
@@ -24,8 +25,11 @@ _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT = 1, 2, 4, 32
 _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
 _AT_RECURSIVE, _MOUNT_ATTR_RDONLY = 0x8000, 1
-_CLOSE_RANGE_CLOEXEC, _LAST_DESCRIPTOR = 4, 2**32 - 1
+_CLOSE_RANGE_CLOEXEC = 4
+_FIRST_DESCRIPTOR = 3
+"""Behind standard input, output and error."""
 _RESOLVE_NO_SYMLINKS = 4
+_WRITE = os.O_WRONLY | os.O_CLOEXEC
 _SIGNAL_SET_BYTES = 8
 _LANDLOCK_RULE_PATH_BENEATH = 1
 _FILE_ACCESS = 0b111 | 1 << 14 | 1 << 15
@@ -37,19 +41,35 @@ BOT_NICENESS = 5
 """Where both compete for a core, a bot gets a third of what the arena gets, so that many bots can't delay the arena."""
 
 
-def add_confinement(calls: CallList, spec: LaunchSpec, pipes: Iterable[int], uid: int | None) -> None:
-    """Add giving up every right that the bot isn't to have. Until the last step, the next ones still need some."""
+def add_confinement(
+    calls: CallList,
+    spec: LaunchSpec,
+    pipes: Iterable[int],
+    uid: int | None,
+    ruleset: int | None = None,
+    *,
+    closes_files: bool = False,
+) -> None:
+    """Add giving up every right that the bot isn't to have. Until the last step, the next ones still need some.
+
+    A Landlock ruleset that is given has the lasting rules already; without one it is created. ``closes_files`` says
+    whether the files of the process may be closed before its program is executed.
+    """
     filter_file = _make_filter_file(calls, spec)  # before the numbers of later files are known
     calls.add("setsid")
+    for number, descriptor in enumerate(pipes):
+        calls.add("dup3", descriptor, number, 0)
+    if closes_files and can_close_files():
+        filter_file, ruleset = _close_files(calls, filter_file, ruleset)
+    else:  # none should be inheritable anyway
+        calls.add("close_range", _FIRST_DESCRIPTOR, LAST_DESCRIPTOR, _CLOSE_RANGE_CLOEXEC, skipped=0)
     _add_niceness(calls, os.getpriority(os.PRIO_PROCESS, 0))
     for group in spec["control_groups"]:
         _write_file(calls, os.path.join(group["directory"], "cgroup.procs"), "0", step="control group")
-    for number, descriptor in enumerate(pipes):
-        calls.add("dup3", descriptor, number, 0)
-    calls.add("close_range", 3, _LAST_DESCRIPTOR, _CLOSE_RANGE_CLOEXEC, skipped=0)  # none should be inheritable anyway
     if spec["mounts"] is not None:
         _add_mounts(calls, spec["mounts"], uid)
-    ruleset = add_landlock_ruleset(calls, spec["landlock"], spec["mounts"])
+    if spec["landlock"] is not None:
+        ruleset = add_landlock_rules(calls, spec["landlock"], ruleset)
     for number, soft, hard in spec["rlimits"]:
         calls.add("prlimit64", 0, number, struct.pack("=2q", soft, hard), 0, step="resource limit", subject=str(number))
     add_user(calls, uid)
@@ -58,9 +78,8 @@ def add_confinement(calls: CallList, spec: LaunchSpec, pipes: Iterable[int], uid
     _add_signals(calls)
     calls.add("umask", _BOT_UMASK)
     calls.add("chdir", spec["directory"], subject=spec["directory"])
-    if ruleset >= 0:
+    if spec["landlock"] is not None and ruleset is not None:
         calls.add("landlock_restrict_self", ruleset, 0, step="landlock")
-        calls.add("close", ruleset)
     _add_filter(calls, spec, filter_file)
 
 
@@ -92,11 +111,27 @@ def add_program(calls: CallList, command: list[str], environment: dict[str, str]
         calls.add("execve", path, [*command, 0], [*settings, 0], subject=program, skipped=0)
 
 
-def _next_descriptors(count: int) -> list[int]:
-    """Return the numbers that the next files will have which are opened here, or in a copy of this process.
+def _close_files(calls: CallList, filter_file: int | None, ruleset: int | None) -> tuple[int | None, int | None]:
+    """Add closing all files but one of these; return the numbers that they have then."""
+    kept = ruleset if filter_file is None else filter_file
+    calls.free_from = _FIRST_DESCRIPTOR
+    if kept is not None:
+        if kept != _FIRST_DESCRIPTOR:
+            calls.add("dup3", kept, _FIRST_DESCRIPTOR, os.O_CLOEXEC)
+        calls.free_from += 1
+    calls.add("close_range", calls.free_from, LAST_DESCRIPTOR, 0)
+    if kept is None:
+        return None, None
+    return (None, _FIRST_DESCRIPTOR) if filter_file is None else (_FIRST_DESCRIPTOR, None)
+
+
+def _next_descriptors(calls: CallList, count: int) -> list[int]:
+    """Return the numbers that the next files will have which the new process opens.
 
     They need not be consecutive: the descriptors of this process may have gaps.
     """
+    if calls.free_from is not None:
+        return [calls.free_from + number for number in range(count)]
     descriptors: list[int] = []
     try:
         for _ in range(count):
@@ -108,11 +143,14 @@ def _next_descriptors(count: int) -> list[int]:
 
 
 def _write_file(calls: CallList, path: str, value: str, step: str, is_optional: bool = False) -> None:
-    (descriptor,) = _next_descriptors(1)
+    (descriptor,) = _next_descriptors(calls, 1)
     skipped_with_open, skipped_with_write = (2, 0) if is_optional else (None, None)
-    calls.add("openat", AT_WORKING_DIRECTORY, path, os.O_WRONLY, step=step, subject=path, skipped=skipped_with_open)
+    calls.add("openat", AT_WORKING_DIRECTORY, path, _WRITE, step=step, subject=path, skipped=skipped_with_open)
     calls.add("write", descriptor, value, len(value), step=step, subject=path, skipped=skipped_with_write)
-    calls.add("close", descriptor)
+    if calls.free_from is None or is_optional:
+        calls.add("close", descriptor)
+    else:
+        calls.free_from += 1
 
 
 def _add_mounts(calls: CallList, mounts: MountSpec, uid: int | None) -> None:
@@ -141,7 +179,7 @@ def _add_replaced_directory(calls: CallList, directory: str, paths: list[str], n
     """Add replacing a directory that the bot's user may not enter by one with only what the bot needs in it."""
     calls.add("umask", _USUAL_UMASK)
     sources = [(path, real) for path in paths if (real := _real_path_within(path, named)) is not None]
-    *opened, next_opened = _next_descriptors(len(sources) + 1)
+    *opened, next_opened = _next_descriptors(calls, len(sources) + 1)
     for _, real in sources:
         _open_without_links(calls, real, step="mount")
     _add_mount(calls, "arena", directory, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755,size=64k")
@@ -208,45 +246,91 @@ def _add_user_namespace(calls: CallList) -> None:
     _write_file(calls, "/proc/sys/user/max_user_namespaces", "0", step="user namespace", is_optional=True)
 
 
-def add_landlock_ruleset(calls: CallList, landlock: LandlockRules | None, mounts: MountSpec | None) -> int:
-    """Add creating a Landlock ruleset (landlock(7)) and return its descriptor; -1 if there are no rules.
+def add_landlock_rules(calls: CallList, landlock: LandlockRules, ruleset: int | None) -> int:
+    """Add creating a Landlock ruleset (landlock(7)), and what it grants; return its descriptor.
+
+    Args:
+        calls: what is added to.
+        landlock: the rules.
+        ruleset: one that has the lasting rules already; None to create one.
+    """
+    if ruleset is None:
+        ruleset, opened = add_ruleset(calls, landlock)
+    else:
+        (opened,) = _next_descriptors(calls, 1)
+    own = {*landlock["own"]}
+    for path, access in landlock["rules"]:
+        if path in own:
+            _add_own_rule(calls, ruleset, opened, path, access, is_directory=True)
+            continue
+        is_directory = not path.startswith("/proc/self/") or _is_directory_of_process(path)
+        if is_directory is None:
+            continue
+        calls.add("openat", AT_WORKING_DIRECTORY, path, os.O_PATH | os.O_CLOEXEC, step="landlock", subject=path)
+        _add_rule(calls, ruleset, opened, path, access, is_directory=is_directory)
+        if calls.free_from is None:
+            calls.add("close", opened)
+        else:
+            calls.free_from = opened = opened + 1
+    return ruleset
+
+
+def add_ruleset(calls: CallList, landlock: LandlockRules) -> tuple[int, int]:
+    """Add creating a ruleset with the lasting rules alone; return its descriptor, and that of the next file.
 
     Paths that don't exist are left out. So are those of the bot that have links in them, which their owner may have put
     there since they were resolved: the real paths behind links are among the rules too.
     """
-    if landlock is None:
-        return -1
     attributes = struct.pack(f"={len(landlock['handled'])}Q", *landlock["handled"])
+    ruleset, opened = _next_descriptors(calls, 2)
     calls.add("landlock_create_ruleset", attributes, len(attributes), 0, step="landlock")
-    ruleset, opened = _next_descriptors(2)
-    changing = {*landlock["own"], *(mounts["private"] if mounts is not None else ())}
-    lasting = tuple((path, access) for path, access in landlock["rules"] if path not in changing)
-    calls.add_lasting((ruleset, opened, lasting), lambda part: _add_landlock_rules(part, ruleset, opened, lasting))
-    for path, access in landlock["rules"]:
-        if path in changing:
-            _add_landlock_rule(calls, ruleset, opened, path, access, is_own=path in landlock["own"])
-    return ruleset
-
-
-def _add_landlock_rules(calls: CallList, ruleset: int, opened: int, rules: Iterable[tuple[str, int]]) -> None:
-    for path, access in rules:
-        _add_landlock_rule(calls, ruleset, opened, path, access, is_own=False)
-
-
-def _add_landlock_rule(calls: CallList, ruleset: int, opened: int, path: str, access: int, is_own: bool) -> None:
-    try:
-        is_directory = stat.S_ISDIR(os.stat(path).st_mode)
-    except OSError:
-        return
-    if is_own:
-        _open_without_links(calls, path, step="landlock", skipped=2)
-    else:
+    if calls.free_from is not None:
+        calls.free_from += 1
+    own = {*landlock["own"]}
+    for path, access in landlock["lasting"]:
+        try:
+            is_directory = stat.S_ISDIR(os.stat(path).st_mode)
+        except OSError:
+            continue
+        if path in own:
+            _add_own_rule(calls, ruleset, opened, path, access, is_directory=is_directory)
+            continue
         calls.add("openat", AT_WORKING_DIRECTORY, path, os.O_PATH | os.O_CLOEXEC, skipped=2)
+        _add_rule(calls, ruleset, opened, path, access, is_directory=is_directory)
+        calls.add("close", opened)
+    return ruleset, opened
+
+
+def _add_own_rule(calls: CallList, ruleset: int, opened: int, path: str, access: int, *, is_directory: bool) -> None:
+    """Add granting rights to a path of the bot, or leaving it out if there is a link on the way to it."""
+    _open_without_links(calls, path, step="landlock", skipped=2)
+    _add_rule(calls, ruleset, opened, path, access, is_directory=is_directory, skipped=0)
+    calls.add("close", opened)
+
+
+def _add_rule(
+    calls: CallList,
+    ruleset: int,
+    opened: int,
+    path: str,
+    access: int,
+    *,
+    is_directory: bool,
+    skipped: int | None = None,
+) -> None:
+    """Add granting rights to the path that is open under the number ``opened``."""
     rule = struct.pack("=Qi", access if is_directory else access & _FILE_ACCESS, opened)
-    skipped = 0 if is_own else None
     arguments = (ruleset, _LANDLOCK_RULE_PATH_BENEATH, rule, 0)
     calls.add("landlock_add_rule", *arguments, step="landlock", subject=path, skipped=skipped)
-    calls.add("close", opened)
+
+
+@functools.cache
+def _is_directory_of_process(path: str) -> bool | None:
+    """Return whether a path in the directory of every process is a directory; None where this kernel has none."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except OSError:
+        return None
 
 
 def _add_signals(calls: CallList) -> None:

@@ -205,9 +205,11 @@ def _landlock(places: BotPlaces, groups: list[GroupSpec], mounts: MountSpec | No
         landlock_abi(),
         (*existing_system(), *readable),
         *writable,
-        own=readable,
+        own=places.readable,
         devices=(*DEVICES, ZERO) if groups else DEVICES,
         listed=LISTED_SYSTEM,
+        of_launch=(*places.remade, *_readable_groups(groups)),
+        stamp=places.stamp,
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from arena.sandbox.isolation import call_list
 from arena.sandbox.isolation.call_list import AT_WORKING_DIRECTORY, CallList, StepError
-from arena.sandbox.isolation.sandbox_calls import add_landlock_ruleset
+from arena.sandbox.isolation.sandbox_calls import _close_files, add_landlock_rules
 from tests import needs
 
 ENOENT, EACCES, ENOTDIR = 2, 13, 20
@@ -103,29 +103,6 @@ def test_more_calls_than_there_is_room_for_are_refused():
         calls.start()
 
 
-def test_calls_of_many_lists_are_put_together_once(maker, tmp_path):
-    made = []
-
-    def make(part):
-        made.append(part)
-        part.add("chdir", str(tmp_path))
-        part.add("mkdirat", AT_WORKING_DIRECTORY, "new", 0o700, step="a new directory")
-
-    def list_of_all():
-        calls = CallList()
-        calls.add("umask", 0o022)
-        calls.add_lasting(tmp_path, make)
-        calls.add("mkdirat", AT_WORKING_DIRECTORY, "after", 0o700)
-        return calls
-
-    assert finish(list_of_all()) == 127
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["after", "new"]
-    (tmp_path / "after").rmdir()
-    assert failure(list_of_all())["step"] == "a new directory"
-    assert [path.name for path in tmp_path.iterdir()] == ["new"]
-    assert len(made) == 1
-
-
 def test_in_this_process_the_calls_are_made_too(tmp_path):
     calls = CallList()
     calls.add("mkdirat", AT_WORKING_DIRECTORY, str(tmp_path / "new"), 0o700)
@@ -146,16 +123,24 @@ def test_the_numbers_are_those_of_the_kernels_headers():
             assert str(pair[column]) == numbers.get(call, str(pair[column])), call
 
 
-def test_files_get_their_numbers_where_the_descriptors_have_a_gap(maker):
-    """The ruleset takes the gap, and a path the number behind all others."""
+@pytest.mark.parametrize("closes_files", [False, True])
+def test_files_get_their_numbers_where_the_descriptors_have_a_gap(maker, closes_files):
+    """The ruleset takes the gap, and a path the number behind all others; or all are closed, and three is the first."""
     needs.isolation("landlock")
     taken = [os.open("/", os.O_PATH) for _ in range(20)]
     gap = taken.pop(5)
     os.close(gap)
-    rules = {"handled": [READ_FILE], "rules": [("/usr", READ_FILE), ("/etc", READ_FILE)], "own": ["/etc"]}
+    lasting = [("/usr", READ_FILE), ("/etc", READ_FILE), ("/missing", READ_FILE)]
+    passing = [("/proc/self/stat", READ_FILE), ("/proc/self/fd", READ_FILE), ("/dev", READ_FILE)]
+    rules = {"handled": [READ_FILE], "rules": passing, "own": ["/etc"], "lasting": lasting, "stamp": 0}
     try:
         with CallList() as calls:
-            assert add_landlock_ruleset(calls, rules, None) == gap
+            if closes_files and call_list.can_close_files():
+                assert _close_files(calls, None, taken[-1]) == (None, 3)
+                assert add_landlock_rules(calls, rules, None) == 4
+                assert calls.free_from == 8
+            else:
+                assert add_landlock_rules(calls, rules, None) == gap
             add_program(calls, "/bin/true")
             assert finish(calls) == 0
     finally:

@@ -1,0 +1,107 @@
+"""Landlock rulesets of bots that have ended, for later launches of the same bots. Standard library only.
+
+A ruleset holds what is granted by the files themselves (inodes), not by their names. What all launches of a bot need is
+put into one once. Each launch adds what is there for it alone: files of its process in /proc, its file systems, its
+control group. A process has what was granted when it was restricted, and nothing that is added later (landlock(7)).
+
+So one bot at a time has a ruleset, and the next one when all that was added for it is gone: its process has been
+reaped, its group and its scratch directory have been removed. No path leads to these files any more, and as long as the
+ruleset holds them, the kernel gives their place to no others: what the last bot was granted is nothing to the next one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, Any
+
+from arena.sandbox.isolation.call_list import CallList
+from arena.sandbox.isolation.sandbox_calls import add_ruleset
+
+if TYPE_CHECKING:
+    from arena.sandbox.isolation.launch_spec import LandlockRules, LaunchSpec
+
+MAX_USES = 32
+"""Of one ruleset, which has the rules of all launches: the longer, the slower is it to restrict a process by it."""
+
+MAX_SPARE = 16
+"""Rulesets that are kept, for all bots together."""
+
+_spare: list[Ruleset] = []
+
+
+_pins: dict[str, int] = {}
+"""Open files by their paths in /proc: there the kernel makes a new inode for a name that it has not kept in memory."""
+
+
+class Ruleset:
+    """A ruleset with the rules that last.
+
+    Attributes:
+        file: its descriptor.
+    """
+
+    def __init__(self, landlock: LandlockRules) -> None:
+        self._key = _key(landlock)
+        self._uses = 0
+        self._is_reusable = True
+        for path, _ in landlock["lasting"]:
+            if path.startswith("/proc/") and path not in _pins:
+                with contextlib.suppress(OSError):
+                    _pins[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        with CallList() as calls:
+            self.file, _ = add_ruleset(calls, landlock)
+            calls.make_here()
+
+    def is_for(self, landlock: LandlockRules) -> bool:
+        """Return whether it has the lasting rules of a launch, made from the files that are there now."""
+        return self._key == _key(landlock)
+
+    def use(self, spec: LaunchSpec) -> None:
+        """Note a launch, which adds its own rules."""
+        self._uses += 1
+        self._is_reusable &= self._uses < MAX_USES and _pass_with_the_bot(spec)
+
+    def give_back(self, *, is_all_gone: bool) -> None:
+        """Keep it for the next launch, or close it.
+
+        Args:
+            is_all_gone: whether the bot has been reaped, and what was made for it has been removed.
+        """
+        if is_all_gone and self._is_reusable:
+            _spare.append(self)
+        else:
+            self.close()
+        if len(_spare) > MAX_SPARE:
+            _spare.pop(0).close()
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self.file)
+
+
+def take_ruleset(spec: LaunchSpec) -> Ruleset | None:
+    """Return a ruleset for a launch, which no bot has; None if it needs none."""
+    landlock = spec["landlock"]
+    if landlock is None:
+        return None
+    at = next((at for at, ruleset in enumerate(_spare) if ruleset.is_for(landlock)), None)
+    ruleset = Ruleset(landlock) if at is None else _spare.pop(at)
+    ruleset.use(spec)
+    return ruleset
+
+
+def _key(landlock: LandlockRules) -> list[Any]:
+    return [landlock["handled"], landlock["lasting"], landlock["own"], landlock["stamp"]]
+
+
+def _pass_with_the_bot(spec: LaunchSpec) -> bool:
+    """Return whether all that a launch adds was made for it, or is of its process."""
+    made = {group["directory"] for group in spec["control_groups"]} | {spec["scratch"]}
+    mounts = spec["mounts"]
+    mounted = (*mounts["private"], *mounts["replace"]) if mounts is not None else ()
+    rules = spec["landlock"]["rules"] if spec["landlock"] is not None else []
+    return all(
+        path.startswith("/proc/self/") or path in made or any(path == at or path.startswith(f"{at}/") for at in mounted)
+        for path, _ in rules
+    )
