@@ -124,7 +124,7 @@ def _is_idle(process: Subprocess, waited_seconds: float, stderr_bytes: int) -> b
         process.send_rest()
     activity = Activity.WORKS
     if not process.unsent and not unread_bytes(process.stdin):
-        activity = activity_of(process.pid, process.stdin)
+        activity = activity_of(process.monitor.main, process.stdin)
     while process.drain_stderr():
         if process.stderr_text.total_bytes > stderr_bytes:
             return True

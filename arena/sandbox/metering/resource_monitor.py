@@ -70,6 +70,7 @@ class ResourceMonitor:
     """Samples what one bot uses.
 
     Attributes:
+        main: the bot's own process, once ``find_main`` has found it behind a wrapping program.
         main_cpu_seconds: CPU time of the bot's own process, all threads together, as ``read_main_cpu_seconds`` last
             read it.
         exact_clock: the CPU time of the bot and all that it started, if a control group can be read quickly; None until
@@ -93,7 +94,7 @@ class ResourceMonitor:
         self._groups = launched.spec["control_groups"]
         self._scratch = ScratchMonitor(launched.spec, limits)
         self._memory = MemoryMonitor(is_counted=bool(self._groups))
-        self._main = launched.pid
+        self.main = launched.pid
         self._main_clock = cpu_clock_of(launched.pid)
         self._helpers: set[int] = set()
         self.is_bot_reaped = False
@@ -177,7 +178,7 @@ class ResourceMonitor:
             used, allowed = getattr(usage, name), getattr(limits, name)
             if used >= allowed or refused.get(name):
                 return LIMITS[name].broken_by(used, allowed)
-        return self._scratch.broken_limit(self._main, self._members)
+        return self._scratch.broken_limit(self.main, self._members)
 
     def _held(self, is_urgent: bool) -> int:
         """Return the memory of the bot, which is stopped to be counted, or the least that it has if that will do."""
@@ -186,7 +187,7 @@ class ResourceMonitor:
             least = self._memory.at_least(members)
             if least > self._limits.memory_bytes:
                 return least
-            return self._memory.exactly(members, self._scratch.bytes_in_memory(self._main), is_urgent) or least
+            return self._memory.exactly(members, self._scratch.bytes_in_memory(self.main), is_urgent) or least
 
     def _memory_broken(self) -> str:
         return f"more memory than memory_bytes allows, which is {size_text(self._limits.memory_bytes)}"
@@ -222,10 +223,10 @@ class ResourceMonitor:
     def find_main(self) -> int | None:
         """Return the bot's own process: behind a wrapping program it is the only child of that one's only child."""
         if self._launched.spec["seccomp_at"] is None:
-            return self._main
+            return self.main
         for helper in reaper.children(self._launched.pid):
             for bot in reaper.children(helper):
-                self._main, self._helpers = bot, {self._launched.pid, helper}
+                self.main, self._helpers = bot, {self._launched.pid, helper}
                 self._main_clock = cpu_clock_of(bot)
                 return bot
         return None
@@ -242,7 +243,7 @@ class ResourceMonitor:
             with contextlib.suppress(OSError, ValueError):
                 threads += stat.threads
                 files = max(files, procfs.count_open_files(procfs.live_directory(pid)))
-        held = self._memory.at_most(members, self._scratch.bytes_in_memory(self._main))
+        held = self._memory.at_most(members, self._scratch.bytes_in_memory(self.main))
         return Usage(self._children_cpu_seconds, held, threads, files)
 
     def _stats(self, members: set[int]) -> dict[int, ProcessStat | None]:
@@ -250,10 +251,10 @@ class ResourceMonitor:
 
     def _note_cpu(self, stats: dict[int, ProcessStat | None]) -> None:
         if self._group_clock is None:
-            self._times.add_sample(stats, self._main)
+            self._times.add_sample(stats, self.main)
             self._children_cpu_seconds = self._times.seconds
             return
-        own = stats[self._main] if self._main in stats else read_stat(self._main)
+        own = stats[self.main] if self.main in stats else read_stat(self.main)
         if own is not None:
             self._main_seconds = own.own_seconds
         seconds = self._group_clock.seconds()
