@@ -7,7 +7,6 @@ from tests import needs
 
 
 @pytest.mark.slow
-@needs.root
 @needs.program("strace")
 @needs.program("cc")
 @pytest.mark.parametrize(("level", "a_match", "a_launch"), [("none", 400, 150), ("landlock", 500, 200)])
