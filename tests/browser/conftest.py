@@ -44,7 +44,6 @@ NOTE = "</script><img src=x onerror=alert(1)> \x1b[31m \u202edlrow ]]> {{7*7}} =
 
 
 def fill(home):
-    """Play a tournament of every format, with forfeits and with three players."""
     bots = ["alpha", "beta", "gamma", "delta"]
     league = play(home, "league", bots, encounters=6, opening_plies=2)
     list(TournamentAnnotator(home.store, league, Limits()).annotate(match=1))
@@ -65,7 +64,6 @@ def home_directory(tmp_path_factory):
 
 @contextlib.contextmanager
 def served(home_directory, *options):
-    """Yield the address of the site of a home, without a slash at its end."""
     command = [sys.executable, "-m", "arena", "serve", "--home", str(home_directory), "--port", "0", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         yield re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline()).group()
@@ -75,7 +73,6 @@ def served(home_directory, *options):
 
 @pytest.fixture(scope="module")
 def site(home_directory):
-    """Return the address of the site, without a slash at its end."""
     with served(home_directory) as address:
         yield address
 
@@ -117,7 +114,6 @@ PARTS = """[...document.querySelectorAll('[data-live][id]')].map((part) => {
 
 
 def wait_until(page, is_so):
-    """Look again and again, while events reach the page's listeners, until something is so."""
     deadline = time.monotonic() + PATIENT_MS / 1000
     while not is_so():
         assert time.monotonic() < deadline
@@ -130,7 +126,6 @@ def shown_parts(page):
 
 
 def fresh_parts(chromium, address):
-    """Return what the live parts say of a page that was just loaded by another browser, when it is not late."""
     context = chromium.new_context()
     page = context.new_page()
     while page.goto(address).headers.get("retry-after"):

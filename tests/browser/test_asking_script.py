@@ -25,8 +25,6 @@ SEE = """(state) => {
 
 
 class Asking:
-    """A page, and how often it has asked."""
-
     def __init__(self, page):
         self.page = page
         page.clock.install(time=START)

@@ -34,7 +34,6 @@ run(choose)
 
 @pytest.fixture
 def arena(tmp_path):
-    """Yield the address of an arena that is open to authors, and the link of its first author."""
     if not can_contain_uploads().is_enough:
         pytest.skip("needs a machine that can contain uploads")
     directory = tmp_path / "home"

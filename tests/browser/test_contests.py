@@ -23,7 +23,6 @@ TO_HAND_IN = timedelta(seconds=40)
 
 @pytest.fixture
 def arena(tmp_path):
-    """Yield the address of an arena, and what proves who a director and an author are."""
     if not can_contain_uploads().is_enough:
         pytest.skip("needs a machine that can contain uploads")
     directory = tmp_path / "home"
@@ -48,7 +47,6 @@ def page_of(chromium, arena, who=None):
 
 
 def until(page, is_so):
-    """Load a page again until something is so."""
     while not is_so(page):
         page.wait_for_timeout(500)
         page.reload()

@@ -34,8 +34,6 @@ NUMBER = re.compile(r"-|[+-]?[0-9][0-9.]*(e-?[0-9]+)?")
 
 
 class Server:
-    """The site of the home, as a program of its own."""
-
     def __init__(self, directory, port):
         self.port = port
         self.origin = f"http://127.0.0.1:{self.port}"
@@ -62,8 +60,6 @@ class Server:
 
 
 class Links(HTMLParser):
-    """The addresses in a page."""
-
     def __init__(self, html):
         super().__init__()
         self.found = []

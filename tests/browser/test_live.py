@@ -15,8 +15,6 @@ pytestmark = pytest.mark.slow
 
 
 class SteppedExecutor(ScriptedExecutor):
-    """Plays as many matches as it may."""
-
     def __init__(self):
         super().__init__((), "")
         self.allowed = threading.Semaphore(0)
@@ -36,8 +34,6 @@ class SteppedExecutor(ScriptedExecutor):
 
 
 class Arena:
-    """A home with a tournament that is being played, and its site."""
-
     def __init__(self, directory, port):
         self.directory = directory
         self.port = port
@@ -114,7 +110,6 @@ def page(arena, context):
 
 
 def matches_told(page):
-    """Return the numbers in the part that says how far the tournament is."""
     return page.locator("#progress")
 
 

@@ -46,7 +46,6 @@ SETTLED = """async () => {
 
 
 def fulfil(route, html):
-    """Answer with the page, or with one of its scripts."""
     name = route.request.url.rpartition("/")[2]
     if name.endswith(".js"):
         route.fulfill(body=asset(name).decode(), content_type="text/javascript")

@@ -101,7 +101,6 @@ def expect_plies(page, plies):
 
 
 def expect_clock(page, seat):
-    """Expect that the clock of a seat runs, and no other."""
     expect(page.locator(f'[data-seat="{seat}"] [data-clock-since]')).to_be_visible()
     expect(page.locator("[data-clock-since]")).to_have_count(1)
 

@@ -57,7 +57,6 @@ def window_of_visits(chromium):
 
 @pytest.fixture(params=PAGES, scope="module")
 def visit(request, window_of_visits, site):
-    """A visit to each page, which all questions share."""
     built(site + request.param)
     visit = Visit(window_of_visits, site + request.param)
     yield visit
@@ -108,7 +107,6 @@ def test_a_table_that_is_too_wide_has_a_shadow_until_its_end_is_seen(chromium, s
 
 
 def out_of_sight(table):
-    """Return how many columns of a table end behind the right edge of their region."""
     box = table.bounding_box()
     boxes = [heading.bounding_box() for heading in table.locator("thead th").all()]
     return sum(one["x"] + one["width"] > box["x"] + box["width"] + 1 for one in boxes)

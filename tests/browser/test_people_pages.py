@@ -146,7 +146,6 @@ class People:
         return one.secret
 
     def _announce(self, store):
-        """Announce a contest that can be entered, and one that is cancelled."""
         now = datetime.now(UTC)
         times = [(now + timedelta(days=days)).isoformat(timespec="seconds")[:19] for days in (-1, 3)]
         for name in ("spring", "cancelled"):
@@ -213,7 +212,6 @@ def _wait_until_begun(directory):
 
 
 def window_of(chromium, people, who, **options):
-    """Return a window of a browser in which somebody is signed in."""
     context = chromium.new_context(**options)
     if who is not None:
         context.add_cookies([{"name": "arena-here", "value": people.sessions[who], "url": people.site}])

@@ -30,7 +30,6 @@ HEAR = """() => {
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Yield the address of an arena in which people play."""
     directory = tmp_path_factory.mktemp("play-home")
     with ArenaHome(directory):
         pass
@@ -40,7 +39,6 @@ def site(tmp_path_factory):
 
 
 def begin(page, site, game, bot="random_legal@1", seat="first", **options):
-    """Choose a match, and wait until it is set up."""
     page.goto(f"{site}/play")
     while page.get_by_role("link", name=game, exact=True).count() == 0:  # the play host is starting
         page.wait_for_timeout(250)
@@ -81,7 +79,6 @@ def plies(page):
 
 
 def settled(page, before):
-    """Wait until the bot has acted after an action of the person, or the match is over."""
     page.locator(f"{READY}:not([data-plies='{before}'])").wait_for(timeout=LONG_MS)
 
 
@@ -99,7 +96,6 @@ def by_typing(page):
 
 
 def by_keyboard(page):
-    """Go to a place with the keys alone, and play there."""
     if page.evaluate("!document.activeElement.matches('.place')"):
         page.locator(".place[tabindex='0']").focus()
     for key in ("ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown") * 8:

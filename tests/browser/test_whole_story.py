@@ -18,7 +18,6 @@ PATIENT = 90_000
 
 @pytest.fixture
 def arena(tmp_path, port):
-    """Yield the address of an arena that a single command has begun, and the link of its first director."""
     if not can_contain_uploads().is_enough:
         pytest.skip("needs a machine that can contain uploads")
     home = tmp_path / "home"
@@ -61,7 +60,6 @@ def announce_contest(page, site, now):
 
 
 def invitation(page, site):
-    """Return a link for one author."""
     page.goto(f"{site}/people")
     page.get_by_text("Make an invitation").first.click()
     made = page.locator("pre", has_text=f"{site}/invitations/")
@@ -76,7 +74,6 @@ def reload_until(page, is_there):
 
 
 def play_to_the_end(page):
-    """Press the first place that is free and legal, until the match is over."""
     while True:
         expect(page.locator("#match[data-waiting]")).to_have_count(0, timeout=PATIENT)
         if page.locator("p.verdict").inner_text() != "It is your turn.":

@@ -39,7 +39,6 @@ def arena(*arguments, env=None, cwd=None):
 
 @pytest.fixture(scope="module")
 def kit(tmp_path_factory):
-    """Return a function that returns the directory of a new bot in a language, where its tools are installed."""
     base = tmp_path_factory.mktemp("kits")
 
     def kit(name):
@@ -63,7 +62,6 @@ def test_a_new_bot_passes_the_check_at_once(kit, name, tmp_path):
 
 
 def rustup_home():
-    """Return where rustup's toolchains are if $HOME is not that of whoever installed it."""
     program = Path(shutil.which("rustc") or "/").resolve()
     home = program.parents[2] / ".rustup" if program.name == "rustup" else None
     is_elsewhere = home is not None and home.is_dir() and not (Path.home() / ".rustup").is_dir()

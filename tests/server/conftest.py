@@ -13,8 +13,6 @@ if any(find_spec(name) is None for name in ("httpx", "starlette", "uvicorn", "ht
 
 
 class FakeVersions:
-    """Versions that a test sets."""
-
     def __init__(self):
         self.version, self.progress, self.corrections, self.lost_at = "1", "", "", None
 
@@ -47,7 +45,6 @@ def versions():
 
 @contextlib.asynccontextmanager
 async def client_of(directory, versions=None, **options):
-    """Yield a client of the site of a home."""
     import httpx
 
     from arena.server.http.app import Site

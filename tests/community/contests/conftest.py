@@ -15,6 +15,5 @@ def world(tmp_path):
 
 @pytest.fixture(autouse=True)
 def asks_always(monkeypatch):
-    """A run asks before every match what has become of its contest."""
     monkeypatch.setattr(stage_control, "ASK_SECONDS", 0.0)
     monkeypatch.setattr(supervised_run, "ASK_SECONDS", 0.0)

@@ -54,7 +54,6 @@ class Sealed:
         return self.people.requests.of("spring")[0]
 
     def bytes_of_public(self):
-        """Return all that is in files which anything public is made of."""
         files = [path for path in self.world.directory.iterdir() if path.name.startswith("arena.sqlite3")]
         assert files
         return b"".join(path.read_bytes() for path in files)

@@ -27,7 +27,6 @@ class KilledError(BaseException):
 
 @pytest.fixture
 def kill_at(monkeypatch):
-    """Return what ends the process, so to speak, before or after the n-th transaction."""
     write, left = Database.write, []
 
     def counted(self, *arguments, **keywords):
@@ -204,7 +203,6 @@ def test_a_program_that_is_killed_again_and_again_plays_a_sealed_contest(tmp_pat
 
 
 def run_until(world, has_come):
-    """Run the program, and kill it with all it has started as soon as something has come true."""
     command = [
         sys.executable,
         "-m",

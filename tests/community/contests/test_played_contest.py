@@ -215,8 +215,6 @@ def test_a_tournament_of_somebody_else_stops_the_reveal_before_anything_is_taken
 
 
 class Enough(RunControl):
-    """Ends a run after some matches."""
-
     def __init__(self, world, matches):
         self._world, self._matches = world, matches
 

@@ -34,8 +34,6 @@ OPENS, FREEZE, DEADLINE = (
 
 
 class World:
-    """Somewhere a contest is played."""
-
     def __init__(self, directory, now, is_new=True):
         self.now, self.directory = now, directory / "home"
         self._bots = directory / "bots"
@@ -82,7 +80,6 @@ class World:
         return self.people.contests.get(name)
 
     def play(self, until=lambda stored: False, controls=(), steps=60):
-        """Take steps until there is nothing to do, or something has come true."""
         played = PlayedContest("spring", self.home, self.people, Shutdown(), controls, executor="in-process")
         try:
             for _ in range(steps):
@@ -94,7 +91,6 @@ class World:
         raise AssertionError(f"nothing more to do was expected: {self.contest()}")
 
     def results(self, home=None):
-        """Return the ranks of each recorded match, by tournament and number."""
         found = {}
         for tournament in (home or self.home).store.tournaments():
             for record in (home or self.home).store.records(tournament):
@@ -102,11 +98,9 @@ class World:
         return found
 
     def public_canaries(self):
-        """Return what bots have said that is in any file of the home but those of contests."""
         return canaries(*(path for path in self.directory.iterdir() if path.name != "contests"))
 
     def hidden_canaries(self):
-        """Return what bots have said that is in the files of contests alone."""
         return canaries(self.directory / "contests") - self.public_canaries()
 
 
@@ -120,8 +114,6 @@ def canaries(*places):
 
 
 class Looking(RunControl):
-    """Lets runs continue, and calls something whenever one asks."""
-
     def __init__(self, look):
         self._look = look
 

@@ -54,8 +54,6 @@ def archive(name, version):
 
 
 class Author(threading.Thread):
-    """Hands in versions, each again and again until the site has said which submission it is."""
-
     def __init__(self, name, token, port, versions):
         super().__init__(daemon=True)
         self.name, self.token, self.port, self.versions = name, token, port, versions
@@ -92,8 +90,6 @@ class Author(threading.Thread):
 
 
 class Site:
-    """``arena serve``, which is started again whenever it was killed."""
-
     def __init__(self, home, file, port):
         self.port = port
         self.command = [sys.executable, "-m", "arena", "serve", "--home", str(home), "--port", str(port)]
@@ -219,7 +215,6 @@ def test_whatever_is_killed_nothing_is_lost_and_nothing_counts_twice(tmp_path, p
 
 
 def playing(home):
-    """Return who is in the schedule of the ladder."""
     tournament = home.store.tournament("open")
     bots = tournament.definition.entrants
     last = home.store.last_round(tournament)

@@ -28,12 +28,10 @@ def test_a_bot_gets_from_its_upload_to_the_table(postgres, monkeypatch, tmp_path
 
 
 def rated(answer):
-    """Return the bots with matches in a table."""
     return [line["label"] for line in json.loads(answer[2])["standings"] if line["matches"] > 0]
 
 
 def submitted(site, token, data):
-    """Return where the submission is."""
     headers = {
         "authorization": f"Bearer {token}",
         "accept": "application/json",

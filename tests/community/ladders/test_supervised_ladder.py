@@ -197,8 +197,6 @@ def test_it_sees_what_was_corrected_on_the_command_line_while_it_waited_or_was_p
 
 
 class Program:
-    """The program of the ladder, as ``arena serve`` starts it."""
-
     def __init__(self, home, file, **options):
         arguments = [str(os.getpid()), str(home.directory), str(file)]
         command = [sys.executable, "-m", "arena.community.ladders.director_program", *arguments]

@@ -26,7 +26,6 @@ class Playing:
         self._begun = 0
 
     def start(self):
-        """Start the play host, and wait until it is at work."""
         self.host = subprocess.Popen(
             [
                 sys.executable, "-m", "arena.community.play.host_program",
@@ -88,12 +87,10 @@ def playing(tmp_path):
 
 
 def view(match):
-    """Return what the page of a match shows."""
     return json.loads(match.position.view)
 
 
 def actions(match):
-    """Return the actions of a match, without times and notes."""
     played = [(seat, action) for seat, action, *_ in json.loads(match.position.actions)]
     return [(seat, tuple(action) if isinstance(action, list) else action) for seat, action in played]
 

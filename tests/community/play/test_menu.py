@@ -52,7 +52,6 @@ class Clock:
 
 @pytest.fixture
 def world(tmp_path):
-    """Yield a home, a play host with a clock, and what it has written."""
     matches, clock = Matches(), Clock()
     with (
         ArenaHome(tmp_path) as home,

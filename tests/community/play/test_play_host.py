@@ -176,7 +176,6 @@ def act_until_seen_thinking(playing, one):
 
 
 def slots_of(pid):
-    """Return the processes of matches of a play host."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 

@@ -13,7 +13,6 @@ NAMES = ("you", "greedy@1")
 
 
 def viewed(game, played, person=0, **options):
-    """Return what is shown after some actions."""
     rules = checked_game(make_game(game, **options), game)
     state = rules.initial_state()
     for one in played:

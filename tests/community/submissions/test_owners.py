@@ -33,7 +33,6 @@ PAGES = {
 
 @pytest.fixture
 def arena(tmp_path):
-    """Yield a home with a tournament of quentin's bot, which claims another author, and of one of the house."""
     entered = definition(name="t")
     bots = tuple(replace(bot, author="Grace Hopper", digest=bot.name * 16) for bot in entered.entrants)
     with ArenaHome(tmp_path) as home, open_people(tmp_path) as people:
@@ -47,7 +46,6 @@ def arena(tmp_path):
 
 
 def shown(home):
-    """Return what every page that shows bots says, as JSON."""
     found = {}
     for name, values in PAGES.items():
         page = PAGE_BY_NAME[name]

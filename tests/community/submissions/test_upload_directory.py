@@ -128,8 +128,6 @@ def test_one_person_leaves_places_to_others(uploads):
 @pytest.mark.parametrize("step", ["write", "flush", "close"])
 def test_a_disk_that_is_full_is_said_in_a_sentence_and_nothing_stays(uploads, tmp_path, step):
     class Full:
-        """A file on a full disk."""
-
         def __init__(self, file):
             self._file = file
 

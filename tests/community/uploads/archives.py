@@ -142,7 +142,6 @@ def make_zip(*files, before=b"", between=b"", behind=b"", comment=b"", end=None)
 
 
 def bot_zip(*files, **others):
-    """Return a zip with a bot, and more."""
     return make_zip(File(b"bot.toml", MANIFEST), File(b"bot.py"), *files, **others)
 
 
@@ -166,7 +165,6 @@ def tar_header(
     checksum=None,
     owner=None,
 ):
-    """Return a header block of a tar."""
     block = b"".join(
         (
             name.ljust(100, b"\0"),
@@ -194,12 +192,10 @@ def padded(data):
 
 
 def tar_file(name, data=BOT, **others):
-    """Return a file in a tar."""
     return tar_header(name, others.pop("size", len(data)), **others) + padded(data)
 
 
 def pax(*pairs, kind=b"x"):
-    """Return a pax header with these keys and values."""
     lines = b""
     for key, value in pairs:
         rest = b" " + key + b"=" + value + b"\n"
@@ -217,5 +213,4 @@ def make_tar(*parts, end=TAR_END):
 
 
 def bot_tar(*parts, end=TAR_END):
-    """Return a tar with a bot, and more."""
     return make_tar(tar_file(b"bot.toml", MANIFEST), tar_file(b"bot.py"), *parts, end=end)

@@ -180,7 +180,6 @@ HTML = b"<!DOCTYPE html><script>alert(1)</script>"
 
 
 def overlapping():
-    """Return a zip of which two entries share their data."""
     first = File(b"evil0", b"x" * 5000)
     return make_zip(first, File(b"evil0", b"x" * 5000, central={"offset": 0, "name": b"evil1"}, is_written=False))
 
@@ -194,7 +193,6 @@ def quoted():
 
 
 def bomb(name, mebibytes, claimed=None, count=1):
-    """Return a zip of entries that hold much more than the zip."""
     packed = deflated_zeros(mebibytes)
     size = (mebibytes << 20) if claimed is None else claimed
     changed = {"size": size, "crc": 0}
@@ -203,7 +201,6 @@ def bomb(name, mebibytes, claimed=None, count=1):
 
 
 def nameless_entries():
-    """Return a zip whose directory has 60,000 entries of nothing."""
     return make_zip(*(File(b"%d" % number, b"") for number in range(60_000)))
 
 
@@ -386,7 +383,6 @@ TARS = {
 
 
 def xz_of_memory():
-    """Return an xz that needs a dictionary of 768 MiB, which no reader has to have."""
     data = bytearray(lzma.compress(bot_tar()))
     header_bytes = (data[12] + 1) * 4
     assert data[14:16] == b"\x21\x01"
@@ -455,13 +451,11 @@ COMPRESSED = {
 
 
 def with_zeros(data, mebibytes):
-    """Return data with zeros behind it, compressed."""
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     return compressor.compress(data) + compressor.flush(zlib.Z_FULL_FLUSH) + deflated_zeros(mebibytes)
 
 
 def by_library():
-    """Yield archives that Python's own writers make, and that hold what is not accepted."""
     link = tarfile.TarInfo("evil")
     link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
     buffer = io.BytesIO()
@@ -480,7 +474,6 @@ def as_tar_path(path):
 
 
 def hostile():
-    """Yield the name of each archive, what its file is called, a function that makes it, and what is said."""
     for what, (path, says) in PATHS.items():
         yield f"zip: {what}", "b.zip", lambda path=path: bot_zip(File(path)), says
         yield f"tar: {what}", "b.tar", lambda path=path: bot_tar(as_tar_path(path)), says

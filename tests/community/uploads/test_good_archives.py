@@ -33,7 +33,6 @@ LONG = "a-directory-with-quite-a-long-name/" * 4 + "and-a-file-with-a-name-that-
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    """A bot's directory, with names and files of every accepted kind."""
     root = tmp_path_factory.mktemp("source") / "my-bot"
     for name, data in {
         "bot.toml": MANIFEST,
@@ -73,8 +72,6 @@ def unpacked(data, name, tmp_path):
 
 
 class Pipe(io.BytesIO):
-    """Where a writer of archives can't go back."""
-
     def seekable(self):
         return False
 

@@ -15,7 +15,6 @@ LATER = {f"zip: {what}" for what in ("without a manifest", "two bots")}
 
 
 def unpack_here(data, name, tmp_path, limits=DEFAULT_LIMITS):
-    """Unpack in this process, which the fast half of the tests may do."""
     (tmp_path / "upload").write_bytes(data)
     (tmp_path / "tree").mkdir()
     descriptor = os.open(tmp_path / "upload", os.O_RDONLY)

@@ -25,7 +25,6 @@ LEVELS = ("none", "limits", "landlock", "bubblewrap")
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path, monkeypatch):
-    """A temporary directory in which scratch directories and what is unpacked are all there is."""
     place = tmp_path / "temporary"
     place.mkdir(mode=0o755)
     monkeypatch.setattr(tempfile, "tempdir", str(place))

@@ -15,14 +15,10 @@ pytestmark = pytest.mark.anyio
 
 
 class Public:
-    """The homes of an arena, of which none is public."""
-
     public_place = None
 
 
 class FakeBuilders(HomeBuilders):
-    """Builds what a test says."""
-
     def __init__(self, now):
         super().__init__(Public(), now)
         self.built, self.seconds, self.error = 0, 0.5, None
@@ -39,8 +35,6 @@ class FakeBuilders(HomeBuilders):
 
 
 class NumberPage:
-    """A page that shows a number."""
-
     name = "number"
 
     class model:  # noqa: N801 - the field of a page
@@ -54,7 +48,6 @@ class Shown:
         self.commit()
 
     def commit(self):
-        """Change the home."""
         path = self.directory / DATABASE_FILE
         path.write_bytes((path.read_bytes() if path.exists() else b"") + b"x")
 

@@ -50,7 +50,6 @@ class Sender:
 
 
 def places_left(uploads, person):
-    """Return how many more uploads of a person would be taken."""
     count = 0
     with contextlib.ExitStack() as stack, contextlib.suppress(UsageError):
         for _ in range(MAX_RECEIVING + 1):

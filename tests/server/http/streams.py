@@ -15,8 +15,6 @@ AT = "2026-11-22T12:00:00+00:00"
 
 
 class Clock:
-    """A clock that is set by hand."""
-
     def __init__(self):
         self.now = 100.0
 
@@ -25,8 +23,6 @@ class Clock:
 
 
 class FakeLogs:
-    """The logs of a store, of which only the last events are kept."""
-
     def __init__(self, kept=1000, matches=()):
         self.kept = kept
         self.all = {}
@@ -80,15 +76,12 @@ class FakeLogs:
 
 @dataclass
 class Sent:
-    """An event as a reader has it."""
-
     kind: str
     id: str
     data: dict
 
 
 def parsed(data):
-    """Return the events in what was sent, and the id of the last block."""
     events, last_id = [], ""
     blocks = data.decode().split("\n\n")
     assert blocks.pop() == "", "it ends with a whole block"

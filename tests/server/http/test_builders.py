@@ -83,7 +83,6 @@ async def refusal(builders, tournament):
 
 
 async def given_up(builders, tournament):
-    """Expect that rules which hang are given up soon, with the process that runs them."""
     builders.limits = IMPATIENT
     problem = await refusal(builders, tournament)
     assert (problem.status, problem.error) == (503, "It took longer than 5 s to build this page, and was given up.")
@@ -109,7 +108,6 @@ async def test_rules_that_never_return_are_given_up(builders):
 
 @pytest.fixture
 def open_match(directory):
-    """Return what makes the match of some rules be played and watched."""
     with ArenaHome(directory) as home, contextlib.ExitStack() as stack:
 
         def open_match(rules):

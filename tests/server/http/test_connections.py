@@ -43,8 +43,6 @@ async def app(scope, _, send):
 
 
 class Served:
-    """A server with a clock that a test sets."""
-
     def __init__(self, most):
         self.clock = Clock()
         self.connections = Connections(most, self.clock)

@@ -37,7 +37,6 @@ class SlowBuilder:
 
 
 def shown(versions):
-    """Return what a page says that is built now."""
     return f"{versions.version}, {versions.progress or 'not played'}".encode()
 
 
@@ -79,7 +78,6 @@ class Site:
         return found
 
     async def settle(self):
-        """Ask as a live page does, and expect the newest page."""
         for _ in range(5):
             found = await self.ask()
             if found.is_current:

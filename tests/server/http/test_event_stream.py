@@ -23,8 +23,6 @@ SECONDS = 60
 
 
 class Stream:
-    """A reader of the stream."""
-
     def __init__(self, reader, writer):
         self.reader, self.writer, self.text, self.id = reader, writer, b"", ""
 
@@ -32,7 +30,6 @@ class Stream:
         return (await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), SECONDS)).decode()
 
     async def next(self, count=1):
-        """Return the next events."""
         while True:
             whole, end, rest = self.text.rpartition(b"\n\n")
             found, self.id = parsed(whole + end) if end else ([], self.id)
@@ -47,7 +44,6 @@ class Stream:
         return size
 
     async def last(self):
-        """Read until the stream ends."""
         while await self._read():
             pass
 
@@ -58,8 +54,6 @@ class Stream:
 
 
 class Served:
-    """The site of a home, on a port."""
-
     async def start(self, directory, url=None):
         self.home = OpenedHome(directory, url)
         self.events = Events(self.home)

@@ -56,7 +56,6 @@ def home(tmp_path):
 
 
 def assert_is_atom(xml):
-    """Check the elements that RFC 4287 requires, and how often, and their forms."""
     root = ElementTree.fromstring(xml)
     name = f"{{{ATOM}}}"
     assert root.tag == f"{name}feed"

@@ -39,8 +39,6 @@ def hub(logs, clock):
 
 
 class Client:
-    """Takes what a reader is sent."""
-
     def __init__(self, hub, topics, cursor=None, network=""):
         self.hub = hub
         joined = hub.join(parse_topics(topics), parse_cursor(cursor) if cursor else None, network)
@@ -49,7 +47,6 @@ class Client:
         self.take()
 
     def take(self):
-        """Return the events that are sent now."""
         data = b""
         while self.reader.at.following or self.reader._first or self.reader._is_ended:
             part = asyncio.run(self.reader.take())
@@ -411,8 +408,6 @@ def test_the_loop_sends_events_as_they_come(logs):
 
 
 class SlowLogs(FakeLogs):
-    """Logs that are read while other things happen."""
-
     meanwhile = staticmethod(lambda: None)
 
     async def events_between(self, tournament, after, last):
@@ -422,8 +417,6 @@ class SlowLogs(FakeLogs):
 
 
 class EveryEventOnce(RuleBasedStateMachine):
-    """Readers that come and go are sent every event of their topics exactly once and in order, or hear of a gap."""
-
     topics = ("tournaments/a", "tournaments/b", "tournaments/a,tournaments/b", "tournaments/a/matches/2")
 
     def __init__(self):
@@ -438,7 +431,6 @@ class EveryEventOnce(RuleBasedStateMachine):
         self.unapplied = []
 
     def wanted(self, topics, number, seq):
-        """Return whether the brute force model expects an event."""
         event = self.logs.all[number][seq - 1]
         if topics == "tournaments/a/matches/2":
             return number == 1 and 2 in event.stored.details.matches
@@ -524,7 +516,6 @@ class EveryEventOnce(RuleBasedStateMachine):
         client.checked = len(client.events)
 
     def teardown(self):
-        """After a while without anything new, everybody has everything."""
         self.watch()
         for _ in range(2):
             self.send(1.0)

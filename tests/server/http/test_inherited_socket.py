@@ -29,8 +29,6 @@ os.execv(sys.executable, [sys.executable, "-m", "arena", "serve", *sys.argv[3:]]
 
 
 class Manager:
-    """Holds a socket, starts a server on it, and hears what that sends."""
-
     def __init__(self, directory, tmp_path, *arguments):
         self.listening = socket.create_server(("127.0.0.1", 0), backlog=2048)
         self.address = self.listening.getsockname()

@@ -55,7 +55,6 @@ bot = "arena:random_legal"
 
 @contextlib.contextmanager
 def answered(port, path, **headers):
-    """Yield the answer to a request."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     with contextlib.closing(connection):
         connection.request("GET", path, headers=headers)
@@ -83,7 +82,6 @@ class Reader(threading.Thread):
                 time.sleep(0.05)
 
     def look(self):
-        """Take the page, as it is from a moment after the call."""
         while not self.is_over:
             with answered(self.port, self.path, accept="application/json") as answer:
                 value = json.loads(answer.read())
@@ -120,8 +118,6 @@ class Reader(threading.Thread):
 
 
 class Storm:
-    """The two programs."""
-
     def __init__(self, directory, definition, port):
         self.home, self.definition, self.port = directory, definition, port
         self.server = self.director = None
@@ -155,7 +151,6 @@ class Storm:
             return False
 
     def kill(self, rng, kills):
-        """Kill one or the other, some while after it has begun to work."""
         for number in range(kills):
             self.play()
             self.serve()

@@ -23,8 +23,6 @@ PARAMETERS = OverviewParameters()
 
 
 class FakeBuilder:
-    """Builds what a test says, when it says so."""
-
     def __init__(self):
         self.built, self.kept, self.first, self.seconds, self.busy_lanes = 0, [], [], 0.0, set()
         self.answer = lambda: b"%d" % self.built

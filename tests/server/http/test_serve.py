@@ -30,8 +30,6 @@ ROOT = Path(__file__).parents[3]
 
 
 class Served:
-    """The command in a process, and its pages."""
-
     def __init__(self, *arguments, cwd=None):
         command = [sys.executable, "-m", "arena", "serve", "--port", "0", *map(str, arguments)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
@@ -39,7 +37,6 @@ class Served:
         self.address = self.line.partition("http://")[2].split("/")[0]
 
     def get(self, path):
-        """Return the status, the headers and the body of a page."""
         try:
             with urllib.request.urlopen(f"http://{self.address}{path}", timeout=60) as response:
                 return response.status, response.headers, response.read()
@@ -48,7 +45,6 @@ class Served:
                 return error.code, error.headers, error.read()
 
     def get_until(self, path, is_right):
-        """Return a page when it is as expected."""
         deadline = time.monotonic() + 60
         while not is_right(answer := self.get(path)):
             assert time.monotonic() < deadline, answer
@@ -56,7 +52,6 @@ class Served:
         return answer
 
     def end(self, number=signal.SIGTERM):
-        """Return the exit code and what is on stderr."""
         self.process.send_signal(number)
         _, errors = self.process.communicate(timeout=60)
         return self.process.returncode, own_errors(errors)
@@ -106,7 +101,6 @@ def test_it_ends_quietly_while_a_page_is_being_built(tmp_path):
 
 
 def add_game_without_end(directory):
-    """Store a match whose rules never return."""
     game = "tests.server.http.odd_rules:Hanging"
     with ArenaHome(directory) as home:
         made = definition(games=(GameChoice(game=game, options={"goal": 9}, players=2),))
@@ -198,7 +192,6 @@ def test_the_password_of_a_database_server_is_in_no_command_line_but_the_one_tha
 
 
 def command_lines(processes):
-    """Return the words of the command line of each process that has not ended."""
     lines = {}
     for process in processes:
         with contextlib.suppress(OSError):

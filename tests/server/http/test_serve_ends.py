@@ -38,8 +38,6 @@ build = ["sleep", "1000000"]
 
 
 class BusySite:
-    """A site with a match in which a bot thinks, and a build that goes on."""
-
     def __init__(self, directory, people):
         self.people = people
         with ArenaHome(directory) as home:

@@ -40,8 +40,6 @@ def test_what_a_part_cannot_do_is_said_in_a_sentence(tmp_path, capsys, arguments
 
 
 class Alone:
-    """One of the two in a process of its own."""
-
     def __init__(self, home, *arguments):
         command = [sys.executable, "-m", "arena", "serve", "--home", str(home), "--only", *arguments]
         self.process = subprocess.Popen(
@@ -91,7 +89,6 @@ def test_what_checks_and_plays_ends_quietly_with_all_that_it_has_started(tmp_pat
 
 
 def parts_below(alone):
-    """Return the processes of parts that a supervisor has started."""
     modules = {part.module for part in PARTS}
     lines = command_lines(reaper.descendants(alone.process.pid))
     return {process for process, words in lines.items() if modules & set(words)}

@@ -141,8 +141,6 @@ async def test_the_program_ends_also_if_nobody_keeps_it_running_any_more(tmp_pat
 
 
 class SlowService:
-    """In place of a program that takes a while to end."""
-
     def __init__(self):
         self.closed = []
         self.may_end = asyncio.Event()

@@ -22,8 +22,6 @@ OURS = {"sec-fetch-site": "same-origin"}
 
 
 class World:
-    """A site with two authors and a director, and what each of them sends to prove it."""
-
     def __init__(self, directory, client):
         self.directory, self.client = directory, client
         self.people = PeopleStore(directory / "people.sqlite3")

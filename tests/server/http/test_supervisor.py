@@ -22,14 +22,10 @@ NOW = 1_800_000_000.0
 
 
 class Service:
-    """In place of a program."""
-
     rests, trouble = True, ""
 
 
 class World:
-    """A home, its people, and the parts of a site with one ladder."""
-
     def __init__(self, directory):
         self.seconds = NOW
         self.home, self.people = ArenaHome(directory), PeopleStore(directory / PEOPLE_FILE, lambda: self.seconds)

@@ -11,8 +11,6 @@ pytestmark = pytest.mark.anyio
 
 
 class Line:
-    """Pages that are built one after the other, when a test says so."""
-
     def __init__(self, turns):
         self.turns, self.built, self.tasks = turns, [], []
         self.go_on = asyncio.Semaphore(0)

@@ -24,7 +24,6 @@ from tests.store.results.samples import definition, line, record
 
 @pytest.fixture(params=DATABASES)
 def place(request, tmp_path):
-    """Where a home is, and the address of its store."""
     url = request.getfixturevalue("postgres_url") if request.param == "postgresql" else None
     return tmp_path / "home", url
 
@@ -42,15 +41,12 @@ def tournament(home):
 
 
 class Watching:
-    """A watcher that looks when a test says so."""
-
     def __init__(self, directory, url=None):
         self.home = OpenedHome(directory, url)
         self.changes = []
         self.watcher = Watcher(self.home, self.changes.append)
 
     def look(self):
-        """Return what has changed."""
         self.changes.clear()
         self.watcher.look()
         assert len(self.changes) <= 1

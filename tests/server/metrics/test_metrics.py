@@ -35,7 +35,6 @@ AWKWARD = 'a "quoted" \\ back\nslash'
 
 
 def parsed(text):
-    """Return the samples of an exposition, as Prometheus' own parser reads them."""
     parser = pytest.importorskip("prometheus_client.parser", reason="needs prometheus-client")
     samples = [sample for family in parser.text_string_to_metric_families(text) for sample in family.samples]
     return {(one.name, *(value for _, value in sorted(one.labels.items()))): one.value for one in samples}

@@ -26,8 +26,6 @@ def test_the_port_is_that_of_the_command_line(command_line, port):
 
 @contextmanager
 def answering(status):
-    """Yield the port of a site that answers the question how it is."""
-
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self):
             self.send_response(status if self.path == "/health" else 404)

@@ -91,7 +91,6 @@ def test_each_thing_has_a_sentence(change, verdict, thing, part_of_sentence):
 
 @pytest.fixture
 def contained(monkeypatch):
-    """A machine that contains uploads, without trying that out."""
     monkeypatch.setattr(module, "can_contain_uploads", lambda: Containment(True, "uploads are contained: here", None))
 
 

@@ -64,7 +64,6 @@ def get(path):
 
 @pytest.fixture
 def units():
-    """The names of services that are started with the socket, and their home."""
     if subprocess.run([sys.executable, "-P", "-c", "import arena"], user=USER, group=USER, cwd="/").returncode:
         pytest.skip(f"needs an installation that the user {USER} can read")
     home = Path(tempfile.mkdtemp(prefix="arena-units-", dir="/var/lib"))

@@ -54,7 +54,6 @@ class World:
         return self.store.accounts.get(name)
 
     def client(self, address="192.0.2.1", scheme="https", host=HOST, **headers):
-        """Return a browser that is not signed in."""
         transport = httpx.ASGITransport(app=self.site, client=(address, 1234))
         headers = {"accept": HTML, **OURS} | headers
         client = httpx.AsyncClient(transport=transport, base_url=f"{scheme}://{host}", headers=headers)
@@ -62,14 +61,12 @@ class World:
         return client
 
     def browser(self, name, **options):
-        """Return a browser in which somebody is signed in."""
         client = self.client(**options)
         secret = self.store.sessions.begin(self.store.accounts.get(name), "a browser", "192.0.2.1")
         client.cookies.set(COOKIE, secret, domain=HOST)
         return client
 
     def program(self, name, *scopes, days=1):
-        """Return a program that has a token of somebody."""
         token = self.store.tokens.make(self.store.accounts.get(name), "test", scopes or (Scope.READ,), days)
         client = self.client(accept=JSON, authorization=f"Bearer {token}")
         del client.headers["sec-fetch-site"]
@@ -107,7 +104,6 @@ def quick_hashes(monkeypatch):
 
 @pytest.fixture
 async def world(directory, tmp_path):
-    """Yield a site with an author, a director and two operators."""
     now = FakeClock()
     home = OpenedHome(directory)
     links = ServedLinks(asset_digests(), "/account")
@@ -128,8 +124,6 @@ async def world(directory, tmp_path):
 
 
 class Lines(logging.Handler):
-    """Keeps each line in both formats."""
-
     def __init__(self):
         super().__init__(logging.NOTSET)
         self.texts, self.values = [], []
@@ -157,6 +151,5 @@ def lines(monkeypatch):
 
 @pytest.fixture
 def logged_world(world, lines, monkeypatch):
-    """The site, with every request logged."""
     world.site._app = observing(world.site._app, [log_request])
     return world

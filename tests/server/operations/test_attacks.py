@@ -22,7 +22,6 @@ LOGIN = {"name": "ann", "password": PASSWORD}
 
 
 async def bare(client, method, path, headers, content=b""):
-    """Ask without the headers that the browsers of ``World`` send."""
     del client.headers["sec-fetch-site"]
     return await client.request(method, path, headers=headers, content=content)
 

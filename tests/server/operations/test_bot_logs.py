@@ -43,14 +43,12 @@ def said(world, directory):
 
 
 async def shown(client, path):
-    """Return a page once it has been built."""
     while (found := await client.get(path)).status_code in (202, 503):
         await client.get(path, headers={"accept": JSON})  # waits for it
     return found
 
 
 def readers(world):
-    """Return who asks, by what they may read."""
     return {
         "the author": (world.browser("ann"), (OURS,)),
         "the author's program": (world.program("ann", Scope.SUBMIT), (OURS,)),
@@ -128,7 +126,6 @@ async def test_notes_of_a_match_in_the_browser_are_for_the_author_of_the_bot(sai
 
 
 def named(played, number, bot, reason):
-    """Have a match played against a bot, with what an earlier version stored of it."""
     from arena.store.people.unrated_match import unrated_matches
 
     changed = unrated_matches.update().where(unrated_matches.c.id == number).values(bot=bot, reason=reason)

@@ -103,8 +103,6 @@ SENT_TO = {one.path for one in OPERATIONS if one.method != "GET"} - {
 
 
 class Crawl:
-    """A site on which a contest is played, and everybody who looks at it."""
-
     def __init__(self, directory, is_new=True):
         self.played = playing.World(directory, FakeClock(), is_new)
         if is_new:
@@ -125,7 +123,6 @@ class Crawl:
         self.asked = {}
 
     def enter(self):
-        """Let three authors hand in, and one of them something that is refused."""
         for number, name in enumerate(("ada", "bob", "eve")):
             self.played.hand_in(name, f"{name}bot", index=number)()
         for name, role in (("dora", Role.DIRECTOR), ("olga", Role.OPERATOR)):
@@ -149,7 +146,6 @@ class Crawl:
         return (place for _, *place in self.routes())
 
     def routes(self):
-        """Yield the same, each behind its path in the table."""
         for path in sorted(PLAIN | WITH_FIELDS):
             found = [path]
             for field in re.findall(r"\{(\w+)\}", path):
@@ -167,7 +163,6 @@ class Crawl:
         return {page.path for page in PAGES}
 
     async def ask(self, actor, address, headers):
-        """Return the answer to a request, once what it is about has been built and is not late."""
         while is_late(answer := await self.actors[actor].get(address, headers=headers)):
             await anyio.sleep(0.05)
         assert answer.status_code < HTTPStatus.INTERNAL_SERVER_ERROR, (address, answer.text)
@@ -197,7 +192,6 @@ class Crawl:
         return {actor: await self.look(actor) for actor in actors or self.actors}
 
     async def results(self):
-        """Return what the page of the contest says about its final, to everybody."""
         answers = {actor: await self.ask(actor, "/contests/spring", {"accept": JSON}) for actor in self.actors}
         return {actor: answer.json()["result"] for actor, answer in answers.items()}
 
@@ -211,12 +205,10 @@ class Crawl:
 
 
 def is_late(answer):
-    """Return whether a newer answer is being made."""
     return answer.status_code in BEING_BUILT or (answer.is_success and "retry-after" in answer.headers)
 
 
 def text_of(answer):
-    """Return all that an answer says, with what is packed in it."""
     text = f"{answer.headers} {answer.text}"
     if answer.content[:2] == b"PK":
         with zipfile.ZipFile(BytesIO(answer.content)) as archive:
@@ -225,7 +217,6 @@ def text_of(answer):
 
 
 def where(found, text):
-    """Return the addresses at which a text is."""
     return sorted({address for (address, _), said in found.items() if text in said})
 
 
@@ -255,7 +246,6 @@ def check_owners(crawl, seen):
 
 
 def check_hidden(crawl, seen, *, may_have_public):
-    """Nobody but directors sees what is hidden, and they see it on hidden pages alone."""
     hidden = crawl.played.hidden_canaries()
     assert hidden
     for actor in ("visitor", "ada", "eve"):

@@ -13,8 +13,6 @@ from tests.store.people.conftest import FakeClock
 
 
 class News:
-    """Contests, and what is said of them."""
-
     def __init__(self, directory):
         self.now = FakeClock()
         self.now.seconds = OPENS - 3600
@@ -32,12 +30,10 @@ class News:
         return self.contests.get("spring")
 
     def has_changed(self):
-        """Return whether the number is another one than at the last time."""
         before, self.before = self.before, self.news.number()
         return self.before != before
 
     def hand_in(self):
-        """Hand in a bot that is accepted."""
         one = self.people.submissions.add(self.ada, "a" * 16, "b" * 64, 100, "bot.py", "a note")
         self.people.submissions.claim().finish(SubmissionState.ACCEPTED, "", "", "adabot@1")
         return ContestEntry(author="ada", person=1, bot="adabot@1", submission=one.number, handed_in_at=one.created_at)

@@ -20,7 +20,6 @@ HERE = "/tournaments/open ladder"
 
 @pytest.fixture
 def kept(world):
-    """A site with a ladder."""
     figures = RunFigures(recorded=12, scheduled=20, sitting_out=(SittingOut(bot="slow@1", reason="slow", seconds=90),))
     world.store.directors.say("open ladder", "ladder", DirectorState.PLAYING, "", figures)
     return world

@@ -15,7 +15,6 @@ ASKED_AGAIN = "/asking.js"
 
 @pytest.fixture
 def submission(world):
-    """Return a submission that was accepted just now."""
     world.store.submissions.add(world.store.accounts.get("ann"), "a" * 16, "b" * 64, 100, "new.py", "")
     claim = world.store.submissions.claim()
     claim.finish("accepted", "", "", "new@1")

@@ -17,7 +17,6 @@ NEW_PASSWORD = "a new one, quite long"
 
 
 def refused(response, status, *words):
-    """Check a page that says what is wrong with what was sent."""
     assert response.status_code == status
     assert 'role="alert"' in response.text
     for word in words:

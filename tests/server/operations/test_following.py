@@ -40,7 +40,6 @@ class Listener:
 
 
 def listening(world, client, address):
-    """Return who listens to a match with what a browser sends."""
     request = client.build_request("GET", f"{address}/events")
     scope = {
         "type": "http", "method": "GET", "scheme": "https", "path": request.url.path, "raw_path": request.url.raw_path,

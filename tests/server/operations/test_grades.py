@@ -7,7 +7,6 @@ from arena.store.people.contest import ContestEntry
 
 
 def page(name, *ranked, disqualified=()):
-    """Return a tournament with bots and their ranks."""
     lines = tuple(
         StandingLine.model_construct(label=label, rank=rank, mu=25.0, margin_95=1.0, points=1.0, matches=4, faults={})
         for label, rank in ranked

@@ -41,8 +41,6 @@ LADDER = '{ format = "ladder", places = 2, ladder = { margin_95 = 9.0 } }'
 
 
 class Hurried(RunControl):
-    """Lets a run play one match or two."""
-
     asked = 0
 
     def order(self):
@@ -57,7 +55,6 @@ def pair(tmp_path, monkeypatch):
 
 
 async def forked(directory, prepare):
-    """Prepare a home, and return it twice."""
     (directory / "one").mkdir()
     first = Crawl(directory / "one")
     prepare(first)
@@ -74,7 +71,6 @@ async def forked(directory, prepare):
 
 
 def offer_bots(crawl):
-    """Say what can be played against, as a play host does."""
     bots = tuple(
         PlayableBot(name=f"{name}bot@1", label=f"{name}bot@1", games=("differences",)) for name in ("ada", "eve")
     )

@@ -68,7 +68,6 @@ async def test_a_director_opens_the_home_of_hidden_results(world, opened):
 
 @pytest.fixture
 def read(world, monkeypatch):
-    """Let ann hand in something that is refused, and note of which authors all of a submission is read."""
     ann = world.store.accounts.get("ann")
     one = world.store.submissions.add(ann, "upload", "digest", 10, "mine.py", "a note")
     world.store.submissions.claim().finish(SubmissionState.REFUSED, "a report", "a reason")

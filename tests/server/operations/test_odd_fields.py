@@ -77,7 +77,6 @@ async def places(logged_world, monkeypatch):
 
 
 def fields_sent(operation):
-    """Return the fields that are not in the address, and what they are if they are not odd."""
     names = [name for name in operation.fields.model_fields if f"{{{name}}}" not in operation.path]
     if operation.takes_upload:
         names.remove("file_name")
@@ -90,7 +89,6 @@ def different(names, fields):
 
 
 def odd_bodies(operation):
-    """Yield what is sent with requests, in each of which one field is odd, and whether each has to be refused."""
     names, usual = fields_sent(operation)
     fields = operation.fields.model_fields
     kind = "params" if operation.method == "GET" else "data"
@@ -112,14 +110,12 @@ def odd_bodies(operation):
 
 
 def is_refused(field, value):
-    """Return whether a value in JSON is of another type than a field."""
     if value is None:
         return field is None or type(None) not in get_args(field.annotation)
     return value is not True and value != CANARY
 
 
 def odd_paths(operation, places):
-    """Yield addresses, in each of which one part is odd."""
     for name in places:
         if f"{{{name}}}" in operation.path:
             for value in PATH_VALUES:
@@ -127,7 +123,6 @@ def odd_paths(operation, places):
 
 
 async def answers(world, places, operation, accept):
-    """Yield what was sent to an operation, whether it has to be refused, and the response."""
     client = world.program("olga") if operation.who is Who.PROGRAM else world.browser("olga")
     requests = [(operation.path.format_map(places), *one) for one in odd_bodies(operation)]
     _, usual = fields_sent(operation)

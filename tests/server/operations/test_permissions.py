@@ -108,7 +108,6 @@ def named(operation):
 
 
 def actors(world):
-    """Return everybody, each in a browser or a program of their own."""
     found = {"visitor": world.client(), "forged": world.client(), "forged token": world.client(accept=JSON)}
     found["forged"].cookies.set(COOKIE, "z" * 43, domain=HOST)
     found["forged token"].headers["authorization"] = "Bearer arena_" + "z" * 49

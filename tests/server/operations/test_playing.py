@@ -23,7 +23,6 @@ CHOICES = {"game": "differences", "bot": "arena:greedy", "seat": "0", "seconds":
 
 @pytest.fixture
 def matches(world):
-    """Return the matches of a site whose play host has four slots."""
     bots = (
         PlayableBot(name="arena:greedy", label="greedy@1"),
         PlayableBot(name="signs@1", label="signs@1", games=("plusminus",)),
@@ -41,7 +40,6 @@ async def begun(client, **choices):
 
 
 def play_on(matches, address, state=MatchState.PERSON, played=()):
-    """Write what a play host would write."""
     one = matches.find(address.removeprefix("/play/"))
     rules = checked_game(make_game("differences", size=4), "differences")
     position = rules.initial_state()

@@ -106,7 +106,6 @@ class Listener:
 
 
 def routes_with(crawl, found, text):
-    """Return the routes at whose addresses a text is."""
     routes = {address: path for path, address, _ in crawl.routes()}
     return {routes[address] for address in where(found, text)}
 
