@@ -13,20 +13,14 @@ from collections.abc import Callable
 
 import anyio
 import anyio.to_thread
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
 
 from arena.base.errors import StoreError
+from arena.server.http.events import EventStream
 from arena.server.http.hosts import Places
 from arena.server.http.problems import Problem, ProblemError
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.unrated_match import Shown
 
-HEADERS = {
-    "content-type": "text/event-stream; charset=utf-8",
-    "cache-control": "no-store",
-    "x-accel-buffering": "no",  # a proxy passes on each event when it comes
-}
 LOOK_SECONDS = 0.05
 CHECK_SECONDS = 1.0
 HEARTBEAT_SECONDS = 15.0
@@ -45,39 +39,24 @@ TOO_MANY = Problem(
 )
 
 
-class Follower(Response):
-    """Sends one event for all changes that were not sent yet, so that nothing piles up."""
+class Follower(EventStream):
+    """Sends one event for all changes not sent yet, so that nothing piles up; the first tells that it is open."""
 
     def __init__(self, number: int, shown: Shown, may_follow: Callable[[], bool], leave: Callable[[], None]) -> None:
-        """Prepare the stream; the first event says that it is open."""
-        super().__init__(headers=HEADERS)
-        del self.headers["content-length"]
+        super().__init__(self._next, self.end, leave)
         self.number, self.may_follow = number, may_follow
         self.shown: Shown | None = shown
-        self._leave, self._is_over = leave, False
-        self._news = asyncio.Event()
+        self._is_over, self._news = False, asyncio.Event()
         self._news.set()
 
     def tell(self) -> None:
-        """Say that the match has changed."""
+        """Report that the match has changed."""
         self._news.set()
 
     def end(self) -> None:
         """End the stream."""
         self._is_over = True
         self._news.set()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until the reader has gone or the stream is ended."""
-        gone = asyncio.create_task(self._end_when_gone(receive))
-        try:
-            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            while not self._is_over:
-                await send({"type": "http.response.body", "body": await self._next(), "more_body": True})
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-        finally:
-            gone.cancel()
-            self._leave()
 
     async def _next(self) -> bytes:
         try:
@@ -86,11 +65,6 @@ class Follower(Response):
             return b": here\n\n"
         self._news.clear()
         return b"" if self._is_over else b"event: changed\ndata: {}\n\n"
-
-    async def _end_when_gone(self, receive: Receive) -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        self.end()
 
 
 class FollowedMatches:

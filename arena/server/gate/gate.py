@@ -20,7 +20,7 @@ from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.community.submissions.upload_directory import Received, UploadDirectory
 from arena.server.gate.description import description_of
-from arena.server.gate.followed_matches import HEADERS, FollowedMatches
+from arena.server.gate.followed_matches import FollowedMatches
 from arena.server.gate.homes import HomeBuilders, Homes
 from arena.server.gate.operation import (
     Document,
@@ -56,6 +56,7 @@ from arena.server.gate.responses import (
 )
 from arena.server.http.addresses import query_of
 from arena.server.http.endpoint import Endpoint
+from arena.server.http.events import HEADERS
 from arena.server.http.hosts import address_of, network_of
 from arena.server.http.observation import ACTOR
 from arena.server.http.page_response import wants_json

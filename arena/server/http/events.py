@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import anyio
 from starlette.requests import Request
@@ -14,8 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from arena.base.errors import StoreError
-from arena.server.http.changes import Change, Reader
-from arena.server.http.channel import Channel
+from arena.server.http.changes import Change
 from arena.server.http.endpoint import Endpoint, operation
 from arena.server.http.hosts import address_of, network_of
 from arena.server.http.hub import Hub
@@ -41,37 +40,45 @@ def event_endpoint(hub: Hub) -> Endpoint:
         topics = parse_topics(",".join(query.getlist("topics")))
         if request.method == "HEAD":
             return Response(headers=HEADERS)
-        return EventStream(hub, *await hub.join(topics, cursor, network_of(address_of(request))))
+        channel, reader = await hub.join(topics, cursor, network_of(address_of(request)))
+        return EventStream(reader.take, reader.end, lambda: hub.leave(channel, reader))
 
     return Endpoint(path="/events", handler=answer, operation=OPERATION)
 
 
 class EventStream(Response):
-    """Sends events until the reader has gone, is too slow, or the hub is closed."""
+    """Sends events until the reader has gone, or there are no more."""
 
-    def __init__(self, hub: Hub, channel: Channel, reader: Reader) -> None:
-        """Prepare the stream of a reader that has joined."""
+    def __init__(
+        self, take: Callable[[], Awaitable[bytes]], end: Callable[[], None], leave: Callable[[], None]
+    ) -> None:
+        """Prepare.
+
+        Args:
+            take: waits for the next events, and returns nothing at the end of the stream.
+            end: makes ``take`` return; called when the reader has gone.
+            leave: called at the end.
+        """
         super().__init__(headers=HEADERS)
         del self.headers["content-length"]
-        self._hub, self._channel, self._reader = hub, channel, reader
+        self._take, self._end, self._leave = take, end, leave
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send."""
-        gone = asyncio.create_task(_end_when_gone(self._reader, receive))
+        gone = asyncio.create_task(self._end_when_gone(receive))
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            while data := await self._reader.take():
+            while data := await self._take():
                 await send({"type": "http.response.body", "body": data, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             gone.cancel()
-            self._hub.leave(self._channel, self._reader)
+            self._leave()
 
-
-async def _end_when_gone(reader: Reader, receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    reader.end()
+    async def _end_when_gone(self, receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self._end()
 
 
 _TOPIC = {"type": "string", "pattern": "^(arena|contests|tournaments/[^/,]+(/matches/[1-9][0-9]*)?)$"}
