@@ -25,6 +25,13 @@ SCHEMA_VERSION = 7
 
 metadata = MetaData()
 
+
+def match_key(*names: str) -> list[Column[int]]:
+    """Return the columns of a key that begins with a tournament."""
+    tournament = Column[int]("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False)
+    return [tournament, *(Column(name, Integer, primary_key=True, autoincrement=False) for name in names)]
+
+
 meta = Table("meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False))
 
 tournaments = Table(
@@ -46,8 +53,7 @@ tournaments = Table(
 matches = Table(
     "matches",
     metadata,
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
-    Column("match", Integer, primary_key=True, autoincrement=False),
+    *match_key("match"),
     Column("encounter", Integer, nullable=False),
     Column("round", Integer, nullable=False),
     Column("game", Integer, nullable=False),
@@ -61,8 +67,7 @@ matches = Table(
 records = Table(
     "records",
     metadata,
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
-    Column("match", Integer, primary_key=True, autoincrement=False),
+    *match_key("match"),
     Column("encounter", Integer, nullable=False),
     Column("game", String(200), nullable=False),
     Column("bots", Text, nullable=False),
@@ -78,9 +83,7 @@ records = Table(
 faults = Table(
     "faults",
     metadata,
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
-    Column("match", Integer, primary_key=True, autoincrement=False),
-    Column("seat", Integer, primary_key=True, autoincrement=False),
+    *match_key("match", "seat"),
     Column("game", String(200), nullable=False),
     Column("bot", String(140), nullable=False),
     Column("kind", Member(FaultKind, "kind of fault", 16), nullable=False),
@@ -121,8 +124,7 @@ owners = Table(
 corrections = Table(
     "corrections",
     metadata,
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
-    Column("number", Integer, primary_key=True, autoincrement=False),
+    *match_key("number"),
     Column("kind", Member(CorrectionKind, "kind of correction", 16), nullable=False),
     Column("details", Text, nullable=False),
     Column("reason", Text, nullable=False),
@@ -132,9 +134,7 @@ corrections = Table(
 set_aside = Table(
     "set_aside",
     metadata,
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
-    Column("match", Integer, primary_key=True, autoincrement=False),
-    Column("correction", Integer, primary_key=True, autoincrement=False),
+    *match_key("match", "correction"),
     Column("encounter", Integer, nullable=False),
     Column("game", String(200), nullable=False),
     Column("bots", Text, nullable=False),
@@ -149,16 +149,14 @@ set_aside = Table(
 skipped = Table(
     "skipped",
     metadata,
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
-    Column("match", Integer, primary_key=True, autoincrement=False),
-    Column("correction", Integer, primary_key=True, autoincrement=False),
+    *match_key("match", "correction"),
 )
 
 seasons = Table(
     "seasons",
     metadata,
     Column("name", String(64), primary_key=True),
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    *match_key(),
 )
 
 topics = Table(
@@ -184,10 +182,7 @@ seats = Table(
     "seats",
     metadata,
     Column("bot", Label, primary_key=True),
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
-    Column("match", Integer, primary_key=True, autoincrement=False),
-    Column("seat", Integer, primary_key=True, autoincrement=False),
-    Column("rival_seat", Integer, primary_key=True, autoincrement=False),
+    *match_key("match", "seat", "rival_seat"),
     Column("rival", Label, nullable=False),
     Column("ahead", Integer, nullable=False),
     Column("game", String(200), nullable=False),
@@ -197,7 +192,7 @@ seats = Table(
 progress = Table(
     "progress",
     metadata,
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    *match_key(),
     Column("at", String(40), nullable=False),
     Column("body", Text, nullable=False),
 )
@@ -205,8 +200,7 @@ progress = Table(
 live_matches = Table(
     "live_matches",
     metadata,
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
-    Column("match", Integer, primary_key=True, autoincrement=False),
+    *match_key("match"),
     Column("seq", BigInteger, nullable=False),
     Column("at", String(40), nullable=False),
     Column("body", Text, nullable=False),
@@ -215,16 +209,14 @@ live_matches = Table(
 watches = Table(
     "watches",
     metadata,
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
-    Column("match", Integer, primary_key=True, autoincrement=False),
+    *match_key("match"),
     Column("until", String(40), nullable=False),
 )
 
 match_annotations = Table(
     "annotations",
     metadata,
-    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
-    Column("match", Integer, primary_key=True, autoincrement=False),
+    *match_key("match"),
     Column("actions_hash", String(32), nullable=False),
     Column("accuracy", Text, nullable=False),
     Column("body", Text, nullable=False),
