@@ -1,5 +1,3 @@
-"""A home of its own for each test."""
-
 import pytest
 
 from arena.store.home import ArenaHome

@@ -1,5 +1,3 @@
-"""Published folders for tests, and what is in their pages."""
-
 import hashlib
 import json
 from html.parser import HTMLParser
@@ -13,19 +11,16 @@ BOTS = ["alpha", "Beta", "gamma delta", "猫"]
 
 
 def two_tournaments(home):
-    """Play a small league with faults and a knockout."""
     play(home, "League", BOTS, failing=["Beta"], note="<b>hi</b>", encounters=2)
     play(home, "cup", BOTS, format="knockout")
 
 
 def published(home, out, *names, **options):
-    """Publish tournaments; return the folder."""
     publish(home, names, out, **options)
     return out
 
 
 def content(folder):
-    """Return the bytes of each file of a folder, by path."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 

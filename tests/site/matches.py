@@ -1,11 +1,8 @@
-"""Records for pages, and pages as they are served."""
-
 from arena.base.enums import FaultKind, Termination
 from arena.base.records import Fault, MatchRecord, SeatReport, TimeControl
 
 
 def record(actions, **changed):
-    """Return the record of a match of differences on four squares by four between two bots."""
     count = len(actions)
     fixed = {
         "match": 3,
@@ -33,7 +30,6 @@ def record(actions, **changed):
 
 
 def fault(seat=1, kind=FaultKind.TIMEOUT, ply=2, detail="no answer within 1 s"):
-    """Return what a bot did wrong."""
     return Fault(seat=seat, kind=kind, ply=ply, detail=detail)
 
 

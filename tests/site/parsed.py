@@ -1,5 +1,5 @@
-"""A page of a home as its elements and texts, for tests."""
-
+import csv
+import io
 import re
 from html.parser import HTMLParser
 from importlib import import_module
@@ -22,14 +22,23 @@ def model_of(home, name, **parameters):
 
 
 def html_of(home, name, links=None, **parameters):
-    """Return a page as HTML."""
     page = PAGE_BY_NAME[name]
     model = model_of(home, name, **parameters)
     return rendered(name, model, page.parameters.model_validate(parameters), links=links, topics=page.topics)
 
 
+def checked(home, name, links=None, **parameters):
+    """Return a page that is as every page must be."""
+    page = Parsed(html_of(home, name, links, **parameters))
+    page.check()
+    return page
+
+
+def csv_rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
 def rendered(name, model, parameters, links=None, **setting):
-    """Return the HTML of a page that was built."""
     return render(
         PAGE_BY_NAME[name], parameters, model, Setting(links=links or ServedLinks(asset_digests()), **setting)
     )
@@ -41,7 +50,6 @@ def tree(html):
 
 
 def text_in(element):
-    """Return what an element says, with single spaces."""
     return re.sub(r"\s+", " ", "".join(element.itertext())).strip()
 
 
@@ -93,14 +101,12 @@ class Parsed(HTMLParser):
         raise AssertionError(f"the element {wanted} is not closed")
 
     def rows(self):
-        """Return the texts of the cells of each row of the tables."""
         return [
             [re.sub(r"\s+", " ", Parsed(cell).text) for cell in re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.S)]
             for row in re.findall(r"<tr[ >].*?</tr>", self.source, re.S)
         ]
 
     def check(self):
-        """Check what every page must be."""
         assert not self.open and not self.mismatches
         ids = [attributes["id"] for _, attributes in self.elements if "id" in attributes]
         assert len(ids) == len(set(ids))

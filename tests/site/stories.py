@@ -1,5 +1,3 @@
-"""Tournaments whose results a test writes down, match by match."""
-
 from arena.base.records import Bot
 from tests.store.results.samples import definition, line, record
 
@@ -17,7 +15,6 @@ c b =
 
 
 def tell(home, story, name="t", names=NAMES, **fields):
-    """Store a tournament with these results."""
     entrants = tuple(Bot(name=bot, version="1", command=(bot,), directory="") for bot in names)
     played = [row.split() for row in story.split("\n") if row]
     ranks = {"1": [1, 2], "0": [2, 1], "=": [1, 1]}

@@ -1,7 +1,5 @@
 """A column that is added to the table of columns is in every output of standings."""
 
-import csv
-import io
 import json
 
 import pytest
@@ -14,7 +12,7 @@ from arena.cli.group import run
 from arena.site.publish.one_file import report_file
 from arena.site.publish.publishing import publish
 from tests.analysis.text.tournaments import play
-from tests.site.parsed import html_of, model_of
+from tests.site.parsed import csv_rows, html_of, model_of
 from tests.site.stories import STORY, tell
 
 ADDED = StatColumn(
@@ -75,7 +73,7 @@ def test_people_see_it(home, printed, way):
 
 ROWS = {
     "json": lambda home, printed: json.loads(printed("standings", "t", "--json")),
-    "csv": lambda home, printed: list(csv.DictReader(io.StringIO(printed("standings", "t", "--format", "csv")))),
+    "csv": lambda home, printed: csv_rows(printed("standings", "t", "--format", "csv")),
     "json of the page": lambda home, printed: json.loads(page(home).model_dump_json())["standings"],
     "csv of the page": lambda home, printed: table_of(page(home)).rows,
     "data frame": lambda home, printed: list(rows_of(standings_of(home.store, "t"))),

@@ -19,7 +19,7 @@ from arena.store.results.rows import row_of
 from tests.lab.games import plain_value
 from tests.lab.played import at_random, record_of
 from tests.site.matches import FULL, record
-from tests.site.parsed import Parsed, html_of, model_of, text_in
+from tests.site.parsed import Parsed, checked, html_of, model_of, text_in
 from tests.site.test_match_page import by_id, page_of
 from tests.store.results.samples import definition, line
 
@@ -172,8 +172,7 @@ def test_a_tournament_page_says_how_accurately_bots_play_once_that_is_known(home
     found = model_of(home, "tournament", tournament="t").accuracy
     assert {one.bot for one in found} == {"a@1", "b@1"}
     assert sum(one.earned + one.lucky for one in found) == 4
-    page = Parsed(html_of(home, "tournament", tournament="t"))
-    page.check()
+    page = checked(home, "tournament", tournament="t")
     assert page.all("table", id="accuracy-table")
 
 

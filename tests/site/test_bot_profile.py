@@ -1,7 +1,3 @@
-"""A bot's profile."""
-
-import csv
-import io
 import json
 
 import pytest
@@ -15,7 +11,7 @@ from arena.store.results.live_state import RunProgress
 from arena.store.results.values import StoredBot
 from arena.tournament.corrections.corrected_tournament import void_matches
 from tests.site.duels import bot, duels, tell
-from tests.site.parsed import Parsed, html_of, model_of
+from tests.site.parsed import checked, csv_rows, html_of, model_of
 
 
 def profile(home, name="a"):
@@ -23,9 +19,7 @@ def profile(home, name="a"):
 
 
 def page_of(home, name="a"):
-    page = Parsed(html_of(home, "bot", bot=name))
-    page.check()
-    return page
+    return checked(home, "bot", bot=name)
 
 
 def test_the_first_sentence_says_how_good_it_is(home):
@@ -101,7 +95,7 @@ def test_of_many_rivals_the_best_and_the_worst_are_shown(home):
     shown = [link["href"] for link in page_of(home).all("a") if "versus" in link["href"]]
     best, worst = rivals[:-6:-1], rivals[:5]
     assert shown == [f"/bots/a@1/versus/{rival}" for rival in [*best, *worst]]
-    rows = list(csv.DictReader(io.StringIO(profile(home).csv("rivals"))))
+    rows = csv_rows(profile(home).csv("rivals"))
     assert [row["rival"] for row in rows] == rivals[::-1]
 
 
@@ -110,23 +104,18 @@ def test_the_rating_after_each_tournament_is_its_history(home):
     tell(home, duels("b@1", "c@1", "ww"), "without", entrants=("b@1", "c@1"))
     tell(home, duels("a@1", "b@1", "ll"), "second")
     found = profile(home)
+    assert profile(home, "c").charted == {} and not page_of(home, "c").all("svg", **{"class": "ratings"})
     points = [(one.tournament, one.matches, one.bots, one.score_percent) for one in found.history]
     assert points == [("first", 2, 2, 100.0), ("second", 4, 3, 50.0)]
     assert list(found.charted) == ["differences"]
     assert [(one.tournament, one.rank, one.bots) for one in found.tournaments] == [("second", 2, 2), ("first", 1, 2)]
     page = page_of(home)
     assert "a@1" in page.all("svg", **{"class": "ratings"})[0]["aria-label"]
-    rows = list(csv.DictReader(io.StringIO(found.csv())))
+    rows = csv_rows(found.csv())
     assert [(row["tournament"], row["rank"]) for row in rows] == [("first", "1"), ("second", "2")]
 
 
-def test_one_tournament_makes_no_chart(home):
-    tell(home, duels("a@1", "b@1", "ww"))
-    assert profile(home).charted == {}
-    assert not page_of(home).all("svg", **{"class": "ratings"})
-
-
-def test_faults_are_counted_and_the_latest_are_told(home):
+def test_faults_are_counted_and_the_latest_are_told(home, monkeypatch):
     wrong = {(1, 0): "exit", (2, 1): "timeout", (3, 0): "exit", (4, 1): "exit"}
     tell(home, duels("a@1", "b@1", "llll"), "it's", faults=wrong)
     found = profile(home)
@@ -142,13 +131,9 @@ def test_faults_are_counted_and_the_latest_are_told(home):
         "/tournaments/it%27s/matches/3",
     }
     assert latest.repro in page.text
-    assert profile(home, "b").fault_counts == {}
-
-
-def test_only_the_end_of_stderr_is_shown(home, monkeypatch):
     monkeypatch.setattr(builder, "MAX_STDERR_CHARACTERS", 4)
-    tell(home, duels("a@1", "b@1", "l"), faults={(1, 0): "exit"})
     assert profile(home).faults[0].stderr == "last"
+    assert profile(home, "b").fault_counts == {}
 
 
 def test_time_used_is_that_of_the_latest_matches(home):
@@ -187,16 +172,12 @@ def test_a_submitted_bot_that_has_not_played_has_a_profile(home, monkeypatch):
     assert "None yet." in page_of(home, "new").text
 
 
-def test_matches_that_do_not_count_any_more_are_gone(home):
+def test_matches_that_do_not_count_any_more_are_gone_and_unknown_bots_are_errors(home):
     tournament = tell(home, duels("a@1", "b@1", "wwll"))
     void_matches(home.store, tournament.name, [1, 2], reason="power cut")
     found = profile(home)
     assert [(one.line.wins, one.line.losses) for one in found.ratings] == [(0, 2)]
     assert [one.match for one in found.results] == [4, 3]
-
-
-def test_an_unknown_bot_is_refused_with_those_that_are_known(home):
-    tell(home, duels("a@1", "b@1", "ww"))
     with pytest.raises(UnknownNameError, match="unknown bot 'aa': expected one of: a@1, b@1"):
         profile(home, "aa")
 

@@ -1,5 +1,3 @@
-"""Tables of pages as CSV."""
-
 import csv
 import io
 

@@ -1,5 +1,3 @@
-"""Addresses in a folder of files."""
-
 from urllib.parse import urljoin
 
 import pytest

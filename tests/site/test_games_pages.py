@@ -1,5 +1,3 @@
-"""The list of games, their rules as HTML, and the board to try actions on."""
-
 import itertools
 import re
 

@@ -8,7 +8,7 @@ from arena.analysis.text.tables import printable
 from arena.base.names import is_name
 from arena.store.home import ArenaHome
 from tests.site.duels import bot, duels, tell
-from tests.site.parsed import Parsed, html_of, model_of
+from tests.site.parsed import Parsed, checked, html_of, model_of
 
 NAMES = [
     '"><script>alert(1)<',
@@ -58,8 +58,7 @@ PAGES = {
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_are_well_formed_and_links_lead_where_they_should(told, page):
     home, name, rival = told
-    parsed = Parsed(html_of(home, page, **PAGES[page](name, rival)))
-    parsed.check()
+    parsed = checked(home, page, **PAGES[page](name, rival))
     known = {
         "bots": {name, rival, f"{name}@{name}", f"{rival}@1"},
         "tournaments": {name, "second"},

@@ -1,7 +1,3 @@
-"""Leaderboards, and the list of bots."""
-
-import csv
-import io
 import itertools
 
 import pytest
@@ -10,7 +6,7 @@ from arena.base.errors import UnknownNameError
 from arena.site.pages import overview as bots_builder
 from arena.store.results.values import StoredBot
 from tests.site.duels import bot, duels, tell
-from tests.site.parsed import Parsed, html_of, model_of
+from tests.site.parsed import Parsed, checked, csv_rows, html_of, model_of
 
 
 @pytest.fixture
@@ -49,13 +45,11 @@ def test_a_season_and_a_tournament_have_leaderboards(year):
 
 
 def test_the_page_leads_to_bots_seasons_and_tournaments(year):
-    page = Parsed(html_of(year, "leaderboard", game="differences"))
-    page.check()
+    page = checked(year, "leaderboard", game="differences")
     links = {link["href"] for link in page.all("a")}
     assert links >= {"/bots/a@1", "/leaderboards/differences?season=cold", "/tournaments/spring", "/bots/b@1"}
     assert page.all("svg", **{"class": "ratings"})
-    other = Parsed(html_of(year, "leaderboard", game="plaid", season="cold"))
-    other.check()
+    other = checked(year, "leaderboard", game="plaid", season="cold")
     assert {link["href"] for link in other.all("a")} >= {"/leaderboards/plaid"}
 
 
@@ -73,13 +67,12 @@ def test_unknown_names_are_refused(year, parameters, message):
 
 
 def test_a_game_that_nobody_has_played_has_a_leaderboard(year):
-    page = Parsed(html_of(year, "leaderboard", game="coprimality"))
-    page.check()
+    page = checked(year, "leaderboard", game="coprimality")
     assert "No match has been recorded yet." in page.text
 
 
 def test_a_leaderboard_over_time_is_csv(year):
-    rows = list(csv.DictReader(io.StringIO(model_of(year, "leaderboard", game="plaid").csv("history"))))
+    rows = csv_rows(model_of(year, "leaderboard", game="plaid").csv("history"))
     found = [(row["tournament"], row["c@1"] != "", row["b@1"] != "") for row in rows]
     assert found == [("autumn", False, True), ("cup", True, True)]
 
@@ -91,8 +84,7 @@ def test_a_long_leaderboard_is_shown_in_parts(home):
     tell(home, matches, entrants=entrants)
     first = Parsed(html_of(home, "leaderboard", game="differences"))
     assert len(first.all("tr")) == 101 and first.all("a", href="/leaderboards/differences?first=101")
-    second = Parsed(html_of(home, "leaderboard", game="differences", first=101))
-    second.check()
+    second = checked(home, "leaderboard", game="differences", first=101)
     assert len(second.all("tr")) == 3 and second.all("a", href="/leaderboards/differences")
 
 
@@ -104,15 +96,13 @@ def test_all_leaderboards_at_a_glance(year):
         ("cold", ("autumn", "test"), ("differences", "plaid"))
     ]
     assert found.games[0].leaders == model_of(year, "leaderboard", game="differences").standings
-    page = Parsed(html_of(year, "leaderboards"))
-    page.check()
+    page = checked(year, "leaderboards")
     assert {link["href"] for link in page.all("a")} >= {"/leaderboards/plaid", "/leaderboards/plaid?season=cold"}
 
 
 def test_a_home_without_matches_has_its_pages(home):
     for name in ("leaderboards", "bots"):
-        page = Parsed(html_of(home, name))
-        page.check()
+        page = checked(home, name)
     assert "No bot was submitted or entered yet" in page.text
 
 
@@ -133,8 +123,7 @@ def test_bots_are_listed_by_name_with_their_best_rank(year, monkeypatch):
     assert best["a"] == ("differences", 1, 2)
     assert best["b"] == ("plaid", 1, 3)
     assert best["New"] is None
-    page = Parsed(html_of(year, "bots"))
-    page.check()
+    page = checked(year, "bots")
     assert {link["href"] for link in page.all("a")} >= {"/bots/a", "/bots/a@1", "/bots/New"}
 
 
@@ -143,7 +132,7 @@ def test_bots_are_found_by_their_names_and_authors(home):
     tell(home, duels("Alpha@1", "beta@1", "ww"), entrants=entrants)
     for search, wanted in (("ALP", ["Alpha"]), ("ZO", ["Alpha"]), ("a", ["Alpha", "beta", "gamma"]), ("%", [])):
         assert [one.name for one in model_of(home, "bots", search=search).bots] == wanted
-    Parsed(html_of(home, "bots", search='"><script>')).check()
+    checked(home, "bots", search='"><script>')
 
 
 def test_bots_come_some_at_a_time(home, monkeypatch):

@@ -1,5 +1,3 @@
-"""Addresses of pages."""
-
 import pytest
 
 from arena.site.links import MAX_PATH_BYTES, ServedLinks

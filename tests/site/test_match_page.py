@@ -34,7 +34,6 @@ def home(tmp_path_factory):
 
 
 def page_of(shown, ply=None, embed=False, **changed):
-    """Return the HTML of a match."""
     fixed = {
         "tournament": "t",
         "is_recorded": shown.termination is not None,
@@ -63,14 +62,11 @@ def data(html):
     return json.loads(by_id(html, "match-data").text)
 
 
-def test_a_recorded_match_is_shown_at_its_end(home):
+def test_a_recorded_match_is_shown_at_its_end_or_the_ply_of_its_address(home):
     model = build_match(home, MatchParameters(tournament="league", match=2))
     assert (model.is_recorded, model.ply, model.shown.plies) == (True, 5, 5)
     assert (model.previous, model.following) == (1, 3)
     assert model.shown.positions[5].notes == ("depth 9",)
-
-
-def test_a_ply_of_the_address_is_shown_and_one_beyond_is_the_last(home):
     found = [build_match(home, MatchParameters(tournament="league", match=1, ply=ply)).ply for ply in (0, 3, 99)]
     assert found == [0, 3, 5]
 
@@ -146,21 +142,25 @@ def test_a_match_that_is_too_large_while_it_is_played_says_so(open_home):
     assert len(model.shown.positions) == len(opening) + 1
 
 
-def test_a_match_that_nobody_watched_yet_says_that_it_is_being_played(open_home):
+@pytest.mark.parametrize(
+    ("progress", "sentence"),
+    [
+        (
+            {"playing": (PlayedNow(match=1, since="2026-01-01T00:00:00+00:00"),)},
+            "This match is being played; its plies will appear here.",
+        ),
+        (
+            {"shows_matches": False},
+            "This match has no result yet. Its tournament is played on other machines: plies of a match played there"
+            " aren’t shown live.",
+        ),
+    ],
+    ids=["not watched yet", "on another machine"],
+)
+def test_a_match_that_is_played_unseen_says_so(open_home, progress, sentence):
     state = open_home.store.live_state(open_home.store.tournament("league"))
-    state.write_progress(
-        RunProgress(recorded=0, scheduled=4, playing=(PlayedNow(match=1, since="2026-01-01T00:00:00+00:00"),))
-    )
-    assert first_match(open_home).shown.result == "This match is being played; its plies will appear here."
-
-
-def test_a_match_played_on_another_machine_says_that_it_is_not_shown_live(open_home):
-    state = open_home.store.live_state(open_home.store.tournament("league"))
-    state.write_progress(RunProgress(recorded=0, scheduled=4, shows_matches=False))
-    assert first_match(open_home).shown.result == (
-        "This match has no result yet. Its tournament is played on other machines: plies of a match played there"
-        " aren’t shown live."
-    )
+    state.write_progress(RunProgress(recorded=0, scheduled=4, **progress))
+    assert first_match(open_home).shown.result == sentence
 
 
 def test_what_a_killed_director_left_is_not_taken_for_a_match_that_is_played(open_home, monkeypatch):
@@ -196,6 +196,8 @@ def test_the_page_has_the_board_of_its_ply_and_a_link_to_every_other():
     links = {one.get("data-go"): one.get("href") for one in by_id(html, "controls").iter("a")}
     address = "/tournaments/t/matches/3?ply="
     assert links == {name: f"{address}{ply}" for name, ply in (("first", 0), ("back", 1), ("next", 3), ("last", 4))}
+    of_first = by_id(page_of(viewed_match(record(FULL), {}), ply=0), "controls").iter("a")
+    assert [one.get("href") for one in of_first] == [None, None, f"{address}1", f"{address}4"]
     actions = [(text_in(one), one.get("href"), one.get("aria-current")) for one in by_id(html, "actions").iter("a")]
     assert actions == [
         ("1a1500 ms", f"{address}1", None),
@@ -204,11 +206,6 @@ def test_the_page_has_the_board_of_its_ply_and_a_link_to_every_other():
         ("4d3500 ms", f"{address}4", None),
     ]
     assert text_in(by_id(html, "text-board")).startswith("4 . . . . 3 . . . . 2 . .[B].")
-
-
-def test_links_that_lead_nowhere_have_no_address():
-    links = [one.get("href") for one in by_id(page_of(viewed_match(record(FULL), {}), ply=0), "controls").iter("a")]
-    assert links == [None, None, "/tournaments/t/matches/3?ply=1", "/tournaments/t/matches/3?ply=4"]
 
 
 def test_a_fault_is_explained_with_the_command_that_repeats_it():

@@ -1,17 +1,14 @@
-"""The first page."""
-
 from arena.base.records import Bot
 from arena.store.results.live_state import PlayedNow, RunProgress
 from tests.analysis.text.test_tables import HOSTILE
 from tests.analysis.text.tournaments import play
-from tests.site.parsed import Parsed, html_of, model_of
+from tests.site.parsed import Parsed, checked, html_of, model_of
 from tests.site.stories import STORY, tell
 from tests.store.results.samples import definition, line
 
 
 def test_an_empty_home_says_how_to_begin(home):
-    page = Parsed(html_of(home, "overview"))
-    page.check()
+    page = checked(home, "overview")
     assert "0 tournaments, 0 matches" in page.text
     assert "arena quickstart" in page.text and "arena run FILE" in page.text
 
@@ -19,8 +16,7 @@ def test_an_empty_home_says_how_to_begin(home):
 def test_it_lists_tournaments_the_newest_first_with_their_winners(home):
     tell(home, STORY, name="older")
     tell(home, "a b =\nb a =\n", name="newer", names=("a", "b"))
-    page = Parsed(html_of(home, "overview"))
-    page.check()
+    page = checked(home, "overview")
     assert [row[0] for row in page.part("tournaments").rows()[1:]] == ["newer", "older"]
     assert "2 tournaments, 8 matches" in page.text
     found = model_of(home, "overview")
@@ -56,8 +52,7 @@ def test_what_is_being_played_says_how_far_it_is_and_who_plays(home):
     home.store.live_state(tournament).write_progress(progress)
     with home.store.lock("t"):
         for name, parameters in (("overview", {}), ("tournament", {"tournament": "t"})):
-            page = Parsed(html_of(home, name, **parameters))
-            page.check()
+            page = checked(home, name, **parameters)
             assert "Being played: 6 of 12 matches · 18 a second · about 25 s left" in page.text
             assert "Watch a – b" in page.text
             assert page.all("a", href="/tournaments/t/matches/7")
@@ -74,8 +69,7 @@ def test_of_many_tournaments_there_are_pages(home):
     third = model_of(home, "overview", before=second.older)
     assert [one.name for one in third.tournaments] == [f"t{number}" for number in range(21, 0, -1)]
     assert third.older is None
-    page = Parsed(html_of(home, "overview", before=second.older))
-    page.check()
+    page = checked(home, "overview", before=second.older)
     assert "121 tournaments" in page.text
     assert [found["href"] for found in Parsed(html_of(home, "overview")).all("a", rel="next")] == ["/?before=72"]
 

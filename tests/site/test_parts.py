@@ -1,5 +1,3 @@
-"""The parts that pages share."""
-
 import re
 
 import pytest

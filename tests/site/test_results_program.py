@@ -33,7 +33,6 @@ class World:
             raise self.failing[contest]
 
     def step(self):
-        """Return which results were tried."""
         self.tried = []
         self.maker.make_results(self.home, self.people)
         return self.tried

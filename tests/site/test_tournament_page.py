@@ -1,8 +1,6 @@
 """The page of a tournament. What it says is worked out by hand from small stories."""
 
-import csv
 import gzip
-import io
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -11,7 +9,7 @@ from arena.base.errors import UnknownNameError
 from arena.tournament.corrections.corrected_tournament import void_matches
 from tests.analysis.text.test_tables import HOSTILE
 from tests.analysis.text.tournaments import play
-from tests.site.parsed import Parsed, html_of, model_of
+from tests.site.parsed import Parsed, checked, csv_rows, html_of, model_of
 from tests.site.stories import STORY, tell
 
 
@@ -20,9 +18,7 @@ def told(home, name="t"):
 
 
 def page_of(home, name="t"):
-    page = Parsed(html_of(home, "tournament", tournament=name))
-    page.check()
-    return page
+    return checked(home, "tournament", tournament=name)
 
 
 def test_the_standings_count_what_was_played(home):
@@ -39,17 +35,13 @@ def test_the_standings_count_what_was_played(home):
     }
 
 
-def test_a_cell_of_the_crosstable_is_the_share_of_points(home):
+def test_a_cell_of_the_crosstable_is_the_share_of_points_and_leads_to_the_matches(home):
     tell(home, STORY)
     page = page_of(home).part("crosstable")
     assert page.rows()[1:] == [["1 a", "", "100", "100"], ["2 b", "0", "", "75"], ["3 c", "0", "25", ""]]
     found = [cell.get("class") for cell in page.all("td")[1:]]
     assert found == [*(None, "h10", "h10"), *("h0", None, "h8"), *("h0", "h2", None)]
-
-
-def test_a_cell_of_the_crosstable_leads_to_the_matches_of_the_pair(home):
-    tell(home, STORY)
-    links = page_of(home).part("crosstable").all("a")
+    links = page.all("a")
     assert len(links) == 6
     address = urlsplit(links[0]["href"])
     assert address.path == "/tournaments/t/matches"
@@ -65,17 +57,14 @@ def test_the_latest_result_is_first(home):
     assert found == [(6, ("c", "b"), (1, 1)), (5, ("b", "c"), (1, 2))]
 
 
-def test_before_the_first_match_the_page_says_so(home):
+def test_before_the_first_match_and_in_the_middle_the_page_says_so(home):
     tell(home, "", missing=2)
     page = page_of(home)
     assert "No match has been recorded yet." in page.part("verdict").text
     assert "0 of 2 matches so far" in page.part("progress").text
     assert [link["href"] for link in page.part("standings").all("a")] == ["/bots/a@1", "/bots/b@1", "/bots/c@1"]
-
-
-def test_an_unfinished_tournament_says_how_far_it_has_got(home):
-    tell(home, STORY, missing=4)
-    page = page_of(home)
+    tell(home, STORY, name="more", missing=4)
+    page = page_of(home, "more")
     assert "6 of 10 matches so far" in page.part("progress").text
     assert page.part("verdict").text.startswith("So far, ")
 
@@ -114,10 +103,10 @@ def test_of_a_close_lead_it_says_how_many_encounters_would_settle_it(home):
 def test_csv_has_the_tables_of_the_page(home):
     tell(home, STORY)
     found = told(home)
-    rows = list(csv.DictReader(io.StringIO(found.csv())))
+    rows = csv_rows(found.csv())
     seen = [(row["bot"], row["wins"], row["draws"], row["losses"]) for row in rows]
     assert seen == [("a", "4", "0", "0"), ("b", "1", "1", "2"), ("c", "0", "1", "3")]
-    crosstable = list(csv.DictReader(io.StringIO(found.csv("crosstable"))))
+    crosstable = csv_rows(found.csv("crosstable"))
     assert [row["against_3"] for row in crosstable] == ["1.0", "0.75", ""]
     assert list(found.tables()) == ["standings", "crosstable", "latest"]
 
@@ -140,7 +129,7 @@ def test_a_knockout_has_a_bracket_and_its_own_ranking_first(home):
     assert len(byes) == 3  # five of eight places
     assert len(page.part("bracket").all("li")) == 4 + 2 + 1
     assert page.source.index('id="ranking"') < page.source.index('id="standings"')
-    final = list(csv.DictReader(io.StringIO(found.csv("rounds"))))[-1]
+    final = csv_rows(found.csv("rounds"))[-1]
     assert (final["stage"], final["winner"]) == ("final", winner)
 
 
@@ -184,7 +173,7 @@ def test_forfeits_are_counted_by_kind(home):
     assert row[-1] == f"{standing.faults['protocol']} protocol"
 
 
-def test_hostile_names_do_nothing(home):
+def test_hostile_names_do_nothing_and_unknown_ones_are_errors(home):
     names = [text for text in dict.fromkeys(HOSTILE) if text][:12]
     play(home, "t", names, failing=names[:2], note="</script><img src=x onerror=alert(1)>")
     html = html_of(home, "tournament", tournament="t")
@@ -193,10 +182,6 @@ def test_hostile_names_do_nothing(home):
     assert not page.all("img")
     assert len(page.all("script")) == html.count("<script") == 3, "parts.js, live.js, tables.js"
     assert not any(letter in html for letter in "\u202e\u2066\x1b\x00")
-
-
-def test_a_name_of_a_tournament_that_is_not_there_is_an_error(home):
-    tell(home, STORY)
     with pytest.raises(UnknownNameError, match="tournament 'x'"):
         told(home, "x")
 
@@ -217,4 +202,4 @@ def test_a_large_field_has_a_hundred_lines_at_a_time_and_a_small_page(home):
     last = Parsed(html_of(home, "tournament", tournament="t", first=201)).part("standings")
     assert len(last.rows()) == 51
     assert [link["href"] for link in last.all("a", rel="prev")] == ["/tournaments/t?first=101"]
-    assert len(list(csv.DictReader(io.StringIO(told(home).csv())))) == 250
+    assert len(csv_rows(told(home).csv())) == 250

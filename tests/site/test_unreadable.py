@@ -10,7 +10,7 @@ from arena.site.frame.building import MAX_SENTENCES, Reading
 from arena.store.home import ArenaHome
 from arena.store.results.scope import Scope
 from tests.site.duels import duels, tell
-from tests.site.parsed import Parsed, html_of, model_of
+from tests.site.parsed import checked, html_of, model_of
 
 PAGES = {
     "overview": {},
@@ -47,8 +47,7 @@ def test_the_others_are_shown_with_a_sentence(unreadable, name):
     model = model_of(unreadable, name, **PAGES[name])
     assert len(model.left_out) == 1
     assert "tournament 'bad'" in model.left_out[0]
-    page = Parsed(html_of(unreadable, name, **PAGES[name]))
-    page.check()
+    page = checked(unreadable, name, **PAGES[name])
     assert "Left out here: tournament 'bad'" in page.text.replace("’", "'")
 
 

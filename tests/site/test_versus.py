@@ -1,13 +1,8 @@
-"""The page about two bots."""
-
-import csv
-import io
-
 import pytest
 
 from arena.base.errors import UnknownNameError
 from tests.site.duels import duels, tell
-from tests.site.parsed import Parsed, html_of, model_of
+from tests.site.parsed import Parsed, checked, csv_rows, html_of, model_of
 
 
 def versus(home, bot="a", rival="b"):
@@ -85,8 +80,7 @@ def test_versions_of_a_bot_against_each_other(home):
 
 def test_bots_that_have_not_met_have_a_page(home):
     tell(home, duels("a@1", "b@1", "ww"), entrants=("a@1", "b@1", "c@1"))
-    page = Parsed(html_of(home, "versus", bot="a", rival="c"))
-    page.check()
+    page = checked(home, "versus", bot="a", rival="c")
     assert "a and c have not met." in page.text
 
 
@@ -98,7 +92,7 @@ def test_an_unknown_bot_is_refused(home):
 
 def test_tables_are_csv(home):
     tell(home, duels("a@1", "b@1", "wd"))
-    rows = list(csv.DictReader(io.StringIO(versus(home).csv("games"))))
+    rows = csv_rows(versus(home).csv("games"))
     assert [(row["game"], row["wins"], row["draws"], row["score_percent"]) for row in rows] == [
         ("differences", "1", "1", "75.0")
     ]
@@ -106,6 +100,5 @@ def test_tables_are_csv(home):
 
 def test_the_page_is_well_formed_and_leads_on(home):
     tell(home, duels("a@1", "b@1", "wdlw"))
-    page = Parsed(html_of(home, "versus", bot="a", rival="b@1"))
-    page.check()
+    page = checked(home, "versus", bot="a", rival="b@1")
     assert {link["href"] for link in page.all("a")} >= {"/bots/a", "/bots/b@1/versus/a", "/tournaments/t/matches/4"}

@@ -1,5 +1,3 @@
-"""A record as the viewer shows it."""
-
 import json
 
 import pytest
@@ -122,7 +120,6 @@ def test_of_boards_that_cannot_be_drawn_only_one_is_tried(monkeypatch):
 
 
 def board_marks(board, index):
-    """Return the texts of the marks of a position, in order."""
     there = set()
     for frame in board.frames[: index + 1]:
         there = (there | set(frame.come)) - set(frame.gone)

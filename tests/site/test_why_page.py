@@ -1,19 +1,13 @@
-"""Why a bot has its rank: the page."""
-
-import csv
-import io
-
 import pytest
 
 from arena.base.errors import UnknownNameError
-from tests.site.parsed import Parsed, html_of, model_of
+from tests.site.parsed import Parsed, checked, csv_rows, html_of, model_of
 from tests.site.stories import STORY, tell
 
 
 def test_every_rival_is_listed_with_what_was_scored(home):
     tell(home, STORY * 3)
-    page = Parsed(html_of(home, "why", tournament="t", bot="b@1"))
-    page.check()
+    page = checked(home, "why", tournament="t", bot="b@1")
     rows = page.part("rivals-table").rows()
     assert {(row[0], row[2], row[3]) for row in rows[1:]} == {("a @1", "6", "0.0 %"), ("c @1", "6", "75.0 %")}
     assert page.part("verdict").text.startswith("b has rank 2 of 3")
@@ -37,8 +31,7 @@ def test_a_surprise_leads_to_its_matches(home):
 
 def test_a_bot_without_a_match_has_no_reasons(home):
     tell(home, "a b 1\nb a 0\n", missing=2)
-    page = Parsed(html_of(home, "why", tournament="t", bot="c"))
-    page.check()
+    page = checked(home, "why", tournament="t", bot="c")
     assert page.part("verdict").text == "c has no rated match yet, and so no rating of its own."
 
 
@@ -53,7 +46,7 @@ def test_a_short_name_is_marked_where_it_is_a_name(home):
 
 def test_csv_has_the_rivals(home):
     tell(home, STORY)
-    rows = list(csv.DictReader(io.StringIO(model_of(home, "why", tournament="t", bot="b").csv())))
+    rows = csv_rows(model_of(home, "why", tournament="t", bot="b").csv())
     assert {(row["rival"], row["points"]) for row in rows} == {("a@1", "0.0"), ("c@1", "1.5")}
 
 

@@ -26,7 +26,6 @@ def store(tmp_path):
 
 @pytest.fixture
 def computed(monkeypatch):
-    """How often a leaderboard was computed."""
     calls = []
     real = leaderboard_cache.read_results
     monkeypatch.setattr(leaderboard_cache, "read_results", lambda *given: calls.append(given) or real(*given))

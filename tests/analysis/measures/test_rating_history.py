@@ -74,14 +74,6 @@ def test_killed_again_and_again_it_ends_as_if_nothing_had_happened(write_definit
         assert state_of(home) == calm
 
 
-def recorded(directory):
-    if not directory.exists():
-        return 0
-    with ArenaHome(directory) as home:
-        found = home.store.find_tournament("t")
-        return found.recorded if found else 0
-
-
 def test_a_whole_swiss_on_postgresql_is_the_same(write_definition, tmp_path, postgres_url, monkeypatch):
     path = written(write_definition, "swiss")
     with ArenaHome(tmp_path / "file") as home:

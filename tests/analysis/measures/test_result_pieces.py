@@ -33,7 +33,6 @@ def home(tmp_path):
 
 @pytest.fixture
 def reads(monkeypatch):
-    """The tournaments that were read."""
     read, found = result_pieces._read, []
     monkeypatch.setattr(result_pieces, "MIN_KEPT_MATCHES", 10)
     monkeypatch.setattr(

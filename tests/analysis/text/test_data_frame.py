@@ -32,7 +32,6 @@ def tables(home, name):
 
 
 def rows(table, library, columns=None):
-    """Return a frame as a list of rows."""
     pytest.importorskip(library, reason=f"needs {library}")
     frame = getattr(table, f"to_{library}")(columns)
     return frame.to_dict("records") if library == "pandas" else frame.to_dicts()

@@ -21,7 +21,6 @@ from arena.site.matches.viewed_match import viewed_match
 
 
 def played(game, options, texts):
-    """Return the record of a match with these actions, and then the first legal ones."""
     rest = iter(texts)
     rules = make_game(game, **options)
 
@@ -45,7 +44,6 @@ def assert_no_board(says):
 
 
 def outlines(game, options, *texts):
-    """Return what is outlined after each action."""
     return viewed_match(played(game, options, texts), {}).board.outlines[1:]
 
 

@@ -41,7 +41,6 @@ def league(home):
 
 
 def values(home, name):
-    """Return everything that notebooks show of a tournament."""
     records = home.store.records(name)
     return [standings_of(home.store, name), crosstable_of(home.store, name), records, records.first(1)[0]]
 

@@ -38,7 +38,6 @@ class Page(Parsed):
 
     @property
     def views(self):
-        """The matches of the viewer."""
         packed = re.findall(r'<script type="text/plain" id="chunk-\d+">(.*?)</script>', self.source)
         return [view for chunk in packed for view in json.loads(zlib.decompress(base64.b64decode(chunk)))]
 

@@ -1,5 +1,3 @@
-"""The chart of ratings after each tournament."""
-
 import re
 
 from hypothesis import given
