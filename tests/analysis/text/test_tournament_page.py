@@ -82,6 +82,7 @@ def assert_sound(page):
 
 def test_the_page_is_well_formed_and_every_link_has_a_target(page):
     assert_sound(page)
+    assert page.all("html", lang="en")
 
 
 def test_nothing_is_loaded_and_only_the_page_s_own_script_runs(page):
@@ -95,10 +96,6 @@ def test_nothing_is_loaded_and_only_the_page_s_own_script_runs(page):
         (inline,) = re.findall(rf"<{tag}>(.*?)</{tag}>", page.source, re.DOTALL)
         digest = base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()
         assert rules[kind] == f"'sha256-{digest}'"
-
-
-def test_the_language_is_set(page):
-    assert page.all("html", lang="en")
 
 
 def test_every_name_leads_to_its_bot_and_back(page, home):
@@ -261,6 +258,6 @@ def test_a_large_report_is_bounded(home, monkeypatch, league):
     assert "10 of 36 matches" in page.text
 
 
-def test_a_long_name_breaks_between_its_words():
+def test_long_names_break_between_their_words():
     assert markup.name("a_student_with-a_long_name") == "<bdi>a_<wbr>student_<wbr>with-<wbr>a_<wbr>long_<wbr>name</bdi>"
     assert markup.name("random_legal") == "<bdi>random_legal</bdi>"

@@ -108,37 +108,34 @@ def test_a_field_is_described_as_far_as_it_is_known(drawing):
     assert verdict(field(drawing)) == FIELDS[drawing]
 
 
-def test_a_tournament_that_is_not_complete_is_described_so_far():
-    assert verdict(field("99", scheduled=8)) == "So far, a is clearly better than b."
-    assert verdict(field("99", scheduled=None)) == "a is clearly better than b."
+ALONE = CountedEncounter("plaid", (CountedMatch(("a", "a"), (1, 2)),), 3)
+TABLES = (
+    (field("99", scheduled=8), "So far, a is clearly better than b."),
+    (field("99", scheduled=None), "a is clearly better than b."),
+    (field("50 50\n   50", draws=6), "a, b and c can't be told apart: every match was drawn."),
+    (field("50 50\n   50", draws=5), "a, b and c can't be told apart."),
+    (
+        field("99", is_flagged=True),
+        "a is clearly better than b. But a single rating per bot does not fit the results.",
+    ),
+    (field("99", unrated=["x"]), "a is clearly better than b; x has no rated match yet."),
+    (
+        field("99", unrated=[f"x{number}" for number in range(5)]),
+        "a is clearly better than b; 5 bots have no rated match yet.",
+    ),
+    (standings([], {}), "No match has been recorded yet."),
+    (standings([], {}, everybody=["a@1", "b@1"]), "No match has been recorded yet."),
+    (standings([ALONE], {}), "No bot has a rating yet: that takes a match of two different bots."),
+    (
+        field("\n".join(" ".join(["50"] * count) for count in range(23, 0, -1))),
+        "The 24 bots can't be told apart.",
+    ),
+)
 
 
-def test_nothing_but_draws_is_the_reason():
-    assert verdict(field("50 50\n   50", draws=6)) == "a, b and c can't be told apart: every match was drawn."
-    assert verdict(field("50 50\n   50", draws=5)) == "a, b and c can't be told apart."
-
-
-def test_a_single_rating_that_does_not_fit_is_named():
-    text = verdict(field("99", is_flagged=True))
-    assert text == "a is clearly better than b. But a single rating per bot does not fit the results."
-
-
-def test_bots_without_a_rated_match_are_named_and_not_compared():
-    assert verdict(field("99", unrated=["x"])) == "a is clearly better than b; x has no rated match yet."
-    many = [f"x{number}" for number in range(5)]
-    assert verdict(field("99", unrated=many)) == "a is clearly better than b; 5 bots have no rated match yet."
-
-
-def test_without_a_match_there_is_nothing_to_say():
-    assert verdict(standings([], {})) == "No match has been recorded yet."
-    assert verdict(standings([], {}, everybody=["a@1", "b@1"])) == "No match has been recorded yet."
-    alone = CountedEncounter("plaid", (CountedMatch(("a", "a"), (1, 2)),), 3)
-    assert verdict(standings([alone], {})) == "No bot has a rating yet: that takes a match of two different bots."
-
-
-def test_twenty_four_equal_bots_are_counted():
-    drawing = "\n".join(" ".join(["50"] * count) for count in range(23, 0, -1))
-    assert verdict(field(drawing)) == "The 24 bots can't be told apart."
+@pytest.mark.parametrize(("table", "sentence"), TABLES)
+def test_draws_unrated_bots_and_tables_without_matches_are_named(table, sentence):
+    assert verdict(table) == sentence
 
 
 def test_a_thousand_bots_take_no_time():
