@@ -184,10 +184,10 @@ def judge(name: str, level: str, outcome: Outcome) -> str:
         return "held" if expected == "contained" else "unharmed" if expected == "honest" else "kept still"
     if not outcome.faults:
         return "WRONG: no fault"
-    says = entry.get("says", "")
+    message = entry.get("says", "")
     for detail in outcome.details:
-        if detail.startswith(f"{expected}:") and not any(part in detail for part in says.split("|")):
-            return f"WRONG: {detail!r} does not say {says!r}"
+        if detail.startswith(f"{expected}:") and not any(part in detail for part in message.split("|")):
+            return f"WRONG: {detail!r} does not say {message!r}"
     return f"{outcome.details[0].split(':')[0]} fault"
 
 

@@ -27,11 +27,11 @@ def no_process_left():
     yield
     deadline = time.monotonic() + SECONDS_TO_END
     while left := _left(others) - launcher.server_pids:
-        assert time.monotonic() < deadline, [_said_of(pid) for pid in left]
+        assert time.monotonic() < deadline, [_output_of(pid) for pid in left]
         time.sleep(0.02)
 
 
-def _said_of(pid):
+def _output_of(pid):
     """Return what a process is: its line, its state and its parent."""
     try:
         line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")

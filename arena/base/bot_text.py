@@ -49,9 +49,9 @@ class BotText(Generic[T_co]):
 
     __slots__ = ("_said",)
 
-    def __init__(self, said: T_co) -> None:
+    def __init__(self, text: T_co) -> None:
         """Wrap what was said."""
-        object.__setattr__(self, "_said", said)
+        object.__setattr__(self, "_said", text)
 
     def shown_to(self, audience: Audience, bot: str) -> T_co | None:
         """Return what a bot (``name@version``) has said, if the audience may read it; else None."""
@@ -63,8 +63,8 @@ class BotText(Generic[T_co]):
 
     @property
     def _value(self) -> T_co:
-        said: T_co = object.__getattribute__(self, "_said")
-        return said
+        text: T_co = object.__getattribute__(self, "_said")
+        return text
 
     def __eq__(self, other: object) -> bool:
         return bool(self._value == (other._value if isinstance(other, BotText) else other))
@@ -96,9 +96,9 @@ class BotText(Generic[T_co]):
     __str__ = __format__ = __html__ = __iter__ = __add__ = __radd__ = __getitem__ = _refuse
 
 
-def digest_of(said: Sequence[Any]) -> tuple[str, int]:
+def digest_of(text: Sequence[Any]) -> tuple[str, int]:
     """Return the BLAKE2b digest and the length of what bots have said, as compact JSON."""
-    data = json.dumps(said, separators=(",", ":")).encode()
+    data = json.dumps(text, separators=(",", ":")).encode()
     return blake2b(data, digest_size=DIGEST_BYTES).hexdigest(), len(data)
 
 
@@ -107,6 +107,6 @@ def is_digest(text: str) -> bool:
     return len(text) == 2 * DIGEST_BYTES and set(text) <= set("0123456789abcdef")
 
 
-def bot_text(said: T_co | BotText[T_co]) -> BotText[T_co]:
+def bot_text(text: T_co | BotText[T_co]) -> BotText[T_co]:
     """Return what a bot has said, wrapped once."""
-    return said if isinstance(said, BotText) else BotText(said)
+    return text if isinstance(text, BotText) else BotText(text)

@@ -275,8 +275,8 @@ class MatchRecord(Displayed):
         if self.left_out_digest:  # it was left out before
             return shown
         seats = [text for seat in self.seats for text in (seat.exit, seat.stderr)]
-        said = (*(fault.detail for fault in self.faults), *seats, self.notes)
-        digest, size_bytes = digest_of([text.for_operator() for text in said])
+        texts = (*(fault.detail for fault in self.faults), *seats, self.notes)
+        digest, size_bytes = digest_of([text.for_operator() for text in texts])
         return replace(shown, left_out_digest=digest, left_out_bytes=size_bytes)
 
     def to_json(self, audience: Audience) -> dict[str, Any]:

@@ -215,9 +215,9 @@ def _lines(game: Game[Any], path: str, openings: Iterable[tuple[Opening, str]], 
     yield f"game = {json.dumps(path)}"
     yield f"options = {{ {options} }}" if options else "options = {}"
     yield "openings = ["
-    for opening, said in openings:
+    for opening, comment in openings:
         text = json.dumps(text_of(game, opening), ensure_ascii=False)
-        yield f"  {text},{f'  # {_in_a_line(said)}' if said else ''}"
+        yield f"  {text},{f'  # {_in_a_line(comment)}' if comment else ''}"
     yield "]"
 
 

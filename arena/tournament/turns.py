@@ -34,7 +34,7 @@ class EndedMatch(NamedTuple):
 
     match: int
     seconds: Mapping[str, float]
-    said: Mapping[str, int] = {}
+    text_bytes: Mapping[str, int] = {}
 
 
 class TimeShares:
@@ -165,7 +165,7 @@ class Turns:
 
     Attributes:
         away: who plays nothing, also none of the matches that are scheduled; whoever supervises the ladder says who.
-        said: the bytes that bots have said in records, until whoever supervises the ladder has counted them.
+        text_bytes: the bytes that bots have said in records, until whoever supervises the ladder has counted them.
     """
 
     def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
@@ -173,7 +173,7 @@ class Turns:
         self._shares, self._rests = TimeShares(), VoidRests(now)
         self._seen_at = now()
         self.away: frozenset[str] = frozenset()
-        self.said = Counter[str]()
+        self.text_bytes = Counter[str]()
 
     @property
     def void_in_row(self) -> int:
@@ -203,7 +203,7 @@ class Turns:
                 began += self._rests.note_void([bot.label for bot in result.spec.bots])
         for one in ended:
             self._rests.note_recorded(one.seconds)
-            self.said.update(one.said)
+            self.text_bytes.update(one.text_bytes)
         return began
 
     def resting(self) -> frozenset[str]:
@@ -225,12 +225,12 @@ class Turns:
 def _ended(row: RecordRow) -> EndedMatch:
     bots = from_json_text(row.bots, "a record")
     record = from_json_text(row.record, "a record")
-    seconds, said = dict[str, float](), Counter[str]()
+    seconds, text_bytes = dict[str, float](), Counter[str]()
     for bot, seat in zip(bots, record["seats"], strict=True):
         seconds[bot] = seconds.get(bot, 0.0) + float(seat["wall_seconds"])
-        said[bot] += len(seat["stderr"].encode(errors="replace"))
+        text_bytes[bot] += len(seat["stderr"].encode(errors="replace"))
     for fault in record["faults"]:
-        said[bots[fault["seat"]]] += len(fault["detail"])
+        text_bytes[bots[fault["seat"]]] += len(fault["detail"])
     for ply, note in record["notes"]:
-        said[bots[record["actions"][ply][0]]] += len(as_json(note))
-    return EndedMatch(row.match, seconds, said)
+        text_bytes[bots[record["actions"][ply][0]]] += len(as_json(note))
+    return EndedMatch(row.match, seconds, text_bytes)

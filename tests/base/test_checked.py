@@ -113,7 +113,7 @@ def test_no_wrong_value_is_answered_in_words_of_python(model, path, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("model", "text", "says"),
+    ("model", "text", "message"),
     [
         (TournamentFile, "encounters = 2020-01-01", "encounters = 2020-01-01: expected a whole number from 1 to"),
         (TournamentFile, "fresh_bots = 1", "fresh_bots = 1: expected true or false"),
@@ -141,8 +141,8 @@ def test_no_wrong_value_is_answered_in_words_of_python(model, path, tmp_path):
         (_Manifest, "command = [7]", "command[0] = 7: expected a text"),
     ],
 )  # fmt: skip
-def test_the_sentence_names_the_thing_the_value_and_what_is_accepted(model, text, says, tmp_path):
-    assert says in fault_of(model, text, tmp_path)
+def test_the_sentence_names_the_thing_the_value_and_what_is_accepted(model, text, message, tmp_path):
+    assert message in fault_of(model, text, tmp_path)
 
 
 def test_what_is_missing_is_described():
@@ -168,7 +168,7 @@ def test_a_schema_is_made_once_for_many_mistakes():
 
 
 @pytest.mark.parametrize(
-    ("contents", "says"),
+    ("contents", "message"),
     [
         (b"n = " + b"9" * 5000, "not valid TOML: a whole number of more than 64 bits"),
         (b"\xff\xfe", "not valid TOML: 'utf-8' codec"),
@@ -178,10 +178,10 @@ def test_a_schema_is_made_once_for_many_mistakes():
     ],
     ids=["5,000 digits", "not UTF-8", "nested", "large", "binary"],
 )
-def test_a_file_that_is_no_toml_is_told_in_a_sentence(contents, says, tmp_path):
+def test_a_file_that_is_no_toml_is_told_in_a_sentence(contents, message, tmp_path):
     path = tmp_path / "f.toml"
     path.write_bytes(contents)
-    with pytest.raises(UsageError, match=re.escape(says)):
+    with pytest.raises(UsageError, match=re.escape(message)):
         read_toml(path, UsageError)
 
 

@@ -138,15 +138,15 @@ DEEP = "[" * 100_000 + "]" * 100_000
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "sentence"),
     [
         ("{", "x is not JSON"),
         ("9" * 5000, "x is malformed: a whole number in it has thousands of digits"),
         (DEEP, "x is malformed: it is nested too"),
     ],
 )
-def test_what_is_no_json_is_refused_in_a_sentence(text, says):
-    with pytest.raises(StoreError, match=says) as raised:
+def test_what_is_no_json_is_refused_in_a_sentence(text, sentence):
+    with pytest.raises(StoreError, match=sentence) as raised:
         from_json_text(text, "x")
     assert len(str(raised.value)) < 200
 

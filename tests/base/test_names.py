@@ -150,8 +150,8 @@ def write_tournament(place, bot, entrant="first", name="cup"):
 
 
 def test_what_a_bot_says_of_itself_is_left_out_where_it_can_not_be_seen():
-    said = {"name": "\u202eevil", "version": "1\n2", "author": "Ada <ada@example.org>"}
-    ready = read_ready({"type": "ready", "protocol": 1, **said})
+    fields = {"name": "\u202eevil", "version": "1\n2", "author": "Ada <ada@example.org>"}
+    ready = read_ready({"type": "ready", "protocol": 1, **fields})
     assert (ready.name, ready.version, ready.author) == ("", "", "Ada <ada@example.org>")
 
 

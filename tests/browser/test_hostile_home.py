@@ -119,18 +119,18 @@ def looked_at(chromium, server, pages):
     """Look at pages in a browser; return what it has asked of others, said or complained of."""
     context = chromium.new_context()
     page = context.new_page()
-    said = []
-    page.on("request", lambda request: urlsplit(request.url).port == server.port or said.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: (said.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-    page.on("popup", lambda popup: said.append(f"popup: {popup.url}"))
+    messages = []
+    page.on("request", lambda request: urlsplit(request.url).port == server.port or messages.append(request.url))
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("dialog", lambda dialog: (messages.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on("popup", lambda popup: messages.append(f"popup: {popup.url}"))
     for path in pages:
         page.goto(server.origin + path)
         if urlsplit(page.url).path != urlsplit(path).path:
-            said.append(f"{path} has led to {page.url}")
+            messages.append(f"{path} has led to {page.url}")
     context.close()
-    return said
+    return messages
 
 
 @pytest.mark.slow
@@ -144,8 +144,8 @@ def test_a_hostile_home_runs_nothing_and_every_link_leads_to_a_page(tmp_path, po
     with closing(server.connection):
         try:
             pages = crawled(server)
-            said = looked_at(chromium, server, pages[:: len(pages) // most] if most else pages)
+            messages = looked_at(chromium, server, pages[:: len(pages) // most] if most else pages)
             reports = json.loads(server.get("/health.json")[2])["csp_reports"]
         finally:
             written = server.end()
-    assert (said, reports, written) == ([], 0, "")
+    assert (messages, reports, written) == ([], 0, "")

@@ -121,10 +121,10 @@ def test_a_table_says_how_many_columns_are_out_of_sight(window, site, width):
     table = window.locator("#standings .scroll")
     count = out_of_sight(table)
     assert (count > 0) == (width <= 768)
-    said = f"scroll for {count} more column{'s' * (count > 1)} →" if count else ""
-    expect(table).to_have_attribute("data-hidden", said)
+    hint_text = f"scroll for {count} more column{'s' * (count > 1)} →" if count else ""
+    expect(table).to_have_attribute("data-hidden", hint_text)
     line = table.evaluate("(table) => getComputedStyle(table, '::after').content")
-    assert said in line
+    assert hint_text in line
     height = table.bounding_box()["height"]
     table.evaluate("(table) => table.scrollTo(table.scrollWidth, 0)")
     expect(table).to_have_attribute("data-hidden", "")
@@ -144,7 +144,7 @@ def test_the_marks_of_actions_are_explained_where_there_are_any(window, site):
 
 def test_a_page_asks_for_nothing_elsewhere_and_complains_of_nothing(visit, site):
     assert {urlsplit(url).netloc for url in visit.asked} == {urlsplit(site).netloc}
-    assert visit.said == []
+    assert visit.hint_text == []
     assert visit.requests <= 10
 
 
@@ -157,13 +157,13 @@ def window_without_scripts(chromium):
 
 def test_a_page_says_the_same_without_scripts(visit, window_without_scripts):
     window_without_scripts.goto(visit.page.url)
-    said = []
+    hint_text = []
     for page in (visit.page, window_without_scripts):
-        said.append(
+        hint_text.append(
             [" ".join(text.split()) for text in page.locator("h1, h2, p.verdict, table caption").all_inner_texts()]
         )
-    assert said[0] == said[1]
-    assert said[0]
+    assert hint_text[0] == hint_text[1]
+    assert hint_text[0]
 
 
 def test_a_page_is_valid_html(visit):

@@ -175,8 +175,10 @@ def _say(store):
         SittingOut(bot=f"{LONG}@1", reason="its matches take 50 times as long as those of others", seconds=90),
     )
     figures = RunFigures(recorded=12, scheduled=20, playing=2, margin_95=3.4, wanted_margin_95=1.5, seconds_left=600)
-    store.directors.say("kept", "contest", DirectorState.PLAYING, "", figures)
-    store.directors.say(LONG, "ladder", DirectorState.RESTING, REASON[:-1], replace(figures, sitting_out=sitting_out))
+    store.directors.report_state("kept", "contest", DirectorState.PLAYING, "", figures)
+    store.directors.report_state(
+        LONG, "ladder", DirectorState.RESTING, REASON[:-1], replace(figures, sitting_out=sitting_out)
+    )
 
 
 def _keep_going(store):
@@ -275,7 +277,7 @@ def test_a_page_fits_every_width_and_asks_for_nothing_elsewhere(visit, people):
     assert visit.too_narrow() == []
     assert {urlsplit(url).netloc for url in visit.asked} == {urlsplit(people.site).netloc}
     # of a page that says what is wrong
-    assert [text for text in visit.said if "Failed to load resource" not in text] == []
+    assert [text for text in visit.console if "Failed to load resource" not in text] == []
 
 
 def test_a_page_is_valid_html_and_says_the_same_without_scripts(visit, windows):

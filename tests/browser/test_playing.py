@@ -120,16 +120,16 @@ WAYS = {
 def test_a_whole_match(window, site, game, way):
     act, has_scripts = WAYS[way]
     page = window(java_script_enabled=has_scripts)
-    said = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
+    messages = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
     begin(page, site, game)
     while not is_over(page):
         before = plies(page)
         act(page)
         settled(page, before)
     expect(page.locator("#turn")).to_have_text(re.compile("wins|tie"))
-    assert said == []
+    assert messages == []
 
 
 def test_signs_without_a_board_are_buttons(window, site):
@@ -210,13 +210,13 @@ def test_a_page_that_is_no_news_leaves_what_is_being_typed_and_was_said(window, 
     page = window()
     begin(page, site, "differences")
     page.get_by_role("button", name="Hint").click()
-    said = page.locator("p.sr[role=status]").last
-    expect(said).to_contain_text("random_legal@1 would play", timeout=LONG_MS)
+    messages = page.locator("p.sr[role=status]").last
+    expect(messages).to_contain_text("random_legal@1 would play", timeout=LONG_MS)
     page.get_by_label("action", exact=True).fill("c")
     with page.expect_response(lambda response: response.url == page.url), page.expect_response("**/events"):
         page.evaluate(SEEN_AGAIN)
     page.wait_for_function("new Promise((done) => setTimeout(() => done(true)))")  # what came has been looked at
-    expect(said).to_contain_text("random_legal@1 would play")
+    expect(messages).to_contain_text("random_legal@1 would play")
     expect(page.get_by_label("action", exact=True)).to_have_value("c")
 
 

@@ -43,13 +43,13 @@ class Visit:
     """
 
     def __init__(self, page, address):
-        self.page, self.asked, self.said = page, [], []
+        self.page, self.asked, self.console = page, [], []
         page.goto("about:blank")  # what was there before asks for nothing any more
         self._listeners = {
             "request": lambda request: request.url.startswith("data:") or self.asked.append(request.url),
-            "console": lambda message: self.said.append(message.text),
-            "pageerror": lambda error: self.said.append(str(error)),
-            "dialog": lambda dialog: (self.said.append(f"dialog: {dialog.message}"), dialog.dismiss()),
+            "console": lambda message: self.console.append(message.text),
+            "pageerror": lambda error: self.console.append(str(error)),
+            "dialog": lambda dialog: (self.console.append(f"dialog: {dialog.message}"), dialog.dismiss()),
         }
         for event, listener in self._listeners.items():
             page.on(event, listener)

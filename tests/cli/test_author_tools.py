@@ -132,7 +132,7 @@ def test_a_wrong_option_ends_the_check_of_several_bots_at_once(arena, wrong):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["check", "nobody"], "unknown bot 'nobody'"),
         (["check", "human"], "bot 'human': this is no program"),
@@ -144,8 +144,8 @@ def test_a_wrong_option_ends_the_check_of_several_bots_at_once(arena, wrong):
         (["doctor", "--turns", "0"], "0"),
     ],
 )
-def test_a_mistake_gets_one_sentence(arena, arguments, says):
-    assert says in refusal(arena, *arguments)
+def test_a_mistake_gets_one_sentence(arena, arguments, message):
+    assert message in refusal(arena, *arguments)
 
 
 @pytest.fixture
@@ -225,7 +225,7 @@ def test_a_bot_that_has_gone_is_asked_for(arena, played, wrong_ply):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["t/99"], "match 99 of tournament 't' has no record"),
         (["t/1", "77"], "ply 77: this match has plies 0 to"),
@@ -234,8 +234,8 @@ def test_a_bot_that_has_gone_is_asked_for(arena, played, wrong_ply):
         (["t/1", "--bot", "nowhere"], "nowhere"),
     ],
 )
-def test_a_match_that_is_not_there_is_refused(arena, played, arguments, says):
-    assert says in refusal(arena, "repro", *arguments)
+def test_a_match_that_is_not_there_is_refused(arena, played, arguments, message):
+    assert message in refusal(arena, "repro", *arguments)
 
 
 def test_the_doctor_says_what_holds_within_the_width_of_the_terminal(arena, monkeypatch):

@@ -92,10 +92,10 @@ SLOW += ",too much memory,two arguments"
 @pytest.mark.slow(only=tuple(SLOW.split(",")))
 @pytest.mark.parametrize("mistake", FIRST_BOTS)
 def test_the_author_is_told_what_to_change(check, mistake):
-    (name, contents), says = FIRST_BOTS[mistake]
+    (name, contents), message = FIRST_BOTS[mistake]
     code, out = check(name, contents)
     assert code == 1
-    assert says in unwrapped(out[out.index("to fix it:") :])
+    assert message in unwrapped(out[out.index("to fix it:") :])
     assert max(map(len, out.splitlines())) <= 80
     assert "arena/botkit" not in out, "these lines are not the author's"
     assert ("     0000  " in out) == (KIT not in str(contents) and "sent:" in out), "bytes are for those who write them"
@@ -148,10 +148,10 @@ def test_nobody_who_broke_a_limit_is_said_to_stay_inside(tmp_path, capfd):
 
 @pytest.mark.slow
 def test_steps_as_json_have_their_hints(check):
-    (name, contents), says = FIRST_BOTS["an unknown name"]
+    (name, contents), message = FIRST_BOTS["an unknown name"]
     steps = [json.loads(line) for line in check(name, contents, "--json")[1].splitlines()]
     assert [step["is_passed"] for step in steps[:3]] == [True, False, False]
-    assert says in steps[1]["hint"] == steps[2]["hint"]
+    assert message in steps[1]["hint"] == steps[2]["hint"]
 
 
 @pytest.mark.slow
@@ -197,9 +197,9 @@ CAUSES = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "detail", "seen", "says"), CAUSES)
-def test_a_cause_is_told_from_what_was_seen(kind, detail, seen, says):
-    assert says in hint_for(failing(kind, detail, ply=0 if kind == "start" else 4, **seen))
+@pytest.mark.parametrize(("kind", "detail", "seen", "message"), CAUSES)
+def test_a_cause_is_told_from_what_was_seen(kind, detail, seen, message):
+    assert message in hint_for(failing(kind, detail, ply=0 if kind == "start" else 4, **seen))
 
 
 @needs.program("/usr/bin/python3")

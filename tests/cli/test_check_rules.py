@@ -128,10 +128,10 @@ def test_steps_as_json(arena):
     assert (failed["line"], failed["options"]) == ([], {"players": 2, "size": 4, "scoring": "all"})
 
 
-@pytest.mark.parametrize(("game", "says"), REFUSED, ids=[game for game, _ in REFUSED])
-def test_what_can_not_be_checked_is_refused_in_one_sentence(arena, modules, game, says):
+@pytest.mark.parametrize(("game", "message"), REFUSED, ids=[game for game, _ in REFUSED])
+def test_what_can_not_be_checked_is_refused_in_one_sentence(arena, modules, game, message):
     sentence = refusal(arena, "check", "--rules", game)
-    assert says in sentence
+    assert message in sentence
     assert "\x1b" not in sentence
 
 
@@ -142,9 +142,9 @@ def test_what_rules_write_to_stderr_is_bounded_and_escaped(arena, tmp_path):
     )
     code, out, errors = arena("check", "--rules", "loud:Game")
     assert (code, out) == (2, "")
-    *said, sentence = errors.splitlines()
-    assert said[:3] == ["stderr of the rules of loud:Game:", "  first \\x1b[2J", f"  {'x' * 79}"]
-    assert (said[13], said[-1], len(said)) == ("  [...]", "  last \\x07", 26)
+    *stderr_lines, sentence = errors.splitlines()
+    assert stderr_lines[:3] == ["stderr of the rules of loud:Game:", "  first \\x1b[2J", f"  {'x' * 79}"]
+    assert (stderr_lines[13], stderr_lines[-1], len(stderr_lines)) == ("  [...]", "  last \\x07", 26)
     assert "importing it raised KeyError: 'heavy'" in sentence
 
 
@@ -221,7 +221,7 @@ RULES = ["--rules", "options:Domineering"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         ([*RULES, "-o", "width=1"], "width = 1: expected a whole number from 2 to 40"),
         ([*RULES, "-o", "wide=3"], "wide = '3': domineering has no such option; did you mean 'width'?"),
@@ -234,6 +234,6 @@ RULES = ["--rules", "options:Domineering"]
         (["arena:greedy", "-o", "size=3"], "--option size=3: expected only together with --rules"),
     ],
 )
-def test_wrong_options_are_refused(arena, tmp_path, arguments, says):
+def test_wrong_options_are_refused(arena, tmp_path, arguments, message):
     shutil.copy(EXAMPLES / "domineering.py", tmp_path / "options.py")
-    assert says in refusal(arena, "check", *arguments)
+    assert message in refusal(arena, "check", *arguments)

@@ -252,10 +252,10 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "says"), MISTAKES, ids=[" ".join(a)[:40] for a, _ in MISTAKES])
-def test_a_mistake_gets_one_sentence_and_exit_code_2(arena, arguments, says):
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES, ids=[" ".join(a)[:40] for a, _ in MISTAKES])
+def test_a_mistake_gets_one_sentence_and_exit_code_2(arena, arguments, message):
     with_home = arguments[0] not in ("games", "plaay")
-    assert says in refusal(lambda *words: arena(*words, with_home=with_home), *arguments)
+    assert message in refusal(lambda *words: arena(*words, with_home=with_home), *arguments)
 
 
 def test_a_defect_of_ours_is_one_sentence_with_a_file_to_report(arena, monkeypatch):

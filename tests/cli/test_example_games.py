@@ -112,11 +112,11 @@ def test_a_game_goes_through_every_command(game, tmp_path, monkeypatch, capsys):
     arena = calling(tmp_path / "home", capsys)
     used = set()
     for line in EVERY_COMMAND.strip().splitlines():
-        command, _, says = line.partition(" > ")
+        command, _, message = line.partition(" > ")
         words = shlex.split(command.format(game=game, flags=flags, third=third))
         code, out, err = arena(*words)
         code = 0 if (words[0], code) in (("compare", UNDECIDED), ("tune", UNDECIDED)) else code
-        assert (code, says.strip().format(game=game) in out) == (0, True), f"{words}: {code}\n{out}\n{err}"
+        assert (code, message.strip().format(game=game) in out) == (0, True), f"{words}: {code}\n{out}\n{err}"
         used.add(words[0])
         if words == ["export", "t", "--whole"]:
             Path("whole.jsonl").write_text(out)

@@ -167,8 +167,8 @@ def test_a_class_that_describes_no_game_is_refused(call, name):
 
 
 def test_a_module_that_is_not_there_is_named_with_the_places(call):
-    says = "there is no module 'chess' in the working directory, in PYTHONPATH or installed"
-    assert refusal(call, "games", "chess.variants:Atomic") == f"game 'chess.variants:Atomic' can't be loaded: {says}"
+    message = "there is no module 'chess' in the working directory, in PYTHONPATH or installed"
+    assert refusal(call, "games", "chess.variants:Atomic") == f"game 'chess.variants:Atomic' can't be loaded: {message}"
 
 
 # matches that end at their limit of plies, in every command that shows them

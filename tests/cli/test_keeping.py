@@ -64,9 +64,9 @@ def names_in(arena, *arguments):
     return [row["tournament"] for row in json.loads(text)]
 
 
-def refused(arena, *arguments, says):
+def refused(arena, *arguments, message):
     """Check that a command answers with one sentence."""
-    assert refusal(arena, *arguments) == says
+    assert refusal(arena, *arguments) == message
 
 
 # the list
@@ -110,18 +110,18 @@ def test_the_list_is_for_people_too(arena, home):
 def test_a_tournament_gets_another_name(arena):
     assert arena("rename", "spring", "first cup")[1] == "spring is named first cup now.\n"
     assert names_in(arena)[0] == "first cup"
-    for old, new, says in (
+    for old, new, message in (
         ("spring", "x", "unknown tournament 'spring': expected one of: first cup, trial, \\x1b[31mred"),
         ("trial", "first cup", "there is a tournament 'first cup' already; nothing was changed"),
         ("trial", "a/b", "new name = 'a/b': expected 1 to 64 letters, digits, '.', '_', '-' and spaces inside"),
     ):
-        refused(arena, "rename", old, new, says=says)
+        refused(arena, "rename", old, new, message=message)
 
 
 def test_deleting_asks_first(arena):
     code, out, errors = arena("delete", "spring", answer="n\n")
     assert (code, errors) == (0, "Put tournament 'spring' with 2 records into the bin? [y/N]: Nothing was changed.\n")
-    refused(arena, "delete", "spring", says=f"delete {ASKS}")
+    refused(arena, "delete", "spring", message=f"delete {ASKS}")
     assert "spring" in names_in(arena)
     code, out, _ = arena("delete", "spring", answer="y\n")
     assert (code, out) == (0, "spring is in the bin; to bring it back: arena restore spring\n")
@@ -146,19 +146,19 @@ def test_programs_read_what_was_done(arena):
 
 def test_what_runs_is_refused_before_anything_is_asked(arena, home):
     with ArenaHome(home) as other, other.store.lock("spring"):
-        says = f"tournament 'spring' is being run by another director (process {os.getpid()}); nothing was changed"
-        refused(arena, "delete", "spring", says=says)
-        refused(arena, "rename", "spring", "cup", says=says)
+        message = f"tournament 'spring' is being run by another director (process {os.getpid()}); nothing was changed"
+        refused(arena, "delete", "spring", message=message)
+        refused(arena, "rename", "spring", "cup", message=message)
     assert names_in(arena)[0] == "spring"
 
 
 def test_the_bin_gives_back_or_removes_forever(arena, home):
-    refused(arena, "delete", "--forever", "spring", says="tournament 'spring' is not in the bin")
+    refused(arena, "delete", "--forever", "spring", message="tournament 'spring' is not in the bin")
     arena("delete", "spring", "--yes")
     assert arena("restore", "spring", "--as", "summer")[1] == "summer is back, with 2 records.\n"
-    refused(arena, "restore", "spring", says="unknown deleted tournament 'spring': there are none yet")
+    refused(arena, "restore", "spring", message="unknown deleted tournament 'spring': there are none yet")
     arena("delete", "summer", "--yes")
-    refused(arena, "delete", "--forever", "summer", says=f"delete {ASKS}")
+    refused(arena, "delete", "--forever", "summer", message=f"delete {ASKS}")
     _, _, errors = arena("delete", "--forever", "summer", answer="\n")
     assert re.match(r"Remove tournament 'summer', deleted [-\d]{10}, and its 2 records forever\? \[y/N\]", errors)
     assert names_in(arena, "--deleted") == ["summer"]
@@ -177,7 +177,7 @@ def test_a_deleted_tournament_is_in_no_table(arena):
     (profile,) = json.loads(arena("show", "a", "--json")[1])
     assert profile["course"] == []
     assert json.loads(arena("seasons", "--json")[1]) == [{"season": "all", "count": 1, "tournaments": ["trial"]}]
-    refused(arena, "standings", "spring", says="unknown tournament 'spring': expected one of: trial, \\x1b[31mred")
+    refused(arena, "standings", "spring", message="unknown tournament 'spring': expected one of: trial, \\x1b[31mred")
     assert "1 match" in arena("leaderboard", "--season", "all")[1]
 
 
@@ -193,18 +193,18 @@ def test_a_removed_bot_is_asked_for_by_repro(arena, home):
         moved = entrants[1].__class__(name="b", version="1", command=("./b",), directory=str(directory))
         cup = opened.store.create_tournament(definition(name="cup", entrants=(entrants[0], moved)), [line(1)])
         opened.store.record(cup, [record(1)])
-    says = "bot 'b@1': tournament 'cup' is not finished and needs its files; nothing was changed"
-    refused(arena, "bots", "--remove", "b@1", says=says)
+    message = "bot 'b@1': tournament 'cup' is not finished and needs its files; nothing was changed"
+    refused(arena, "bots", "--remove", "b@1", message=message)
     with ArenaHome(home) as opened:
         opened.store.set_finished(opened.store.tournament("cup"), True)
-    refused(arena, "bots", "--remove", "b@2", says="unknown bot 'b@2': did you mean 'b@1'?")
-    refused(arena, "bots", "--remove", "b@1", says=f"bots {ASKS}")
+    refused(arena, "bots", "--remove", "b@2", message="unknown bot 'b@2': did you mean 'b@1'?")
+    refused(arena, "bots", "--remove", "b@1", message=f"bots {ASKS}")
     code, out, errors = arena("bots", "--remove", "b@1", answer="y\n")
     assert (code, out, errors) == (0, "b@1 is removed.\n", "Remove bot 'b@1' and its files? [y/N]: ")
     assert json.loads(arena("bots", "--json")[1]) == []
     assert not directory.exists()
-    says = f"bot 'b@1': it is not at {directory} any more; use --bot-path PATH"
-    refused(arena, "repro", "cup/1", "--seat", "1", says=says)
+    message = f"bot 'b@1': it is not at {directory} any more; use --bot-path PATH"
+    refused(arena, "repro", "cup/1", "--seat", "1", message=message)
     assert arena("verify", "cup")[0] == 0
 
 
@@ -232,7 +232,7 @@ def test_a_season_is_made_shown_and_forgotten(arena):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["season", "x"], "unknown season 'x': there are none yet"),
         (["season", "x", "--delete"], "unknown season 'x': there are none yet"),
@@ -245,8 +245,8 @@ def test_a_season_is_made_shown_and_forgotten(arena):
         (["leaderboard", "--since", TOO_EARLY], f"Invalid value for '--since': '{TOO_EARLY}': {DATE}"),
     ],
 )
-def test_a_wrong_scope_is_refused_in_a_sentence(arena, arguments, says):
-    refused(arena, *arguments, says=says)
+def test_a_wrong_scope_is_refused_in_a_sentence(arena, arguments, message):
+    refused(arena, *arguments, message=message)
 
 
 def test_comparisons_count_on_request(arena):

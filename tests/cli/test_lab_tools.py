@@ -258,6 +258,6 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("line", "says"), REFUSED)
-def test_what_the_lab_can_not_do_is_refused_in_a_sentence(lab, line, says):
-    assert says in refusal(lab, *line.split())
+@pytest.mark.parametrize(("line", "message"), REFUSED)
+def test_what_the_lab_can_not_do_is_refused_in_a_sentence(lab, line, message):
+    assert message in refusal(lab, *line.split())

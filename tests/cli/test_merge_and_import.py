@@ -106,5 +106,5 @@ def test_a_whole_export_has_what_was_set_aside(arena, here):
 def test_a_line_that_is_refused_is_named_with_its_file(arena, tmp_path):
     path = tmp_path / "diary.txt"
     path.write_text("dear diary")
-    says = "line 1: it is not JSON: Expecting value: line 1 column 1 (char 0); the file ends in the middle of it"
-    assert refusal(arena, "import", path) == f"{path}: {says}; nothing was changed"
+    message = "line 1: it is not JSON: Expecting value: line 1 column 1 (char 0); the file ends in the middle of it"
+    assert refusal(arena, "import", path) == f"{path}: {message}; nothing was changed"

@@ -89,20 +89,20 @@ def test_matches_that_do_not_end_are_stopped(arena, written, tmp_path, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("extra", "says"),
+    ("extra", "message"),
     [
         (["--matches"], "--measure and --matches: expected one of them"),
         (["--audit"], "--measure and --audit: expected one of them"),
         (["--workers", "0"], "0 is not in the range"),
     ],
 )
-def test_wrong_use_is_refused_before_anything_is_played(arena, written, extra, says):
-    assert says in refusal(arena, "schedule", written(BOTS / "minimal", BOTS / "minimal"), "--measure", *extra)
+def test_wrong_use_is_refused_before_anything_is_played(arena, written, extra, message):
+    assert message in refusal(arena, "schedule", written(BOTS / "minimal", BOTS / "minimal"), "--measure", *extra)
 
 
 def test_a_file_with_mistakes_is_refused(arena, written, tmp_path):
-    for text, says in (("rounds = 3", "rounds"), ("", "nowhere.py")):
-        assert says in refusal(
+    for text, message in (("rounds = 3", "rounds"), ("", "nowhere.py")):
+        assert message in refusal(
             arena, "schedule", written(tmp_path / "nowhere.py", BOTS / "minimal", text=text), "--measure"
         )
 
@@ -126,7 +126,7 @@ def test_ctrl_c_is_quiet(written, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         (
             'format = "swiss"\n[swiss]\nrounds = 3',
@@ -144,6 +144,6 @@ def test_ctrl_c_is_quiet(written, tmp_path):
         ('format = "ladder"', "in 1 round\nruns until it is stopped\n"),
     ],
 )
-def test_a_schedule_says_what_is_known_of_rounds_that_depend_on_results(arena, written, text, says):
+def test_a_schedule_says_what_is_known_of_rounds_that_depend_on_results(arena, written, text, message):
     path = written(*[BOTS / "minimal"] * 3, text=text)
-    assert says in arena("schedule", path)[1]
+    assert message in arena("schedule", path)[1]

@@ -102,12 +102,12 @@ REFUSED = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_cannot_be_tuned_is_said_in_a_sentence(tune, what):
-    more, says = REFUSED[what]
+    more, message = REFUSED[what]
     arguments = [MCTS, *QUICK]
     if more[0] in ("--param", "--game"):
         arguments[arguments.index(more[0]) + 1] = more[1]
         more = []
-    assert says in refusal(tune, *arguments, *more)
+    assert message in refusal(tune, *arguments, *more)
 
 
 @pytest.mark.parametrize("bot", ["human", "nobody"])

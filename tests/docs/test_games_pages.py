@@ -55,8 +55,8 @@ def test_commands_of_the_pages_are_those_of_the_lab():
 
 @pytest.mark.parametrize("first", [1, 2])
 def test_plusminus_is_as_its_page_says(first):
-    said = table_row("plusminus", f"margin of seat 0, `grid_first = {first}`")
-    assert [margin("plusminus", size=size, grid_first=first) for size in (2, 3, 4)] == list(map(int, said[:3]))
+    documented = table_row("plusminus", f"margin of seat 0, `grid_first = {first}`")
+    assert [margin("plusminus", size=size, grid_first=first) for size in (2, 3, 4)] == list(map(int, documented[:3]))
 
 
 def sizes_in(text):
@@ -69,11 +69,11 @@ def sizes_in(text):
 
 
 def test_coprimality_is_as_its_page_says():
-    said = {seat: sizes_in(table_row("coprimality", f"seat {seat}")[0]) for seat in (0, 1)}
-    assert said[0] | said[1] == set(range(4, 41))
-    assert not said[0] & said[1]
+    documented = {seat: sizes_in(table_row("coprimality", f"seat {seat}")[0]) for seat in (0, 1)}
+    assert documented[0] | documented[1] == set(range(4, 41))
+    assert not documented[0] & documented[1]
     for size in range(4, 13):
-        assert size in said[0 if margin("coprimality", size=size) > 0 else 1]
+        assert size in documented[0 if margin("coprimality", size=size) > 0 else 1]
     assert margin("coprimality", size=3) == 0
 
 
@@ -99,13 +99,13 @@ SHARES = {"0": 0.0, "¼": 0.25, "½": 0.5, "¾": 0.75, "1": 1.0}
 def test_what_three_get_is_as_the_page_says_of_the_smallest_boards(name, options, begin):
     (cells,) = re.findall(rf"^{begin} \| (.*?) \| (.*?) \|$", PAGES[name], re.MULTILINE)
     solution = Solver(make_game(name, players=3, **options), name, Limits()).solve(By.TABLE)
-    said = [tuple(SHARES[one] for one in cell.split(", ")) for cell in cells]
-    assert said == [solution.shares, solution.paranoid]
+    documented = [tuple(SHARES[one] for one in cell.split(", ")) for cell in cells]
+    assert documented == [solution.shares, solution.paranoid]
 
 
 def test_plaid_is_as_its_page_says():
     part = PAGES["plaid"].partition("| units on a side |")[2].splitlines()
     sides, margins = ([float(cell) for cell in re.findall(r"[\d.]+", part[line])] for line in (0, 2))
-    said = dict(zip(sides, margins[1:], strict=True))  # the first number is the seat
+    documented = dict(zip(sides, margins[1:], strict=True))  # the first number is the seat
     for side in (4, 6):
-        assert margin("plaid", width=side, height=side, lines=6) == said[side]
+        assert margin("plaid", width=side, height=side, lines=6) == documented[side]

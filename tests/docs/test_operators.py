@@ -71,15 +71,15 @@ def test_a_command_at_a_prompt_runs_as_the_user_of_the_units_with_their_variable
     for path in tmp_path.iterdir():
         path.chmod(0o755)
     command = [str(tmp_path / "arena"), "people", "add", "a b"]
-    said = run(*command, env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, cwd=tmp_path).splitlines()
-    at = said.index("/opt/arena/bin/arena")
-    assert said[at:] == ["/opt/arena/bin/arena", "--home", "/var/lib/arena", "people", "add", "a b"]
+    lines = run(*command, env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, cwd=tmp_path).splitlines()
+    at = lines.index("/opt/arena/bin/arena")
+    assert lines[at:] == ["/opt/arena/bin/arena", "--home", "/var/lib/arena", "people", "add", "a b"]
     service = units(PLAIN)["arena-work.service"]
     for line in ("EnvironmentFile=-/etc/arena/environment", "Delegate=yes", "UMask=0077"):
-        assert line in said[:at]
+        assert line in lines[:at]
         assert f"\n{line}\n" in service
-    assert said[said.index("--uid") + 1] == "arena"
-    assert f"WorkingDirectory=-{tmp_path}" in said
+    assert lines[lines.index("--uid") + 1] == "arena"
+    assert f"WorkingDirectory=-{tmp_path}" in lines
 
 
 def test_the_container_runs_one_process_of_an_ordinary_user_and_says_how_it_is():
@@ -126,13 +126,13 @@ def command_of(service, directory):
 
 @pytest.mark.parametrize("code", [0, 1])
 def test_it_checks_the_backup_that_it_has_made(tmp_path, code):
-    said = tmp_path / "said"
+    lines = tmp_path / "said"
     program = tmp_path / "arena"
-    program.write_text(f"#!/bin/sh\necho $@ >> {said}\nexit {code}\n")
+    program.write_text(f"#!/bin/sh\necho $@ >> {lines}\nexit {code}\n")
     program.chmod(0o755)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     assert subprocess.run(command_of(SERVICE, tmp_path), env=environment).returncode == code
-    made, *checked = said.read_text().splitlines()
+    made, *checked = lines.read_text().splitlines()
     [(home, place)] = re.findall(rf"--home (\S+) backup make ({tmp_path}/\d{{4}}-\d\d-\d\dT\d{{4}})", made)
     assert home == "/var/lib/arena"
     assert checked == ([f"backup verify {place}"] if code == 0 else [])

@@ -36,7 +36,7 @@ while True:
 """
 
 
-def page_says(sentence):
+def statement_of(sentence):
     assert " ".join(sentence.split()) in TEXT
 
 
@@ -72,9 +72,9 @@ def match_with_opening(listener, number=1, control=None):
 
 
 def test_updates_are_sent_again_in_act_and_an_opening_is_no_update(listener):
-    page_says("What a bot has been sent in `update` doesn't count: its next `act` lists those actions again.")
-    page_says("The actions of an opening don't: they were played before `match`, and are in the bot's first `act`.")
-    page_says("The bot's own actions come as updates too, and so does the last action of a match, before `end`.")
+    statement_of("What a bot has been sent in `update` doesn't count: its next `act` lists those actions again.")
+    statement_of("The actions of an opening don't: they were played before `match`, and are in the bot's first `act`.")
+    statement_of("The bot's own actions come as updates too, and so does the last action of a match, before `end`.")
     with BotPool() as pool:
         record = pool.play(match_with_opening(listener))
     assert len(record.actions) == 5
@@ -90,8 +90,8 @@ def test_updates_are_sent_again_in_act_and_an_opening_is_no_update(listener):
 
 
 def test_a_bot_of_a_void_match_is_sent_quit_and_the_same_match_again(listener):
-    page_says("Of a void match its bots see no `end`. They are sent `quit`")
-    page_says("new processes are sent `hello` and the same `match`, with the same number, seat and `rng_seed`")
+    statement_of("Of a void match its bots see no `end`. They are sent `quit`")
+    statement_of("new processes are sent `hello` and the same `match`, with the same number, seat and `rng_seed`")
 
     def stands_still(game, state, actions):
         if len(actions) == 4:
@@ -114,7 +114,7 @@ def test_a_bot_of_a_void_match_is_sent_quit_and_the_same_match_again(listener):
 
 
 def test_the_end_of_the_input_means_quit(listener):
-    page_says("The end of the input means the same as `quit`.")
+    statement_of("The end of the input means the same as `quit`.")
     hello = frames.encode_frame(messages.hello("0"))
     for program in ((*listener.command,), (sys.executable, str(ROOT / "bots" / "random_legal" / "bot.py"))):
         done = subprocess.run(program, input=hello, capture_output=True, timeout=60, check=False)
@@ -135,21 +135,21 @@ def nested(levels):
 
 
 def test_the_limits_count_as_the_page_says():
-    page_says("The bytes of a message are those after the four bytes of length.")
+    statement_of("The bytes of a message are those after the four bytes of length.")
     assert frames.body_length((65_536).to_bytes(4, "big")) == 65_536
     with pytest.raises(FrameError) as bytes_refused:
         frames.body_length((65_537).to_bytes(4, "big"))
-    page_says("The message is the first level, a list in one of its fields the second")
+    statement_of("The message is the first level, a list in one of its fields the second")
     packed({"type": "action", "action": nested(15)})
     with pytest.raises(FrameError, match="nested deeper than 16 levels") as levels_refused:
         packed({"type": "action", "action": nested(16)})
     packed({"type": "action", "action": [*nested(14), "numbers and strings are no level"]})
-    page_says("Keys don't count.")
+    statement_of("Keys don't count.")
     packed({"type": "action", "values": [0] * (4096 - 3)})  # the message, the type, the list, and what is in it
     with pytest.raises(FrameError, match="more than 4096 values") as values_refused:
         packed({"type": "action", "values": [0] * (4096 - 2)})
     packed({"type": "action", "values": {str(number): 0 for number in range(4096 - 3)}})
-    page_says("is a `limit` fault")
+    statement_of("is a `limit` fault")
     assert {refused.value.kind for refused in (bytes_refused, levels_refused, values_refused)} == {"limit"}
 
 
@@ -162,7 +162,7 @@ def test_the_message_on_the_page_has_as_many_values_as_it_says():
 
 
 def test_a_note_is_measured_by_itself_as_short_as_it_can_be():
-    page_says("A note is measured by itself, in the shortest msgpack encoding.")
+    statement_of("A note is measured by itself, in the shortest msgpack encoding.")
     longest = "x" * (4096 - 3)  # three bytes say that it is a string, and how long
     long_winded = b"\x83\xa4type\xa6action\xa3ply\x00\xa6action\xc0"[:1].replace(b"\x83", b"\x84")
     long_winded += b"\xa4type\xa6action\xa3ply\x00\xa6action\xc0\xa4note\xdb" + len(longest).to_bytes(4, "big")
@@ -183,7 +183,7 @@ def numbers_in(value):
 
 
 def test_seconds_are_always_floats_and_everything_else_the_arena_sends_is_an_integer(listener):
-    page_says("Seconds are always floats, of 64 bits: `1.0`, never `1`.")
+    statement_of("Seconds are always floats, of 64 bits: `1.0`, never `1`.")
     control = TimeControl(per_action_seconds=20, bank_seconds=600, increment_seconds=1, margin_seconds=1)
     with BotPool() as pool:
         conversation = heard(pool.play(match_with_opening(listener, control=control)).seats[0].stderr.for_operator())
@@ -198,8 +198,8 @@ def test_seconds_are_always_floats_and_everything_else_the_arena_sends_is_an_int
 
 @pytest.mark.parametrize("name", GAMES)
 def test_numbers_in_a_game_have_the_type_the_page_says(name):
-    page_says("`scores` are floats in plaid, `0.0` too, and integers in the other games here.")
-    page_says("The numbers in observations, legal actions and options of these games are integers.")
+    statement_of("`scores` are floats in plaid, `0.0` too, and integers in the other games here.")
+    statement_of("The numbers in observations, legal actions and options of these games are integers.")
     game = make_game(name)
     state = game.initial_state()
     assert {type(number) for number in numbers_in(game.options)} == {int}
@@ -211,8 +211,8 @@ def test_numbers_in_a_game_have_the_type_the_page_says(name):
 
 
 def test_one_is_no_float_and_true_is_no_number():
-    page_says("`1.0` and `true` are refused, in `protocol` and `ply` as a `protocol` fault")
-    page_says("in an action as an `illegal` one")
+    statement_of("`1.0` and `true` are refused, in `protocol` and `ply` as a `protocol` fault")
+    statement_of("in an action as an `illegal` one")
     for one in (1.0, True, "1"):
         with pytest.raises(BotError) as refused:
             messages.read_ready({"type": "ready", "protocol": one})
@@ -233,20 +233,20 @@ def test_one_is_no_float_and_true_is_no_number():
     "integer", ["00", "cc00", "cd0000", "ce00000000", "cf" + 16 * "0", "d000", "d10000", "d200000000", "d3" + 16 * "0"]
 )
 def test_an_integer_may_be_of_any_width(integer):
-    page_says("are integers of any width, from −2⁶³ to 2⁶⁴ − 1")
+    statement_of("are integers of any width, from −2⁶³ to 2⁶⁴ − 1")
     body = b"\x83\xa4type\xa6action\xa3ply" + bytes.fromhex(integer) + b"\xa6action\xc0"
     assert messages.read_action(decode_body(body), 0) == (None, None)
 
 
 def test_a_note_may_hold_floats():
-    page_says("A note may contain floats as well, of 32 or 64 bits.")
+    statement_of("A note may contain floats as well, of 32 or 64 bits.")
     for number in (b"\xca\x3f\x00\x00\x00", b"\xcb\x3f\xe0" + bytes(6)):
         note = decode_body(b"\x82\xa4type\xa6action\xa4note\x81\xa1v" + number)["note"]
         assert messages.read_action({"type": "action", "ply": 0, "action": 0, "note": note}, 0)[1] == {"v": 0.5}
 
 
 def test_a_game_from_outside_goes_by_its_dotted_name(listener, monkeypatch):
-    page_says("for an external game its dotted path, as in the tournament file: `package.module:Class`")
+    statement_of("for an external game its dotted path, as in the tournament file: `package.module:Class`")
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "examples"))
     name = "domineering:Domineering"
     source = Path(listener.command[1])
@@ -258,7 +258,7 @@ def test_a_game_from_outside_goes_by_its_dotted_name(listener, monkeypatch):
         )
         conversation = heard(pool.play(spec).seats[0].stderr.for_operator())
     assert of_type("match", conversation)[0]["game"] == name
-    page_says("(`module=/its/place`)")
+    statement_of("(`module=/its/place`)")
     place = ROOT / "docs" / "examples" / "domineering.py"
     assert of_type("place", conversation)[0]["place"] == f"domineering={place}"
     assert "game" not in of_type("hello", conversation)[0]

@@ -126,10 +126,10 @@ def test_a_game_named_by_its_path_may_read_any_digits_as_a_number():
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_mistake_is_named_by_one_check_with_the_shortest_line_of_play(name):
-    expected, line_text, says = PLANTED[name]
+    expected, line_text, message = PLANTED[name]
     (finding,) = found_in(getattr(planted, name))
     assert (finding.check, finding.line_text) == (expected, line_text)
-    assert says in finding.sentence
+    assert message in finding.sentence
     assert len(finding.line) == (line_text.count(",") + 1 if line_text else 0)
     assert str(finding).startswith(f"the game 'tests.games.planted:{name}' is at fault ({expected}): ")
     if name in OPTIONS:
@@ -137,7 +137,7 @@ def test_a_mistake_is_named_by_one_check_with_the_shortest_line_of_play(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "expected", "says"),
+    ("name", "expected", "message"),
     [
         ("SeatCannotBeShown", "seats", "<Unshowable>"),
         ("ScoreIsNoFloat", "scores", "64 bits"),
@@ -151,9 +151,9 @@ def test_a_mistake_is_named_by_one_check_with_the_shortest_line_of_play(name):
         ("PathRaises", "path", "path raised tests.mistaken_games.OddError"),
     ],
 )
-def test_a_value_that_a_check_itself_fails_on_is_a_mistake_too(name, expected, says):
+def test_a_value_that_a_check_itself_fails_on_is_a_mistake_too(name, expected, message):
     found = check(getattr(mistaken_games, name), matches=2)
-    assert [says in finding.sentence for finding in found if finding.check == expected] == [True]
+    assert [message in finding.sentence for finding in found if finding.check == expected] == [True]
 
 
 def test_every_planted_mistake_is_tried_and_every_check_names_one():

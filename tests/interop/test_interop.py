@@ -135,7 +135,7 @@ def test_a_game_without_a_space_is_refused_with_what_is_missing():
 
 
 @pytest.mark.parametrize(
-    ("size", "says"),
+    ("size", "message"),
     [
         (2, r"space returned \{'actions':.*, expected an arena\.games\.Space or None"),
         (3, r"space has the action \(1, 1\) twice"),
@@ -145,8 +145,8 @@ def test_a_game_without_a_space_is_refused_with_what_is_missing():
         (7, r"encode .* absolute value of at most nan, expected 1 numbers from -1 to 1"),
     ],
 )
-def test_a_wrong_space_is_named_as_the_game_s(size, says):
-    with pytest.raises(GameError, match=f"^the game 'surprising' is at fault: {says}"):
+def test_a_wrong_space_is_named_as_the_game_s(size, message):
+    with pytest.raises(GameError, match=f"^the game 'surprising' is at fault: {message}"):
         played = raw_env(f"{__name__}:Surprising", size=size)
         played.reset()
         played.observe("seat_0")

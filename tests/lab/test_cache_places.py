@@ -126,7 +126,7 @@ def put_elsewhere(file):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "says"),
+    ("spoil", "message"),
     [
         pytest.param(lambda file: file.chmod(0o664), NOT_OURS, id="its group can write it"),
         pytest.param(lambda file: file.chmod(0o646), NOT_OURS, id="others can write it"),
@@ -135,8 +135,8 @@ def put_elsewhere(file):
         pytest.param(put_elsewhere, r"can't be read \(Too many levels of symbolic links\)", id="a link"),
     ],
 )
-def test_a_table_that_others_may_have_written_is_refused(table, spoil, says):
+def test_a_table_that_others_may_have_written_is_refused(table, spoil, message):
     game, file = table
     spoil(file)
-    with pytest.raises(TableError, match=says):
+    with pytest.raises(TableError, match=message):
         TableFile(game, "plusminus", file)

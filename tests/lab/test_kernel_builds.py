@@ -135,7 +135,7 @@ def test_a_compiler_that_can_not_be_started(cache, monkeypatch, tmp_path):
 
 @pytest.mark.slow(only=("miscompiles",), sample=True)
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         (
             "echo 'x.c:1: error: no stdint.h' >&2; exit 3",
@@ -153,10 +153,10 @@ def test_a_compiler_that_can_not_be_started(cache, monkeypatch, tmp_path):
     ],
     ids=["fails", "makes nothing", "makes no library", "miscompiles"],
 )
-def test_a_compiler_that_is_of_no_use(cache, monkeypatch, tmp_path, text, says):
+def test_a_compiler_that_is_of_no_use(cache, monkeypatch, tmp_path, text, message):
     text = text.format(real=build.find_compiler().command[0])
     monkeypatch.setenv("CC", str(program(tmp_path, text)))
-    assert re.fullmatch(says.format(compiler=re.escape(f"{tmp_path}/compiler")), problem())
+    assert re.fullmatch(message.format(compiler=re.escape(f"{tmp_path}/compiler")), problem())
     assert not list(cache.glob("*.so"))
 
 
@@ -231,11 +231,11 @@ SPOILT_CACHES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("spoil", "says"), SPOILT_CACHES)
-def test_a_spoilt_cache_is_not_used(cache, builds, spoil, says):
+@pytest.mark.parametrize(("spoil", "message"), SPOILT_CACHES)
+def test_a_spoilt_cache_is_not_used(cache, builds, spoil, message):
     cache.mkdir(parents=True)
     spoil(cache)
-    assert kernel_status("differences").problem.endswith(says)
+    assert kernel_status("differences").problem.endswith(message)
     assert isinstance(again(), Kernel), "built for this process alone"
     assert not cache.is_dir() or not list(cache.iterdir())
     cache.chmod(0o755)

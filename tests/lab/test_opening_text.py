@@ -49,22 +49,22 @@ def test_what_there_is_no_time_for_is_not_known():
     assert (found.openings, found.known) == (2, 0)
 
 
-def said(found, games=(FOUR,), chosen=()):
+def sentence_of(found, games=(FOUR,), chosen=()):
     return opening_sentence(Definition(name="t", games=games, entrants=(), openings=chosen), 0, found)
 
 
 def test_the_sentence_has_the_share_of_decided_openings_and_n():
     found = OpeningBalance(openings=60, won=40, drawn=8, lost=2)
-    assert said(found) == (
+    assert sentence_of(found) == (
         "openings: 84 % are won before the bots begin (n = 50 of 60: 40 by seat 0, 2 by seat 1; 8 are draws)"
     )
     whole = OpeningBalance(openings=3, won=2, drawn=1, lost=0)
-    assert "(n = 3: 2 by seat 0, 0 by seat 1; 1 is a draw)" in said(whole, games=(FOUR, FOUR))
-    assert said(whole, games=(FOUR, FOUR)).startswith("openings in differences: 67 % are won")
+    assert "(n = 3: 2 by seat 0, 0 by seat 1; 1 is a draw)" in sentence_of(whole, games=(FOUR, FOUR))
+    assert sentence_of(whole, games=(FOUR, FOUR)).startswith("openings in differences: 67 % are won")
     chosen = (GameOpenings(choose=OpeningChoice.INFORMATION, lines=("a1",)),)
-    assert said(whole, chosen=chosen).startswith("openings: 67 % of those that tell most are won")
+    assert sentence_of(whole, chosen=chosen).startswith("openings: 67 % of those that tell most are won")
     unknown = OpeningBalance(openings=1, won=0, drawn=0, lost=0)
-    assert said(unknown) == "openings: who wins 1 opening is not found out in time (--within)"
+    assert sentence_of(unknown) == "openings: who wins 1 opening is not found out in time (--within)"
 
 
 def judged(openings, margins, games=(FOUR,)):

@@ -183,9 +183,9 @@ MALFORMED = {
 def test_a_malformed_file_is_refused_in_a_sentence(home, what):
     tournament = home.store.tournament("t")
     path = keep_puzzles(home.directory, tournament, [made_puzzle()])
-    where, to, says = MALFORMED[what]
+    where, to, message = MALFORMED[what]
     change(path, *where, to=to)
-    with pytest.raises(StoreError, match=says):
+    with pytest.raises(StoreError, match=message):
         kept_puzzles(home.directory, tournament)
 
 

@@ -251,8 +251,8 @@ def test_matches_are_decided_where_their_value_stays():
 
 
 def test_boards_of_a_game_are_those_that_its_rules_have():
-    assert [said for said, _ in boards_of(make_game("multiplication"), "multiplication")] == ["size 7", "size 9"]
-    assert [said for said, _ in boards_of(make_game("plaid", width=9, height=6), "plaid")][-1] == "width 9, height 6"
+    assert [label for label, _ in boards_of(make_game("multiplication"), "multiplication")] == ["size 7", "size 9"]
+    assert [label for label, _ in boards_of(make_game("plaid", width=9, height=6), "plaid")][-1] == "width 9, height 6"
     assert len(boards_of(make_game("differences", size=40), "differences")) == 12
     assert boards_of(game_of(EDGE), PATH)[0][0] == "players 2"
 
@@ -289,19 +289,19 @@ def test_a_comparison_marks_what_is_more_than_chance():
     assert [one.is_clear for one in clear.differences()] == [True]
     assert clear.differences()[0].meaning() == "more matches end in a draw"
     assert [(one.is_clear, one.meaning()) for one in unclear.differences()] == [(False, "")]
-    said = ": more matches end in a draw (1 of 1 numbers differ by more than chance)."
-    assert variation_sentences(clear)[0].endswith(said)
+    label = ": more matches end in a draw (1 of 1 numbers differ by more than chance)."
+    assert variation_sentences(clear)[0].endswith(label)
     assert clear.conclusion().endswith("not known without votes (194 for 80% power at 60:40).")
 
 
 def test_points_are_offered_only_where_scores_are_points():
     """Both boards are won by seat 0 by one; in the first, other play would have lost by three."""
-    for positions, said in (
+    for positions, label in (
         (((0, (1, 2)), (None, (1, 0)), (None, (0, 3))), "seat 0 wins by 1 (table); a komi of 1 for seat 1"),
         (((0, (1, 2)), (None, (1, 0)), (None, (0, 1))), "seat 0 wins (table)."),
     ):
         report = survey_quality(table_game(positions), PATH, Plan(encounters=10, doublings=0), Limits())
-        assert said in answers_of(report)[0].paragraphs[0]
+        assert label in answers_of(report)[0].paragraphs[0]
 
 
 def test_of_three_seats_the_shares_are_named_and_no_size_is_said_to_be_fair():

@@ -113,8 +113,8 @@ def test_shares_are_those_of_the_page_about_coprimality():
         game = make_game("coprimality", players=int(players), size=int(size))
         found = ShareOracle(game, "coprimality").of(game.initial_state(), By.KERNEL)
         for cell, shares in zip(cells, (found.shares, found.paranoid), strict=True):
-            said = [numeric(one) if len(one) == 1 else int(one) for one in cell.split(", ")]
-            assert shares == pytest.approx(said)
+            values = [numeric(one) if len(one) == 1 else int(one) for one in cell.split(", ")]
+            assert shares == pytest.approx(values)
 
 
 def test_the_mean_shares_are_those_of_the_page_about_coprimality():

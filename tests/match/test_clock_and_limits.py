@@ -163,8 +163,8 @@ def test_when_the_arena_itself_stands_still_the_match_is_void():
         os.kill(arena.pid, signal.SIGSTOP)
         time.sleep(2.0)
         os.kill(arena.pid, signal.SIGCONT)
-        said = arena.stdout.read()
-    assert said.startswith("void: the machine stood still: the arena looked")
+        output = arena.stdout.read()
+    assert output.startswith("void: the machine stood still: the arena looked")
 
 
 def wait_for_a_bot_of(pid):
@@ -204,11 +204,11 @@ BREAKING = {
 
 @pytest.mark.parametrize("what", BREAKING)
 def test_a_broken_limit_is_named_with_its_figure(tmp_path, what):
-    limits, changes, *says = BREAKING[what]
+    limits, changes, *sentence = BREAKING[what]
     bot = written(tmp_path, f"from _wire import play_with\nplay_with({changes})\n")
     (fault,) = play(bot, TimeControl(per_action_seconds=20.0), Limits(**limits)).faults
     assert fault.kind == "limit"
-    assert all(text in fault.detail for text in says)
+    assert all(text in fault.detail for text in sentence)
 
 
 def test_text_on_stderr_behind_the_answer_counts_too(tmp_path):
@@ -251,7 +251,7 @@ def test_limits_and_clock_come_from_the_tournament_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "sentence"),
     [
         ('memory_bytes = "lots"', "limits.memory_bytes = 'lots': expected a number of bytes, or a text such as"),
         ("memory_bytes = 5", "limits.memory_bytes = 5: expected a whole number of bytes from 16,777,216"),
@@ -262,13 +262,13 @@ def test_limits_and_clock_come_from_the_tournament_file(tmp_path):
         ('stderr_bytes = "1 parsec"', "limits.stderr_bytes = '1 parsec': expected a number of bytes"),
     ],
 )
-def test_a_limit_that_is_no_limit_is_refused(tmp_path, line, says):
+def test_a_limit_that_is_no_limit_is_refused(tmp_path, line, sentence):
     path = tmp_path / "t.toml"
     entrants = f'[[entrants]]\nbot = "{GOOD.directory}"\n[[entrants]]\nbot = "{zoo.bad_bot("good_with_note")}"\n'
     path.write_text(f'game = "differences"\n[limits]\n{line}\n{entrants}')
     with pytest.raises(DefinitionError) as raised:
         load_definition(path)
-    assert says in str(raised.value)
+    assert sentence in str(raised.value)
 
 
 @pytest.mark.slow

@@ -66,7 +66,7 @@ def texts(records):
     return [[seat.stderr.for_operator() for seat in record.seats] for record in records]
 
 
-def says_each_once(matches):
+def reports_each_once(matches):
     return [[f"end of {number}\n"] * 2 for number in range(1, matches + 1)]
 
 
@@ -79,13 +79,13 @@ HANDLERS = {
 
 @pytest.mark.parametrize("handler", HANDLERS)
 def test_what_is_written_at_end_is_in_the_record_of_that_match_the_last_one_too(pool, handler, tmp_path):
-    assert texts(play(pool, bot(tmp_path, HANDLERS[handler]))) == says_each_once(3)
+    assert texts(play(pool, bot(tmp_path, HANDLERS[handler]))) == reports_each_once(3)
 
 
 @pytest.mark.parametrize("off_turn", ["run", "auto", "freeze"])
 def test_a_bot_that_is_stopped_off_turn_is_let_go_on_for_its_end(pool, off_turn, tmp_path):
     control = replace(PATIENT, off_turn=off_turn)
-    assert texts(play(pool, bot(tmp_path, HANDLERS["at once"]), time_control=control)) == says_each_once(3)
+    assert texts(play(pool, bot(tmp_path, HANDLERS["at once"]), time_control=control)) == reports_each_once(3)
 
 
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
@@ -93,14 +93,14 @@ def test_so_it_is_at_every_level(level, tmp_path, monkeypatch):
     monkeypatch.setattr(process_player, "END_SECONDS", 10.0)  # however busy the machine is
     monkeypatch.setattr(idle_detection, "THREAD_GRACE_SECONDS", 0.5)
     with BotPool(choose_isolation(level)) as pool:  # at bubblewrap, bwrap itself waits for events all the time
-        assert texts(play(pool, bot(tmp_path, HANDLERS["after a sleep"]), 2)) == says_each_once(2)
+        assert texts(play(pool, bot(tmp_path, HANDLERS["after a sleep"]), 2)) == reports_each_once(2)
 
 
 def test_a_bot_behind_another_program_is_waited_for_too(pool, tmp_path):
     one = bot(tmp_path, HANDLERS["at once"])
     own = (*one.own_files, sys.prefix, sys.base_prefix)
     behind_a_shell = replace(one, command=("/bin/sh", "-c", '"$@"; exit', "sh", *one.command), own_files=own)
-    assert texts(play(pool, behind_a_shell)) == says_each_once(3)
+    assert texts(play(pool, behind_a_shell)) == reports_each_once(3)
 
 
 THINKER = "threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()"

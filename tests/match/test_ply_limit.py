@@ -90,7 +90,7 @@ def test_bots_hear_of_the_limit_and_of_the_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         ({"ply_limit": 6}, "the record ends before the match is over, without a forfeit"),
         ({"ply_limit": 4}, "the record has 5 actions, but its limit is 4 plies"),
@@ -99,8 +99,8 @@ def test_bots_hear_of_the_limit_and_of_the_end() -> None:
         ({"ranks": (1, 2)}, "ranks are recorded as"),
     ],
 )
-def test_a_record_that_ends_otherwise_is_found(change, says) -> None:
-    with pytest.raises(ReplayError, match=says):
+def test_a_record_that_ends_otherwise_is_found(change, message) -> None:
+    with pytest.raises(ReplayError, match=message):
         check_record(replace(play(spec(ply_limit=5)), **change))
 
 
@@ -158,7 +158,7 @@ def test_another_limit_is_another_tournament() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "says"),
+    ("keys", "message"),
     [
         ({"ply_limit": 0}, r"ply_limit = 0: expected a whole number from 1 to 1,000,000"),
         ({"ply_limit": 1_000_001}, r"ply_limit = 1000001: expected a whole number from 1 to 1,000,000"),
@@ -168,6 +168,6 @@ def test_another_limit_is_another_tournament() -> None:
         ({"ply_limit": 9, "opening_plies": 9}, r"ply_limit = 9: the 9 plies of the opening count; .* at least 10"),
     ],
 )
-def test_a_wrong_limit_is_refused_in_a_sentence(keys, says) -> None:
-    with pytest.raises(DefinitionError, match=says):
+def test_a_wrong_limit_is_refused_in_a_sentence(keys, message) -> None:
+    with pytest.raises(DefinitionError, match=message):
         definition(**keys)

@@ -19,7 +19,7 @@ def bot(name, directory=PLACE):
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("recorded", "kept"),
     [
         (f'File "{PLACE}/s17/x.py", line 5', 'File "s17/x.py", line 5'),
         (f"I am in {PLACE}", "I am in ."),
@@ -34,8 +34,8 @@ def bot(name, directory=PLACE):
         ("no path", "no path"),
     ],
 )
-def test_paths_of_this_machine_leave_a_text(said, kept):
-    assert Places([bot("a")]).removed(said) == kept
+def test_paths_of_this_machine_leave_a_text(recorded, kept):
+    assert Places([bot("a")]).removed(recorded) == kept
 
 
 class Shouting(ScriptedPlayer):
@@ -67,8 +67,8 @@ def played(text, fails):
 def test_a_match_without_a_fault_keeps_the_first_and_the_last_two_kibibytes(fails, size, kept):
     text = "a" * (size // 2) + "z" * (size - size // 2)
     for seat in played(text, fails).seats:
-        said = seat.stderr.for_operator()
-        assert (len(said), said[:2048], said[-2048:]) == (kept, "a" * 2048, "z" * 2048)
+        recorded = seat.stderr.for_operator()
+        assert (len(recorded), recorded[:2048], recorded[-2048:]) == (kept, "a" * 2048, "z" * 2048)
 
 
 def test_the_detail_of_a_fault_has_no_path_either():

@@ -103,14 +103,14 @@ def test_a_fault_forfeits(kind):
 
 
 @pytest.mark.parametrize(
-    ("action", "says"),
+    ("action", "sentence"),
     [((1, 1), "already has"), (True, "pair"), ([1.0, 2], "integers"), ((3, 1), "off the board"), (None, "pair")],
 )
-def test_an_illegal_action_forfeits_with_the_rule(action, says):
+def test_an_illegal_action_forfeits_with_the_rule(action, sentence):
     record = play(ScriptedPlayer([(1, 1)]), ScriptedPlayer([action]))
     (fault,) = record.faults
     assert fault.kind == "illegal"
-    assert says in fault.detail
+    assert sentence in fault.detail
     assert record.actions == ([0, (1, 1)],)
 
 

@@ -20,7 +20,7 @@ def test_ready_switches_parts_off_and_on_and_unknown_fields_are_ignored():
 
 
 @pytest.mark.parametrize(
-    ("message", "says"),
+    ("message", "sentence"),
     [
         ({"type": "action", "ply": 0, "action": "+"}, "expected a 'ready' message, got 'action'"),
         ({"type": "ready"}, "ready.protocol = None: this arena speaks version 1"),
@@ -32,11 +32,11 @@ def test_ready_switches_parts_off_and_on_and_unknown_fields_are_ignored():
         ({"type": "ready", "protocol": 1, "wants": {"legal": 1}}, "ready.wants.legal = 1: expected true or false"),
     ],
 )
-def test_a_bad_ready_is_a_protocol_fault_that_names_the_field(message, says):
+def test_a_bad_ready_is_a_protocol_fault_that_names_the_field(message, sentence):
     with pytest.raises(BotError) as raised:
         read_ready(message)
     assert raised.value.kind == "protocol"
-    assert says in raised.value.detail
+    assert sentence in raised.value.detail
 
 
 def test_an_action_is_given_with_its_note():
@@ -45,7 +45,7 @@ def test_an_action_is_given_with_its_note():
 
 
 @pytest.mark.parametrize(
-    ("message", "kind", "says"),
+    ("message", "kind", "sentence"),
     [
         ({"type": "ready", "protocol": 1}, "protocol", "expected an 'action' message, got 'ready'"),
         ({"type": "action", "action": "+"}, "protocol", "action.ply = None: expected 3, the ply of the question"),
@@ -56,8 +56,8 @@ def test_an_action_is_given_with_its_note():
         ({"type": "action", "ply": 3, "action": 0, "note": "x" * 4096}, "limit", "bytes; note_bytes allows 4096"),
     ],
 )
-def test_a_bad_action_is_a_fault_that_names_the_field(message, kind, says):
+def test_a_bad_action_is_a_fault_that_names_the_field(message, kind, sentence):
     with pytest.raises(BotError) as raised:
         read_action(message, 3)
     assert raised.value.kind == kind
-    assert says in raised.value.detail
+    assert sentence in raised.value.detail

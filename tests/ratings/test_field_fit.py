@@ -182,9 +182,9 @@ def test_the_message_of_two_gives_the_moments_of_the_integral(is_draw):
     from scipy.integrate import quad
 
     (m1, v1), (m2, v2) = (26.0, 9.0), (23.0, 16.0)
-    said = gaussian_terms(np.array([[m1, m2]]), np.array([[v1, v2]]), np.array([[is_draw]]), MARGIN, BETA)
-    precision = np.diag([1 / v1, 1 / v2]) + said.precision[0]
-    mean = np.linalg.solve(precision, np.array([m1 / v1, m2 / v2]) + said.shift[0])
+    terms = gaussian_terms(np.array([[m1, m2]]), np.array([[v1, v2]]), np.array([[is_draw]]), MARGIN, BETA)
+    precision = np.diag([1 / v1, 1 / v2]) + terms.precision[0]
+    mean = np.linalg.solve(precision, np.array([m1 / v1, m2 / v2]) + terms.shift[0])
     spread = math.sqrt(v1 + v2)
 
     def likelihood(d):
@@ -202,9 +202,9 @@ def test_the_message_of_two_gives_the_moments_of_the_integral(is_draw):
 
 def test_the_messages_of_four_give_what_the_package_gives():
     mean, variance = np.array([[27.0, 25.0, 24.0, 26.0]]), np.array([[16.0, 30.0, 9.0, 20.0]])
-    said = gaussian_terms(mean, variance, np.array([[False, True, False]]), MARGIN, BETA)
-    covariance = np.linalg.inv(np.diag(1 / variance[0]) + said.precision[0])
-    joint = covariance @ (mean[0] / variance[0] + said.shift[0])
+    terms = gaussian_terms(mean, variance, np.array([[False, True, False]]), MARGIN, BETA)
+    covariance = np.linalg.inv(np.diag(1 / variance[0]) + terms.precision[0])
+    joint = covariance @ (mean[0] / variance[0] + terms.shift[0])
     package = trueskill.TrueSkill(tau=0.0, draw_probability=0.1, backend=(cdf, pdf, ppf))
     rated = package.rate(
         [(package.create_rating(m, math.sqrt(v)),) for m, v in zip(mean[0], variance[0], strict=True)],

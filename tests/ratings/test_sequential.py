@@ -98,9 +98,9 @@ def test_swapping_the_bots_turns_the_ratio_around():
     assert evidence(scores, Hypotheses(-5, 15)).llr == pytest.approx(-evidence(mirrored, Hypotheses(-15, 5)).llr)
 
 
-@pytest.mark.parametrize(("values", "says"), [((5, 5), "elo1 = 5: expected a number greater than elo0 = 5")])
-def test_hypotheses_that_are_none_are_refused(values, says):
-    with pytest.raises(UsageError, match=says):
+@pytest.mark.parametrize(("values", "message"), [((5, 5), "elo1 = 5: expected a number greater than elo0 = 5")])
+def test_hypotheses_that_are_none_are_refused(values, message):
+    with pytest.raises(UsageError, match=message):
         Hypotheses(*values)
     with pytest.raises(UsageError, match=r"alpha = 0.7: expected a number between 0 and 0.5"):
         Hypotheses(alpha=0.7)

@@ -75,16 +75,16 @@ def fill(home, texts=TEXTS):
     home.store._database.write(lambda connection: connection.execute(seasons.insert(), rows))
 
 
-def _tell(home, name, said, names):
+def _tell(home, name, content, names):
     """Store a tournament in which bots of these names, in turn, play against a plain one, and all say the same."""
     labels = [stored(f"{one}@{one}") for one in names]
-    entrants = tuple(_bot(stored(one), stored(one), stored(said)) for one in names)
+    entrants = tuple(_bot(stored(one), stored(one), stored(content)) for one in names)
     games = ("differences", RULES, stored(name) or "none")
     rows, lines = [], []
     for number, seat in enumerate([seat for seat in range(len(names)) for _ in games for _ in "12"]):
         seats = (seat, len(names))[:: -1 if number % 2 else 1]
         bots = [[*labels, PLAIN][one] for one in seats]
-        rows.append(_record(number + 1, stored(name), games[number // 2 % 3], bots, said))
+        rows.append(_record(number + 1, stored(name), games[number // 2 % 3], bots, content))
         lines.append(replace(line(number + 1), game=number // 2 % 3, seats=seats, opening_actions=(), rng_seed=1))
     made = definition(
         name=stored(name),
@@ -95,7 +95,9 @@ def _tell(home, name, said, names):
     home.store.record(tournament, rows[:-1])
     home.store.corrections.add(
         tournament,
-        Change(kind=CorrectionKind.VOID, reason=stored(said), details=CorrectionDetails(matches=(1,)), set_aside=[1]),
+        Change(
+            kind=CorrectionKind.VOID, reason=stored(content), details=CorrectionDetails(matches=(1,)), set_aside=[1]
+        ),
     )
 
 
@@ -112,8 +114,8 @@ def _bot(name, version, author):
     return Bot(name=name, version=version, command=("x", author), directory=author, author=author)
 
 
-def _record(match, tournament, game, bots, said):
-    said = stored(said)
+def _record(match, tournament, game, bots, content):
+    content = stored(content)
     row = record(
         match,
         tournament=tournament,
@@ -121,15 +123,15 @@ def _record(match, tournament, game, bots, said):
         options=_options(game),
         bots=bots,
         encounter=(match + 1) // 2,
-        actions=[[0, 1], [1, 1]] if game == RULES else [[0, said], [1, [said, {said: said}]]],
+        actions=[[0, 1], [1, 1]] if game == RULES else [[0, content], [1, [content, {content: content}]]],
         ranks=[1, 2],
         scores=[1, 0],
-        faults=[Fault(seat=1, kind=FaultKind.PROTOCOL, ply=2, detail=said)],
+        faults=[Fault(seat=1, kind=FaultKind.PROTOCOL, ply=2, detail=content)],
         termination="forfeit",
-        seats=[SeatReport(exit=said, stderr=said)] * 2,
-        notes=[[0, said], [1, {said: [said]}]],
-        isolation=said,
-        versions={said: said},
-        started_at=said,
+        seats=[SeatReport(exit=content, stderr=content)] * 2,
+        notes=[[0, content], [1, {content: [content]}]],
+        isolation=content,
+        versions={content: content},
+        started_at=content,
     )
     return row._replace(record=row.record.replace("\\\\ud", "\\ud"))

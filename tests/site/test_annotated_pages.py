@@ -47,10 +47,10 @@ def shown(annotated):
 
 def test_a_position_says_what_it_is_worth_by_the_names_of_the_bots(shown, annotated):
     _, annotation = annotated
-    said = [one.annotation.worth for one in shown.positions]
-    assert said == [worth_text(worth, ("Ann", "Bob")) for worth in annotation.worths]
-    assert any("Bob wins" in one for one in said)
-    for ply, worth in enumerate(said):
+    worths = [one.annotation.worth for one in shown.positions]
+    assert worths == [worth_text(worth, ("Ann", "Bob")) for worth in annotation.worths]
+    assert any("Bob wins" in one for one in worths)
+    for ply, worth in enumerate(worths):
         assert text_in(by_id(page_of(shown, ply=ply), "worth")) == f"Worth: {worth}"
 
 
@@ -93,19 +93,19 @@ def test_every_other_action_is_listed_with_what_it_is_worth(shown, annotated):
     state = game.initial_state()
     for ply, (seat, action) in enumerate(found.actions):
         groups = shown.positions[ply].annotation.choices
-        said = {one: group.worth for group in groups for one in group.actions}
+        worths = {one: group.worth for group in groups for one in group.actions}
         expected = {}
         for one in game.legal_actions(state):
             outcome, margin = plain_value(game, game.apply(state, one))
             who = {1: f"Ann wins, margin {margin:+d}", 0: "a draw", -1: f"Bob wins, margin {margin:+d}"}[outcome]
             expected[game.format_action(one)] = who
-        assert said == expected
+        assert worths == expected
         values = [plain_value(game, game.apply(state, game.parse_action(group.actions[0]))) for group in groups]
         assert values == sorted(values, reverse=seat == 0)
         assert [group.played for group in groups if group.played] == [game.format_action(action)]
         table = by_id(page_of(shown, ply=ply), "choices")
         assert table.get("hidden") is None
-        assert all(one in text_in(table) for one in said)
+        assert all(one in text_in(table) for one in worths)
         state = game.apply(state, action)
     assert shown.positions[-1].annotation.choices == ()
     assert by_id(page_of(shown), "choices").get("hidden") is not None

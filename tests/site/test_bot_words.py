@@ -38,7 +38,7 @@ from tests.analysis.text.tournaments import play
 from tests.site.matches import FULL, record
 
 SECRET = "s3cretw0rd"
-SAID = record(
+BOT_TEXTS = record(
     FULL,
     faults=(Fault(seat=1, kind=FaultKind.EXIT, ply=2, detail=f"exit {SECRET}"),),
     seats=(SeatReport(stderr=f"a {SECRET}"), SeatReport(stderr=f"b {SECRET}", exit=f"signal {SECRET}")),
@@ -139,9 +139,9 @@ def test_it_can_be_compared_searched_and_sent_to_another_process():
     assert (said == SECRET, said != "x", SECRET[2:5] in said, bool(said), len(said)) == (True, True, True, True, 10)
     assert not BotText("")
     assert pickle.loads(pickle.dumps(said)) == copy.deepcopy(said) == said
-    assert SECRET not in repr(said) + repr(SAID)
+    assert SECRET not in repr(said) + repr(BOT_TEXTS)
     with pytest.raises(AttributeError):
-        said._said = ""
+        said._text = ""
 
 
 def test_each_reads_what_is_for_them():
@@ -152,8 +152,8 @@ def test_each_reads_what_is_for_them():
 
 
 def test_a_record_for_everybody_has_the_kind_the_ply_and_a_digest():
-    shown = json.loads(json.dumps(SAID.to_json(EVERYBODY)))
-    whole = json.loads(json.dumps(SAID.to_json(OPERATOR)))
+    shown = json.loads(json.dumps(BOT_TEXTS.to_json(EVERYBODY)))
+    whole = json.loads(json.dumps(BOT_TEXTS.to_json(OPERATOR)))
     assert SECRET not in json.dumps(shown)
     assert json.dumps(whole).count(SECRET) == 6
     (fault,) = shown["faults"]
@@ -168,14 +168,14 @@ def test_a_record_for_everybody_has_the_kind_the_ply_and_a_digest():
 
 
 def test_an_author_reads_the_words_of_one_bot():
-    text = json.dumps(SAID.to_json(author_of(["beta@2"])))
+    text = json.dumps(BOT_TEXTS.to_json(author_of(["beta@2"])))
     assert (f"a {SECRET}" in text, f"mine {SECRET}" in text) == (False, False)
     assert (text.count(SECRET), f"b {SECRET}" in text, f"exit {SECRET}" in text) == (4, True, True)
 
 
 def test_a_digest_that_is_none_is_refused():
     with pytest.raises(Exception, match="left_out_digest is no digest"):
-        MatchRecord.from_json({**json.loads(json.dumps(SAID.to_json(OPERATOR))), "left_out_digest": "../../etc"})
+        MatchRecord.from_json({**json.loads(json.dumps(BOT_TEXTS.to_json(OPERATOR))), "left_out_digest": "../../etc"})
 
 
 def tell(home):

@@ -112,7 +112,7 @@ def test_fields_of_the_form_are_options(home):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ("size=101", "a whole number from 2 to 100"),
         ("size=x", "a whole number"),
@@ -120,8 +120,8 @@ def test_fields_of_the_form_are_options(home):
         ("five", "NAME=VALUE"),
     ],
 )
-def test_wrong_options_say_what_is_accepted(home, options, says):
-    with pytest.raises((OptionError, UsageError), match=says):
+def test_wrong_options_say_what_is_accepted(home, options, message):
+    with pytest.raises((OptionError, UsageError), match=message):
         game_page(home, options=options)
 
 

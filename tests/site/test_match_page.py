@@ -182,9 +182,9 @@ def test_a_match_that_a_correction_took_out_of_the_schedule_says_so(tmp_path):
         taken_out = []
         for match in range(1, home.store.last_match(tournament) + 1):
             page = build_match(home, MatchParameters(tournament="league", match=match))
-            said = page.shown.result == "Correction 1 took this match out of the schedule."
-            taken_out.append(said)
-            assert said == ("gamma@1" in page.shown.bots)
+            is_taken_out = page.shown.result == "Correction 1 took this match out of the schedule."
+            taken_out.append(is_taken_out)
+            assert is_taken_out == ("gamma@1" in page.shown.bots)
     assert sum(taken_out) == 8  # of twelve: the pairs with gamma, two of three
 
 

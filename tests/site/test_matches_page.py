@@ -104,7 +104,7 @@ def test_an_empty_field_of_the_form_does_not_count(home, name):
 
 
 @pytest.mark.parametrize(
-    ("values", "says"),
+    ("values", "message"),
     [
         ({"fault": "late"}, "'start', 'exit', 'timeout', 'protocol', 'illegal' or 'limit'"),
         ({"termination": "lost"}, "'normal', 'forfeit', 'adjudication' or 'void'"),
@@ -115,13 +115,13 @@ def test_an_empty_field_of_the_form_does_not_count(home, name):
         ({"sort": "x"}, "not permitted"),
     ],
 )
-def test_a_wrong_filter_says_what_is_accepted(values, says):
-    with pytest.raises(ValidationError, match=says):
+def test_a_wrong_filter_says_what_is_accepted(values, message):
+    with pytest.raises(ValidationError, match=message):
         MatchesParameters(tournament="league", **values)
 
 
 @pytest.mark.parametrize(
-    ("values", "says"),
+    ("values", "message"),
     [
         ({"bot": "alhpa"}, "did you mean 'alpha'"),
         ({"rival": "alpha@2"}, "unknown bot 'alpha@2'"),
@@ -129,8 +129,8 @@ def test_a_wrong_filter_says_what_is_accepted(values, says):
         ({"tournament": "leage"}, "did you mean 'league'"),
     ],
 )
-def test_an_unknown_name_leads_to_the_nearest(home, values, says):
-    with pytest.raises(UnknownNameError, match=says):
+def test_an_unknown_name_leads_to_the_nearest(home, values, message):
+    with pytest.raises(UnknownNameError, match=message):
         page_of(home, **values)
 
 

@@ -93,7 +93,7 @@ def test_of_three_seats_each_has_its_score_beside_it():
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "ending"),
     [
         ({}, "12 plies"),
         ({"ranks": (1, 1)}, "draw"),
@@ -114,8 +114,8 @@ def test_of_three_seats_each_has_its_score_beside_it():
         ),
     ],
 )
-def test_a_few_words_say_how_a_match_ended(changed, said):
-    assert text(part("{{ parts.ended(result) }}", result=result(**changed))) == said
+def test_a_few_words_say_how_a_match_ended(changed, ending):
+    assert text(part("{{ parts.ended(result) }}", result=result(**changed))) == ending
 
 
 def test_after_a_forfeit_scores_say_nothing():

@@ -98,19 +98,19 @@ def forge(folder, *, is_consistent):
 
 
 @pytest.mark.parametrize(
-    ("is_consistent", "is_signed", "says"),
+    ("is_consistent", "is_signed", "message"),
     [
         (False, False, "records/cup.jsonl: it"),
         (False, True, "records/cup.jsonl: line .*was changed after it was exported"),
         (True, True, "records/cup.jsonl: .*match 1: .*scores"),
     ],
 )
-def test_a_forged_record_is_found(folder, is_consistent, is_signed, says):
+def test_a_forged_record_is_found(folder, is_consistent, is_signed, message):
     forge(folder, is_consistent=is_consistent)
     if is_signed:
         signed_again(folder)
     (problem,) = verify_folder(folder).problems
-    assert re.match(says, problem)
+    assert re.match(message, problem)
 
 
 @pytest.mark.slow(sample=("a style sheet",))
@@ -171,7 +171,7 @@ def test_a_swapped_digest(folder):
 
 @pytest.mark.slow(sample=("a rank",))
 @pytest.mark.parametrize(
-    ("name", "place", "number", "says"),
+    ("name", "place", "number", "message"),
     [
         ("tournaments/League*/index.json", ["standings", 0, "rank"], 2, "standings[0].rank is 2, but 1 by the records"),
         (
@@ -184,7 +184,7 @@ def test_a_swapped_digest(folder):
     ],
     ids=["a rank", "points", "a count"],
 )
-def test_a_changed_number_is_found_although_the_manifest_fits(folder, name, place, number, says):
+def test_a_changed_number_is_found_although_the_manifest_fits(folder, name, place, number, message):
     (page,) = folder.glob(name)
     value = json.loads(page.read_text())
     reduce(getitem, place[:-1], value)[place[-1]] = number
@@ -192,7 +192,7 @@ def test_a_changed_number_is_found_although_the_manifest_fits(folder, name, plac
     signed_again(folder)
     path = str(page.relative_to(folder))
     problems = verify_folder(folder).problems
-    assert any(problem.startswith(f"{path}: {says}") for problem in problems)
+    assert any(problem.startswith(f"{path}: {message}") for problem in problems)
     assert f"{path.removesuffix('json')}html: it does not say what {path} says" in problems
 
 

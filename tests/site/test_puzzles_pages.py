@@ -118,17 +118,17 @@ def test_what_is_not_there_is_not_found(home, values):
 
 
 @pytest.mark.parametrize(
-    ("changed", "says"),
+    ("changed", "message"),
     [
         ({"actions": ([1, [1, 1]],)}, "seat 1 acts, but is not to act"),
         ({"actions": ([0, [9, 9]],)}, "puzzle 1: "),
         ({"actions": ([0, [2, 1]],)}, "its choices are not the legal actions"),
     ],
 )
-def test_a_puzzle_that_contradicts_the_rules_is_refused(home, changed, says):
+def test_a_puzzle_that_contradicts_the_rules_is_refused(home, changed, message):
     keep_puzzles(home.directory, home.store.tournament("empty"), [made_puzzle(**changed)])
     try:
-        with pytest.raises(StoreError, match=says):
+        with pytest.raises(StoreError, match=message):
             puzzle_page(home, tournament="empty")
     finally:
         keep_puzzles(home.directory, home.store.tournament("empty"), [])

@@ -80,12 +80,12 @@ REFUSED = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_a_book_that_can_t_be_played_is_refused_in_a_sentence(tmp_path, what):
-    text, says = REFUSED[what]
+    text, message = REFUSED[what]
     path = book(tmp_path, **text)
     with pytest.raises(DefinitionError) as raised:
         read_book(path, FOUR)
     assert str(raised.value).startswith(f"{path}: ")
-    assert says in str(raised.value)
+    assert message in str(raised.value)
     assert len(str(raised.value)) < 1000
     assert "\n" not in str(raised.value)
 
@@ -122,11 +122,11 @@ KEYS = {
 
 @pytest.mark.parametrize("what", KEYS)
 def test_a_wrong_choice_of_openings_is_refused(what):
-    keys, says = KEYS[what]
+    keys, message = KEYS[what]
     values = {"game": "differences", "options": {"size": 6}} | keys
     with pytest.raises(DefinitionError) as raised:
         make_definition("t", entrants=[lambda *_: None] * 3, **values)
-    assert says in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_a_tournament_file_takes_a_book_and_a_table(write_definition, tmp_path):

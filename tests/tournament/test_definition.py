@@ -66,11 +66,11 @@ REFUSED = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_a_fault_is_named_with_its_place_value_and_what_is_accepted(write_definition, what):
-    keys, text, says = REFUSED[what]
+    keys, text, message = REFUSED[what]
     path = write_definition(text, **keys)
     with pytest.raises(DefinitionError) as raised:
         load_definition(path)
-    assert says in str(raised.value)
+    assert message in str(raised.value)
     assert str(raised.value).startswith(f"{path}: ")
     assert "\n" not in str(raised.value) or what == "not TOML"
 
@@ -79,7 +79,7 @@ def test_all_faults_are_told_at_once(write_definition):
     path = write_definition('[[entrants]]\nbot = "./nobody"', options="{size = 1}", format='"x"')
     with pytest.raises(DefinitionError) as raised:
         load_definition(path)
-    assert all(says in str(raised.value) for says in ("options.size = 1", "entrants[2]", "format = 'x'"))
+    assert all(message in str(raised.value) for message in ("options.size = 1", "entrants[2]", "format = 'x'"))
 
 
 @pytest.fixture
@@ -155,10 +155,10 @@ BAD_MANIFESTS = {
 
 @pytest.mark.parametrize("what", BAD_MANIFESTS)
 def test_a_bad_bot_toml_is_refused_with_the_fault(write_definition, tmp_path, what):
-    text, says = BAD_MANIFESTS[what]
+    text, message = BAD_MANIFESTS[what]
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / "bot.toml").write_text(text)
-    with pytest.raises(DefinitionError, match=re.escape(says)):
+    with pytest.raises(DefinitionError, match=re.escape(message)):
         load_definition(write_definition('[[entrants]]\nbot = "./odd"'))
 
 
@@ -207,14 +207,14 @@ def test_nothing_but_a_usage_error_escapes_from_a_mutated_file(tmp_path_factory,
 
 
 @pytest.mark.parametrize(
-    ("settings_", "says"),
+    ("settings_", "message"),
     [
         ({"rounds": "4"}, "rounds = '4'; expected a whole number"),
         ({"tie_breaks": ["BHX"]}, "tie_breaks = .'BHX'.; expected a list, each 'BH', 'BH-C1', 'SB', 'DE' or"),
         ({"colours": 1}, "has a field 'colours' that this arena does not know"),
     ],
 )
-def test_stored_settings_that_do_not_fit_the_format_are_refused_in_a_sentence(write_definition, settings_, says):
+def test_stored_settings_that_do_not_fit_the_format_are_refused_in_a_sentence(write_definition, settings_, message):
     definition = replace(load_definition(write_definition()), format="swiss", settings=settings_)
-    with pytest.raises(StoreError, match=f"tournament 't': its table of format 'swiss' .*{says}"):
+    with pytest.raises(StoreError, match=f"tournament 't': its table of format 'swiss' .*{message}"):
         format_of(definition)

@@ -142,9 +142,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "entrants", "options", "says"), REFUSED)
-def test_settings_that_do_not_fit_are_refused(name, entrants, options, says):
-    with pytest.raises(DefinitionError, match=re.escape(says)):
+@pytest.mark.parametrize(("name", "entrants", "options", "message"), REFUSED)
+def test_settings_that_do_not_fit_are_refused(name, entrants, options, message):
+    with pytest.raises(DefinitionError, match=re.escape(message)):
         made(name, entrants, **options)
 
 

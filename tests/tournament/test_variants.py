@@ -77,8 +77,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_is_no_list_of_values_is_refused_at_once(what):
-    arg, says = REFUSED[what]
-    with pytest.raises(DefinitionError, match=re.escape(says)):
+    arg, message = REFUSED[what]
+    with pytest.raises(DefinitionError, match=re.escape(message)):
         variants_of(["--rollouts", arg])
 
 
@@ -116,7 +116,7 @@ def test_one_table_with_variants_is_enough(labels):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         (table("10"), "entrants: expected at least two [[entrants]] tables, or entrants_from"),
         (table("{10,}"), "entrants[0].args[1] = '{10,}': a value is missing"),
@@ -128,6 +128,6 @@ def test_one_table_with_variants_is_enough(labels):
         (table("{1,2}", bot="nobody"), "entrants[0]: bot '"),
     ],
 )
-def test_what_is_wrong_with_variants_is_said(labels, text, says):
-    with pytest.raises(DefinitionError, match=re.escape(says)):
+def test_what_is_wrong_with_variants_is_said(labels, text, message):
+    with pytest.raises(DefinitionError, match=re.escape(message)):
         labels(text)

@@ -52,25 +52,25 @@ class TroubleNote:
         """Prepare the note of a service of a home; ``of`` is which of its jobs, "" if it has one."""
         name = f"{part}-{as_file_name(of)}" if of else part
         self._path = Path(directory, DIRECTORY, f"{name}{SUFFIX}")
-        self._said: str | None = None
+        self._reported: str | None = None
 
-    def say(self, sentence: str) -> None:
+    def report(self, sentence: str) -> None:
         """Keep what is wrong; without room for it, the log alone has it."""
-        if sentence == self._said:
+        if sentence == self._reported:
             return
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = self._path.with_suffix(".new")
             unfinished.write_bytes(sentence.encode("utf-8", "replace"))
             unfinished.replace(self._path)
-            self._said = sentence
+            self._reported = sentence
 
     def clear(self) -> None:
         """Say that nothing is wrong, also with what an earlier process has noted."""
-        if self._said != "":
+        if self._reported != "":
             with contextlib.suppress(OSError):
                 self._path.unlink(missing_ok=True)
-                self._said = ""
+                self._reported = ""
 
 
 def noted_troubles(directory: str | os.PathLike[str]) -> Iterator[Trouble]:
@@ -251,7 +251,7 @@ def keep_trying(
         sleep: waits for a number of seconds.
         now: the clock.
     """
-    said = ""
+    complaint_before = ""
     try:
         while not is_over():
             began_at = now()
@@ -260,13 +260,13 @@ def keep_trying(
                 if not is_over():
                     return
             except UsageError as error:
-                if str(error) != said or now() - began_at > STEADY_SECONDS:
+                if str(error) != complaint_before or now() - began_at > STEADY_SECONDS:
                     log.error("%s: %s", complaint, error)
-                said = str(error)
-                note.say(f"{complaint}: {error}")
+                complaint_before = str(error)
+                note.report(f"{complaint}: {error}")
                 sleep(AWAY_SECONDS)
     except Exception as error:
-        note.say(f"{complaint}, by a defect of the arena that the log has: {type(error).__name__}")
+        note.report(f"{complaint}, by a defect of the arena that the log has: {type(error).__name__}")
         raise
     except KeyboardInterrupt:
         note.clear()

@@ -39,9 +39,9 @@ def check_rules_command(game: str, options: Sequence[str], isolation: str, as_js
 
     given = f" with {', '.join(options)}" if options else ""
     steps: list[RulesStep] = []
-    said: list[str] = []
+    printed: list[str] = []
     try:
-        for number, step in enumerate(check_rules(game, options, isolation, said.append), 1):
+        for number, step in enumerate(check_rules(game, options, isolation, printed.append), 1):
             if not steps and not as_json:
                 click.echo(printable(f"rules of {game}{given}"))
             steps.append(step)
@@ -50,7 +50,7 @@ def check_rules_command(game: str, options: Sequence[str], isolation: str, as_js
             else:
                 _show_rules_step(number, step)
     finally:
-        show_stderr(f"the rules of {game}", _some_lines("".join(said)))
+        show_stderr(f"the rules of {game}", _some_lines("".join(printed)))
     passed = sum(step.is_passed for step in steps)
     if not as_json:
         click.echo(count_passed(passed, len(steps), "step"))

@@ -62,7 +62,7 @@ class Table:
             seat, action = actions[ply]
             played = "is taken out" if action is None else f"plays {printable(game.format_action(action))}"
             scores = " : ".join(f"{score:g}" for score in game.scores(state)) if ply == len(actions) - 1 else ""
-            self._say(f"{ply + 1}. {self._labels[seat]} {played}{f', {scores}' if scores else ''}")
+            self._show_hint(f"{ply + 1}. {self._labels[seat]} {played}{f', {scores}' if scores else ''}")
         self._shown = len(actions)
         self._state, self._actions = state, [list(pair) for pair in actions]
         if game.is_over(state):
@@ -71,7 +71,7 @@ class Table:
     def rewind(self, kept: int) -> list[Any]:
         """Go back to an earlier state; return the actions that lead to it."""
         self._shown = kept
-        self._say(f"Back to the position after {counted(kept, 'action')}.")
+        self._show_hint(f"Back to the position after {counted(kept, 'action')}.")
         return [action for _, action in self._actions[:kept]]
 
     def ask(self, seat: int, request: Any) -> Any:
@@ -147,9 +147,9 @@ class Table:
         return f"{printable(self._adviser)} would play {printable(self._game.format_action(answer.action))}{note}"
 
     def _draw(self) -> None:
-        self._say("\n".join(["", *position_lines(self._game, self._state, self._actions, self._names), ""]))
+        self._show_hint("\n".join(["", *position_lines(self._game, self._state, self._actions, self._names), ""]))
 
-    def _say(self, text: str) -> None:
+    def _show_hint(self, text: str) -> None:
         if not self._is_quiet:
             click.echo(text)
 

@@ -69,7 +69,7 @@ def accuracy_table(
     ]
 
 
-def say_left_out(accuracy: TournamentAccuracy, tournament: str, names: Mapping[str, str]) -> None:
+def report_left_out(accuracy: TournamentAccuracy, tournament: str, names: Mapping[str, str]) -> None:
     """Say on stderr which bots are not in the table of a tournament, and how to have them in it."""
     for match in sorted(set(accuracy.left_out.values())):
         bots = all_of([names.get(bot, bot) for bot, first in accuracy.left_out.items() if first == match])
@@ -193,7 +193,7 @@ def _show_tournament(
     annotated = arena_home.store.annotations.count(stored)
     names = stored.definition.shown_names
     columns, rows = accuracy_table(accuracy.bots, names, formatted=not as_json)
-    say_left_out(accuracy, stored.name, names)
+    report_left_out(accuracy, stored.name, names)
     if as_json:
         reasons = [{"match": one.match, "reason": one.reason} for one in refused]
         print_json({"tournament": stored.name, "annotated": annotated, "refused": reasons, "bots": rows})

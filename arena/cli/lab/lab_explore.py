@@ -173,10 +173,10 @@ def _show(rules: Game[Any], lines: Sequence[ExploredLine], top: int, matches: in
     has_matches = bool(matches)
     print_table(COLUMNS if has_matches else COLUMNS[:3], rows, "text")
     worths = [one.worth for one in lines if one.worth is not None and one.worth.is_exact]
-    said = [f"{len(worths):,} of {counted(len(lines), 'line')} solved"]
+    figures = [f"{len(worths):,} of {counted(len(lines), 'line')} solved"]
     if has_matches:
-        said.append(f"{counted(matches, 'match')} played")
-    click.echo(f"\n{', '.join(said)}. Worth is for seat 0, with best play.")
+        figures.append(f"{counted(matches, 'match')} played")
+    click.echo(f"\n{', '.join(figures)}. Worth is for seat 0, with best play.")
 
 
 def _rows(rules: Game[Any], lines: Sequence[ExploredLine], top: int) -> Iterator[dict[str, Any]]:
@@ -223,7 +223,7 @@ def _write(
         raise UsageError(f"--book {str(book)!r}: none of {counted(len(lines), 'line')} fits; nothing is written")
     played = f", played in {tournament}" if tournament is not None else ""
     about = f"{counted(len(kept), 'opening')} of {game}, by arena lab explore{played}"
-    text = book_text(rules, game, ((one.actions, _said(one)) for one in kept), about)
+    text = book_text(rules, game, ((one.actions, _line_comment(one)) for one in kept), about)
     write_file(book, text)
     click.echo(f"{counted(len(kept), 'opening')} written: {printable(str(book))}", err=True)
 
@@ -239,7 +239,7 @@ def _ends(rules: Game[Any], one: ExploredLine) -> bool:
     return rules.is_over(state) or bool(rules.seats_out(state))
 
 
-def _said(one: ExploredLine) -> str:
+def _line_comment(one: ExploredLine) -> str:
     results = one.results
     played = (
         f"; played {results.played:,}: +{results.won:,} ={results.drawn:,} -{results.lost:,}" if results.played else ""

@@ -133,12 +133,12 @@ def _surveyed(rules: Game[Any], game: str, plan: Plan, is_quiet: bool) -> Qualit
     from arena.lab.measures.survey import MOST_MEMORY_BYTES
     from arena.lab.solving.limits import Limits, free_memory_bytes
 
-    def say(text: str) -> None:
+    def report(text: str) -> None:
         if not is_quiet:
             click.echo(printable(f"{game}: {text} …"), err=True)
 
     memory_bytes = min(free_memory_bytes(), MOST_MEMORY_BYTES)
-    return survey_quality(rules, game, plan, Limits(memory_bytes=memory_bytes), say)
+    return survey_quality(rules, game, plan, Limits(memory_bytes=memory_bytes), report)
 
 
 def _report_text(report: QualityReport) -> str:

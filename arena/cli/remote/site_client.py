@@ -72,9 +72,9 @@ class SiteClient:
         return value
 
     def _refusal(self, reply: Reply, value: Mapping[str, Any] | None) -> SiteError | SiteAwayError:
-        said = value.get("error") if value is not None else None
-        is_ours = isinstance(said, str) and bool(said)
-        sentence = visible_sentence(said) if isinstance(said, str) and said else f"it answers with {reply.status}"
+        answer = value.get("error") if value is not None else None
+        is_ours = isinstance(answer, str) and bool(answer)
+        sentence = visible_sentence(answer) if isinstance(answer, str) and answer else f"it answers with {reply.status}"
         if reply.status >= 500 or reply.status == TOO_OFTEN:
             return SiteAwayError(f"{self.site}: {sentence}", _retry_after(reply))
         if not is_ours and reply.status != UNAUTHORIZED:

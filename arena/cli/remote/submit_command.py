@@ -75,17 +75,17 @@ def _hand_in(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -
     from arena.match.players.manifest import resolved_bot_path
     from arena.store.people.values import SubmissionState
 
-    def say(text: str) -> None:
+    def show(text: str) -> None:
         if not as_json:
             click.echo(printable(text))
 
     client = for_site(url, plain_http)
     for sentence in describe_left_out(resolved_bot_path(bot_path(path))):
-        say(sentence)
+        show(sentence)
     with packed(path) as bot:
         number = hand_in(client, bot.file, bot.size_bytes, bot.name, note, lambda _: None)
-        say(f"{bot.name}, {size_text(bot.size_bytes)}: {client.site}/submissions/{number}")
-    outcome = follow(client, number, say)
+        show(f"{bot.name}, {size_text(bot.size_bytes)}: {client.site}/submissions/{number}")
+    outcome = follow(client, number, show)
     if as_json:
         print_json(
             {

@@ -12,7 +12,7 @@ from arena.base.errors import UsageError
 from arena.base.text import any_of, counted, minute_text
 from arena.cli.lab.lab_annotate import ABOUT_ACCURACY as ABOUT
 from arena.cli.lab.lab_annotate import ACCURACY_TITLE as TITLE
-from arena.cli.lab.lab_annotate import accuracy_table, say_left_out
+from arena.cli.lab.lab_annotate import accuracy_table, report_left_out
 from arena.cli.terminal.common import (
     can_be_printed,
     load_standings,
@@ -144,7 +144,7 @@ def stats_command(tournament: str | None, game: str | None, table: str | None, t
     )
     tables["accuracy"] = accuracy_table(accuracy.bots, standings.shown_names, formatted)
     if table in (None, "accuracy"):
-        say_left_out(accuracy, stored.name, standings.shown_names)
+        report_left_out(accuracy, stored.name, standings.shown_names)
     if table is not None:
         print_table(*tables[table], table_format)
     elif table_format == "json":

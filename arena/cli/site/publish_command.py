@@ -78,11 +78,11 @@ def publish_command(
     if as_json:
         print_json({"folder": str(out), "tournaments": made.tournaments, "files": made.files, "bytes": made.size_bytes})
     else:
-        said = (
+        summary = (
             f"{out}: {counted(len(made.tournaments), 'tournament')}, {counted(made.pages, 'page')},"
             f" {short_size_text(made.size_bytes)}; open {out / 'index.html'}"
         )
-        click.echo(printable(said))
+        click.echo(printable(summary))
         if key is not None:
             click.echo(f"signed with the key {key.public.text}")
 

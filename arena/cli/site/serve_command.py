@@ -262,7 +262,7 @@ def serve_command(
             app = metrics_app(Hosts(metrics_host, allowed_hosts), requests.metrics, state.metrics)
             beside_site = Beside(app, beside_listening)
             click.echo(f"Metrics are at {_address(metrics_host, beside_listening)}metrics", err=True)
-        ready = partial(_say, address, is_opened)
+        ready = partial(_report_start, address, is_opened)
         is_interrupted = serve(site, listening, ready, proxies, beside_site, is_inherited=inherited is not None)
         return INTERRUPTED if is_interrupted else OK
 
@@ -343,7 +343,7 @@ def _address(host: str, listening: socket.socket) -> str:
     return f"http://{shown}:{listening.getsockname()[1]}/"
 
 
-def _say(address: str, is_opened: bool) -> None:
+def _report_start(address: str, is_opened: bool) -> None:
     click.echo(f"The arena is at {address} (Ctrl-C ends it)")
     if is_opened:
         click.launch(address)

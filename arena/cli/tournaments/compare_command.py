@@ -111,7 +111,7 @@ def played(
         )
 
 
-def say_stopped() -> None:
+def report_stopped() -> None:
     """Say how to go on after Ctrl-C."""
     click.echo("Stopped. The same command resumes where it stopped.", err=True)
 
@@ -191,7 +191,7 @@ def compare_command(
         try:
             progress = played(definition, arena_home, quiet)
         except KeyboardInterrupt:
-            say_stopped()
+            report_stopped()
             return INTERRUPTED
         result = comparison_result(arena_home.store, arena_home.store.tournament(definition.name))
     names = tuple(definition.shown_names.values())

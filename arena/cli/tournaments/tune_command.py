@@ -24,7 +24,7 @@ from arena.cli.terminal.common import (
 )
 from arena.cli.terminal.options import WholeNumber, json_option, quiet_option
 from arena.cli.terminal.streams import INTERRUPTED
-from arena.cli.tournaments.compare_command import Experiment, check_programs, experiment_options, played, say_stopped
+from arena.cli.tournaments.compare_command import Experiment, check_programs, experiment_options, played, report_stopped
 
 if TYPE_CHECKING:
     from arena.base.definition import Definition
@@ -207,7 +207,7 @@ def tune_command(
         try:
             result = tune(plan, rounds_of.player(arena_home, base))
         except KeyboardInterrupt:
-            say_stopped()
+            report_stopped()
             return INTERRUPTED
     if plot_path is not None:
         draw_tuning(plot_path, base.name, result)

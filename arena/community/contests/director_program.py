@@ -86,7 +86,7 @@ class _Processes:
             if code:
                 sentence = f"the process of contest {name} has ended ({code}); it is started again"
                 _log.error("%s", sentence)
-                note.say(sentence)
+                note.report(sentence)
                 self._not_before[name] = time.monotonic() + AGAIN_SECONDS
             else:
                 note.clear()

@@ -110,10 +110,10 @@ class StageRuns:
         supervised = self._supervised(definition.name, home)
         desired = supervised.desired_state
         if desired is DesiredState.PAUSE:
-            supervised.say(DirectorState.PAUSED)
+            supervised.report(DirectorState.PAUSED)
             return False
         if desired is DesiredState.DRAIN and self._drained == definition.name:
-            supervised.say(DirectorState.DRAINED)
+            supervised.report(DirectorState.DRAINED)
             return False
         if place is ContestHome.PUBLIC and (other := told_by(stored, self._people.contests)):
             raise UsageError(f"it waits until the results of the contest {other} are revealed, which it would tell")
@@ -130,7 +130,7 @@ class StageRuns:
         )
         self._drained = definition.name if desired is DesiredState.DRAIN else ""
         is_stuck = not progress.is_complete and not progress.is_stopped
-        supervised.say(DirectorState.RESTING if is_stuck else DirectorState.IDLE)
+        supervised.report(DirectorState.RESTING if is_stuck else DirectorState.IDLE)
         return progress.is_complete
 
     def has_requests(self, stored: StoredContest) -> bool:

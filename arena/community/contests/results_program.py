@@ -150,7 +150,7 @@ class ResultMaker:
             if failure is None or (failure.version, failure.sentence) != (version, str(error)):
                 is_ours = not isinstance(error, (ArenaError, OSError))
                 _log.error("the result of contest %s can't be made: %s", contest, error, exc_info=is_ours)
-            note.say(f"the result of contest {contest} can't be made: {error}")
+            note.report(f"the result of contest {contest} can't be made: {error}")
             self._failures[contest] = _Failure(version, str(error), self._seconds() + AGAIN_SECONDS)
         else:
             self._failures.pop(contest, None)

@@ -132,7 +132,7 @@ class SupervisedLadder:
 
     def _wait(self, state: DirectorState, sentence: str = "") -> float:
         self._is_busy = state is DirectorState.RESTING or bool(self._supervised.remark)
-        self._supervised.say(state, sentence)
+        self._supervised.report(state, sentence)
         return LOOK_SECONDS
 
     def _play(self) -> float:
@@ -214,7 +214,7 @@ def _supervise(directory: str, path: str, shutdown: Shutdown, note: TroubleNote)
         try:
             SupervisedLadder(ladder, supervised, home, note.clear).supervise(shutdown, commits, Idleness())
         except UsageError as error:
-            supervised.say(DirectorState.UNABLE, f"{error}")
+            supervised.report(DirectorState.UNABLE, f"{error}")
             raise
 
 

@@ -149,9 +149,9 @@ class RestingBots(RunControl):
         if time.monotonic() - self._counted_at >= ASK_SECONDS:
             quota, turns = self._supervised.people.record_quota, self._supervised.turns
             try:
-                if turns.said:
-                    quota.add(turns.said)
-                    turns.said.clear()
+                if turns.text_bytes:
+                    quota.add(turns.text_bytes)
+                    turns.text_bytes.clear()
                 self._suspended = quota.beyond(self._bots)
             except DatabaseError as error:
                 _log.warning("%s: quotas can't be read: %s", self._supervised.tournament, error)

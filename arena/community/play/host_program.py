@@ -232,7 +232,7 @@ def _run(directory: str, slots: int, note: TroubleNote) -> None:
         idleness = Idleness()
         while not idleness.is_over(host.is_used):
             host.step()
-            note.say(uncontained) if uncontained else note.clear()
+            note.report(uncontained) if uncontained else note.clear()
             time.sleep(PAUSE_SECONDS if host.is_used else UNUSED_PAUSE_SECONDS)
 
 

@@ -107,26 +107,26 @@ def _refusals(game: Game[Any], state: Any, squares: Iterable[Square], playable: 
 def _contents(shapes: Iterable[Sequence[Any]], names: Sequence[str], person: int) -> dict[Square, list[str]]:
     found: dict[Square, list[str]] = {}
     for kind, *values in shapes:
-        said, x, y = "", values[0], values[1]
+        description, x, y = "", values[0], values[1]
         if kind == "mark":
-            said = str(values[4] or "mark")
+            description = str(values[4] or "mark")
             if values[3] < len(names):
-                said = f"your {said}" if values[3] == person else f"{said} of {names[values[3]]}"
+                description = f"your {description}" if values[3] == person else f"{description} of {names[values[3]]}"
         elif kind == "text" and values[-1] != "label":
-            said = str(values[3])
+            description = str(values[3])
         elif kind == "disc":
-            said = "mark"
+            description = "mark"
         elif kind == "rect" and str(values[-1]).startswith("seat") and max(values[2:4]) <= 1:
-            said, x, y = f"of seat {values[-1][4:]}", x + values[2] / 2, y + values[3] / 2
-        if said:
-            found.setdefault((int(x) + 1, int(y) + 1), []).append(said)
+            description, x, y = f"of seat {values[-1][4:]}", x + values[2] / 2, y + values[3] / 2
+        if description:
+            found.setdefault((int(x) + 1, int(y) + 1), []).append(description)
     return found
 
 
 def _place_of_square(square: Square, text: str, contents: Sequence[str], refusal: str) -> Place:
     x, y = square
-    said = ", ".join([f"{format_square(square)}: column {x}, row {y}", *contents])
-    label = said if contents else f"{said}, empty"
+    description = ", ".join([f"{format_square(square)}: column {x}, row {y}", *contents])
+    label = description if contents else f"{description}, empty"
     return Place(action=text, label=label, refusal=refusal, is_empty=not contents, box=(x - 1, y - 1, 1, 1))
 
 

@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
         note_containment(directory, "" if containment.is_enough else containment.reason)
         if not containment.is_enough:  # it is tried again later
             _log.error("nothing is checked: %s", containment.reason)
-            note.say(f"nothing is checked: {containment.reason}")
+            note.report(f"nothing is checked: {containment.reason}")
             return
         keep_trying(lambda: _run(directory, note), _log, "nothing can be checked now", note)
 

@@ -186,8 +186,8 @@ def variation_sentences(comparison: Comparison) -> tuple[str, str]:
     if not meanings:
         return f"{other}, no difference that a player would notice is more than chance.", comparison.conclusion()
     clear, compared = sum(one.is_clear for one in comparison.differences()), len(comparison.differences())
-    said = f"{other}: {'; '.join(meanings)} ({clear} of {compared} numbers differ by more than chance)."
-    return said, comparison.conclusion()
+    sentence = f"{other}: {'; '.join(meanings)} ({clear} of {compared} numbers differ by more than chance)."
+    return sentence, comparison.conclusion()
 
 
 def _meaning(differences: Sequence[Difference]) -> str:
@@ -209,7 +209,7 @@ def _value_sentence(report: QualityReport) -> str:
     if not margin:
         return f"With best play, yes: it is a draw ({board.known})."
     winner, loser = (0, 1) if margin > 0 else (1, 0)
-    if _scores_say_only_who_wins(report):
+    if _scores_give_only_the_winner(report):
         return f"With best play, no: seat {winner} wins ({board.known})."
     komi = f"{abs(margin):.2f}".rstrip("0").rstrip(".")
     return (
@@ -218,7 +218,7 @@ def _value_sentence(report: QualityReport) -> str:
     )
 
 
-def _scores_say_only_who_wins(report: QualityReport) -> bool:
+def _scores_give_only_the_winner(report: QualityReport) -> bool:
     rows = report.measure("draws_and_margins").rows
     values = {(row.name, row.at): row.estimate.value for row in rows}
     drawn = {at: value for (name, at), value in values.items() if name == "draws" and value is not None}
@@ -245,8 +245,8 @@ def _seat_sentence(report: QualityReport) -> str:
     if not searches:
         return ""
     strongest = [row for row in searches if row.at == searches[-1].at]
-    said = [f"seat {row.name.split()[-1]} takes {estimate_text(row.estimate, row.unit)}" for row in strongest]
-    return f"Between equals ({strongest[0].at}), {all_of(said)} of the points{_verdict(strongest)}."
+    points = [f"seat {row.name.split()[-1]} takes {estimate_text(row.estimate, row.unit)}" for row in strongest]
+    return f"Between equals ({strongest[0].at}), {all_of(points)} of the points{_verdict(strongest)}."
 
 
 def _verdict(rows: Sequence[Row]) -> str:
@@ -271,8 +271,8 @@ def _size_sentence(report: QualityReport) -> str:
         margin = row.estimate.value or 0.0
         by = f" (by {number_text(row).lstrip('-')})" if margin else ""
         by_winner[(margin > 0) - (margin < 0)].append((row.at, by))
-    said = {0: "Best play is a draw at {}.", 1: "Seat 0 wins at {}.", -1: "Seat 1 wins at {}."}
-    sentences = [said[sign].format(boards_text(boards)) for sign, boards in by_winner.items() if boards]
+    forms = {0: "Best play is a draw at {}.", 1: "Seat 0 wins at {}.", -1: "Seat 1 wins at {}."}
+    sentences = [forms[sign].format(boards_text(boards)) for sign, boards in by_winner.items() if boards]
     unknown = [(row.at, "") for row in rows if row.estimate.kind is not Kind.EXACT]
     if unknown:
         sentences.append(f"Only bounds are known at {boards_text(unknown)}.")
@@ -289,8 +289,8 @@ def boards_text(boards: Sequence[tuple[str, str]]) -> str:
     """
     if len(boards) > 1 and all(board.startswith("size ") for board, _ in boards):
         sizes = [board.removeprefix("size ") for board, _ in boards]
-        says_the_same = len({by for _, by in boards}) == 1
-        if len(boards) > 2 and says_the_same and int(sizes[-1]) - int(sizes[0]) == len(sizes) - 1:
+        gives_the_same = len({by for _, by in boards}) == 1
+        if len(boards) > 2 and gives_the_same and int(sizes[-1]) - int(sizes[0]) == len(sizes) - 1:
             return f"sizes {sizes[0]} to {sizes[-1]}{boards[0][1]}"
         return f"sizes {all_of([board.removeprefix('size ') + by for board, by in boards])}"
     return "; ".join(f"{board}{by}" for board, by in boards)

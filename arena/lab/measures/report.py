@@ -55,10 +55,10 @@ class QualityReport:
 
 
 def survey_quality(
-    game: Game[Any], path: str, plan: Plan, limits: Limits, say: Callable[[str], None] = lambda _: None
+    game: Game[Any], path: str, plan: Plan, limits: Limits, announce: Callable[[str], None] = lambda _: None
 ) -> QualityReport:
     """Measure a game; ``say`` receives what is next. GameError if the rules contradict themselves."""
-    found = Survey(game, path, plan, limits).findings(say)
+    found = Survey(game, path, plan, limits).findings(announce)
     return QualityReport(game=path, options=game.options, plan=plan, measures=measures_of(found))
 
 

@@ -88,17 +88,17 @@ def boards_of(game: Game[Any], path: str) -> list[tuple[str, Game[Any]]]:
         sets = [{"width": side, "height": side} for side in sides]
         sets.append({"width": options["width"], "height": options["height"]})
     else:
-        return [(_said(options), game)]
+        return [(_option_text(options), game)]
     boards = []
     for changed in sets:
         try:
-            boards.append((_said(changed), make_game(path, **{**options, **changed})))
+            boards.append((_option_text(changed), make_game(path, **{**options, **changed})))
         except OptionError:
             continue  # a size that the rules do not have
     return boards if len(boards) <= MAX_BOARDS else [*boards[: MAX_BOARDS - 1], boards[-1]]
 
 
-def _said(options: dict[str, Any]) -> str:
+def _option_text(options: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in options.items()) or "the board"
 
 
@@ -172,7 +172,7 @@ class Survey:
         self._strengths = strengths_of(game, plan.doublings, self._check_time)
         self._found = Findings(game=game, strongest_search=self._strengths[-1].name)
 
-    def findings(self, say: Callable[[str], None] = lambda _: None) -> Findings:
+    def findings(self, report: Callable[[str], None] = lambda _: None) -> Findings:
         """Measure everything; ``say`` receives what is next. GameError if the rules contradict themselves."""
         parts = (
             ("value", "what boards are worth", self._solve_boards),
@@ -184,7 +184,7 @@ class Survey:
             ("valued", "exact values of what was played", self._value_matches),
         )
         for part, text, run in parts:
-            say(text)
+            report(text)
             with self._until(part):
                 try:
                     run()

@@ -61,27 +61,27 @@ def observing(
         REQUEST.set(number)
         has_begun = False
 
-        def say(status: int) -> None:
+        def report(status: int) -> None:
             method = scope["method"] if scope["method"] in METHODS else OTHER_METHOD
             route, actor = scope.get(ROUTE, UNKNOWN_ROUTE), scope.get(ACTOR)
             for observer in observers:
                 observer(Answered(method, route, status, now() - started_at, actor))
 
-        async def send_and_say(message: Message) -> None:
+        async def send_and_report(message: Message) -> None:
             nonlocal has_begun
             if message["type"] == "http.response.start":
                 has_begun = True
                 if message["status"] >= OUR_FAULT:
                     headers = [*message.get("headers", ()), (REQUEST_HEADER, number.encode())]
                     message = {**message, "headers": headers}
-                say(message["status"])
+                report(message["status"])
             await send(message)
 
         try:
-            await app(scope, receive, send_and_say)
+            await app(scope, receive, send_and_report)
         finally:
             if not has_begun:
-                say(NO_ANSWER)
+                report(NO_ANSWER)
 
     return observed
 

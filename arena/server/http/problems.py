@@ -148,14 +148,14 @@ class AwayLog:
     """Tells the log why a database can't be used, which the responses leave to it."""
 
     def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
-        self._now, self._said, self._said_at = now, "", float("-inf")
+        self._now, self._reported, self._reported_at = now, "", float("-inf")
 
     def note(self, error: Exception) -> None:
         """Take an error; of a database it is logged, and the same again after a minute."""
         sentence = str(error)
-        is_new = sentence != self._said or self._now() - self._said_at >= REPORT_AGAIN_SECONDS
+        is_new = sentence != self._reported or self._now() - self._reported_at >= REPORT_AGAIN_SECONDS
         if isinstance(error, DatabaseError | NoHomeError) and is_new:
-            self._said, self._said_at = sentence, self._now()
+            self._reported, self._reported_at = sentence, self._now()
             _log.error("%s", sentence)
 
 

@@ -133,7 +133,7 @@ class _Watched:
     def note_trouble(self) -> None:
         """Note that it ends again and again, where the page of the site's health reads it."""
         if self.service.trouble:
-            self._note.say(self.service.trouble)
+            self._note.report(self.service.trouble)
         else:
             self._note.clear()
 
@@ -202,7 +202,7 @@ class Supervisor:
             open_people(self._directory) as people,
             contextlib.closing(Commits([home.store.commit_signal(), people.commit_signal()], LOOK_SECONDS)) as commits,
         ):
-            said_at = time.monotonic()
+            reported_at = time.monotonic()
             while not self._is_over.is_set():
                 if commits.are_new():
                     view = View(home, people)
@@ -211,8 +211,8 @@ class Supervisor:
                             self._loop.call_soon_threadsafe(one.service.want)
                 for one in self._watched:
                     one.note_trouble()
-                if time.monotonic() - said_at >= STAY_SECONDS:
-                    said_at = time.monotonic()
+                if time.monotonic() - reported_at >= STAY_SECONDS:
+                    reported_at = time.monotonic()
                     for one in self._watched:
                         one.stay(people)
                 self._is_over.wait(ASK_SECONDS)

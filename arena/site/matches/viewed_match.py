@@ -216,8 +216,8 @@ def _positions(
     game, states = replay.game, replay.states
     if game is None or drawn is None:
         nothing: tuple[None, ...] = (None,) * len(record.bots)
-        said = position_sentence(record, names, 0, "", nothing, None, reader)
-        return (Position(ply=0, seat=None, action=None, text="", scores=nothing, due=None, said=said),)
+        sentence = position_sentence(record, names, 0, "", nothing, None, reader)
+        return (Position(ply=0, seat=None, action=None, text="", scores=nothing, due=None, said=sentence),)
     plies = range(drawn.first, drawn.first + len(drawn.drawings))
     size = len(_text_board(record, game, states[wanted], wanted))
     with_board = plies if size * len(plies) <= MAX_BOARD_CHARACTERS else range(wanted, wanted + 1)

@@ -49,7 +49,7 @@ def build_versus(home: ArenaHome, parameters: VersusParameters) -> VersusPage:
     met = meetings(matches.results(), bots, rivals)
     total = head_to_head(met)
     by_game = dict(sorted(grouped(met, lambda one: one.game).items()))
-    said = _Said(parameters.bot, parameters.rival, total, by_game)
+    sentences = _Sentences(parameters.bot, parameters.rival, total, by_game)
     by_tournament = grouped(met, lambda one: one.tournament)
     is_several = len({(one.bot, one.rival) for one in met}) > 1
     versions = grouped(met, lambda one: (one.bot, one.rival)) if is_several else {}
@@ -58,9 +58,9 @@ def build_versus(home: ArenaHome, parameters: VersusParameters) -> VersusPage:
         rival=parameters.rival,
         bots=tuple(bots),
         rivals=tuple(rivals),
-        verdict=sentence("".join(said.verdict()), {bot: bot for bot in (parameters.bot, parameters.rival)}),
+        verdict=sentence("".join(sentences.verdict()), {bot: bot for bot in (parameters.bot, parameters.rival)}),
         method=METHOD,
-        better=said.better(total),
+        better=sentences.better(total),
         encounters_to_go=total.encounters_to_go,
         total=HeadToHead.of(total, **_percents(total)),
         games=tuple(_part(game, one) for game, one in by_game.items()),
@@ -85,7 +85,7 @@ def _part(part: str, found: Counted) -> HeadToHeadPart:
     return HeadToHeadPart.of(found, part=part, **_percents(found))
 
 
-class _Said:
+class _Sentences:
     """Two bots and how they did, for the sentences about them."""
 
     def __init__(self, bot: str, rival: str, total: Counted, by_game: Mapping[str, Counted]) -> None:

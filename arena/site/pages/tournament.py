@@ -98,10 +98,10 @@ def _verdict(table: Standings, ranking: Sequence[tuple[str, Placing]] | None, la
     """
     if not ranking or not table.matches:
         return standings_sentence(table)
-    said = ranking_sentence(ranking, table.is_finished, labels)
+    sentence = ranking_sentence(ranking, table.is_finished, labels)
     if not table.is_finished or not table.rated:
-        return said
-    return said.followed_by(" ", standings_sentence(table, "By the ratings, "))
+        return sentence
+    return sentence.followed_by(" ", standings_sentence(table, "By the ratings, "))
 
 
 def _more_encounters(tournament: StoredTournament, table: Standings) -> int | None:

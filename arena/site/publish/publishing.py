@@ -190,7 +190,7 @@ def publish(
         ordered = sorted(chosen, key=lambda one: (one.created_at, one.name))
         copy_tournaments(home.store, ordered, copy.store, audience)
         hidden = {one.name: Frozen(sentence=found.sentence) for one in ordered if (found := frozen(one.name))}
-        folder = Folder(copy, max_matches, {name: said for name, said in hidden.items() if said.sentence})
+        folder = Folder(copy, max_matches, {name: contest for name, contest in hidden.items() if contest.sentence})
         published = tuple(
             PublishedTournament(name=one.name, records=folder.contents.records(one.name)) for one in folder.tournaments
         )

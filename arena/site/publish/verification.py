@@ -33,7 +33,7 @@ TOLERANCE = 0.02
 _NOTHING = object()
 
 
-def differences(said: Any, expected: Any, is_complete: bool) -> Iterator[str]:
+def differences(content: Any, expected: Any, is_complete: bool) -> Iterator[str]:
     """Yield where a value differs from what is expected, as the beginning of a sentence that ends with "by …".
 
     Args:
@@ -42,7 +42,7 @@ def differences(said: Any, expected: Any, is_complete: bool) -> Iterator[str]:
         is_complete: whether it has to have every key of the expected value, and no other: not if another version of the
             arena has written it.
     """
-    waiting: list[tuple[str, Any, Any]] = [("", said, expected)]
+    waiting: list[tuple[str, Any, Any]] = [("", content, expected)]
     while waiting:
         where, one, other = waiting.pop()
         if isinstance(one, dict) and isinstance(other, dict):
@@ -249,10 +249,10 @@ class _Check:
 
     def _twin_problem(self, there: bytes, page: BuiltPage) -> str | None:
         try:
-            said = json.loads(there)
+            content = json.loads(there)
         except (ValueError, RecursionError):
             return "it is not JSON"
-        found = list(islice(differences(said, json.loads(page.twin), self.manifest.is_of_this_version), 4))
+        found = list(islice(differences(content, json.loads(page.twin), self.manifest.is_of_this_version), 4))
         shown = "; ".join(found[:3]) + ("; and more" if len(found) > 3 else "")
         return f"{shown} by the records" if found else None
 

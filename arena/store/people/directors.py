@@ -205,7 +205,7 @@ class Directors:
         row = self._database.row(query)
         return value_of(StoredDesiredState, row, state=row.wish) if row is not None else None
 
-    def say(
+    def report_state(
         self, tournament: str, program: str, state: DirectorState, sentence: str = "", figures: RunFigures = NO_FIGURES
     ) -> None:
         """Replace the status of a program ("ladder" or "contest") of a supervised run; the sentence may be empty."""

@@ -93,12 +93,12 @@ class RecordQuota:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
-    def add(self, said: Mapping[str, int]) -> None:
+    def add(self, text_bytes: Mapping[str, int]) -> None:
         """Count bytes by bot (``name@version``); bots that nobody submitted have no quota."""
-        authors = self._authors(said)
+        authors = self._authors(text_bytes)
         used: dict[int, int] = {}
         for bot, person in authors.items():
-            used[person] = used.get(person, 0) + said[bot]
+            used[person] = used.get(person, 0) + text_bytes[bot]
         end = self._end_milliseconds()
 
         def count(connection: Connection) -> None:

@@ -110,8 +110,8 @@ class SupervisedRun(RunControl):
         self.tournament, self._program, self.people = tournament, program, people
         self._home, self._shutdown, self._now = home, shutdown, now
         self._order, self._asked_at = Order.PLAY, float("-inf")
-        self._said: tuple[DirectorState, str] | None = None
-        self._said_at = self._began_at = now()
+        self._reported: tuple[DirectorState, str] | None = None
+        self._reported_at = self._began_at = now()
         report = people.directors.report(tournament)  # what it said last holds until there is something newer
         self._figures = replace(report.figures, playing=0, sitting_out=()) if report is not None else RunFigures()
         self.turns: Turns = Turns(now)
@@ -140,14 +140,14 @@ class SupervisedRun(RunControl):
         """Do what was asked of it, while no run plays it; return how much was decided."""
         if self.people.requests.next(self.tournament) is None:
             return 0
-        self.say(DirectorState.CORRECTING)
+        self.report(DirectorState.CORRECTING)
         return carry_out_requests(self._home, self.people, self.tournament)
 
     def begin(self) -> None:
         """Begin a run."""
         self._began_at = self._now()
         self._asked_at = float("-inf")
-        self.say(DirectorState.PLAYING)
+        self.report(DirectorState.PLAYING)
 
     def listen(self, progress: Progress) -> None:
         """Say how far a run is."""
@@ -164,18 +164,18 @@ class SupervisedRun(RunControl):
             void_in_row=self.turns.void_in_row,
             sitting_out=_listed(self.turns.sitting_out()),
         )
-        self.say(DirectorState.PLAYING)
+        self.report(DirectorState.PLAYING)
 
-    def say(self, state: DirectorState, sentence: str = "") -> None:
+    def report(self, state: DirectorState, sentence: str = "") -> None:
         """Say what the program is doing, if that has changed or was not said for long."""
         if state is not DirectorState.UNABLE:
             sentence = "; ".join(filter(None, (sentence, self.remark)))
         pause_seconds = REPORT_SECONDS if state is DirectorState.PLAYING else REPORT_AGAIN_SECONDS
-        if (state, sentence) == self._said and self._now() - self._said_at < pause_seconds:
+        if (state, sentence) == self._reported and self._now() - self._reported_at < pause_seconds:
             return
-        self._said, self._said_at = (state, sentence), self._now()
+        self._reported, self._reported_at = (state, sentence), self._now()
         try:
-            self.people.directors.say(self.tournament, self._program, state, sentence, self._figures)
+            self.people.directors.report_state(self.tournament, self._program, state, sentence, self._figures)
         except DatabaseError as error:
             _log.warning("%s: how it is can't be written: %s", self.tournament, error)
 

@@ -37,10 +37,10 @@ def view_of(game, options, *texts):
     return match_view(played(game, options, texts))
 
 
-def assert_no_board(says):
+def assert_no_board(message):
     """Check that what stands in place of a board says this of the drawing that the game returned."""
     ((_, _, _, _, text, _),) = view_of("differences", {"size": 3})["shapes"]
-    assert re.search(rf"^\(no board: the game 'differences' is at fault: drawing returned .*({says})", text)
+    assert re.search(rf"^\(no board: the game 'differences' is at fault: drawing returned .*({message})", text)
 
 
 def outlines(game, options, *texts):
@@ -115,7 +115,7 @@ def test_boards_without_scripts_contain_all_that_is_drawn(game):
 
 
 @pytest.mark.parametrize(
-    ("shape", "says"),
+    ("shape", "message"),
     [
         (["disc", 1, 1, 0.3, "mark"], "is not a tuple that begins with 'rect', 'line', 'disc', 'polygon' or 'text'"),
         (("circle", 1, 1, 0.3, "mark"), "is not a tuple that begins with"),
@@ -136,16 +136,16 @@ def test_boards_without_scripts_contain_all_that_is_drawn(game):
         (("disc", 1, 1, 0.3, None), "unknown style"),
     ],
 )
-def test_a_shape_that_cannot_be_drawn_is_the_mistake_of_the_game(shape, says, monkeypatch):
-    assert re.search(says, shape_problem(shape))
+def test_a_shape_that_cannot_be_drawn_is_the_mistake_of_the_game(shape, message, monkeypatch):
+    assert re.search(message, shape_problem(shape))
     monkeypatch.setattr(Differences, "drawing", lambda game, state: Drawing(1, 1, (shape,)))
-    assert_no_board(says)
+    assert_no_board(message)
     with pytest.raises(GameError, match="drawing"):
         Board(Differences(size=3), Differences(size=3).initial_state()).svg()
 
 
 @pytest.mark.parametrize(
-    ("drawing", "says"),
+    ("drawing", "message"),
     [
         (Drawing(inf, 1, ()), r"the size \(inf, 1\) is not two numbers above 0 and up to 1,000,000"),
         (Drawing(1, 0, ()), "the size"),
@@ -157,9 +157,9 @@ def test_a_shape_that_cannot_be_drawn_is_the_mistake_of_the_game(shape, says, mo
         (Drawing(1, 1, (("text", 0, 0, 1, "x" * 1001, "label"),)), "has no text of up to 1,000 characters"),
     ],
 )
-def test_a_drawing_that_no_page_can_show_is_the_mistake_of_the_game(drawing, says, monkeypatch):
+def test_a_drawing_that_no_page_can_show_is_the_mistake_of_the_game(drawing, message, monkeypatch):
     monkeypatch.setattr(Differences, "drawing", lambda game, state: drawing)
-    assert_no_board(says)
+    assert_no_board(message)
 
 
 def test_a_wrong_shape_is_found_though_an_equal_one_is_right():

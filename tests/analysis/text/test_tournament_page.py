@@ -176,9 +176,9 @@ def test_a_tournament_that_has_not_begun_has_a_page(home):
 
 
 def test_the_page_begins_with_the_verdict(page, home):
-    said = verdict(standings_of(home.store, "league"))
-    assert said.endswith(".")
-    assert " ".join(said.split()) in page.text.replace("’", "'")
+    sentences = verdict(standings_of(home.store, "league"))
+    assert sentences.endswith(".")
+    assert " ".join(sentences.split()) in page.text.replace("’", "'")
     assert page.source.index("<h1>") < page.source.index('<p class="verdict"') < page.source.index("<table")
 
 

@@ -31,7 +31,7 @@ class Note:
     def __init__(self):
         self.sentences = []
 
-    def say(self, sentence):
+    def report(self, sentence):
         self.sentences.append(sentence)
 
     def clear(self):
@@ -260,7 +260,7 @@ def test_sigterm_ends_it_quietly_at_every_instant(kind):
     assert (done.returncode, done.stdout, done.stderr) == (0, "tried some\n", "")
 
 
-def say_what_ctrl_c_does(pipe):
+def report_ctrl_c(pipe):
     pipe.send(sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])))
     ignore_ctrl_c()
     pipe.send(sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])))
@@ -270,7 +270,7 @@ def say_what_ctrl_c_does(pipe):
 
 def test_a_process_that_starts_is_not_interrupted():
     ours, theirs = multiprocessing.get_context("spawn").Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=say_what_ctrl_c_does, args=(theirs,), daemon=True)
+    process = multiprocessing.get_context("spawn").Process(target=report_ctrl_c, args=(theirs,), daemon=True)
     with ours, starting_process():
         process.start()
         os.kill(process.pid, signal.SIGINT)

@@ -136,8 +136,8 @@ def test_no_redirect_is_followed_and_no_token_goes_elsewhere(status):
         moved = response(status=status, headers=[f"Location: {elsewhere}/account"])
         kind, sentence = sentence_of(saying(moved), lambda url: asked(url, token=new_token()))
     assert kind is SiteError
-    says = "redirects are not followed, so give that address if it is right"
-    assert sentence == f"SITE: it leads to '{elsewhere}/account'; {says}"
+    message = "redirects are not followed, so give that address if it is right"
+    assert sentence == f"SITE: it leads to '{elsewhere}/account'; {message}"
     assert heads == []
 
 

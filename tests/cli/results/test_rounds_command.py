@@ -120,7 +120,7 @@ def test_many_rounds_are_cut_to_the_latest(arena):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["nobody"], "unknown tournament 'nobody'"),
         (["cup", "--round", "99"], "--round 99: tournament 'cup' has rounds 1 to "),
@@ -128,8 +128,8 @@ def test_many_rounds_are_cut_to_the_latest(arena):
         (["cup", "--round", "x"], "'x' is not a valid integer"),
     ],
 )
-def test_wrong_use_is_refused_in_a_sentence(arena, arguments, says):
-    assert says in refusal(arena, "rounds", *arguments)
+def test_wrong_use_is_refused_in_a_sentence(arena, arguments, message):
+    assert message in refusal(arena, "rounds", *arguments)
 
 
 @pytest.mark.parametrize(("name", "has_own_table"), [("cup", True), ("league", True), ("climb", False)])

@@ -12,7 +12,7 @@ from tests.cli.calls import refusal
 @pytest.fixture
 def people(home):
     with open_people(home) as opened:
-        opened.directors.say("open", "ladder", DirectorState.PLAYING, "", RunFigures(recorded=12, playing=1))
+        opened.directors.report_state("open", "ladder", DirectorState.PLAYING, "", RunFigures(recorded=12, playing=1))
         yield opened
 
 
@@ -35,7 +35,7 @@ def test_a_ladder_is_paused_drained_and_resumed_with_a_reason(arena, people):
 def test_it_waits_until_nothing_is_played_or_says_that_it_still_is(arena, people):
     code, _, errors = arena("ladder", "pause", "open", "--reason", "x", "--wait", "1")
     assert (code, errors) == (1, "open still plays after 1 second.\n")
-    people.directors.say("open", "ladder", DirectorState.DRAINED)
+    people.directors.report_state("open", "ladder", DirectorState.DRAINED)
     assert arena("ladder", "drain", "open", "--reason", "x", "--wait", "600")[0] == 0
 
 

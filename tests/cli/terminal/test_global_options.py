@@ -138,7 +138,7 @@ def test_global_options_alone_are_no_command(arena, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-SAYS_THREADS = """
+PRINT_THREADS = """
 import atexit, os, sys
 from pathlib import Path
 
@@ -158,6 +158,6 @@ main()
 def test_numpy_computes_on_one_core_unless_somebody_says_otherwise(given, expected):
     environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
     done = subprocess.run(
-        [sys.executable, "-c", SAYS_THREADS], env=environment | given, capture_output=True, text=True, check=True
+        [sys.executable, "-c", PRINT_THREADS], env=environment | given, capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1].startswith(expected)

@@ -132,6 +132,6 @@ def test_everybody_sees_a_correction_once_results_are_revealed(sealed):
 def test_a_correction_after_the_results_were_revealed_is_made_where_everybody_sees_it(sealed):
     sealed.people.contests.set_stage(sealed.stored, ContestStage.PLAYED)
     sealed.homes.reveal(sealed.stored)
-    sealed.people.directors.say("spring", "contest", DirectorState.IDLE)
+    sealed.people.directors.report_state("spring", "contest", DirectorState.IDLE)
     assert sealed.correct("disqualify", bot="greedy@1", rule="annul").state is RequestState.DONE
     assert sealed.made(sealed.public) == [(CorrectionKind.DISQUALIFY, REASON)]

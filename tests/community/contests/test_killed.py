@@ -92,8 +92,8 @@ def test_a_freeze_that_is_killed_at_each_transaction_shows_nothing_more(tmp_path
         world.hand_in(name, f"{name}bot", index=number)()
     now.seconds = FREEZE - 10
     world.play(lambda stored: len(world.results()) >= 4)
-    shown, said = world.results(), world.public_canaries()
-    assert said
+    shown, public = world.results(), world.public_canaries()
+    assert public
     world.hand_in("zoe", "zoebot", index=3)()
     world.close()
     now.seconds = FREEZE
@@ -103,7 +103,7 @@ def test_a_freeze_that_is_killed_at_each_transaction_shows_nothing_more(tmp_path
 
     def check(world, is_done):
         assert world.results() == shown
-        assert world.public_canaries() <= said
+        assert world.public_canaries() <= public
         if is_done:
             with open_hidden_home(world.directory, "spring") as hidden:
                 assert shown.items() <= world.results(hidden).items()

@@ -94,8 +94,8 @@ def test_frozen_results_stay_as_they_were_and_are_revealed_by_the_clock(world):
     world.now.seconds = FREEZE - 10
     asked = []
     world.play(lambda stored: len(world.results()) >= 4)
-    shown, said = world.results(), world.public_canaries()
-    assert said
+    shown, public = world.results(), world.public_canaries()
+    assert public
 
     def freeze():
         asked.append(1)
@@ -103,10 +103,10 @@ def test_frozen_results_stay_as_they_were_and_are_revealed_by_the_clock(world):
             world.now.seconds = FREEZE  # in the middle of a run
         if world.now.seconds < FREEZE:
             shown.update(world.results())
-            said.update(world.public_canaries())
+            public.update(world.public_canaries())
         else:
             assert world.results() == shown
-            assert world.public_canaries() <= said
+            assert world.public_canaries() <= public
 
     world.hand_in("zoe", "zoebot", index=3)()
     world.play(lambda stored: world.now.seconds >= FREEZE + 5, controls=[Looking(freeze)])

@@ -79,13 +79,13 @@ class Author(threading.Thread):
             with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
                 connection.request("POST", f"/submissions?file_name={self.name}.zip", data, headers)
                 answer = connection.getresponse()
-                said = json.loads(answer.read())
+                health = json.loads(answer.read())
         except (OSError, http.client.HTTPException, ValueError):
             return None  # it was killed
         if answer.status == 200:
-            return int(re.fullmatch(r"/submissions/(\d+)", said["to"])[1])
-        if answer.status not in (429, 503) and "wait already" not in said["error"]:
-            self.defects.append(said)
+            return int(re.fullmatch(r"/submissions/(\d+)", health["to"])[1])
+        if answer.status not in (429, 503) and "wait already" not in health["error"]:
+            self.defects.append(health)
         return None
 
 

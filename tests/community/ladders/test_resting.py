@@ -91,12 +91,12 @@ def test_a_ladder_that_waits_says_why_bots_rest_and_continues_when_they_return(w
     world.announce(**SEALED)
     world.hand_in("ada", "adabot")()
     ladder = ladder_of(world, file, lambda: None, wanted="100")
-    said = []
+    sentences = []
     for seconds in (OPENS - 1, OPENS):
         world.now.seconds = seconds
         while ladder.step() == 0.0:
             pass
-        said.append((world.people.directors.report("open").state, world.people.directors.report("open").sentence))
-    assert said == [(DirectorState.IDLE, ""), (DirectorState.IDLE, RESTS)]
+        sentences.append((world.people.directors.report("open").state, world.people.directors.report("open").sentence))
+    assert sentences == [(DirectorState.IDLE, ""), (DirectorState.IDLE, RESTS)]
     world.people.contests.cancel("dora", "spring", "Too few.")
     assert ladder.step() == 0.0  # there may be something to play again

@@ -30,7 +30,7 @@ LOG = logging.getLogger("arena.ladder")
 @pytest.fixture
 def people(home):
     with open_people(home.directory) as opened:
-        opened.directors.say("open", "ladder", DirectorState.IDLE)
+        opened.directors.report_state("open", "ladder", DirectorState.IDLE)
         yield opened
 
 
@@ -225,7 +225,7 @@ def test_a_killed_program_stays_paused_and_sigterm_ends_it_with_the_match_record
         want(people, DesiredState.PAUSE)
         until(lambda: state(people) is DirectorState.PAUSED)
     paused_at = recorded(home)
-    people.directors.say("open", "ladder", DirectorState.IDLE)
+    people.directors.report_state("open", "ladder", DirectorState.IDLE)
     with Program(home, file) as program:
         until(lambda: state(people) is DirectorState.PAUSED)
         assert recorded(home) == paused_at

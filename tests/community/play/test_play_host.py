@@ -124,8 +124,8 @@ def test_a_program_that_is_no_bot_ends_the_match(playing):
     playing.start()
     one = playing.ready(playing.begin(bot=label, size=4))
     assert one.position.state is MatchState.OVER
-    says = "mine@1 forfeits: the bot sent something that is no valid message (protocol)"
-    assert one.position.reason == says
+    message = "mine@1 forfeits: the bot sent something that is no valid message (protocol)"
+    assert one.position.reason == message
 
 
 def test_what_can_not_be_played_says_why(playing):

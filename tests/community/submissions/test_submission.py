@@ -132,13 +132,13 @@ def soon():
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_submission_is_refused_in_one_sentence(tmp_path, what):
-    make, says = HOSTILE[what]
+    make, message = HOSTILE[what]
     (tmp_path / "key").write_text("secret")
     bot = make_bot(tmp_path / "b")
     make(bot)
     try:
         with ArenaHome(tmp_path / "home") as home:
-            with pytest.raises(UsageError, match=says) as raised:
+            with pytest.raises(UsageError, match=message) as raised:
                 submit(home, bot)
             assert len(str(raised.value).splitlines()) == 1
             assert list(home.directory.glob("bots/*")) == []

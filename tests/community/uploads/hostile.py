@@ -474,25 +474,25 @@ def as_tar_path(path):
 
 
 def hostile():
-    for what, (path, says) in PATHS.items():
-        yield f"zip: {what}", "b.zip", lambda path=path: bot_zip(File(path)), says
-        yield f"tar: {what}", "b.tar", lambda path=path: bot_tar(as_tar_path(path)), says
-    for what, (paths, says) in CLASHES.items():
-        yield f"zip: {what}", "b.zip", lambda paths=paths: bot_zip(*map(File, paths)), says
-        yield f"tar: {what}", "b.tar", lambda paths=paths: bot_tar(*map(tar_file, paths)), says
+    for what, (path, message) in PATHS.items():
+        yield f"zip: {what}", "b.zip", lambda path=path: bot_zip(File(path)), message
+        yield f"tar: {what}", "b.tar", lambda path=path: bot_tar(as_tar_path(path)), message
+    for what, (paths, message) in CLASHES.items():
+        yield f"zip: {what}", "b.zip", lambda paths=paths: bot_zip(*map(File, paths)), message
+        yield f"tar: {what}", "b.tar", lambda paths=paths: bot_tar(*map(tar_file, paths)), message
     yield "zip: NUL", "b.zip", lambda: bot_zip(File(b"evil.py\0.txt")), "'evil.py\\x00.txt': a NUL in a name"
-    for what, (file, says) in (ZIP_KINDS | ZIP_HOW).items():
-        yield f"zip: {what}", "b.zip", lambda file=file: bot_zip(file), says
-    for what, (make, says) in ZIPS.items():
-        yield f"zip: {what}", "b.zip", make, says
-    for what, (part, says) in TAR_KINDS.items():
-        yield f"tar: {what}", "b.tar", lambda part=part: bot_tar(part), says
-    for what, (make, says) in TARS.items():
-        yield f"tar: {what}", "b.tar", make, says
-    for what, (name, make, says) in COMPRESSED.items():
-        yield what, name, make, says
-    for what, name, data, says in by_library():
-        yield what, name, lambda data=data: data, says
+    for what, (file, message) in (ZIP_KINDS | ZIP_HOW).items():
+        yield f"zip: {what}", "b.zip", lambda file=file: bot_zip(file), message
+    for what, (make, message) in ZIPS.items():
+        yield f"zip: {what}", "b.zip", make, message
+    for what, (part, message) in TAR_KINDS.items():
+        yield f"tar: {what}", "b.tar", lambda part=part: bot_tar(part), message
+    for what, (make, message) in TARS.items():
+        yield f"tar: {what}", "b.tar", make, message
+    for what, (name, make, message) in COMPRESSED.items():
+        yield what, name, make, message
+    for what, name, data, message in by_library():
+        yield what, name, lambda data=data: data, message
 
 
-HOSTILE = {what: (name, make, says) for what, name, make, says in hostile()}
+HOSTILE = {what: (name, make, message) for what, name, make, message in hostile()}

@@ -73,13 +73,13 @@ def test_a_mistake_in_the_manifest_is_named_by_the_archive(place):
     ["zip: upwards", "zip: a bomb", "tar: symbolic link", "gzip of zeros", "zip: right to left", "zip: two bots"],
 )
 def test_a_hostile_archive_is_refused_on_the_command_line(place, what, command):
-    name, make, says = HOSTILE[what]
+    name, make, message = HOSTILE[what]
     (place / "work" / name).write_bytes(make())
     done = arena(place, command, name)
     assert done.returncode == 2
     assert done.stdout == ""
     assert " ".join(done.stderr.split()).startswith(f"arena: {name}: ")
-    assert says.split("; ")[0] in " ".join(done.stderr.split())
+    assert message.split("; ")[0] in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
     assert [path.name for path in (place / "work").iterdir()] == [name]
     assert not any((place / "temporary").iterdir())

@@ -32,11 +32,11 @@ def test_there_are_enough():
 @pytest.mark.slow(only=("bzip2 of zeros", "tar: 60,000 entries", "xz of zeros"), sample=("xz of zeros",))
 @pytest.mark.parametrize("what", sorted(HOSTILE.keys() - LATER))
 def test_a_hostile_archive_is_refused_in_a_sentence(what, tmp_path):
-    name, make, says = HOSTILE[what]
+    name, make, message = HOSTILE[what]
     with pytest.raises(RefusedError) as refused:
         unpack_here(make(), name, tmp_path)
     sentence = str(refused.value)
-    assert says in sentence
+    assert message in sentence
     assert sentence.isprintable()
     assert len(sentence) < 300
     assert re.search(r"expected|claims|damaged", sentence)

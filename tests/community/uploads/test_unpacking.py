@@ -85,12 +85,12 @@ OF_EACH_KIND = {
     ],
 )
 def test_a_hostile_archive_leaves_nothing(what, tmp_path, temporary):
-    name, make, says = HOSTILE[what]
+    name, make, message = HOSTILE[what]
     upload = written(tmp_path / name, make())
     with pytest.raises(UploadError) as refused:
         unpack(upload, tmp_path / "into")
     assert str(refused.value).startswith(f"{name}: ")
-    assert says in str(refused.value)
+    assert message in str(refused.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "temporary"])
     assert list(temporary.iterdir()) == []
 
@@ -99,10 +99,10 @@ def test_a_hostile_archive_leaves_nothing(what, tmp_path, temporary):
 @pytest.mark.parametrize("what", ["zip: a bomb", "gzip of zeros behind the end", "tar: symbolic link"])
 def test_a_hostile_archive_is_refused_at_every_level(what, wanted, tmp_path, temporary):
     needs.isolation(wanted)
-    name, make, says = HOSTILE[what]
+    name, make, message = HOSTILE[what]
     with pytest.raises(UploadError) as refused:
         unpack(written(tmp_path / name, make()), tmp_path / "into", isolation=choose_isolation(wanted))
-    assert says in str(refused.value)
+    assert message in str(refused.value)
     assert not (tmp_path / "into").exists()
     assert list(temporary.iterdir()) == []
 
@@ -146,7 +146,7 @@ def answer():
 @pytest.mark.slow(only=("CPU time",))
 @pytest.mark.parametrize("what", HOSTILE_PROGRAMS)
 def test_the_process_that_unpacks_is_not_trusted(what, tmp_path, temporary, monkeypatch):
-    code, says = HOSTILE_PROGRAMS[what]
+    code, message = HOSTILE_PROGRAMS[what]
     program = written(tmp_path / "program.py", f"{PROGRAM}{code}\nsignal.pause()\n".encode())
     real = unpacking._program
 
@@ -159,7 +159,7 @@ def test_the_process_that_unpacks_is_not_trusted(what, tmp_path, temporary, monk
     monkeypatch.setattr(unpacking, "_program", hostile)
     with pytest.raises(UsageError) as refused:
         unpack(written(tmp_path / "b.zip", bot_zip()), tmp_path / "into", UnpackLimits(cpu_seconds=1))
-    assert says in str(refused.value)
+    assert message in str(refused.value)
     assert len(str(refused.value)) < 700
     assert str(refused.value).isprintable()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b.zip", "program.py", "temporary"]
@@ -193,7 +193,7 @@ def test_a_single_program_is_taken_as_it_is(tmp_path, name, data, is_executable)
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("name", "message"),
     [
         (
             "notes.txt",
@@ -207,11 +207,11 @@ def test_a_single_program_is_taken_as_it_is(tmp_path, name, data, is_executable)
         ("b.rar", "b.rar: neither an archive nor a program"),
     ],
 )
-def test_a_single_file_is_refused_for_its_name(tmp_path, name, says):
+def test_a_single_file_is_refused_for_its_name(tmp_path, name, message):
     upload = written(tmp_path / "upload", b"x = 1\n")
     with pytest.raises(UploadError) as refused:
         unpack(upload, tmp_path / "into", name=name)
-    assert says in str(refused.value)
+    assert message in str(refused.value)
     assert not (tmp_path / "into").exists()
 
 

@@ -106,8 +106,8 @@ def test_a_build_is_confined(tmp_path):
 def test_python3_is_the_arenas_also_where_a_shell_starts_it(tmp_path, level):
     """In a build and in a bot; in a virtual environment, what python3 on PATH needs are no files of the system."""
     needs.isolation(level)
-    says = "python3 -c 'import sys; print(sys.prefix)'"
-    bot = make_bot(tmp_path / "b", f"{COPY} && {says} > build/prefix", f"#!/bin/sh\n{says} >&2\n")
+    message = "python3 -c 'import sys; print(sys.prefix)'"
+    bot = make_bot(tmp_path / "b", f"{COPY} && {message} > build/prefix", f"#!/bin/sh\n{message} >&2\n")
     build_bots([bot], choose_isolation(level))
     assert (tmp_path / "b/build/prefix").read_text() == f"{sys.prefix}\n"
     record = play_match("differences", [bot, bot], isolation=level)
@@ -152,9 +152,9 @@ HOSTILE_OUTPUT = {
 @pytest.mark.parametrize("what", HOSTILE_OUTPUT)
 def test_what_a_build_has_made_is_not_trusted(tmp_path, what, isolation, monkeypatch):
     monkeypatch.setattr(build_output, "MAX_FILES", 200)
-    mess, says = HOSTILE_OUTPUT[what]
+    mess, message = HOSTILE_OUTPUT[what]
     bot = make_bot(tmp_path / "b", build=f"{COPY}; {mess}")
-    with pytest.raises(BotDefinitionError, match="what it has made can't be kept: .*" + re.escape(says)):
+    with pytest.raises(BotDefinitionError, match="what it has made can't be kept: .*" + re.escape(message)):
         build_bots([bot], isolation)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b"]
     assert sorted(path.name for path in (tmp_path / "b").iterdir()) == ["bot.toml", "program.sh"]

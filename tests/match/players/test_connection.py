@@ -86,15 +86,15 @@ FAULTS = [
 
 
 @pytest.mark.slow(only=("ignores_sigterm_and_spins",), sample=True)
-@pytest.mark.parametrize(("name", "kind", "says"), FAULTS, ids=[name for name, _, _ in FAULTS])
-def test_each_fault_is_told_apart_and_forfeits(pool, name, kind, says):
+@pytest.mark.parametrize(("name", "kind", "sentence"), FAULTS, ids=[name for name, _, _ in FAULTS])
+def test_each_fault_is_told_apart_and_forfeits(pool, name, kind, sentence):
     control = IMPATIENT if kind == "timeout" else PATIENT
     if name == "never_ready":
         control = TimeControl(per_action_seconds=1.0, startup_seconds=3.0)  # the other one has to be ready
     record = pool.play(spec(bad_bot(name), good_bot(), time_control=control))
     (fault,) = record.faults
     assert (fault.seat, fault.kind) == (0, kind)
-    assert says in fault.detail
+    assert sentence in fault.detail
     assert record.ranks == (2, 1)
     assert record.seats[0].exit != "running"
 

@@ -183,7 +183,7 @@ def answers(command, directory, level, own=()):
 
 
 ECHO = ROOT / "arena" / "match" / "players" / "echo_bot.py"
-SAYS = b"\x82\xa4type\xa5ready\xa8protocol\x01"
+SENTENCES = b"\x82\xa4type\xa5ready\xa8protocol\x01"
 
 
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
@@ -193,7 +193,7 @@ def test_a_virtual_environment_behind_closed_doors_works(level, tmp_path):
     directory = tmp_path / "bot"
     directory.mkdir(mode=0o700)
     shutil.copy(ECHO, directory / "echo.py")
-    assert answers([str(environment / "bin" / "python"), "echo.py"], directory, level) == SAYS
+    assert answers([str(environment / "bin" / "python"), "echo.py"], directory, level) == SENTENCES
 
 
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
@@ -201,7 +201,7 @@ def test_a_script_with_an_interpreter_line_works(level, tmp_path):
     script = tmp_path / "bot"
     script.write_text(f"#!{sys.executable}\n{ECHO.read_text()}")
     script.chmod(0o755)
-    assert answers([str(script)], tmp_path, level, (str(script),)) == SAYS
+    assert answers([str(script)], tmp_path, level, (str(script),)) == SENTENCES
 
 
 NODE = """
@@ -228,7 +228,7 @@ public class Echo {
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_node_works(level, tmp_path):
     (tmp_path / "bot.js").write_text(NODE)
-    assert answers(["node", "bot.js"], tmp_path, level) == SAYS
+    assert answers(["node", "bot.js"], tmp_path, level) == SENTENCES
 
 
 @pytest.mark.slow(sample=("limits",))
@@ -237,7 +237,7 @@ def test_node_works(level, tmp_path):
 def test_java_works(level, tmp_path):
     (tmp_path / "Echo.java").write_text(JAVA)
     subprocess.run(["javac", "Echo.java"], cwd=tmp_path, check=True)
-    assert answers(["java", "-cp", ".", "Echo"], tmp_path, level) == SAYS
+    assert answers(["java", "-cp", ".", "Echo"], tmp_path, level) == SENTENCES
 
 
 def test_a_bot_that_is_a_single_file_can_read_no_other(tmp_path):

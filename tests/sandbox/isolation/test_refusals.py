@@ -31,7 +31,7 @@ WITHOUT_COUNTED_MEMORY = {
 
 class Tried(NamedTuple):
     isolation: Isolation
-    said: dict[str, Any]
+    answers: dict[str, Any]
     file: Path
     before: os.stat_result
 
@@ -72,7 +72,7 @@ def test_what_reaches_beyond_a_bot_is_refused(tried):
     allowed = set(WITHOUT_OWN_DISK) if has_own_disk(tried.isolation) else set()
     if tried.isolation.groups:
         allowed |= WITHOUT_COUNTED_MEMORY
-    assert {name for name, came in tried.said["results"].items() if came == "it succeeded"} == allowed
+    assert {name for name, came in tried.answers["results"].items() if came == "it succeeded"} == allowed
 
 
 def test_a_readable_file_stays_as_it_is(tried):
@@ -82,8 +82,8 @@ def test_a_readable_file_stays_as_it_is(tried):
 
 
 def test_a_bot_inherits_nothing_but_its_three_pipes(tried):
-    assert tried.said["inherited"] == []
+    assert tried.answers["inherited"] == []
 
 
 def test_a_bot_reads_the_limit_of_its_own_control_group(tried):
-    assert set(tried.said["memory_limits"]) == ({Limits().memory_bytes} if tried.isolation.groups else set())
+    assert set(tried.answers["memory_limits"]) == ({Limits().memory_bytes} if tried.isolation.groups else set())

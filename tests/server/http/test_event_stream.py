@@ -139,7 +139,7 @@ async def test_a_reader_resumes_where_it_was(home, tournament, served):
 
 
 @pytest.mark.parametrize(
-    ("query", "status", "says"),
+    ("query", "status", "message"),
     [
         ("", 400, "no topics: expected arena, tournaments/NAME, tournaments/NAME/matches/NUMBER, bots/NAME"),
         ("?topics=bots/x/y", 400, "topic 'bots/x/y': expected arena"),
@@ -151,12 +151,12 @@ async def test_a_reader_resumes_where_it_was(home, tournament, served):
         ("?topics=" + "x" * 5000, 400, "topic 'xxx"),
     ],
 )
-async def test_what_can_not_be_sent_is_said_in_a_sentence(served, query, status, says):
+async def test_what_can_not_be_sent_is_said_in_a_sentence(served, query, status, message):
     stream = await served.read(f"/events{query}", accept="application/json")
     head = await stream.head()
     assert f" {status} " in head.splitlines()[0]
     length = int(head.lower().partition("content-length: ")[2].split("\r\n")[0])
-    assert says in json.loads(await stream.reader.readexactly(length))["error"]
+    assert message in json.loads(await stream.reader.readexactly(length))["error"]
     await stream.close()
 
 

@@ -239,11 +239,11 @@ async def test_health_says_what_is_wrong_with_parts_and_nothing_of_what_a_contes
     enough = Containment(True, "of a test", None)
     monkeypatch.setattr("arena.server.operations.opened_people.can_contain_uploads", lambda: enough)
     opened = OpenedPeople(directory)
-    say = opened.store.directors.say
+    say = opened.store.directors.report_state
     say("calm", "ladder", DirectorState.PLAYING)
     say("stormy", "ladder", DirectorState.RESTING, "3 <b>matches</b> stayed void")
     say("secret", "contest", DirectorState.UNABLE, "secret")
-    TroubleNote(directory, "checker").say("nothing is checked: /home/arena is full")
+    TroubleNote(directory, "checker").report("nothing is checked: /home/arena is full")
     async with client_of(directory, troubles=opened.troubles) as client:
         found = (await client.get("/health.json")).json()["troubles"]
         checker, ladder = found

@@ -31,7 +31,7 @@ class World:
         self.home, self.people = ArenaHome(directory), PeopleStore(directory / PEOPLE_FILE, lambda: self.seconds)
         self.watched = [_Watched(one, Service()) for one in programs(directory, [("open", "arena:open_ladder")], 4)]
         self.ada = self.people.accounts.add("ada", Role.DIRECTOR, "test")
-        self.people.directors.say("open", "ladder", DirectorState.IDLE)
+        self.people.directors.report_state("open", "ladder", DirectorState.IDLE)
 
     def wanted(self):
         view = View(self.home, self.people)

@@ -124,7 +124,7 @@ def values_of(state):
 def test_the_state_is_read_when_it_is_asked_for(state):
     ann = state.people.accounts.add("canary-ann", Role.AUTHOR, "test")
     state.people.submissions.add(ann, "f" * 16 + "-" + "0" * 16, "0" * 64, 7, "canary.py", "canary")
-    state.people.directors.say("spring", "ladder", DirectorState.SHORT)
+    state.people.directors.report_state("spring", "ladder", DirectorState.SHORT)
     values = values_of(state)
     assert (values["arena_ladders", "short"], values["arena_ladders", "idle"]) == (1, 0)
     assert values["arena_event_readers",] == 42

@@ -49,10 +49,10 @@ def test_that_nothing_works_here_any_more_is_named(tmp_path, people, earlier):
 
 
 def test_a_ladder_that_can_not_be_played_is_named_once(tmp_path, people):
-    say = people.directors.say
+    say = people.directors.report_state
     say("spring", "ladder", DirectorState.UNABLE, "the bot 'a@1' differs")
     assert [one.sentence for one in found(tmp_path, people)] == ["spring: the bot 'a@1' differs"]
-    TroubleNote(tmp_path, "ladder", "s.toml").say("s.toml can't be played now: the bot 'a@1' differs")
+    TroubleNote(tmp_path, "ladder", "s.toml").report("s.toml can't be played now: the bot 'a@1' differs")
     assert [one.sentence for one in found(tmp_path, people)] == ["s.toml can't be played now: the bot 'a@1' differs"]
     say("autumn", "ladder", DirectorState.SHORT)
     assert found(tmp_path, people)[1:] == [Trouble("ladder", "autumn: short", "autumn: short")]
@@ -61,9 +61,9 @@ def test_a_ladder_that_can_not_be_played_is_named_once(tmp_path, people):
 def test_everybody_knows_which_part_is_in_trouble_and_operators_where(tmp_path, people, monkeypatch):
     where = "/srv/arena postgresql://arena@db.internal:5432/people"
     for part in ("checker", "play", "contests", "results", "of a later version"):
-        TroubleNote(tmp_path, part).say(f"it can't work now: {where}")
-    people.directors.say("spring", "ladder", DirectorState.UNABLE, f"{where}: closed")
-    people.directors.say("autumn", "ladder", DirectorState.SHORT, "hand in 1 more bot")
+        TroubleNote(tmp_path, part).report(f"it can't work now: {where}")
+    people.directors.report_state("spring", "ladder", DirectorState.UNABLE, f"{where}: closed")
+    people.directors.report_state("autumn", "ladder", DirectorState.SHORT, "hand in 1 more bot")
     told = {one.part: one.public for one in found(tmp_path, people) if one.part != "ladder"}
     ladders = [one.public for one in found(tmp_path, people) if one.part == "ladder"]
     monkeypatch.setattr(people.directors, "reports", away)
@@ -118,7 +118,7 @@ def test_a_checker_that_fails_is_named_while_it_does_and_for_an_hour(tmp_path):
 
 def test_a_database_that_can_not_be_read_hides_no_note(tmp_path, people, monkeypatch):
     monkeypatch.setattr(people.directors, "reports", away)
-    TroubleNote(tmp_path, "play").say("nobody can play now: it is away")
+    TroubleNote(tmp_path, "play").report("nobody can play now: it is away")
     assert [(one.part, one.sentence) for one in found(tmp_path, people)] == [
         ("play", "nobody can play now: it is away"),
         ("web", "the database of people can't be read: it is away"),

@@ -408,9 +408,9 @@ async def test_what_is_secret_is_repeated_nowhere(world, caplog, capfd, monkeypa
         assert response.status_code == 500
         answers.append(response.text)
     assert "a defect" in caplog.text
-    said = "\n".join(answers) + caplog.text + "".join(capfd.readouterr())
+    output = "\n".join(answers) + caplog.text + "".join(capfd.readouterr())
     for secret in (*SECRETS, PASSWORD, ann.cookies[COOKIE], olga.cookies[COOKIE]):
-        assert secret not in said
+        assert secret not in output
 
 
 async def test_the_database_has_digests_alone(world, tmp_path):
@@ -438,5 +438,5 @@ async def test_where_nothing_can_be_written_people_read_and_hear_why_nothing_is_
             response = await browsers[0].post(operation.path.format_map(THERE), data=wanted, headers={"accept": accept})
             assert response.status_code == 503, (operation.path, response.text)
             assert "be written now, so nothing was done" in response.text
-    said = f"{world.store._database.shown}: the database can't be written; check the permissions of the file and its"
-    assert caplog.messages == [f"{said} directory"] * 2  # the gate and the site, once each
+    output = f"{world.store._database.shown}: the database can't be written; check the permissions of the file and its"
+    assert caplog.messages == [f"{output} directory"] * 2  # the gate and the site, once each

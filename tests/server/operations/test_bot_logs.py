@@ -21,7 +21,7 @@ LOGS = (f"{MATCH}/logs", f"{BOT}/logs")
 
 
 @pytest.fixture
-def said(world, directory):
+def logs(world, directory):
     """Two bots crash in a match; ann has handed in a@1, and rick b@1."""
     world.add("rick", Role.AUTHOR)
     for author, label in (("ann", "a@1"), ("rick", "b@1")):
@@ -61,8 +61,8 @@ def readers(world):
     }
 
 
-async def test_each_reads_what_is_for_them(said):
-    for name, (client, theirs) in readers(said).items():
+async def test_each_reads_what_is_for_them(logs):
+    for name, (client, theirs) in readers(logs).items():
         for accept in (HTML, JSON):
             found = await client.get(LOGS[0], headers={"accept": accept})
             assert [text in found.text for text in (OURS, THEIRS)] == [text in theirs for text in (OURS, THEIRS)], name
@@ -71,19 +71,19 @@ async def test_each_reads_what_is_for_them(said):
         assert THEIRS not in (await client.get(LOGS[1])).text, name
 
 
-async def test_who_may_not_read_gets_the_same_bytes_whether_there_is_something_or_not(said):
-    said.add("nina", Role.AUTHOR)
+async def test_who_may_not_read_gets_the_same_bytes_whether_there_is_something_or_not(logs):
+    logs.add("nina", Role.AUTHOR)
     nothing = ("/tournaments/said/matches/2/logs", "/tournaments/x/matches/1/logs", "/bots/nobody/logs")
-    for client in (said.browser("nina"), said.program("ann", Scope.READ)):
+    for client in (logs.browser("nina"), logs.program("ann", Scope.READ)):
         answers = [await client.get(path, headers={"accept": JSON}) for path in (*LOGS, *nothing)]
         assert {(one.status_code, one.content) for one in answers} == {(404, answers[0].content)}
-    visitor = said.client()
+    visitor = logs.client()
     assert {(await visitor.get(path)).status_code for path in (*LOGS, *nothing)} == {303}
 
 
 @pytest.mark.slow
-async def test_no_page_that_everybody_sees_has_a_word_of_a_bot(said):
-    visitor = said.client()
+async def test_no_page_that_everybody_sees_has_a_word_of_a_bot(logs):
+    visitor = logs.client()
     pages = [
         MATCH,
         f"{MATCH}?ply=1",
@@ -94,7 +94,7 @@ async def test_no_page_that_everybody_sees_has_a_word_of_a_bot(said):
         f"{BOT}.csv?table=faults",
     ]
     pages += ["/tournaments/said", "/tournaments/said/matches", "/tournaments/said/feed.atom", "/bots/a/feed.atom", "/"]
-    director = said.browser("dora")
+    director = logs.browser("dora")
     for path in pages:
         found = await shown(director, path)
         assert found.status_code == 200, path
@@ -110,8 +110,8 @@ async def test_no_page_that_everybody_sees_has_a_word_of_a_bot(said):
 @pytest.mark.parametrize(
     ("bot", "person", "is_read"), [("b@1", "ann", False), ("b@1", "rick", True), ("arena:greedy", "ann", True)]
 )
-async def test_notes_of_a_match_in_the_browser_are_for_the_author_of_the_bot(said, matches, bot, person, is_read):  # noqa: F811
-    client = said.browser(person)
+async def test_notes_of_a_match_in_the_browser_are_for_the_author_of_the_bot(logs, matches, bot, person, is_read):  # noqa: F811
+    client = logs.browser(person)
     address = await begun(client)
     one = matches.find(address.removeprefix("/play/"))
     play_on(matches, address, MatchState.OVER, [Played(0, (1, 1)), Played(1, (2, 3), 0.25, THEIRS)])
@@ -132,10 +132,10 @@ def named(played, number, bot, reason):
     played._database.write(lambda connection: connection.execute(changed))
 
 
-async def test_an_author_reads_why_the_own_bots_are_suspended(said):
-    said.store.record_quota.add({"a@1": 2**26 + 1})
-    number = next(one.number for one in said.store.submissions.latest() if one.author == "ann")
+async def test_an_author_reads_why_the_own_bots_are_suspended(logs):
+    logs.store.record_quota.add({"a@1": 2**26 + 1})
+    number = next(one.number for one in logs.store.submissions.latest() if one.author == "ann")
     for path in ("/submissions", f"/submissions/{number}"):
-        for client, is_told in ((said.browser("ann"), True), (said.browser("rick"), False), (said.client(), False)):
+        for client, is_told in ((logs.browser("ann"), True), (logs.browser("rick"), False), (logs.client(), False)):
             text = (await client.get(path)).text
             assert ("Your bots wrote more than 64 MiB today" in text) == is_told, path

@@ -217,7 +217,7 @@ def text_of(answer):
 
 
 def where(found, text):
-    return sorted({address for (address, _), said in found.items() if text in said})
+    return sorted({address for (address, _), answers in found.items() if text in answers})
 
 
 @pytest.fixture
@@ -229,7 +229,7 @@ async def crawl(tmp_path, monkeypatch):
 
 
 def canaries_in(found):
-    return {one for said in found.values() for one in re.findall(CANARY.encode(), said.encode())}
+    return {one for answers in found.values() for one in re.findall(CANARY.encode(), answers.encode())}
 
 
 def check_owners(crawl, seen):
@@ -258,9 +258,9 @@ def check_hidden(crawl, seen, *, may_have_public):
             )
     for actor in ("dora", "olga"):
         found = seen[actor]
-        of_hidden_pages = {place: said for place, said in found.items() if "/hidden/" in place[0]}
+        of_hidden_pages = {place: answers for place, answers in found.items() if "/hidden/" in place[0]}
         assert canaries_in(of_hidden_pages) & hidden, actor
-        others = {place: said for place, said in found.items() if place not in of_hidden_pages}
+        others = {place: answers for place, answers in found.items() if place not in of_hidden_pages}
         assert canaries_in(others).isdisjoint(hidden), actor
         assert "/log" in where(found, REASON), actor
 
@@ -328,7 +328,7 @@ async def test_a_sealed_contest(crawl):
     check_asking(seen)
     pages = [place for place in before["visitor"] if not place[0].startswith(("/contests", "/log", "/health", "/play"))]
     for place in pages:  # also counts, sizes and entity tags are as if nothing had been played
-        one, other = (without_dates(said["visitor"][place]) for said in (before, seen))
+        one, other = (without_dates(answers["visitor"][place]) for answers in (before, seen))
         assert one == other, (place, one[-1500:], other[-1500:])
 
     hidden = world.hidden_canaries()
@@ -370,9 +370,9 @@ async def test_a_frozen_contest(crawl):
     check_hidden(crawl, seen, may_have_public=True)
     frozen = {f"/tournaments/spring-qualification{one}" for one in ("", "/matches")}
     twins = [f"/tournaments/spring-qualification{one}.json" for one in ("", "/matches")]
-    said = {"sentence": FROZEN.partition(" <a")[0], "address": "/contests/spring"}
+    answers = {"sentence": FROZEN.partition(" <a")[0], "address": "/contests/spring"}
     for actor in crawl.actors:
-        assert [(await crawl.actors[actor].get(twin)).json()["frozen"] for twin in twins] == [said, said]
+        assert [(await crawl.actors[actor].get(twin)).json()["frozen"] for twin in twins] == [answers, answers]
         assert frozen <= set(where(seen[actor], FROZEN))
         assert where(seen[actor], "nobody plays it now") == []
     check_owners(crawl, seen)
@@ -388,6 +388,6 @@ async def test_a_frozen_contest(crawl):
     assert "/log" in where(seen["visitor"], REASON)
 
 
-def without_dates(said):
+def without_dates(answers):
     """Return what an answer says, but for when it said so and what was asked for."""
-    return re.sub(r"[0-9.]+ s ago|'date': '[^']*'", "", said)
+    return re.sub(r"[0-9.]+ s ago|'date': '[^']*'", "", answers)

@@ -95,13 +95,13 @@ def test_whatever_everybody_sees_changes_it(told):
 def test_whether_results_of_a_tournament_are_frozen(told):
     told.announce(reveal_at="2027-01-25T12:00:00")
     since = "Frozen since Wed 20 Jan 2027, 19:59:59 (Europe/Berlin, UTC+01:00)"
-    said = []
+    sentences = []
     for seconds in (FREEZE - 1, FREEZE, DEADLINE + 1e6):
         told.now.seconds = seconds
         told.news.number()
-        said.append(told.news.frozen("spring-qualification"))
-    assert {one.address for one in said} == {"/contests/spring"}
-    assert [one.sentence for one in said] == [
+        sentences.append(told.news.frozen("spring-qualification"))
+    assert {one.address for one in sentences} == {"/contests/spring"}
+    assert [one.sentence for one in sentences] == [
         "",
         f"{since}; results return on Mon 25 Jan 2027, 12:00:00 (Europe/Berlin, UTC+01:00).",
         f"{since}; results return when everything is played.",
@@ -123,7 +123,7 @@ def test_nothing_that_is_hidden_changes_it(told):
     assert told.has_changed()
     told.contests.set_stage(told.contest(), ContestStage.QUALIFICATION, "matches without a result are tried again")
     told.contests.set_stage(told.contest(), ContestStage.FINAL, "evebot@1 is disqualified")
-    told.people.directors.say("spring", "contest", DirectorState.PLAYING, "nothing")
+    told.people.directors.report_state("spring", "contest", DirectorState.PLAYING, "nothing")
     told.people.requests.add(
         "spring", "disqualify", {"bot": "evebot@1"}, subject="evebot@1", reason="two accounts", by="dora"
     )

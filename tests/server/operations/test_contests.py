@@ -157,7 +157,7 @@ LEFT_OUT = {
 @pytest.mark.parametrize("field", LEFT_OUT)
 async def test_nothing_that_was_filled_in_is_left_out_in_silence(world, dora, quick, field):
     value, sentence = LEFT_OUT[field]
-    lines, fields = said(await dora.post("/contests", data=FORM | {field: value, "results": "open"}))
+    lines, fields = form_errors(await dora.post("/contests", data=FORM | {field: value, "results": "open"}))
     assert fields == [field]
     assert sentence in lines[0]
 
@@ -179,7 +179,7 @@ WITH = {
 """What else is sent so that a field means something."""
 
 
-def said(response):
+def form_errors(response):
     """Return what the notice above a form says, a line for each mistake, and the fields that it leads to."""
     assert response.status_code == 400
     alert = re.search(r'role="alert" id="error">(.*?)</div>', response.text, re.S)[1]
@@ -192,7 +192,7 @@ async def test_the_form_comes_back_with_what_is_wrong_and_what_was_sent(world, d
     value, sentence = WRONG[field]
     before = world.contents()
     response = await dora.post("/contests", data=FORM | {field: value} | WITH.get(field, {}))
-    lines, fields = said(response)
+    lines, fields = form_errors(response)
     assert [one for one in lines if one.startswith(sentence)]
     assert fields == [field] * len(lines)
     marked = re.search(f'<(?:input|select|textarea|fieldset)[^>]* id="{field}-wrong"[^>]*>', response.text, re.S)[0]
@@ -216,7 +216,7 @@ SEVERAL_WRONG = {"deadline_at": "2027-01-14T00:00:00", "encounters": "0", "invit
 @pytest.mark.slow
 async def test_what_is_wrong_by_itself_and_what_only_the_arena_knows_is_said_at_once(world, dora):
     await announced(dora)
-    lines, fields = said(await dora.post("/contests", data=FORM | SEVERAL_WRONG))
+    lines, fields = form_errors(await dora.post("/contests", data=FORM | SEVERAL_WRONG))
     assert lines == [
         "Name, for addresses: the contest 'spring' has a tournament 'spring' already",
         "Deadline: expected a time after “Opens”, and at most 400 days after it",
@@ -238,7 +238,7 @@ async def test_all_that_is_wrong_with_a_text_is_said_at_once_in_its_keys(world, 
     response = await dora.post(
         "/contests", data={"template": "class", "text": form_text(sent | {"description": ""}, ())}
     )
-    lines, fields = said(response)
+    lines, fields = form_errors(response)
     assert [one.partition(": ")[2] for one in lines] == [
         "final.encounters = 0: expected a whole number from 1 to 100,000",
         "deadline_at = 2027-01-14T00:00:00: expected a time after opens_at, and at most 400 days after it",
@@ -248,7 +248,7 @@ async def test_all_that_is_wrong_with_a_text_is_said_at_once_in_its_keys(world, 
     ]
     assert set(fields) == {"text"}
     assert "<details open><summary>Or as TOML" in response.text
-    lines, fields = said(await dora.post("/contests", data={"template": "class", "text": "a = "}))
+    lines, fields = form_errors(await dora.post("/contests", data={"template": "class", "text": "a = "}))
     assert (len(lines), fields) == (1, ["text"])
     assert lines[0].startswith("The contest: contest: not valid TOML")
 
@@ -258,7 +258,7 @@ async def test_a_change_says_all_that_is_wrong_beside_its_own_form(world, dora):
     address = await announced(dora, opens_at="2027-01-14T08:00")
     sent = {"title": "", "deadline_at": "2027-03-05T00:00:00", "reveal_at": "later", "reason": " "}
     response = await dora.post(f"{address}/change", data=sent)
-    lines, fields = said(response)
+    lines, fields = form_errors(response)
     assert lines == [
         "Title: expected a text of at most 100 characters",
         "Deadline: after the opening, the deadline can only become later than it is, 2027-03-08 23:59:59"
@@ -270,7 +270,7 @@ async def test_a_change_says_all_that_is_wrong_beside_its_own_form(world, dora):
     assert fields == ["title", "deadline_at", "reveal_at", "reason"]
     assert [response.text.count(f'id="{one}-wrong"') for one in fields] == [1, 1, 1, 1]
     assert response.text.count('aria-invalid="true"') == 4
-    lines, fields = said(await dora.post(f"{address}/cancel", data={"reason": ""}))
+    lines, fields = form_errors(await dora.post(f"{address}/cancel", data={"reason": ""}))
     assert (lines, fields) == (["Why, for the public log: this is empty"], ["reason"])
 
 

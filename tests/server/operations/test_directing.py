@@ -21,7 +21,7 @@ HERE = "/tournaments/open ladder"
 @pytest.fixture
 def kept(world):
     figures = RunFigures(recorded=12, scheduled=20, sitting_out=(SittingOut(bot="slow@1", reason="slow", seconds=90),))
-    world.store.directors.say("open ladder", "ladder", DirectorState.PLAYING, "", figures)
+    world.store.directors.report_state("open ladder", "ladder", DirectorState.PLAYING, "", figures)
     return world
 
 
@@ -57,7 +57,7 @@ async def test_in_a_knockout_the_matches_of_who_is_disqualified_count_for_the_ri
     for name, format_, may_annul in (("cup", "knockout", False), ("league", "round-robin", True)):
         with ArenaHome(directory) as home:
             home.store.create_tournament(definition(name=name, format=format_, settings={}), [])
-        world.store.directors.say(name, "contest", DirectorState.PLAYING, "", RunFigures())
+        world.store.directors.report_state(name, "contest", DirectorState.PLAYING, "", RunFigures())
         address = f"/tournaments/{name}/direct"
         assert (await dora.get(address, headers={"accept": JSON})).json()["may_annul"] is may_annul
         assert ('value="annul"' in (await dora.get(address)).text) is may_annul
@@ -144,7 +144,7 @@ async def test_a_page_of_a_tournament_that_nobody_supervises_is_not_there(kept):
 
 async def test_a_correction_chooses_from_the_entrants(world):
     """The names in a form that is sent are those of the tournament."""
-    world.store.directors.say("t", "contest", DirectorState.IDLE)
+    world.store.directors.report_state("t", "contest", DirectorState.IDLE)
     page = await world.browser("dora").get("/tournaments/t/direct")
     entrants = [bot.label for bot in definition().entrants]
     assert re.findall(r'<option value="([^"]*@[^"]*)"', page.text) == 3 * entrants  # disqualify, withdraw, replace
@@ -158,7 +158,7 @@ async def test_the_bots_by_which_an_entrant_may_be_replaced_are_offered(world, d
         for name in ("one", "two"):
             home.store.add_bot(StoredBot(name, "1", name, "bot.py", "2026-01-01T00:00:00+00:00"))
     for program, offered in (("contest", ["two@1", "one@1"]), ("ladder", [])):
-        world.store.directors.say("t", program, DirectorState.IDLE)
+        world.store.directors.report_state("t", program, DirectorState.IDLE)
         page = (await world.browser("dora").get("/tournaments/t/direct")).text
         assert re.findall(r'<option value="([^"]*)"></option>', page) == offered
 
@@ -166,7 +166,7 @@ async def test_the_bots_by_which_an_entrant_may_be_replaced_are_offered(world, d
 async def test_a_finished_tournament_is_said_to_be_played_until_something_is_asked(world, directory):
     with ArenaHome(directory) as home:
         home.store.set_finished(home.store.tournament("t"), True)
-    world.store.directors.say("t", "contest", DirectorState.IDLE)
+    world.store.directors.report_state("t", "contest", DirectorState.IDLE)
     world.now.seconds += 3600
     dora = world.browser("dora")
     page = (await dora.get("/tournaments/t/direct")).text
@@ -181,7 +181,7 @@ async def test_a_finished_tournament_is_said_to_be_played_until_something_is_ask
 async def test_a_ladder_with_nothing_to_play_now_can_be_paused(world, directory):
     with ArenaHome(directory) as home:
         home.store.set_finished(home.store.tournament("t"), True)
-    world.store.directors.say("t", "ladder", DirectorState.SHORT, "a match has 2 players, and 1 can be paired")
+    world.store.directors.report_state("t", "ladder", DirectorState.SHORT, "a match has 2 players, and 1 can be paired")
     page = (await world.browser("dora").get("/tournaments/t/direct")).text
     assert "It waits: too few bots can be paired." in page
     assert "All of it is played." not in page
@@ -206,7 +206,7 @@ async def test_what_could_not_be_done_is_on_the_page_and_in_the_log_with_its_rea
 
 async def test_only_operators_see_why_a_ladder_can_not_be_played(kept):
     why = "postgresql://arena@db.internal:5432/results: closed"
-    kept.store.directors.say("open ladder", "ladder", DirectorState.UNABLE, why)
+    kept.store.directors.report_state("open ladder", "ladder", DirectorState.UNABLE, why)
     for client, sees in (
         (kept.client(), False),
         (kept.browser("ann"), False),

@@ -47,8 +47,8 @@ async def test_it_is_shown_as_soon_as_there_is_one(world, submission, store, who
         after = (await client.get(path)).text
         assert ASKED_AGAIN not in after
         assert "It is rated 26.0" in after
-        said = (await client.get(path, headers={"accept": JSON})).json()
-        assert said["ratings"] == [{"bot": "new@1", "tournament": name, "mu": 26.04, "margin_95": 9.96}]
+        answer = (await client.get(path, headers={"accept": JSON})).json()
+        assert answer["ratings"] == [{"bot": "new@1", "tournament": name, "mu": 26.04, "margin_95": 9.96}]
 
 
 async def test_it_is_not_awaited_for_ever(world, submission):

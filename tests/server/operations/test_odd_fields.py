@@ -60,7 +60,7 @@ async def places(logged_world, monkeypatch):
     monkeypatch.setattr(contest_changes, "read_apart", lambda text: reading_of(text, "contest"))
     monkeypatch.setattr(contest_changes, "time_zones", lambda: ("UTC",))
     store = logged_world.store
-    store.directors.say("kept", "ladder", DirectorState.IDLE)
+    store.directors.report_state("kept", "ladder", DirectorState.IDLE)
     store.submissions.add(store.accounts.get("olga"), "-".join(["0" * 16] * 2), "0" * 64, 1, "bot.py", "")
     contest = store.contests.add("dora", contest_of()).name
     menu = PlayMenu(

@@ -145,7 +145,7 @@ def expected_refusal(name, operation, accept):
 @pytest.mark.parametrize("accept", [HTML, JSON], ids=["page", "json"])
 async def test_who_may_not_is_refused_alike_whether_it_exists_or_not_and_changes_nothing(world, accept):
     everybody = actors(world)
-    world.store.directors.say("kept", "ladder", DirectorState.IDLE)
+    world.store.directors.report_state("kept", "ladder", DirectorState.IDLE)
     before = world.contents()
     for operation in OPERATIONS:
         for name in sorted(everybody.keys() - MAY[named(operation)]):

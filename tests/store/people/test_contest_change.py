@@ -11,7 +11,7 @@ def changed(before=None, **after):
 
 
 @pytest.mark.parametrize(
-    ("after", "said"),
+    ("after", "sentences"),
     [
         ({}, ()),
         ({"title": '"Cup"'}, ("title: Spring contest → Cup",)),
@@ -29,8 +29,8 @@ def changed(before=None, **after):
         ({"ladders": "true"}, ("ladders: false → true",)),
     ],
 )
-def test_each_key_has_its_old_value_and_its_new_one(after, said):
-    assert changed(**after) == said
+def test_each_key_has_its_old_value_and_its_new_one(after, sentences):
+    assert changed(**after) == sentences
 
 
 def test_a_time_of_revealing_comes_and_goes():

@@ -15,7 +15,7 @@ from tests.databases import on_both
 @pytest.fixture
 def supervised(store):
     """A database in which a program supervises the tournament "open"."""
-    store.directors.say("open", "ladder", DirectorState.PLAYING)
+    store.directors.report_state("open", "ladder", DirectorState.PLAYING)
     return store
 
 
@@ -140,10 +140,10 @@ def test_since_when_it_is_doing_something_stays_while_it_says_the_same(supervise
     before = supervised.directors.report("open").since
     now.seconds += 5
     figures = RunFigures(recorded=3, sitting_out=(SittingOut(bot="slow@1", reason="slow"),))
-    supervised.directors.say("open", "ladder", DirectorState.PLAYING, "round 2", figures)
+    supervised.directors.report_state("open", "ladder", DirectorState.PLAYING, "round 2", figures)
     report = supervised.directors.report("open")
     assert (report.since, report.sentence, report.figures) == (before, "round 2", figures)
-    supervised.directors.say("open", "ladder", DirectorState.IDLE)
+    supervised.directors.report_state("open", "ladder", DirectorState.IDLE)
     assert supervised.directors.report("open").since > before
     assert [one.tournament for one in supervised.directors.reports("ladder")] == ["open"]
     assert supervised.directors.reports("contest") == []

@@ -68,7 +68,7 @@ def test_names_are_in_the_same_order_in_every_database(store, ada):
     """Capitals first; in the order of a language they are beside the small letters, and marks don't count."""
     for name in ("Zoe", "a.z", "ax"):
         store.accounts.add(name, Role.AUTHOR, BY)
-        store.directors.say(name, "ladder", DirectorState.IDLE)
+        store.directors.report_state(name, "ladder", DirectorState.IDLE)
         store.submissions.own_bot_name(ada.number, name)
     assert [person.name for person in store.accounts.all()] == ["Zoe", "a.z", "ada", "ax"]
     assert [report.tournament for report in store.directors.reports("ladder")] == ["Zoe", "a.z", "ax"]

@@ -77,12 +77,12 @@ def change(database, statement, *values):
 def check_commands(commands, capsys):
     for command in commands:
         code = group.run(list(command))
-        said = capsys.readouterr().err
-        assert "defect" not in said, (command, said)
+        printed = capsys.readouterr().err
+        assert "defect" not in printed, (command, printed)
         assert code in (streams.OK, streams.FAILED, streams.WRONG_USE), command
         if code == streams.WRONG_USE:
-            assert said.startswith("arena: "), (command, said)
-            assert said.count("\n") == 1, (command, said)
+            assert printed.startswith("arena: "), (command, printed)
+            assert printed.count("\n") == 1, (command, printed)
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,7 @@ def test_a_database_of_a_newer_version_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("begin", "says"),
+    ("begin", "message"),
     [
         (
             lambda path: path.write_text("my shopping list, which is long enough to be looked at" * 50),
@@ -202,11 +202,11 @@ def test_a_database_of_a_newer_version_is_refused(tmp_path):
         (lambda path: change(path, "CREATE TABLE songs (title TEXT)"), "another program"),
     ],
 )
-def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path, begin, says):
+def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path, begin, message):
     path = tmp_path / "arena.sqlite3"
     begin(path)
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=says):
+    with pytest.raises(StoreError, match=message):
         Store(path)
     assert path.read_bytes() == before
 

@@ -28,7 +28,7 @@ def home(tmp_path, write_definition):
 @pytest.fixture
 def people(home):
     with open_people(home.directory) as opened:
-        opened.directors.say("t", "contest", DirectorState.IDLE)
+        opened.directors.report_state("t", "contest", DirectorState.IDLE)
         yield opened
 
 

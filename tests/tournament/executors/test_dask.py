@@ -124,12 +124,12 @@ def test_a_lost_scheduler_ends_the_run_and_the_tournament_is_resumed_elsewhere(
 def test_an_unreachable_cluster_is_reported_in_one_sentence(write_definition, tmp_path, monkeypatch):
     monkeypatch.setattr("arena.tournament.executors.dask.CONNECT_SECONDS", 1)
     job = job_of(load_definition(write_definition()))
-    for address, says in (
+    for address, message in (
         ("tcp://127.0.0.1:9", "can't be reached"),
         ("nonsense://x", "expected the address of a Dask"),
         ("tls://127.0.0.1:9", "can't be reached .TLS expects"),
     ):
-        with pytest.raises(ClusterError, match=says), DaskExecutor(job, address):
+        with pytest.raises(ClusterError, match=message), DaskExecutor(job, address):
             pass
 
 

@@ -161,7 +161,7 @@ sys.stdin.read()
 """
 
 
-def said(process):
+def output_of(process):
     assert select.select([process.stdout], [], [], 30.0)[0]
     return process.stdout.readline()
 
@@ -173,14 +173,14 @@ def test_a_worker_that_its_bot_traces_goes_on_and_a_debugger_is_left_alone(execu
     command, pipes = [sys.executable, "-c", TRACES], {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, start_new_session=True, **pipes) as worker.process, contextlib.ExitStack() as stack:
         stack.callback(os.killpg, worker.process.pid, signal.SIGKILL)
-        assert said(worker.process) == b"traced\n"
+        assert output_of(worker.process) == b"traced\n"
         worker.process.stdin.write(b"go\n")
         worker.process.stdin.flush()
         executor._collect(WorkQueue(()), 0.0)
-        assert said(worker.process) == b"on\n"
+        assert output_of(worker.process) == b"on\n"
         with subprocess.Popen([*command, str(worker.process.pid)], **pipes) as debugger:
             stack.callback(debugger.kill)
-            assert said(debugger) == b"traced\n"
+            assert output_of(debugger) == b"traced\n"
             executor._collect(WorkQueue(()), 0.0)
             assert debugger.poll() is None
             debugger.kill()

@@ -151,8 +151,8 @@ def test_corrections_come_along(here, there):
     assert merge_home(here, there.directory)[0].has_changed is False
     assert imported(there, whole(here)).has_changed is False
     undo_correction(here.store, "cup", reason="the old ones were better")
-    says = "it has 6 corrections here, 5 there, and they are not the same"
-    assert says in merge_home(here, there.directory)[0].refusal
+    message = "it has 6 corrections here, 5 there, and they are not the same"
+    assert message in merge_home(here, there.directory)[0].refusal
 
 
 @pytest.mark.usefixtures("unchecked_bots")
@@ -218,7 +218,7 @@ def test_a_forged_export_is_refused_in_one_sentence_or_still_verified(seed, here
 
 
 @pytest.mark.parametrize(
-    ("edit", "says"),
+    ("edit", "message"),
     [
         (lambda lines: with_line(lines, 41, notes=[[2, "I resign"]]), "line 41: match 16 was changed after it was"),
         (lambda lines: with_line(lines, 41, started_at=""), "line 41: match 16 was changed after it was exported"),
@@ -247,14 +247,14 @@ def test_a_forged_export_is_refused_in_one_sentence_or_still_verified(seed, here
         (lambda lines: [lines[0], '{"correction": {"number": 1, "kind": "bribe"}}'], "2: a correction is malformed"),
     ],
 )
-def test_an_edited_or_cut_export_changes_nothing(edit, says, here, there):
+def test_an_edited_or_cut_export_changes_nothing(edit, message, here, there):
     play(there.store, CUP)
-    assert says in refusal(here, edit(whole(there)))
+    assert message in refusal(here, edit(whole(there)))
     assert here.store.tournaments() == []
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("changes", "message"),
     [
         ({"ranks": [1, 1]}, "ranks are recorded as [1, 1], but by the rules they are"),
         ({"rng_seed": 1}, "rng_seed = 1, but the schedule has"),
@@ -269,17 +269,17 @@ def test_an_edited_or_cut_export_changes_nothing(edit, says, here, there):
         ({"tournament": ["cup"]}, "line 16: expected a record as `arena export` prints it"),
     ],
 )
-def test_an_edited_record_is_named_by_its_line(changes, says, here, there):
+def test_an_edited_record_is_named_by_its_line(changes, message, here, there):
     play(there.store, CUP)
     begin(here.store, CUP)
     sentence = refusal(here, with_line(plain(there), 16, **changes))
-    assert says in sentence
+    assert message in sentence
     assert "line 16: " in sentence
     assert exported(here.store, "cup") == []
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "message"),
     [
         (b"\xff\xfe\n", "line 1: it is not UTF-8 (byte 1)"),
         (b"\x1f\x8b\x08\0\0", "line 1: the export is compressed; unpack it first"),
@@ -298,10 +298,10 @@ def test_an_edited_record_is_named_by_its_line(changes, says, here, there):
         (b'{"digests": []}\n', "line 1: expected a record"),
     ],
 )
-def test_what_is_no_export_is_refused_in_one_sentence(data, says, here):
+def test_what_is_no_export_is_refused_in_one_sentence(data, message, here):
     with pytest.raises(StoreError) as refused:
         import_records(here, io.BytesIO(data))
-    assert says in str(refused.value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
 

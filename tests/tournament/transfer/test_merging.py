@@ -214,8 +214,8 @@ def test_schedules_that_have_gone_two_ways_are_refused(here, there):
 def test_rounds_that_follow_from_other_results_are_refused(here, there):
     play(here.store, SWISS, by="here")
     play_rounds(there.store, SWISS, 2, by="there")
-    says = "ended otherwise there than here, and the rounds that followed there depend on it"
-    assert says in refusal(here, there)
+    message = "ended otherwise there than here, and the rounds that followed there depend on it"
+    assert message in refusal(here, there)
     assert here.store.last_round(here.store.tournament("swiss")) == 1
 
 
@@ -285,16 +285,16 @@ EDITS = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "says"), EDITS)
+@pytest.mark.parametrize(("changes", "message"), EDITS)
 @pytest.mark.parametrize("is_new", [True, False])
-def test_a_record_that_was_changed_is_refused(is_new, changes, says, here, there):
+def test_a_record_that_was_changed_is_refused(is_new, changes, message, here, there):
     play(there.store, CUP)
     edited(there, 2, **changes)
     if not is_new:
         play(here.store, CUP, is_odd)
     sentence = refusal(here, there)
     assert sentence.startswith("tournament 'cup': match 2: ")
-    assert says in sentence
+    assert message in sentence
     tournament = here.store.find_tournament("cup")
     assert (tournament.recorded if tournament else None) == (None if is_new else 12)
 
@@ -317,7 +317,7 @@ def test_one_refused_tournament_leaves_the_others(here, there):
 
 
 @pytest.mark.parametrize(
-    ("statement", "says"),
+    ("statement", "message"),
     [
         ("UPDATE tournaments SET name = '../../evil'", "expected 1 to 64 letters"),
         ("UPDATE tournaments SET name = printf('%.*c', 1000000, 'x')", "its name is longer than 64 characters"),
@@ -356,10 +356,10 @@ def test_one_refused_tournament_leaves_the_others(here, there):
         ("DROP TABLE records", "no such table: records"),
     ],
 )
-def test_a_forged_tournament_or_database_is_refused_in_one_sentence(statement, says, here, there):
+def test_a_forged_tournament_or_database_is_refused_in_one_sentence(statement, message, here, there):
     play(there.store, CUP)
     tampered(there, statement)
-    assert says in refusal(here, there)
+    assert message in refusal(here, there)
     assert here.store.tournaments() == []
 
 
@@ -403,11 +403,11 @@ NO_HOMES = {
 
 @pytest.mark.parametrize("kind", NO_HOMES)
 def test_what_is_no_home_is_refused_in_one_sentence(kind, here, tmp_path):
-    make, says = NO_HOMES[kind]
+    make, message = NO_HOMES[kind]
     place = tmp_path / "odd"
     place.mkdir()
     make(place)
-    with pytest.raises(StoreError, match=says) as refused:
+    with pytest.raises(StoreError, match=message) as refused:
         merge_home(here, place)
     assert "\n" not in str(refused.value)
     assert "copy.sqlite3" not in str(refused.value)
