@@ -167,6 +167,8 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.tournament.executors.executor import Void as Void
     from arena.tournament.executors.executor import WorkQueue as WorkQueue
     from arena.tournament.executors.table import open_executor as open_executor
+    from arena.tournament.fair_scheduling import FairScheduling as FairScheduling
+    from arena.tournament.fair_scheduling import SuspendedBot as SuspendedBot
     from arena.tournament.formats.format import StopLimits as StopLimits
     from arena.tournament.progress import Progress as Progress
     from arena.tournament.run import Order as Order
@@ -175,8 +177,6 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.tournament.transfer.export import whole_export as whole_export
     from arena.tournament.transfer.merging import import_records as import_records
     from arena.tournament.transfer.merging import merge_home as merge_home
-    from arena.tournament.turns import SitsOut as SitsOut
-    from arena.tournament.turns import Turns as Turns
     from arena.tournament.until_simulation import SimulatedUntil as SimulatedUntil
     from arena.tournament.until_simulation import WrongClaim as WrongClaim
     from arena.tournament.until_simulation import simulate_until as simulate_until
@@ -239,7 +239,7 @@ _MODULE_OF = {
         "arena.tournament.transfer.merging": "import_records merge_home",
         "arena.tournament.formats.format": "StopLimits",
         "arena.tournament.progress": "Progress",
-        "arena.tournament.turns": "SitsOut Turns",
+        "arena.tournament.fair_scheduling": "FairScheduling SuspendedBot",
         "arena.tournament.transfer.checks": "MergedTournament",
         "arena.tournament.transfer.export": "whole_export",
         "arena.tournament.until_simulation": "SimulatedUntil WrongClaim simulate_until",
@@ -250,6 +250,8 @@ _MODULE_OF = {
 present_with(lambda: import_module("arena.analysis.text.notebook"))
 
 _PACKAGES = ("botkit", "games", "interop", "ratings")
+
+_EARLIER_NAMES = {"SitsOut": "SuspendedBot", "Turns": "FairScheduling"}
 
 __all__ = ["__version__", *_MODULE_OF]
 
@@ -263,6 +265,7 @@ if not TYPE_CHECKING:  # a type checker would take it for a promise that every n
 
     def __getattr__(name: str) -> Any:
         """Import a public name when it is first used: bots import this package too, and should start quickly."""
+        name = _EARLIER_NAMES.get(name, name)
         if name in _PACKAGES:
             return import_module(f"arena.{name}")
         if name not in _MODULE_OF:

@@ -28,8 +28,8 @@ from arena.store.results.rows import row_of
 from arena.store.results.store import Store
 from arena.tournament.director import run_tournament
 from arena.tournament.executors.executor import Executor, JobResult, Played, Playing, WorkQueue
+from arena.tournament.fair_scheduling import FairScheduling
 from arena.tournament.run import Order, RunControl
-from arena.tournament.turns import Turns
 
 QUICK_SECONDS = 1.0
 """That a quick bot thinks in a match."""
@@ -125,8 +125,8 @@ def ladder_of(names: Sequence[str], **settings: Any) -> Definition:
 class UntilThen(RunControl):
     """Stops a run at a time."""
 
-    def __init__(self, clock: Clock, end_seconds: float, turns: Turns | None) -> None:
-        self._clock, self._end_seconds, self.turns = clock, end_seconds, turns
+    def __init__(self, clock: Clock, end_seconds: float, scheduling: FairScheduling | None) -> None:
+        self._clock, self._end_seconds, self.scheduling = clock, end_seconds, scheduling
 
     def order(self) -> Order:
         """Stop when it is over."""
@@ -149,7 +149,7 @@ class Outcome(NamedTuple):
     slow_share: float
 
 
-def simulated(bots: int, slowness: float, workers: int, hours: float, has_turns: bool, rng_seed: int) -> Outcome:
+def simulated(bots: int, slowness: float, workers: int, hours: float, has_scheduling: bool, rng_seed: int) -> Outcome:
     """Simulate a ladder.
 
     Args:
@@ -157,13 +157,13 @@ def simulated(bots: int, slowness: float, workers: int, hours: float, has_turns:
         slowness: how many times as long the slow one thinks; 0 for a ladder without it.
         workers: matches at a time.
         hours: on the clock.
-        has_turns: whether slow bots sit out rounds.
+        has_scheduling: whether slow bots sit out rounds.
         rng_seed: of results and pairings.
     """
     names = [f"quick{k}" for k in range(bots)] + ["slow"] * (slowness > 0)
     seconds = {f"{name}@1": QUICK_SECONDS * (slowness if name == "slow" else 1.0) for name in names}
     clock = Clock()
-    control = UntilThen(clock, 3600 * hours, Turns(clock) if has_turns else None)
+    control = UntilThen(clock, 3600 * hours, FairScheduling(clock) if has_scheduling else None)
     with tempfile.TemporaryDirectory() as directory:
         store = Store(Path(directory) / "arena.sqlite3")
         definition = replace(ladder_of(names), rng_seed=rng_seed)
@@ -197,11 +197,11 @@ def main() -> None:
         f"{arguments.bots} quick bots and one that thinks {arguments.slowness:g} times as long: its share is {fair:.1%}"
     )
     for workers in (1, 2, 4):
-        alone, plain, turns = (
-            simulated(arguments.bots, slowness, workers, arguments.hours, has_turns, 1)
-            for slowness, has_turns in ((0, False), (arguments.slowness, False), (arguments.slowness, True))
+        alone, plain, scheduling = (
+            simulated(arguments.bots, slowness, workers, arguments.hours, has_scheduling, 1)
+            for slowness, has_scheduling in ((0, False), (arguments.slowness, False), (arguments.slowness, True))
         )
-        for name, one in (("results alone", plain), ("shares of time", turns)):
+        for name, one in (("results alone", plain), ("shares of time", scheduling)):
             print(
                 f"{workers} workers, {name:14}: others' matches {one.matches / alone.matches:6.1%}, precision"
                 f" {one.precision / alone.precision:6.1%} of those without it; slow bot: {one.slow_matches} matches,"

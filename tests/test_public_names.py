@@ -114,3 +114,7 @@ def test_every_error_of_a_public_function_is_public(name):
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_name_is_documented(name):
     assert inspect.getdoc(PUBLIC[name])
+
+
+def test_earlier_names_keep_working():
+    assert (arena.SitsOut, arena.Turns) == (arena.SuspendedBot, arena.FairScheduling)

@@ -47,7 +47,7 @@ class TournamentRounds:
         later = self._store.count_results(tournament, after_round=self._rounds_added)
         return self._results_added + later == tournament.recorded
 
-    def next_round(self, sitting_out: frozenset[int] = frozenset()) -> list[ScheduledMatch]:
+    def next_round(self, suspended: frozenset[int] = frozenset()) -> list[ScheduledMatch]:
         """Return the matches of the round after the last in the store, without those who sit out; none at the end."""
         if not self.format.needs_results:
             return []
@@ -56,7 +56,7 @@ class TournamentRounds:
             self.format.add_results(meetings(results, self._definition))
         self._rounds_added += len(rounds)
         self._results_added += sum(map(len, rounds))
-        self.format.sitting_out = sitting_out
+        self.format.suspended = suspended
         upcoming = self.format.next_round()
         if upcoming is None:
             return []

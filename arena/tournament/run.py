@@ -16,12 +16,12 @@ from arena.base.records import MatchSpec, ScheduledMatch
 from arena.store.results.rows import RecordRow
 from arena.store.results.store import Store
 from arena.tournament.executors.executor import Executor, JobResult, Played, Void, WorkQueue
+from arena.tournament.fair_scheduling import FairScheduling
 from arena.tournament.formats.table import format_class
 from arena.tournament.progress import LiveWriter, Progress
 from arena.tournament.resumption import Resumed, create_or_resume
 from arena.tournament.rounds import TournamentRounds
 from arena.tournament.schedule import spec_of
-from arena.tournament.turns import Turns
 
 # How a run of a tournament is stopped from outside, between matches, without an exception.
 #
@@ -47,10 +47,11 @@ class RunControl:
     """What whoever supervises a tournament asks of a run. Subclasses override ``order``.
 
     Attributes:
-        turns: who sits out rounds of a ladder, kept from run to run; None if the results alone say who is paired.
+        scheduling: who is suspended from rounds of a ladder, kept from run to run; None if the results alone say who is
+            paired.
     """
 
-    turns: Turns | None = None
+    scheduling: FairScheduling | None = None
     _rounds: TournamentRounds | None = None  # of the last run: the next one of a ladder need not count them again
 
     def order(self) -> Order:
@@ -84,15 +85,15 @@ class _Held(NamedTuple):
 class Tries:
     """What becomes of the matches that were void in one run, and of those whose bots rest."""
 
-    def __init__(self, progress: Progress, turns: Turns | None) -> None:
-        self._progress, self._turns = progress, turns
+    def __init__(self, progress: Progress, scheduling: FairScheduling | None) -> None:
+        self._progress, self._scheduling = progress, scheduling
         self._tries: Counter[int] = Counter()
         self._held: dict[int, _Held] = {}
 
     @property
     def passed_over(self) -> int:
         """How many matches without a record do not keep a ladder from its next round."""
-        if self._turns is None:
+        if self._scheduling is None:
             return 0
         progress = self._progress
         return len(progress.given_up) + len(progress.game_errors) + len(progress.put_off)
@@ -142,10 +143,12 @@ class Tries:
         return due
 
     def _is_away(self, spec: MatchSpec) -> bool:
-        return self._turns is not None and any(bot.label in self._turns.away for bot in spec.bots)
+        return self._scheduling is not None and any(bot.label in self._scheduling.away for bot in spec.bots)
 
     def _rests(self, spec: MatchSpec) -> bool:
-        return self._turns is not None and not self._turns.resting().isdisjoint(bot.label for bot in spec.bots)
+        return self._scheduling is not None and not self._scheduling.resting().isdisjoint(
+            bot.label for bot in spec.bots
+        )
 
     def _hold(self, spec: MatchSpec, reason: str) -> None:
         before = self._held.get(spec.match)
@@ -179,11 +182,11 @@ class Run:
         self._listener = listener
         may_change = format_class(self._definition).open_entry and executor.takes_new_bots
         self._refresh = refresh if may_change else None
-        self._turns = control.turns if may_change else None
+        self._scheduling = control.scheduling if may_change else None
         self._rounds = self._rounds_after(control._rounds if may_change else None)
         self.progress = Progress(self._tournament.scheduled, self._tournament.recorded, self._rounds.expected_matches)
         self.progress.stop_limits = self._rounds.format.stop_limits()
-        self._tries = Tries(self.progress, self._turns)
+        self._tries = Tries(self.progress, self._scheduling)
         self._live = LiveWriter(store, self._tournament, executor)
 
     def play(self) -> None:
@@ -201,8 +204,8 @@ class Run:
         log.info("%s: %d of %d matches to play", name, progress.left, progress.scheduled)
         started = time.monotonic()
         self._report([])
-        if self._turns is not None:
-            self._turns.begin()
+        if self._scheduling is not None:
+            self._scheduling.begin()
         self._play_matches(self._specs(self._store.unplayed(self._tournament)))
         while progress.left == self._tries.passed_over and not progress.is_finished and not progress.is_stopped:
             self._play_next_round(time.monotonic() - started)
@@ -232,11 +235,11 @@ class Run:
         self._play_matches(chain(self._specs(matches), self._tries.unless_resting(again)))
 
     def _next_round(self) -> list[ScheduledMatch]:
-        if self._turns is None:
+        if self._scheduling is None:
             return self._rounds.next_round()
-        resting, in_debt = self._numbers(self._turns.resting()), self._numbers(self._turns.in_debt())
-        matches = self._rounds.next_round(resting | in_debt)
-        return matches if matches or not in_debt else self._rounds.next_round(resting)
+        resting, over_quota = self._numbers(self._scheduling.resting()), self._numbers(self._scheduling.over_quota())
+        matches = self._rounds.next_round(resting | over_quota)
+        return matches if matches or not over_quota else self._rounds.next_round(resting)
 
     def _numbers(self, labels: frozenset[str]) -> frozenset[int]:
         return frozenset(k for k, bot in enumerate(self._definition.entrants) if bot.label in labels)
@@ -283,17 +286,17 @@ class Run:
             self._obey(queue)
 
     def _see(self, results: Sequence[JobResult]) -> None:
-        if self._turns is None:
+        if self._scheduling is None:
             return
         bots = self._definition.entrants
         active = range(len(bots)) if self._definition.active is None else self._definition.active
-        for bot in self._turns.see(results, self._executor, {bots[k].label for k in active}):
+        for bot in self._scheduling.see(results, self._executor, {bots[k].label for k in active}):
             log.warning("%s: matches of %s were void again and again; it rests", self._definition.name, bot)
 
     def _obey(self, queue: WorkQueue) -> None:
         if queue.is_closed:
             return
-        is_storm = self._turns is not None and self._turns.is_storm
+        is_storm = self._scheduling is not None and self._scheduling.is_storm
         if is_storm:
             log.error("%s: match after match was void", self._definition.name)
         if is_storm or self._control.order() is Order.STOP:

@@ -18,7 +18,7 @@ from arena.games.checked_game import checked_game
 from arena.server.operations.opened_people import OPERATIONS
 from arena.site.page_table import PAGES as PAGE_TABLE
 from arena.store.home import PEOPLE_FILE, ArenaHome, open_people
-from arena.store.people.directing import DesiredState, DirectorState, RunFigures, SittingOut
+from arena.store.people.directing import DesiredState, DirectorState, RunFigures, Suspension
 from arena.store.people.passwords import hash_password
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.unrated_match import Choices, MatchState, Position
@@ -172,7 +172,7 @@ class People:
 def _say(store):
     """Say what two supervised tournaments do; at a time at which it is never long ago."""
     sitting_out = (
-        SittingOut(bot=f"{LONG}@1", reason="its matches take 50 times as long as those of others", seconds=90),
+        Suspension(bot=f"{LONG}@1", reason="its matches take 50 times as long as those of others", seconds=90),
     )
     figures = RunFigures(recorded=12, scheduled=20, playing=2, margin_95=3.4, wanted_margin_95=1.5, seconds_left=600)
     store.directors.report_state("kept", "contest", DirectorState.PLAYING, "", figures)

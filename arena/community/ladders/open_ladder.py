@@ -118,7 +118,7 @@ class RestingBots(RunControl):
     def __init__(self, supervised: SupervisedRun) -> None:
         """Prepare; what ``kept`` orders holds, too."""
         self._supervised = supervised
-        self.turns = supervised.turns
+        self.scheduling = supervised.scheduling
         self._bots: dict[str, tuple[str, ...]] = {}
         self._rests: list[Rest] | None = None
         self._asked_at = self._counted_at = float("-inf")
@@ -126,20 +126,20 @@ class RestingBots(RunControl):
 
     def look(self, bots: Iterable[Bot]) -> bool:
         """Keep resting bots of the ladder away, also of those given before; return whether others rest than before."""
-        before, self._supervised.turns.away = self._supervised.turns.away, frozenset()
+        before, self._supervised.scheduling.away = self._supervised.scheduling.away, frozenset()
         self.enter(bots)
-        return self._supervised.turns.away != before
+        return self._supervised.scheduling.away != before
 
     def enter(self, bots: Iterable[Bot]) -> None:
         """Keep those away, too, who have come and rest."""
         self._bots |= {bot.label: bot.games for bot in bots}
         self._asked_at = self._counted_at = float("-inf")
-        self._supervised.turns.away |= self._away() | self._beyond_quota()
+        self._supervised.scheduling.away |= self._away() | self._beyond_quota()
         self._supervised.remark = self._remark()
 
     def order(self) -> Order:
         """Return what the run is to do: what somebody plays who rests is not recorded."""
-        away, before = self._away(), self._supervised.turns.away
+        away, before = self._away(), self._supervised.scheduling.away
         if not away <= before:
             return Order.ABANDON
         return Order.STOP if away | self._beyond_quota() != before else self._supervised.order()
@@ -147,11 +147,11 @@ class RestingBots(RunControl):
     def _beyond_quota(self) -> frozenset[str]:
         """Count what bots wrote since the last look; return the bots of authors over their quota of today."""
         if time.monotonic() - self._counted_at >= ASK_SECONDS:
-            quota, turns = self._supervised.people.record_quota, self._supervised.turns
+            quota, scheduling = self._supervised.people.record_quota, self._supervised.scheduling
             try:
-                if turns.text_bytes:
-                    quota.add(turns.text_bytes)
-                    turns.text_bytes.clear()
+                if scheduling.text_bytes:
+                    quota.add(scheduling.text_bytes)
+                    scheduling.text_bytes.clear()
                 self._suspended = quota.beyond(self._bots)
             except DatabaseError as error:
                 _log.warning("%s: quotas can't be read: %s", self._supervised.tournament, error)

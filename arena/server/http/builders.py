@@ -44,7 +44,7 @@ BUSY = Problem(
 )
 
 
-class Turns:
+class FairQueue:
     """Lets a few be built at a time; the others wait, each kind in the order of their arrival.
 
     Attributes:
@@ -163,7 +163,7 @@ class Builders:
         self.limits = limits or LIMITS[lane]
         self._directory, self._store = directory, store
         self._left_out = {STORE_VARIABLE, CREDENTIALS_VARIABLE} if is_apart else set()
-        self._turns = Turns(self.limits.processes)
+        self._queue = FairQueue(self.limits.processes)
         self._running: set[_Builder] = set()
         self._idle: list[_Builder] = []
         self._ending: set[asyncio.Task[int]] = set()
@@ -171,22 +171,22 @@ class Builders:
     @property
     def is_busy(self) -> bool:
         """Whether a page has to wait until others have been built."""
-        return self._turns.is_busy
+        return self._queue.is_busy
 
     @property
     def busy(self) -> int:
         """How many pages are being built."""
-        return self._turns.busy
+        return self._queue.busy
 
     @property
     def waiting(self) -> int:
         """How many pages wait to be built."""
-        return self._turns.waiting
+        return self._queue.waiting
 
     @property
     def refused(self) -> int:
         """How many pages were refused because too many waited."""
-        return self._turns.refused
+        return self._queue.refused
 
     @property
     def processes(self) -> tuple[int, ...]:
@@ -196,7 +196,7 @@ class Builders:
     async def build(self, page: Page, parameters: Parameters, is_first: bool = True) -> BuiltValue:
         """Return the value of a page, sooner if nobody has seen it yet; raise ProblemError if it can't be built."""
         request = BuildRequest(page=page.name, parameters=parameters.model_dump(mode="json"))
-        async with self._turns.turn(is_first):
+        async with self._queue.turn(is_first):
             return await self._ask(request)
 
     async def _ask(self, request: BuildRequest) -> BuiltValue:

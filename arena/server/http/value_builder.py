@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError
 
 from arena.base.shipped import code_digest
 from arena.server.http.builder_messages import BuiltValue
-from arena.server.http.builders import CRASHED, Builders, Turns
+from arena.server.http.builders import CRASHED, Builders, FairQueue
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.problems import ProblemError
 from arena.site.frame.model import Lane, Model, Page, Parameters
@@ -167,7 +167,7 @@ class ValueBuilder:
         """Prepare to build; snapshots keep values that took long to build."""
         self._home, self._builders, self._snapshots = home, builders, snapshots
         self._threads = anyio.CapacityLimiter(THREADS)
-        self._rows = Turns(ROWS_AT_ONCE)
+        self._rows = FairQueue(ROWS_AT_ONCE)
 
     def is_busy(self, lane: Lane) -> bool:
         """Return whether a value has to wait until others have been built."""

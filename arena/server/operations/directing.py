@@ -15,7 +15,7 @@ from arena.server.operating.parts import public_sentence, troubles
 from arena.server.operations.contests_model import has_hidden
 from arena.site.frame.model import Model
 from arena.store.people.contest import StoredContest
-from arena.store.people.directing import LADDER, DesiredState, DirectorReport, DirectorState, RequestState, SittingOut
+from arena.store.people.directing import LADDER, DesiredState, DirectorReport, DirectorState, RequestState, Suspension
 from arena.store.people.rates import Rate
 from arena.store.people.values import Permission
 from arena.store.results.values import StoredTournament
@@ -56,7 +56,7 @@ class SupervisedRunStatus(Model):
     wanted_margin_95: float | None
     seconds_left: float | None
     void_in_row: int
-    sitting_out: tuple[SittingOut, ...]
+    sitting_out: tuple[Suspension, ...]
 
 
 class PartTrouble(Model):

@@ -93,7 +93,7 @@ class TournamentRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SittingOut:
+class Suspension:
     """An entrant (``name@version``) that is suspended, and for about how many seconds; None if that is not known."""
 
     bot: str
@@ -122,7 +122,7 @@ class RunFigures:
     wanted_margin_95: float | None = None
     seconds_left: float | None = None
     void_in_row: int = 0
-    sitting_out: tuple[SittingOut, ...] = ()
+    sitting_out: tuple[Suspension, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,12 @@ from types import FrameType
 from arena.base.errors import DatabaseError
 from arena.base.programs.service_program import TerminatedError
 from arena.store.home import ArenaHome
-from arena.store.people.directing import DesiredState, DirectorState, RunFigures, SittingOut
+from arena.store.people.directing import DesiredState, DirectorState, RunFigures, Suspension
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.directors.requested import carry_out_requests
+from arena.tournament.fair_scheduling import FairScheduling, SuspendedBot
 from arena.tournament.progress import Progress, time_left
 from arena.tournament.run import Order, RunControl
-from arena.tournament.turns import SitsOut, Turns
 
 # How a program that supervises a tournament ends on SIGTERM: the matches that are being played may end first.
 
@@ -80,9 +80,9 @@ REPORT_AGAIN_SECONDS = 10.0
 
 _ORDERS = {DesiredState.PLAY: Order.PLAY, DesiredState.PAUSE: Order.STOP, DesiredState.DRAIN: Order.DRAIN}
 LISTED = 50
-"""Entrants who sit out, of whom the page says so."""
+"""Suspended entrants that the page lists."""
 LEAST_SECONDS = 1.0
-"""How long they still sit out, at least, for the page to say so."""
+"""How long they are still suspended, at least, to be listed."""
 
 _log = logging.getLogger("arena.director")
 
@@ -93,7 +93,7 @@ class SupervisedRun(RunControl):
     Between two runs the program calls ``carry_out_requests`` and looks at ``desired_state``.
 
     Attributes:
-        turns: which bots are suspended from rounds.
+        scheduling: which bots are suspended from rounds.
         remark: a sentence that its status always includes; "" for none.
     """
 
@@ -114,7 +114,7 @@ class SupervisedRun(RunControl):
         self._reported_at = self._began_at = now()
         report = people.directors.report(tournament)  # what it said last holds until there is something newer
         self._figures = replace(report.figures, playing=0, sitting_out=()) if report is not None else RunFigures()
-        self.turns: Turns = Turns(now)
+        self.scheduling: FairScheduling = FairScheduling(now)
         self.remark = ""
 
     @property
@@ -161,8 +161,8 @@ class SupervisedRun(RunControl):
             margin_95=limits.widest_margin if limits is not None else None,
             wanted_margin_95=limits.margin_95 if limits is not None else None,
             seconds_left=round(left.seconds, 1) if left is not None else None,
-            void_in_row=self.turns.void_in_row,
-            sitting_out=_listed(self.turns.sitting_out()),
+            void_in_row=self.scheduling.void_in_row,
+            sitting_out=_listed(self.scheduling.suspended()),
         )
         self.report(DirectorState.PLAYING)
 
@@ -180,14 +180,12 @@ class SupervisedRun(RunControl):
             _log.warning("%s: how it is can't be written: %s", self.tournament, error)
 
 
-def _listed(sitting_out: Sequence[SitsOut]) -> tuple[SittingOut, ...]:
-    """Return who is said to sit out: a rest that ends while it is read is no news."""
-    lasting = [one for one in sitting_out if one.seconds >= LEAST_SECONDS]
-    return tuple(map(_sitting_out, lasting[:LISTED]))
+def _listed(suspended: Sequence[SuspendedBot]) -> tuple[Suspension, ...]:
+    """Return the suspensions that are listed: one that ends while it is read is no news."""
+    lasting = [one for one in suspended if one.seconds >= LEAST_SECONDS]
+    return tuple(map(_stored_suspension, lasting[:LISTED]))
 
 
-def _sitting_out(one: SitsOut) -> SittingOut:
-    reason = (
-        "its matches take so long that it has had its share of the time" if one.is_slow else "its matches were void"
-    )
-    return SittingOut(bot=one.bot, reason=reason, seconds=round(one.seconds, 1))
+def _stored_suspension(one: SuspendedBot) -> Suspension:
+    reason = "paused: slow matches, over its time quota" if one.is_slow else "its matches were void"
+    return Suspension(bot=one.bot, reason=reason, seconds=round(one.seconds, 1))

@@ -146,7 +146,7 @@ class Format(ABC, Generic[SettingsT]):
         has_own_openings: whether each round has an opening of its own, and not each pass; only if no result is needed.
         has_later_stages: whether who meets whom is settled by earlier results, so that these can't be changed once the
             next stage has begun.
-        sitting_out: entrants who are not paired in the next round although they are in; only a ladder asks.
+        suspended: entrants who are not paired in the next round although they are in; only a ladder asks.
     """
 
     Settings: ClassVar[type[Any]] = NoSettings
@@ -157,7 +157,7 @@ class Format(ABC, Generic[SettingsT]):
     has_fixed_field: ClassVar[bool] = False
     has_own_openings: ClassVar[bool] = False
     has_later_stages: ClassVar[bool] = False
-    sitting_out: frozenset[int] = frozenset()
+    suspended: frozenset[int] = frozenset()
 
     def __init__(self, field: Field[SettingsT]) -> None:
         """Raise DefinitionError if the field does not fit the format."""

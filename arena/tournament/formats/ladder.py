@@ -8,7 +8,7 @@
 3. Ratings are the TrueSkill fit of all results so far.
 4. Entrants may come at any time; one that is taken out of the file, has withdrawn or is disqualified is not paired
    any more.
-5. Where it is supervised, slow entrants sit out rounds so that nobody has more than a share of the time, and so does
+5. Where it is supervised, slow entrants are suspended from rounds so that nobody exceeds a time quota, and so does
    who is behind void matches.
 6. It stops after ``ladder.matches`` matches, when the widest ± 95 % interval is ``ladder.margin_95`` or narrower, or
    after ``ladder.hours`` of a run; without any of these when it is stopped. A round that has begun is played to its
@@ -126,7 +126,7 @@ class Ladder(Format[LadderSettings]):
         return sum(not self.field.is_absent(k, number) for number in rounds)
 
     def _available(self) -> list[int]:
-        return [k for k in self._present() if k not in self.sitting_out]
+        return [k for k in self._present() if k not in self.suspended]
 
     def _rating(self, k: int) -> Rating:
         from arena.ratings import MU, SIGMA, Rating

@@ -6,7 +6,7 @@ import pytest
 
 from arena.server.operations.directing import WITH_LATER_STAGES
 from arena.store.home import ArenaHome
-from arena.store.people.directing import DesiredState, DirectorState, RequestState, RunFigures, SittingOut
+from arena.store.people.directing import DesiredState, DirectorState, RequestState, RunFigures, Suspension
 from arena.store.people.values import Scope
 from arena.store.results.values import StoredBot
 from arena.tournament.formats.table import FORMATS
@@ -20,7 +20,7 @@ HERE = "/tournaments/open ladder"
 
 @pytest.fixture
 def kept(world):
-    figures = RunFigures(recorded=12, scheduled=20, sitting_out=(SittingOut(bot="slow@1", reason="slow", seconds=90),))
+    figures = RunFigures(recorded=12, scheduled=20, sitting_out=(Suspension(bot="slow@1", reason="slow", seconds=90),))
     world.store.directors.report_state("open ladder", "ladder", DirectorState.PLAYING, "", figures)
     return world
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from arena.base.errors import UsageError
-from arena.store.people.directing import DesiredState, DirectorState, RequestState, RunFigures, SittingOut
+from arena.store.people.directing import DesiredState, DirectorState, RequestState, RunFigures, Suspension
 from arena.store.people.directors import MAX_WAITING, SILENT_SECONDS
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import HiddenTournament
@@ -139,7 +139,7 @@ def test_a_program_that_says_nothing_for_long_is_silent(supervised, now):
 def test_since_when_it_is_doing_something_stays_while_it_says_the_same(supervised, now):
     before = supervised.directors.report("open").since
     now.seconds += 5
-    figures = RunFigures(recorded=3, sitting_out=(SittingOut(bot="slow@1", reason="slow"),))
+    figures = RunFigures(recorded=3, sitting_out=(Suspension(bot="slow@1", reason="slow"),))
     supervised.directors.report_state("open", "ladder", DirectorState.PLAYING, "round 2", figures)
     report = supervised.directors.report("open")
     assert (report.since, report.sentence, report.figures) == (before, "round 2", figures)

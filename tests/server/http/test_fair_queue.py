@@ -4,19 +4,19 @@ import asyncio
 
 import pytest
 
-from arena.server.http.builders import BUSY, FIRST_PER_LATER, Turns
+from arena.server.http.builders import BUSY, FIRST_PER_LATER, FairQueue
 from arena.server.http.problems import ProblemError
 
 pytestmark = pytest.mark.anyio
 
 
 class Line:
-    def __init__(self, turns):
-        self.turns, self.built, self.tasks = turns, [], []
+    def __init__(self, queue):
+        self.queue, self.built, self.tasks = queue, [], []
         self.go_on = asyncio.Semaphore(0)
 
     async def build(self, name, is_first):
-        async with self.turns.turn(is_first):
+        async with self.queue.turn(is_first):
             await self.go_on.acquire()
             self.built.append(name)
 
@@ -33,7 +33,7 @@ class Line:
 
 
 async def test_pages_nobody_has_seen_come_first_but_others_are_not_forgotten():
-    line = Line(Turns(1))
+    line = Line(FairQueue(1))
     await line.ask("being built")
     for number in range(2):
         await line.ask(f"late {number}", is_first=False)
@@ -46,19 +46,19 @@ async def test_pages_nobody_has_seen_come_first_but_others_are_not_forgotten():
 
 
 async def test_as_many_are_built_at_a_time_as_may_be():
-    turns = Turns(2)
-    line = Line(turns)
+    queue = FairQueue(2)
+    line = Line(queue)
     await line.ask("a")
-    assert not turns.is_busy
+    assert not queue.is_busy
     await line.ask("b")
-    assert turns.is_busy
+    assert queue.is_busy
     await line.ask("c")
     assert sorted(await line.finish()) == ["a", "b", "c"]
-    assert not turns.is_busy
+    assert not queue.is_busy
 
 
 async def test_those_beyond_the_bound_are_refused_and_nobody_else():
-    line = Line(Turns(1, max_waiting=2))
+    line = Line(FairQueue(1, max_waiting=2))
     for name in "abc":
         await line.ask(name)
     refused = await line.ask("d")
@@ -69,8 +69,8 @@ async def test_those_beyond_the_bound_are_refused_and_nobody_else():
 
 
 async def test_those_who_leave_give_up_their_turn():
-    turns = Turns(1)
-    line = Line(turns)
+    queue = FairQueue(1)
+    line = Line(queue)
     await line.ask("a")
     leaver, staying = await line.ask("b"), await line.ask("c")
     leaver.cancel()
@@ -82,8 +82,8 @@ async def test_those_who_leave_give_up_their_turn():
 
 
 async def test_one_who_leaves_when_its_turn_has_come_passes_it_on():
-    turns = Turns(1)
-    line = Line(turns)
+    queue = FairQueue(1)
+    line = Line(queue)
     first, second = await line.ask("a"), await line.ask("b")
     await line.ask("c")
     line.go_on.release()
@@ -91,4 +91,4 @@ async def test_one_who_leaves_when_its_turn_has_come_passes_it_on():
         await asyncio.sleep(0)
     second.cancel()
     assert await line.finish() == ["a", "c"]
-    assert not turns.is_busy
+    assert not queue.is_busy

@@ -1,4 +1,4 @@
-"""Who sits out rounds of a supervised ladder: slow bots for a while, and whoever is behind void matches."""
+"""Who is suspended from rounds of a supervised ladder: slow bots for a while, and whoever is behind void matches."""
 
 import numpy as np
 import pytest
@@ -10,10 +10,18 @@ from arena.ratings.alternatives import connected_components
 from arena.store.results.store import Store
 from arena.tournament.director import run_tournament
 from arena.tournament.executors.executor import Void
+from arena.tournament.fair_scheduling import (
+    BOT_VOIDS,
+    FIRST_PAUSE_SECONDS,
+    RUN_VOIDS,
+    EndedMatch,
+    FairScheduling,
+    TimeQuotas,
+    VoidSuspensions,
+)
 from arena.tournament.formats.format import Field, Meeting
 from arena.tournament.formats.ladder import MAX_ROUNDS_WAITING, Ladder, LadderSettings
 from arena.tournament.run import MAX_TRIES, Order, RunControl
-from arena.tournament.turns import BOT_VOIDS, FIRST_PAUSE_SECONDS, RUN_VOIDS, EndedMatch, TimeShares, Turns, VoidRests
 from benchmarks.ladder_shares import Clock, SimulatedExecutor, UntilThen, ladder_of, simulated
 
 BOTS = st.lists(st.sampled_from([0.0, 1.0, 1.0, 1.0, 2.0, 10.0, 50.0, 200.0]), min_size=3, max_size=8)
@@ -24,7 +32,7 @@ BOTS = st.lists(st.sampled_from([0.0, 1.0, 1.0, 1.0, 2.0, 10.0, 50.0, 200.0]), m
 
 def test_all_charges_together_are_the_time_that_passed():
     """A slow match is played on one of two workers while the other plays quick ones, and then has nothing to do."""
-    shares = TimeShares()
+    shares = TimeQuotas()
     present = ["a", "b", "slow"]
     shares.pass_time(2.0, [EndedMatch(1, {"a": 1.0, "b": 1.0})], [2], present)
     shares.pass_time(48.0, [EndedMatch(2, {"a": 0.0, "slow": 50.0})], [], present)
@@ -33,24 +41,24 @@ def test_all_charges_together_are_the_time_that_passed():
 
 
 def test_whoever_is_as_quick_as_others_owes_nothing():
-    shares = TimeShares()
+    shares = TimeQuotas()
     for match in range(100):
         pair = ("a", "b") if match % 2 else ("b", "c")
         shares.pass_time(2.0, [EndedMatch(match, dict.fromkeys(pair, 1.0 + match % 3 / 2))], [], "abc")
-    assert shares.in_debt() == {}
+    assert shares.over_quota() == {}
 
 
 def test_a_debt_is_paid_by_the_time_of_others():
-    shares = TimeShares()
+    shares = TimeQuotas()
     for match in range(5):
         shares.pass_time(2.0, [EndedMatch(match, {"a": 1.0, "b": 1.0})], [], "abcd")
     shares.pass_time(31.0, [EndedMatch(6, {"c": 1.0, "slow": 30.0})], [], ["a", "b", "c", "slow"])
-    owed = shares.in_debt()["slow"]
+    owed = shares.over_quota()["slow"]
     assert owed == pytest.approx(3 * (30 - 2 * 1.0))
     shares.pass_time(2.0, [EndedMatch(7, {"a": 1.0, "b": 1.0})], [], ["a", "b", "c", "slow"])
-    assert shares.in_debt()["slow"] == pytest.approx(owed - 2)
+    assert shares.over_quota()["slow"] == pytest.approx(owed - 2)
     shares.pass_time(200.0, [EndedMatch(8, {"a": 100.0, "b": 100.0})], [], ["a", "b", "c", "slow"])
-    assert "slow" not in shares.in_debt()
+    assert "slow" not in shares.over_quota()
 
 
 @pytest.mark.slow
@@ -62,15 +70,15 @@ def test_nobody_starves(seconds, rng_seed, margin):
     ladder = Ladder(
         Field(bots=names, names=names, players=2, settings=LadderSettings(margin_95=margin), rng_seed=rng_seed)
     )
-    shares, match = TimeShares(), 0
+    shares, match = TimeQuotas(), 0
     time_at, last_seen, played = 0.0, dict.fromkeys(names, 0.0), dict.fromkeys(names, 0)
     rounds_waited = dict.fromkeys(names, 0)
     for _ in range(60):
-        in_debt = frozenset(names.index(bot) for bot in shares.in_debt())
-        ladder.sitting_out = in_debt
+        over_quota = frozenset(names.index(bot) for bot in shares.over_quota())
+        ladder.suspended = over_quota
         upcoming = ladder.next_round()
         if upcoming is None:
-            ladder.sitting_out = frozenset()
+            ladder.suspended = frozenset()
             upcoming = ladder.next_round()
         if upcoming is None:
             break
@@ -90,23 +98,26 @@ def test_nobody_starves(seconds, rng_seed, margin):
         ladder.add_results(meetings)
         met = {names[k] for pairing in upcoming.pairings for k in pairing}
         for k, bot in enumerate(names):
-            rounds_waited[bot] = 0 if bot in met or k in in_debt else rounds_waited[bot] + 1
+            rounds_waited[bot] = 0 if bot in met or k in over_quota else rounds_waited[bot] + 1
             assert rounds_waited[bot] <= MAX_ROUNDS_WAITING + len(names)  # all may be due at once
-            assert time_at - last_seen[bot] <= 2 * len(names) * (seconds[k] + 2 * max(seconds)) + 1000 * (k in in_debt)
+            assert time_at - last_seen[bot] <= 2 * len(names) * (seconds[k] + 2 * max(seconds)) + 1000 * (
+                k in over_quota
+            )
     assert all(played.values())
 
 
 @pytest.mark.slow
 def test_a_slow_bot_has_a_share_of_the_time_and_not_of_the_matches(tmp_path):
     """The others learn as much in an hour as they would without it, but for its share: one of seven."""
-    alone, plain, turns = (
-        simulated(6, slowness, 2, 0.5, has_turns, 3) for slowness, has_turns in ((0, True), (50, False), (50, True))
+    alone, plain, scheduling = (
+        simulated(6, slowness, 2, 0.5, has_scheduling, 3)
+        for slowness, has_scheduling in ((0, True), (50, False), (50, True))
     )
     share = 1 / 7
     assert plain.precision < 0.5 * alone.precision
-    assert turns.precision >= (1 - share - 0.06) * alone.precision
-    assert turns.matches >= (1 - share - 0.06) * alone.matches
-    assert turns.slow_matches >= 4
+    assert scheduling.precision >= (1 - share - 0.06) * alone.precision
+    assert scheduling.matches >= (1 - share - 0.06) * alone.matches
+    assert scheduling.slow_matches >= 4
 
 
 # void matches
@@ -121,7 +132,7 @@ class FakeTime:
 
 def test_a_bot_whose_matches_are_void_with_several_rivals_rests_for_longer_each_time():
     now = FakeTime()
-    rests = VoidRests(now)
+    rests = VoidSuspensions(now)
     pauses = []
     for _ in range(3):
         began = []
@@ -141,13 +152,13 @@ def test_a_bot_whose_matches_are_void_with_several_rivals_rests_for_longer_each_
 
 
 def test_a_rival_of_one_broken_bot_does_not_rest():
-    rests = VoidRests(FakeTime())
+    rests = VoidSuspensions(FakeTime())
     for _ in range(2 * BOT_VOIDS):
         assert rests.note_void(["broken", "rival"]) == []
 
 
 def test_many_void_matches_in_a_row_are_a_storm_and_one_record_ends_it():
-    rests = VoidRests(FakeTime())
+    rests = VoidSuspensions(FakeTime())
     for number in range(RUN_VOIDS):
         assert not rests.is_storm
         rests.note_void([f"a{number}", f"b{number}"])
@@ -185,8 +196,8 @@ def test_matches_of_others_go_on_and_the_bot_is_tried_again_and_recovers(tmp_pat
     clock = Clock()
     monkeypatch.setattr("arena.tournament.run.time.monotonic", clock)
     executor = Broken(clock, seconds_of(NAMES), 1)
-    store, turns = store_of(tmp_path), Turns(clock)
-    progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=UntilThen(clock, 2000.0, turns))
+    store, scheduling = store_of(tmp_path), FairScheduling(clock)
+    progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=UntilThen(clock, 2000.0, scheduling))
     of_broken = [record for record in store.records("t") if "broken@1" in record.bots]
     assert of_broken == []
     assert progress.recorded > 800  # of a thousand that fit in the time
@@ -194,7 +205,7 @@ def test_matches_of_others_go_on_and_the_bot_is_tried_again_and_recovers(tmp_pat
     assert BOT_VOIDS <= voids <= 80
     assert progress.given_up
     executor.broken = frozenset()
-    progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=UntilThen(clock, 5000.0, turns))
+    progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=UntilThen(clock, 5000.0, scheduling))
     assert progress.given_up == {}
     assert sum("broken@1" in record.bots for record in store.records("t")) > 100
     matches = [record.match for record in store.records("t")]
@@ -206,18 +217,18 @@ def test_a_run_in_which_everything_is_void_ends_soon_and_again_after_one_more(tm
     clock = Clock()
     executor = Broken(clock, seconds_of(NAMES), 1)
     executor.broken = frozenset(seconds_of(NAMES))
-    store, turns = store_of(tmp_path), Turns(clock)
-    control = UntilThen(clock, 1e9, turns)
+    store, scheduling = store_of(tmp_path), FairScheduling(clock)
+    control = UntilThen(clock, 1e9, scheduling)
     for void_tries in (RUN_VOIDS, RUN_VOIDS + 1, RUN_VOIDS + 2):
         progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=control)
         assert progress.is_stopped
-        assert turns.is_storm
+        assert scheduling.is_storm
         assert len(store.void_tries(store.tournament("t"))) <= void_tries + 1
     executor.broken = frozenset()
-    control = UntilThen(clock, clock.seconds + 50, turns)
+    control = UntilThen(clock, clock.seconds + 50, scheduling)
     progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=control)
     assert progress.recorded > 0
-    assert not turns.is_storm
+    assert not scheduling.is_storm
     store.close()
 
 
@@ -236,8 +247,8 @@ def test_without_a_control_a_ladder_is_played_as_before(tmp_path):
 
 
 class ComesLater(RunControl):
-    def __init__(self, turns, orders):
-        self.turns, self.orders = turns, orders
+    def __init__(self, scheduling, orders):
+        self.scheduling, self.orders = scheduling, orders
 
     def order(self):
         self.orders -= 1
@@ -248,7 +259,7 @@ def test_a_new_version_enters_within_one_round_and_the_field_stays_connected(tmp
     clock = Clock()
     names = ("house", "b", "c", "slow", "new")
     seconds = seconds_of(names) | {"slow@1": 80.0}
-    store, turns = store_of(tmp_path), Turns(clock)
+    store, scheduling = store_of(tmp_path), FairScheduling(clock)
     before = ladder_of(names[:-1])
     after = ladder_of(names)
     asked = []
@@ -257,7 +268,7 @@ def test_a_new_version_enters_within_one_round_and_the_field_stays_connected(tmp
         asked.append(store.last_round("t"))
         return after if len(asked) == 5 else None
 
-    control = ComesLater(turns, 400)
+    control = ComesLater(scheduling, 400)
     executor = SimulatedExecutor(clock, seconds, 1)
     run_tournament(before, store, executor=executor, refresh=refresh, control=control)
     first = min(line.round for line in store.schedule("t") if 4 in line.seats)

@@ -1,4 +1,4 @@
-"""Who sits out rounds of a ladder: slow bots, authors over their share of the time, and bots behind void matches."""
+"""Fair scheduling of a ladder: bots over their time quota, and bots behind void matches, are suspended from rounds."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from arena.base.stored import from_json_text
 from arena.store.results.rows import RecordRow, as_json
 from arena.tournament.executors.executor import Executor, JobResult, Played, Void
 
-# Who takes how much of the time in which a ladder is played, and who therefore sits out rounds.
+# Who takes how much of the time in which a ladder is played, and who is therefore suspended from rounds.
 #
 # 1. The time in which a match was played is shared with those that were played meanwhile, so that all shares together
 #    are the time that has passed. A worker that waits for a slow match costs time too, charged to that match.
 # 2. The share of a match is charged to its bots as they thought.
-# 3. Whoever costs more than twice what a bot of this ladder usually does owes the rest to every other entrant, and sits
-#    out until the others have had that time. With n entrants a slow bot so takes about an n-th of the time, however
+# 3. Whoever costs more than twice what a bot of this ladder usually does owes the rest to every other entrant, and is
+#    suspended until the others have had that time. With n entrants a slow bot so takes about an n-th of the time,
+# however
 #    slow it is; quick ones are not touched.
-# 4. Nobody sits out for those who have nothing to learn: who is paired then is up to the ladder.
+# 4. Nobody is suspended for those who have nothing to learn: who is paired then is up to the ladder.
 
 USUAL = 2.0
 """Times the median that a match of a bot may cost before it owes anything."""
@@ -37,7 +38,7 @@ class EndedMatch(NamedTuple):
     text_bytes: Mapping[str, int] = {}
 
 
-class TimeShares:
+class TimeQuotas:
     """The time of one run."""
 
     def __init__(self) -> None:
@@ -73,8 +74,8 @@ class TimeShares:
                 self._owed[bot] = self._owed.get(bot, 0.0) + excess * max(1, len(present) - 1)
         self._owed = {bot: owed for bot, owed in self._owed.items() if owed > 0}
 
-    def in_debt(self) -> dict[str, float]:
-        """Return who sits out while others want to play, and how many seconds of the others are to pass before."""
+    def over_quota(self) -> dict[str, float]:
+        """Return who is suspended while others want to play, and how many seconds of the others are to pass before."""
         return dict(self._owed)
 
 
@@ -92,7 +93,7 @@ FIRST_PAUSE_SECONDS = 15.0
 LONGEST_PAUSE_SECONDS = 3600.0
 
 
-class VoidRests:
+class VoidSuspensions:
     """The void matches of one run."""
 
     def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
@@ -141,17 +142,17 @@ class VoidRests:
         return self.in_row >= RUN_VOIDS
 
 
-# Who sits out rounds of a supervised ladder: slow bots for a while, and those whose matches are void.
+# Who is suspended from rounds of a supervised ladder: slow bots for a while, and those whose matches are void.
 #
 # A run without this pairs by results alone, so that the same results give the same schedule; with it, by the clock too.
 
 
-class SitsOut(NamedTuple):
+class SuspendedBot(NamedTuple):
     """An entrant who is not paired for a while.
 
     Attributes:
         bot: ``name@version``.
-        is_slow: whether that is because it has had more than its share of time; else its matches were void.
+        is_slow: whether that is because it is over its time quota; else its matches were void.
         seconds: how long still; if it is slow, of the others' time.
     """
 
@@ -160,8 +161,8 @@ class SitsOut(NamedTuple):
     seconds: float
 
 
-class Turns:
-    """Who sits out rounds, in one program; it may see several runs.
+class FairScheduling:
+    """Who is suspended from rounds, in one program; it may see several runs.
 
     Attributes:
         away: who plays nothing, also none of the matches that are scheduled; whoever supervises the ladder says who.
@@ -170,7 +171,7 @@ class Turns:
 
     def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         self._now = now
-        self._shares, self._rests = TimeShares(), VoidRests(now)
+        self._shares, self._rests = TimeQuotas(), VoidSuspensions(now)
         self._seen_at = now()
         self.away: frozenset[str] = frozenset()
         self.text_bytes = Counter[str]()
@@ -210,16 +211,16 @@ class Turns:
         """Return who is not to be paired whoever else wants to play."""
         return self.away.union(self._rests.resting())
 
-    def in_debt(self) -> frozenset[str]:
+    def over_quota(self) -> frozenset[str]:
         """Return who is not to be paired while others want to play."""
-        return frozenset(self._shares.in_debt())
+        return frozenset(self._shares.over_quota())
 
-    def sitting_out(self) -> list[SitsOut]:
-        """Return everybody who sits out, with the reason."""
+    def suspended(self) -> list[SuspendedBot]:
+        """Return every suspended bot, with the reason."""
         resting = self._rests.resting()
-        found = [SitsOut(bot, False, seconds) for bot, seconds in sorted(resting.items())]
-        slow = sorted(self._shares.in_debt().items())
-        return found + [SitsOut(bot, True, seconds) for bot, seconds in slow if bot not in resting]
+        found = [SuspendedBot(bot, False, seconds) for bot, seconds in sorted(resting.items())]
+        slow = sorted(self._shares.over_quota().items())
+        return found + [SuspendedBot(bot, True, seconds) for bot, seconds in slow if bot not in resting]
 
 
 def _ended(row: RecordRow) -> EndedMatch:
