@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.server.operating import health_check
-from arena.server.operating.parts import PARTS
+from arena.server.operating.service_programs import SERVICES
 from arena.server.operating.units import units
 from tests import needs
 from tests.server.operating.test_units import PLAIN
@@ -33,8 +33,8 @@ def run(*command, **options):
 
 
 def test_it_names_each_part_and_what_it_does():
-    for part in PARTS:
-        assert re.search(rf"^\| `{part.name}` \| {part.summary}\b.* \|$", GUIDE, re.MULTILINE)
+    for service in SERVICES:
+        assert re.search(rf"^\| `{service.name}` \| {service.summary}\b.* \|$", GUIDE, re.MULTILINE)
 
 
 @needs.program("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")

@@ -25,7 +25,7 @@ from arena.base.errors import UsageError
 from arena.base.names import as_file_name
 from arena.base.programs.log_lines import set_up_logging
 
-# What keeps a part of the site from its work, as a file in the home, where the page of the site's health reads it.
+# What keeps a service of the site from its work, as a file in the home, where the page of the site's health reads it.
 #
 # Not in a database, for that may be what is away.
 
@@ -40,17 +40,17 @@ MAX_NOTES = 50
 class Trouble:
     """A problem of a service; ``sentence``, for operators, may name paths and hosts, ``public`` is for everybody."""
 
-    part: str
+    service: str
     sentence: str
     public: str = ""
 
 
 class TroubleNote:
-    """The note about one thing that a part does."""
+    """The note about one thing that a service does."""
 
-    def __init__(self, directory: str | os.PathLike[str], part: str, of: str = "") -> None:
+    def __init__(self, directory: str | os.PathLike[str], service: str, of: str = "") -> None:
         """Prepare the note of a service of a home; ``of`` is which of its jobs, "" if it has one."""
-        name = f"{part}-{as_file_name(of)}" if of else part
+        name = f"{service}-{as_file_name(of)}" if of else service
         self._path = Path(directory, DIRECTORY, f"{name}{SUFFIX}")
         self._reported: str | None = None
 
@@ -74,7 +74,7 @@ class TroubleNote:
 
 
 def noted_troubles(directory: str | os.PathLike[str]) -> Iterator[Trouble]:
-    """Yield what the parts of a home have noted, for operators."""
+    """Yield what the services of a home have noted, for operators."""
     for path in sorted(Path(directory, DIRECTORY).glob(f"*{SUFFIX}"))[:MAX_NOTES]:
         with contextlib.suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
             yield Trouble(path.name.removesuffix(SUFFIX).partition("-")[0], file.read(MAX_CHARACTERS))

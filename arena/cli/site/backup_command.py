@@ -49,7 +49,9 @@ def make(out: Path, with_logs: bool, as_json: bool) -> None:
         made = make_backup(arena_home, out, with_logs=with_logs)
     if made.left_out:
         names = ", ".join(made.left_out[:10])
-        click.echo(printable(f"arena: not in the backup, for no part of the arena has put it there: {names}"), err=True)
+        click.echo(
+            printable(f"arena: not in the backup, for no service of the arena has put it there: {names}"), err=True
+        )
     if as_json:
         print_json({"files": made.files, "bytes": made.size_bytes, "digest": made.digest})
         return

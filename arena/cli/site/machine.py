@@ -81,7 +81,7 @@ def _show_what_can_be_served(host: str, port: int, as_json: bool) -> int:
     from arena.sandbox.isolation.control_groups import divide_delegated_group
     from arena.server.operating.serve_checks import findings, look_at, must_be_mended
 
-    divide_delegated_group()  # as the parts do
+    divide_delegated_group()  # as the services do
     directory = home_path(global_option("home")).resolve()
     found = findings(look_at(directory, global_option("store") or store_url(), host, port))
     to_mend = len(list(must_be_mended(found)))

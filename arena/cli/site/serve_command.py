@@ -21,7 +21,7 @@ from arena.cli.terminal.common import open_home
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import WholeNumber
 from arena.cli.terminal.streams import INTERRUPTED, OK
-from arena.server.operating.parts import WEB, WORK, Program, locked_parts, programs
+from arena.server.operating.service_programs import WEB, WORK, Program, locked_services, programs
 from arena.store.home import STORE_VARIABLE, home_path, own_databases
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def serve_command(
         if is_open:
             open_home().close()  # so that there is one
             own_databases(_directory(), store)
-            opened.enter_context(locked_parts(_directory(), [WEB, WORK] if beside else [WEB]))
+            opened.enter_context(locked_services(_directory(), [WEB, WORK] if beside else [WEB]))
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
         people = opened.enter_context(closing(OpenedPeople(_directory(), _why_not(only), store))) if is_open else None
         listening = opened.enter_context(inherited or listen(host, port))
@@ -298,7 +298,7 @@ def _run_work(ladders: Sequence[str], play_slots: int) -> int:
     open_home().close()
     own_databases(_directory(), global_option("store"))
     started = _programs(ladders, play_slots)
-    with locked_parts(_directory(), [WORK]):
+    with locked_services(_directory(), [WORK]):
         return INTERRUPTED if run_work(_directory(), started) else OK
 
 

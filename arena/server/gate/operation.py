@@ -213,7 +213,7 @@ class Operation:
         path: with fields in braces.
         model: the result; None if a browser is led elsewhere.
         summary: for the OpenAPI document; by default the first line of the handler's docstring.
-        room: the part of the site's navigation that it belongs to.
+        room: the service of the site's navigation that it belongs to.
         rate: how often for one person; from one network, if anybody may.
         form: the path of the page that shows a rejected form again; "" for a page with the problem alone.
         fields_refused: returns which fields an error is about, from the error, what was sent, and whether a program

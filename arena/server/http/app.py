@@ -38,7 +38,7 @@ from arena.server.http.page_value import (
 from arena.server.http.problems import DEFECT, ENDING, AwayLog, bad_address, problem_of
 from arena.server.http.supervisor import Supervisor
 from arena.server.http.value_builder import Snapshots, ValueBuilder
-from arena.server.operating.parts import HOME, WEB
+from arena.server.operating.service_programs import HOME, WEB
 from arena.site.frame.model import Frozen, Lane, Page
 from arena.site.links import ServedLinks
 from arena.site.page_table import PAGES
@@ -52,7 +52,7 @@ _log = logging.getLogger("arena.server.http")
 
 
 class Health:
-    """Knows the parts of the server."""
+    """Knows the services of the server."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Health:
         changed_at = self._events.changed_at if self._events else None
         return HealthPage(
             is_store_readable=lost_at is None and self._is_there(),
-            is_home_writable=all(one.part != HOME for one in troubles),
+            is_home_writable=all(one.service != HOME for one in troubles),
             version=__version__,
             store_lost_seconds=None if lost_at is None else round(self._now() - lost_at, 1),
             running_seconds=round(self._now() - self._started_at, 1),
@@ -103,7 +103,7 @@ class Health:
     def _say_new(self, found: tuple[Trouble, ...]) -> None:
         """Log all health problems of this process; the other services write their own logs."""
         for one in found:
-            if one.part in (WEB, HOME) and one not in self._troubles:
+            if one.service in (WEB, HOME) and one not in self._troubles:
                 _log.error("%s", one.sentence)
 
     def _is_there(self) -> bool:

@@ -24,8 +24,8 @@ from arena.community.contests.contest_places import has_work
 from arena.community.contests.visibility import visible
 from arena.community.uploads.containment import NO_CHECKER, noted_refusal
 from arena.server.http.services import Service
-from arena.server.operating.parts import CHECKER, CONTESTS, PLAY, RESULTS, WORK, Part, Program
-from arena.server.operating.parts import LADDER_PART as LADDER
+from arena.server.operating.service_programs import CHECKER, CONTESTS, PLAY, RESULTS, WORK, Program, ServiceKind
+from arena.server.operating.service_programs import LADDER_PART as LADDER
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, phase_of
 from arena.store.people.people_store import PeopleStore
@@ -36,7 +36,7 @@ ASK_SECONDS = 0.5
 LOOK_SECONDS = 5.0
 """Between two looks if nothing was: a contest begins when its time has come."""
 STAY_SECONDS = 10.0
-"""Between two times that it is said for a part at rest that it is there."""
+"""Between two times that it is reported for an idle service that it is there."""
 UNCONTAINED_SECONDS = 600.0
 """After which the checker tries again whether this machine can contain uploads."""
 
@@ -51,7 +51,7 @@ class Look(NamedTuple):
 
 
 class View:
-    """The databases at one moment, as all parts look at them."""
+    """The databases at one moment, as all services look at them."""
 
     def __init__(self, home: ArenaHome, people: PeopleStore) -> None:
         self.home, self.people, self.now = home, people, people.contests.now()
@@ -105,7 +105,7 @@ def _changed_at(file: str) -> int:
         return 0
 
 
-_LOOKS: Mapping[Part, Callable[[View, Program], Look]] = {
+_LOOKS: Mapping[ServiceKind, Callable[[View, Program], Look]] = {
     CHECKER: _checker,
     CONTESTS: _contests,
     LADDER: _ladder,
@@ -118,13 +118,13 @@ class _Watched:
     def __init__(self, program: Program, service: Service) -> None:
         self.program, self.service = program, service
         self._waiting, self._state = "", "not started yet"
-        self._note = TroubleNote(program.arguments[0], program.part.name, f"ended {program.ladder}".strip())
+        self._note = TroubleNote(program.arguments[0], program.service.name, f"ended {program.ladder}".strip())
 
     def is_wanted(self, view: View) -> bool:
         """Return whether to start it, and note that it was started."""
         if not self.service.rests:
             return False
-        look = _LOOKS[self.program.part](view, self.program)
+        look = _LOOKS[self.program.service](view, self.program)
         is_new = look.state != self._state or look.waiting not in ("", self._waiting)
         self._waiting = look.waiting
         self._state = look.state
@@ -143,7 +143,7 @@ class _Watched:
             return
         if self.program.ladder:
             people.directors.stay(self.program.ladder)
-        elif self.program.part is PLAY:
+        elif self.program.service is PLAY:
             people.unrated_matches.keep_menu()
 
 
@@ -155,7 +155,7 @@ def _is_wanted(one: _Watched, view: View) -> bool:
         raise
     except Exception as error:
         if one.service.rests:
-            _log.error("what there is for the part %s to do can't be read: %s", one.program.part.name, error)
+            _log.error("what there is for the service %s to do can't be read: %s", one.program.service.name, error)
         return one.service.rests
 
 
@@ -164,7 +164,7 @@ class Supervisor:
 
     def __init__(self, directory: Path, programs: Sequence[Program]) -> None:
         self._directory = directory
-        self._watched = [_Watched(one, Service(one.part.module, one.arguments)) for one in programs]
+        self._watched = [_Watched(one, Service(one.service.module, one.arguments)) for one in programs]
         self._is_over = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -219,7 +219,7 @@ class Supervisor:
 
 
 def run_work(directory: Path, programs: Sequence[Program]) -> bool:
-    """Keep all parts going until SIGTERM or Ctrl-C; return whether it was Ctrl-C."""
+    """Keep all services going until SIGTERM or Ctrl-C; return whether it was Ctrl-C."""
     return asyncio.run(_work(Supervisor(directory, programs)))
 
 

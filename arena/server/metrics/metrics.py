@@ -25,7 +25,7 @@ from arena.server.http.builders import Builders
 from arena.server.http.hosts import Hosts
 from arena.server.http.observation import Answered
 from arena.server.http.problems import Problem
-from arena.server.operating.parts import HOME, PARTS, WEB, WORK
+from arena.server.operating.service_programs import HOME, SERVICES, WEB, WORK
 from arena.site.frame.model import Lane
 from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
 from arena.store.people.directing import LADDER, DirectorState
@@ -278,10 +278,10 @@ class StateMetrics:
         yield _gauge("arena_ladders", "Ladders by what their programs do.", samples)
 
     def _of_troubles(self) -> Iterator[Metric]:
-        counts = Counter(one.part for one in self._troubles())
-        names = (HOME, WEB, WORK, *(part.name for part in PARTS))
+        counts = Counter(one.service for one in self._troubles())
+        names = (HOME, WEB, WORK, *(service.name for service in SERVICES))
         samples = [Sample(counts[name], {"part": name}) for name in names]
-        yield _gauge("arena_troubles", "What is wrong with the parts, as /health says in sentences.", samples)
+        yield _gauge("arena_troubles", "What is wrong with the services, as /health says in sentences.", samples)
 
     def _of_disk(self) -> Iterator[Metric]:
         if self._measured_at is None or self._now() - self._measured_at >= MEASURE_SECONDS:
@@ -289,16 +289,16 @@ class StateMetrics:
         yield _gauge(
             "arena_disk_bytes",
             f"Bytes of files in the home, measured every {MEASURE_SECONDS:g} s.",
-            [Sample(size_bytes, {"part": part}) for part, size_bytes in self._sizes.items()],
+            [Sample(size_bytes, {"part": service}) for service, size_bytes in self._sizes.items()],
         )
         disk = os.statvfs(self._directory)
         yield _gauge("arena_disk_free_bytes", "Free on the disk of the home.", [Sample(disk.f_bavail * disk.f_frsize)])
 
     def _measured(self) -> dict[str, int]:
-        sizes = {part: _size_bytes(self._directory / part) for part in DIRECTORIES}
-        for part, name in FILES.items():
+        sizes = {service: _size_bytes(self._directory / service) for service in DIRECTORIES}
+        for service, name in FILES.items():
             files = [self._directory / f"{name}{ending}" for ending in ("", "-wal")]
-            sizes[part] = sum(path.stat().st_size for path in files if path.exists())
+            sizes[service] = sum(path.stat().st_size for path in files if path.exists())
         return sizes
 
 

@@ -1,1 +1,1 @@
-"""Operating the site: its parts, and the machine they run on."""
+"""Operating the site: its services, and the machine they run on."""

@@ -21,7 +21,7 @@ from arena.base.records import MEBIBYTE, Limits
 from arena.base.text import counted, short_size_text
 from arena.community.submissions.upload_directory import SPARE_BYTES
 from arena.community.uploads.containment import can_contain_uploads
-from arena.server.operating.parts import WEB
+from arena.server.operating.service_programs import WEB
 from arena.store.home import DATABASE_FILE, PEOPLE_FILE, ArenaHome, has_people, open_people
 from arena.store.people.values import Role
 from arena.store.results.lock import is_file_locked

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from arena.base.errors import UsageError
 from arena.base.shipped import PREFIX, package_directory
-from arena.server.operating.parts import WEB, WORK
+from arena.server.operating.service_programs import WEB, WORK
 
 WEB_SERVICE, WORK_SERVICE = f"arena-{WEB}.service", f"arena-{WORK}.service"
 FIRST_LINE = "# Written by arena units."

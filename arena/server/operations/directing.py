@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from arena.base.enums import DisqualifiedMatches
 from arena.server.gate.operation import Done, Fields, Handler, NoFields, Operation, Reason, Visit, Who
 from arena.server.http.problems import bad_address
-from arena.server.operating.parts import public_sentence, troubles
+from arena.server.operating.service_programs import public_sentence, troubles
 from arena.server.operations.contests_model import has_hidden
 from arena.site.frame.model import Model
 from arena.store.people.contest import StoredContest
@@ -59,17 +59,17 @@ class SupervisedRunStatus(Model):
     sitting_out: tuple[Suspension, ...]
 
 
-class PartTrouble(Model):
+class ServiceProblem(Model):
     """A health problem of a service."""
 
-    part: str
+    service: str
     sentence: str
 
 
-class PartsPage(Model):
+class ServicesPage(Model):
     """The health problems of the services, as operators see them."""
 
-    troubles: tuple[PartTrouble, ...]
+    troubles: tuple[ServiceProblem, ...]
 
 
 class LaddersPage(Model):
@@ -194,10 +194,10 @@ def show_ladders(visit: Visit) -> LaddersPage:
     )
 
 
-def show_parts(visit: Visit) -> PartsPage:
-    """What is wrong with the parts of the site, in full."""
+def show_services(visit: Visit) -> ServicesPage:
+    """What is wrong with the services of the site, in full."""
     found = troubles(visit.homes.public.directory, visit.people)
-    return PartsPage(troubles=tuple(map(PartTrouble.of, found)))
+    return ServicesPage(troubles=tuple(map(ServiceProblem.of, found)))
 
 
 def show_directing(visit: Visit) -> DirectingPage:
@@ -333,7 +333,13 @@ def _directed(what: str, handler: Handler, fields: type[Fields] = Reasoned) -> O
 
 OPERATIONS = (
     Operation(
-        "GET", "/health/parts", Permission.MANAGE_PEOPLE, show_parts, NoFields, PartsPage, "health_parts.html.jinja"
+        "GET",
+        "/health/parts",
+        Permission.MANAGE_PEOPLE,
+        show_services,
+        NoFields,
+        ServicesPage,
+        "health_parts.html.jinja",
     ),
     Operation(
         "GET", "/ladders", Who.ANYBODY, show_ladders, NoFields, LaddersPage, "ladders.html.jinja", is_in_the_open=True

@@ -15,7 +15,7 @@ from arena.server.gate.operation import Operation
 from arena.server.http.endpoint import Endpoint
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.page_cache import PageCache
-from arena.server.operating.parts import troubles
+from arena.server.operating.service_programs import troubles
 from arena.server.operations import (
     account,
     bot_logs,
@@ -87,7 +87,7 @@ class OpenedPeople:
         self._homes.pages = cache
 
     def troubles(self) -> tuple[Trouble, ...]:
-        """Return what is wrong with the parts of the site."""
+        """Return what is wrong with the services of the site."""
         return tuple(troubles(self._directory, self.store))
 
     def end_streams(self) -> None:

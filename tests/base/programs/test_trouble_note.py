@@ -1,4 +1,4 @@
-"""What a part notes of its troubles, and how it is read."""
+"""What a service notes of its troubles, and how it is read."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_each_ladder_has_its_own(tmp_path):
     assert {one.sentence[:20] for one in noted(tmp_path)} == {
         f"{place} can't be played"[:20] for place in places if "spring" not in place
     }
-    assert {one.part for one in noted(tmp_path)} == {"ladder"}
+    assert {one.service for one in noted(tmp_path)} == {"ladder"}
     assert {path.parent.name for path in tmp_path.rglob("*.trouble")} == {"parts"}
 
 

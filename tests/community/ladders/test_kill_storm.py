@@ -1,4 +1,4 @@
-"""The parts of the site are killed at random moments while three authors hand in versions and a ladder is played.
+"""The services of the site are killed at random moments while three authors hand in versions and a ladder is played.
 
 No submission is lost or doubled, no match is counted twice, and the ladder plays on with everybody's latest version.
 """
@@ -98,7 +98,7 @@ class Site:
         self.process = None
 
     def start(self):
-        """Start it; the parts of one that was killed may hold their locks for a moment."""
+        """Start it; the services of one that was killed may hold their locks for a moment."""
         while True:
             self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=self.log, text=True)
             if "127.0.0.1" in self.process.stdout.readline():
@@ -107,7 +107,7 @@ class Site:
             self.process.stdout.close()
 
     def kill(self, part):
-        """Kill a part; return whether it was there."""
+        """Kill a service; return whether it was there."""
         if part == WEB:
             self.process.kill()
             self.end()

@@ -9,7 +9,7 @@ from arena.community.ladders import director_program as supervised_ladder
 from arena.community.ladders import open_ladder as resting
 from arena.community.ladders.director_program import SupervisedLadder
 from arena.community.ladders.open_ladder import OpenLadder
-from arena.server.operating.parts import troubles
+from arena.server.operating.service_programs import troubles
 from arena.store.people.directing import DesiredState, DirectorState
 from arena.tournament.director import run_tournament
 from arena.tournament.directors import supervised_run as directing

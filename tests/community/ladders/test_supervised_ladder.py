@@ -16,7 +16,7 @@ from arena.base.programs.service_program import TroubleNote, keep_trying
 from arena.community.ladders import director_program
 from arena.community.ladders.director_program import SupervisedLadder
 from arena.community.ladders.open_ladder import OpenLadder
-from arena.server.operating.parts import troubles
+from arena.server.operating.service_programs import troubles
 from arena.store.home import open_people
 from arena.store.people.directing import DesiredState, DirectorState, RequestState
 from arena.tournament.corrections.corrected_tournament import void_matches
@@ -88,7 +88,7 @@ def test_files_that_differ_from_what_was_recorded_are_a_trouble_that_names_them(
 
     keep_trying(work, LOG, f"{file} can't be played now", note, is_over=lambda: shutdown.is_asked, sleep=see)
     [trouble] = seen
-    assert trouble.part == "ladder"
+    assert trouble.service == "ladder"
     for text in (str(file), "tournament 'open' is in the store", f"the bot '{first.label}'"):
         assert text in trouble.sentence
     assert trouble.sentence in caplog.text

@@ -9,7 +9,7 @@ from arena.base.programs.service_program import Trouble
 from arena.server.http.app import TROUBLES_SECONDS, Health
 from arena.server.http.endpoint import CspReports
 from arena.server.http.opened_home import OpenedHome
-from arena.server.operating.parts import HOME
+from arena.server.operating.service_programs import HOME
 from tests.server.conftest import client_of
 
 pytestmark = pytest.mark.anyio

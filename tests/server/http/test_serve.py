@@ -18,7 +18,7 @@ from arena.base.definition import GameChoice
 from arena.cli.group import run
 from arena.lab.matches.puzzle import keep_puzzles
 from arena.sandbox.isolation import reaper
-from arena.server.operating.parts import PARTS
+from arena.server.operating.service_programs import SERVICES
 from arena.store.home import ArenaHome
 from tests.lab.made_puzzles import made_puzzle
 from tests.leftovers import own_errors
@@ -179,7 +179,7 @@ def test_a_server_that_goes_away_and_comes_back(tmp_path, postgres, postgres_url
 @pytest.mark.slow
 def test_the_password_of_a_database_server_is_in_no_command_line_but_the_one_that_was_typed(tmp_path, postgres_url):
     url = postgres_url.replace("arena@", "arena:not-for-everybody@")
-    programs = {"arena.server.http.builder", *(part.module for part in PARTS)}
+    programs = {"arena.server.http.builder", *(part.module for part in SERVICES)}
     with served("--home", tmp_path, "--store", url, "--open-to", "authors") as server:
         server.get("/leaderboards")  # starts a builder
         deadline = time.monotonic() + 60

@@ -83,7 +83,7 @@ class BusySite:
             time.sleep(0.05)
 
     def end(self):
-        """End it however it is; its parts end with it."""
+        """End it however it is; its services end with it."""
         self.process.kill()
         self.process.communicate()
 

@@ -1,4 +1,4 @@
-"""Programs of the parts: started when they are wanted, started again if they fail, and ended."""
+"""Programs of the services: started when they are wanted, started again if they fail, and ended."""
 
 import asyncio
 import os

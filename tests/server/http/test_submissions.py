@@ -235,7 +235,7 @@ async def test_an_odd_number_is_no_submission(world, number):
     assert answer.json()["error"]
 
 
-async def test_health_says_what_is_wrong_with_parts_and_nothing_of_what_a_contest_hides(directory, monkeypatch):
+async def test_health_says_what_is_wrong_with_services_and_nothing_of_what_a_contest_hides(directory, monkeypatch):
     enough = Containment(True, "of a test", None)
     monkeypatch.setattr("arena.server.operations.opened_people.can_contain_uploads", lambda: enough)
     opened = OpenedPeople(directory)
@@ -247,7 +247,7 @@ async def test_health_says_what_is_wrong_with_parts_and_nothing_of_what_a_contes
     async with client_of(directory, troubles=opened.troubles) as client:
         found = (await client.get("/health.json")).json()["troubles"]
         checker, ladder = found
-        assert checker.startswith("the part that checks what authors hand in can't do all of its work")
+        assert checker.startswith("the service that checks what authors hand in can't do all of its work")
         assert ladder == "stormy: 3 <b>matches</b> stayed void"
         page = (await client.get("/health")).text
         assert "3 &lt;b&gt;matches" in page

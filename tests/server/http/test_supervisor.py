@@ -1,4 +1,4 @@
-"""Which part is started when: with real databases, and services that only say what is wanted of them."""
+"""Which service is started when: with real databases, and services that only say what is wanted of them."""
 
 import shutil
 
@@ -8,7 +8,7 @@ from arena.base.programs.service_program import noted_troubles
 from arena.community.uploads.containment import note_containment
 from arena.match.players.manifest import load_bot
 from arena.server.http.supervisor import View, _is_wanted, _Watched
-from arena.server.operating.parts import programs
+from arena.server.operating.service_programs import programs
 from arena.store.home import PEOPLE_FILE, ArenaHome
 from arena.store.people.directing import DesiredState, DirectorState
 from arena.store.people.people_store import PeopleStore
@@ -35,7 +35,7 @@ class World:
 
     def wanted(self):
         view = View(self.home, self.people)
-        return [one.program.part.name for one in self.watched if one.is_wanted(view)]
+        return [one.program.service.name for one in self.watched if one.is_wanted(view)]
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ STARTED_BY = {
 
 
 @pytest.mark.parametrize(("change", "parts"), STARTED_BY.values(), ids=STARTED_BY)
-def test_each_part_is_started_at_first_and_then_by_what_concerns_it(world, change, parts):
+def test_each_service_is_started_at_first_and_then_by_what_concerns_it(world, change, parts):
     assert world.wanted() == ["checker", "contests", "results", "ladder", "play"]
     assert world.wanted() == []
     change(world)
@@ -95,7 +95,7 @@ def test_each_part_is_started_at_first_and_then_by_what_concerns_it(world, chang
     assert world.wanted() == [], "it has been started for that"
 
 
-def test_a_part_that_runs_is_not_started_and_looks_again_when_it_has_ended(world):
+def test_a_service_that_runs_is_not_started_and_looks_again_when_it_has_ended(world):
     world.wanted()
     checker = world.watched[0]
     checker.service.rests = False
@@ -116,20 +116,20 @@ def test_a_check_that_was_given_up_is_done_when_its_time_has_come(world):
     assert world.wanted() == ["checker", "play"]
 
 
-def test_a_part_of_which_nothing_can_be_read_is_started_and_stops_no_other(world, monkeypatch, caplog):
+def test_a_service_of_which_nothing_can_be_read_is_started_and_stops_no_other(world, monkeypatch, caplog):
     world.wanted()
     monkeypatch.setattr(world.people.contests, "all", lambda: 1 / 0)
     hand_in(world)
     view = View(world.home, world.people)
-    assert [one.program.part.name for one in world.watched if _is_wanted(one, view)] == [
+    assert [one.program.service.name for one in world.watched if _is_wanted(one, view)] == [
         "checker",
         "contests",
         "results",
     ]
-    assert "what there is for the part contests to do can't be read: division by zero" in caplog.text
+    assert "what there is for the service contests to do can't be read: division by zero" in caplog.text
 
 
-def test_parts_at_rest_are_said_to_be_there(world):
+def test_idle_services_are_reported(world):
     world.people.unrated_matches.set_menu("{}", 4)
     world.seconds += 50
     for one in world.watched:
@@ -145,12 +145,12 @@ def test_parts_at_rest_are_said_to_be_there(world):
     assert world.people.directors.is_silent(world.people.directors.report("open"))
 
 
-def test_a_part_that_ends_again_and_again_is_a_trouble(world):
+def test_a_service_that_ends_again_and_again_is_a_trouble(world):
     checker = world.watched[0]
     checker.service.trouble = "x has ended (1); it is started again"
     for one in world.watched:
         one.note_trouble()
-    assert [(one.part, one.sentence) for one in noted_troubles(world.home.directory)] == [
+    assert [(one.service, one.sentence) for one in noted_troubles(world.home.directory)] == [
         ("checker", checker.service.trouble)
     ]
     checker.service.trouble = ""

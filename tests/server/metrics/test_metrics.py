@@ -22,7 +22,7 @@ from arena.server.metrics.metrics import (
     exposition,
     metrics_app,
 )
-from arena.server.operating.parts import PARTS
+from arena.server.operating.service_programs import SERVICES
 from arena.site.frame.model import Lane
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import DirectorState
@@ -140,10 +140,10 @@ def test_the_state_is_read_when_it_is_asked_for(state):
     assert "canary" not in exposition(state.metrics.metrics())
 
 
-def test_troubles_are_counted_by_part_without_their_sentences(state):
+def test_troubles_are_counted_by_service_without_their_sentences(state):
     state.troubles += [Trouble("ladder", "canary"), Trouble("ladder", "canary"), Trouble("checker", "canary")]
     values = values_of(state)
-    found = {name: values["arena_troubles", name] for name in ("web", "work", *(part.name for part in PARTS))}
+    found = {name: values["arena_troubles", name] for name in ("web", "work", *(service.name for service in SERVICES))}
     assert found == {"web": 0, "work": 0, "checker": 1, "contests": 0, "ladder": 2, "results": 0, "play": 0}
     assert "canary" not in exposition(state.metrics.metrics())
 

@@ -10,8 +10,8 @@ import pytest
 from arena.cli.group import run
 from arena.community.uploads.containment import Containment
 from arena.server.operating import serve_checks as module
-from arena.server.operating.parts import locked_parts
 from arena.server.operating.serve_checks import Machine, Verdict, findings, look_at, must_be_mended
+from arena.server.operating.service_programs import locked_services
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.values import Role
 
@@ -118,7 +118,7 @@ def test_a_home_is_looked_at(tmp_path, contained):
         people.accounts.close("bo", "test", "left")
         assert looked(tmp_path).operators == 1
         assert not seen.is_served
-        with locked_parts(tmp_path, ["web"]):
+        with locked_services(tmp_path, ["web"]):
             assert looked(tmp_path).is_served
 
 

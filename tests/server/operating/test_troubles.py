@@ -1,4 +1,4 @@
-"""What everybody may know of what is wrong with the parts."""
+"""What everybody may know of what is wrong with the services."""
 
 import resource
 
@@ -6,7 +6,7 @@ import pytest
 
 from arena.base.errors import DatabaseError
 from arena.base.programs.service_program import Trouble, TroubleNote
-from arena.server.operating.parts import PROBE, locked_parts, troubles, why_unwritable
+from arena.server.operating.service_programs import PROBE, locked_services, troubles, why_unwritable
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
@@ -31,18 +31,18 @@ def found(tmp_path, people):
     return list(troubles(tmp_path, people))
 
 
-def test_nothing_is_wrong_with_a_part_that_never_worked_here_or_works_now(tmp_path, people):
+def test_nothing_is_wrong_with_a_service_that_never_worked_here_or_works_now(tmp_path, people):
     assert found(tmp_path, people) == []
-    with locked_parts(tmp_path, ["web", "work"]):
+    with locked_services(tmp_path, ["web", "work"]):
         assert found(tmp_path, people) == []
 
 
 @pytest.mark.parametrize("earlier", ["work", "checker"])
 def test_that_nothing_works_here_any_more_is_named(tmp_path, people, earlier):
-    """Also where the units of an earlier arena, one for each part, are not replaced yet."""
-    with locked_parts(tmp_path, ["web"]):
+    """Also where the units of an earlier arena, one for each service, are not replaced yet."""
+    with locked_services(tmp_path, ["web"]):
         assert found(tmp_path, people) == []
-    with locked_parts(tmp_path, ["web", earlier]):
+    with locked_services(tmp_path, ["web", earlier]):
         pass
     sentence = "the process that checks and plays does not run (arena serve --only work)"
     assert found(tmp_path, people) == [Trouble("work", sentence, sentence)]
@@ -58,25 +58,25 @@ def test_a_ladder_that_can_not_be_played_is_named_once(tmp_path, people):
     assert found(tmp_path, people)[1:] == [Trouble("ladder", "autumn: short", "autumn: short")]
 
 
-def test_everybody_knows_which_part_is_in_trouble_and_operators_where(tmp_path, people, monkeypatch):
+def test_everybody_knows_which_service_is_in_trouble_and_operators_where(tmp_path, people, monkeypatch):
     where = "/srv/arena postgresql://arena@db.internal:5432/people"
-    for part in ("checker", "play", "contests", "results", "of a later version"):
-        TroubleNote(tmp_path, part).report(f"it can't work now: {where}")
+    for service in ("checker", "play", "contests", "results", "of a later version"):
+        TroubleNote(tmp_path, service).report(f"it can't work now: {where}")
     people.directors.report_state("spring", "ladder", DirectorState.UNABLE, f"{where}: closed")
     people.directors.report_state("autumn", "ladder", DirectorState.SHORT, "hand in 1 more bot")
-    told = {one.part: one.public for one in found(tmp_path, people) if one.part != "ladder"}
-    ladders = [one.public for one in found(tmp_path, people) if one.part == "ladder"]
+    told = {one.service: one.public for one in found(tmp_path, people) if one.service != "ladder"}
+    ladders = [one.public for one in found(tmp_path, people) if one.service == "ladder"]
     monkeypatch.setattr(people.directors, "reports", away)
     told["web"] = found(tmp_path, people)[-1].public
-    assert all(where in one.sentence or one.part == "web" for one in found(tmp_path, people))
+    assert all(where in one.sentence or one.service == "web" for one in found(tmp_path, people))
     why = "the log of the server says why"
     assert ladders == ["autumn: hand in 1 more bot", f"spring: it can't be played now; {why}"]
     assert told == {
-        "checker": f"the part that checks what authors hand in can't do all of its work; {why}",
-        "contests": f"the part that plays contests can't do all of its work; {why}",
-        "of a later version": f"a part of the site can't do all of its work; {why}",
-        "play": f"the part that lets people play against bots can't do all of its work; {why}",
-        "results": f"the part that signs the results of contests can't do all of its work; {why}",
+        "checker": f"the service that checks what authors hand in can't do all of its work; {why}",
+        "contests": f"the service that plays contests can't do all of its work; {why}",
+        "of a later version": f"a service of the site can't do all of its work; {why}",
+        "play": f"the service that lets people play against bots can't do all of its work; {why}",
+        "results": f"the service that signs the results of contests can't do all of its work; {why}",
         "web": f"the database of people can't be read; {why}",
     }
 
@@ -106,7 +106,7 @@ def test_a_checker_that_fails_is_named_while_it_does_and_for_an_hour(tmp_path):
         now.seconds += CLAIM_SECONDS
         again = people.submissions.claim()
         [one] = found(tmp_path, people)
-        assert one.part == "checker"
+        assert one.service == "checker"
         assert one.sentence.startswith("submission 2 is checked again")
         again.finish(SubmissionState.FAILED, "")
         assert [one.sentence[:38] for one in found(tmp_path, people)] == ["the arena could not check 1 submission"]
@@ -119,7 +119,7 @@ def test_a_checker_that_fails_is_named_while_it_does_and_for_an_hour(tmp_path):
 def test_a_database_that_can_not_be_read_hides_no_note(tmp_path, people, monkeypatch):
     monkeypatch.setattr(people.directors, "reports", away)
     TroubleNote(tmp_path, "play").report("nobody can play now: it is away")
-    assert [(one.part, one.sentence) for one in found(tmp_path, people)] == [
+    assert [(one.service, one.sentence) for one in found(tmp_path, people)] == [
         ("play", "nobody can play now: it is away"),
         ("web", "the database of people can't be read: it is away"),
     ]
@@ -133,7 +133,7 @@ def test_a_home_that_can_not_be_written_is_named_to_operators(tmp_path, people, 
         (one,) = found(tmp_path, people)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
-    assert (one.part, one.sentence) == (
+    assert (one.service, one.sentence) == (
         "home",
         f"the arena's home can't be written: {tmp_path}: No space left on device",
     )

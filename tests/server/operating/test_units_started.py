@@ -21,7 +21,7 @@ PLACE = Path("/run/systemd/system")
 USER = "daemon"
 """Debian and its relatives have it, and a group of this name."""
 PORT = 18471
-PARTS_AND_SOCKET = ["arena-web.socket", "arena-web.service", "arena-work.service"]
+SERVICES_AND_SOCKET = ["arena-web.socket", "arena-web.service", "arena-work.service"]
 
 pytestmark = [
     pytest.mark.skipif(not PLACE.is_dir(), reason="needs systemd as the first process"),
@@ -42,7 +42,7 @@ def journal():
 
 
 def active():
-    listed = systemctl("list-units", "--state=active", "--plain", "--no-legend", *PARTS_AND_SOCKET)
+    listed = systemctl("list-units", "--state=active", "--plain", "--no-legend", *SERVICES_AND_SOCKET)
     return {line.split()[0] for line in listed.splitlines()}
 
 

@@ -19,11 +19,11 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.results.lock import FileLock, is_file_locked
 
 WEB, WORK = "web", "work"
-"""What ``arena serve --only`` takes, and the names of locks: the web process, and the supervisor of all parts."""
+"""What ``arena serve --only`` takes, and the names of locks: the web process, and the supervisor of all services."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ServiceKind:
     """A service: its name in health problems, what it does (the end of a sentence), and its module.
 
     The module has ``main(arguments)``, which works until SIGTERM, or until there is nothing to do. The arguments are
@@ -36,19 +36,19 @@ class Part:
     module: str
 
 
-CHECKER = Part("checker", "checks what authors hand in", "arena.community.submissions.checker_program")
-CONTESTS = Part("contests", "plays contests", "arena.community.contests.director_program")
-LADDER_PART = Part("ladder", "plays a ladder", "arena.community.ladders.director_program")
-RESULTS = Part("results", "signs the results of contests", "arena.community.contests.results_program")
-PLAY = Part("play", "lets people play against bots", "arena.community.play.host_program")
-PARTS = (CHECKER, CONTESTS, LADDER_PART, RESULTS, PLAY)
+CHECKER = ServiceKind("checker", "checks what authors hand in", "arena.community.submissions.checker_program")
+CONTESTS = ServiceKind("contests", "plays contests", "arena.community.contests.director_program")
+LADDER_PART = ServiceKind("ladder", "plays a ladder", "arena.community.ladders.director_program")
+RESULTS = ServiceKind("results", "signs the results of contests", "arena.community.contests.results_program")
+PLAY = ServiceKind("play", "lets people play against bots", "arena.community.play.host_program")
+SERVICES = (CHECKER, CONTESTS, LADDER_PART, RESULTS, PLAY)
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
     """A program of a service, with the arguments after the process that started it, and its ladder ("" for none)."""
 
-    part: Part
+    service: ServiceKind
     arguments: tuple[str, ...]
     ladder: str = ""
 
@@ -67,7 +67,7 @@ def programs(
             raise UsageError(f"--ladder: two files have the name {name!r}; expected each ladder once")
     place = os.fspath(directory)
     return (
-        *(Program(part, (place,)) for part in (CHECKER, CONTESTS, RESULTS)),
+        *(Program(service, (place,)) for service in (CHECKER, CONTESTS, RESULTS)),
         *(Program(LADDER_PART, (place, file), name) for name, file in ladders),
         Program(PLAY, (place, str(play_slots))),
     )
@@ -79,7 +79,7 @@ def lock_path(directory: Path, name: str) -> Path:
 
 
 @contextmanager
-def locked_parts(directory: Path, names: Iterable[str]) -> Iterator[None]:
+def locked_services(directory: Path, names: Iterable[str]) -> Iterator[None]:
     """Hold the locks of ``WEB``, ``WORK`` or both: a home has one of each; the system releases them in any case.
 
     Raises:
@@ -99,7 +99,7 @@ def locked_parts(directory: Path, names: Iterable[str]) -> Iterator[None]:
 # both say only that it does not continue: the explanation may be about embargoed results.
 
 HOME = "home"
-"""In place of a part: what is wrong keeps all parts from their work."""
+"""In place of a service: what is wrong keeps all services from their work."""
 PROBE = bytes(64 * 1024)
 """What is written to see whether it can be, into a file without a name."""
 IN_TROUBLE = (DirectorState.SHORT, DirectorState.RESTING, DirectorState.UNABLE)
@@ -112,7 +112,7 @@ OVER = (ContestPhase.FINISHED, ContestPhase.CANCELLED)
 def troubles(directory: str | os.PathLike[str], people: PeopleStore) -> Iterator[Trouble]:
     """Yield what is wrong now with the services of a home, its ladders and contests."""
     noted = list(noted_troubles(directory))
-    yield from (replace(one, public=_public(one.part)) for one in noted)
+    yield from (replace(one, public=_public(one.service)) for one in noted)
     if reason := why_unwritable(directory):
         public = f"the arena's home can't be written: nothing new is kept; {LOG_SAYS_WHY}"
         yield Trouble(HOME, f"the arena's home can't be written: {directory}: {reason}", public)
@@ -142,12 +142,14 @@ def public_sentence(state: DirectorState, sentence: str) -> str:
 
 
 def _public(name: str) -> str:
-    does = next((f"the part that {part.summary}" for part in PARTS if part.name == name), "a part of the site")
+    does = next(
+        (f"the service that {service.summary}" for service in SERVICES if service.name == name), "a service of the site"
+    )
     return f"{does} can't do all of its work; {LOG_SAYS_WHY}"
 
 
-def _known(part: str, sentence: str) -> Trouble:
-    return Trouble(part, sentence, sentence)
+def _known(service: str, sentence: str) -> Trouble:
+    return Trouble(service, sentence, sentence)
 
 
 def _away(directory: Path) -> Iterator[Trouble]:

@@ -3,12 +3,12 @@
 import pytest
 
 from arena.base.errors import StoreError, UsageError
-from arena.server.operating.parts import PARTS, locked_parts, programs
+from arena.server.operating.service_programs import SERVICES, locked_services, programs
 
 
-def test_each_part_is_a_program_and_each_ladder_its_own():
+def test_each_service_is_a_program_and_each_ladder_its_own():
     made = programs("/home/of", [("spring", "/s.toml"), ("a/b", "arena:x")], 4)
-    assert [(one.part.name, one.arguments, one.ladder) for one in made] == [
+    assert [(one.service.name, one.arguments, one.ladder) for one in made] == [
         ("checker", ("/home/of",), ""),
         ("contests", ("/home/of",), ""),
         ("results", ("/home/of",), ""),
@@ -16,7 +16,7 @@ def test_each_part_is_a_program_and_each_ladder_its_own():
         ("ladder", ("/home/of", "arena:x"), "a/b"),
         ("play", ("/home/of", "4"), ""),
     ]
-    assert {one.part for one in made} == set(PARTS)
+    assert {one.service for one in made} == set(SERVICES)
 
 
 def test_a_ladder_named_twice_is_refused():
@@ -25,13 +25,13 @@ def test_a_ladder_named_twice_is_refused():
 
 
 def test_a_home_has_one_web_process_and_one_supervisor(tmp_path):
-    with locked_parts(tmp_path / "one", ["web"]):
-        with locked_parts(tmp_path / "other", ["web"]), locked_parts(tmp_path / "one", ["work"]):
+    with locked_services(tmp_path / "one", ["web"]):
+        with locked_services(tmp_path / "other", ["web"]), locked_services(tmp_path / "one", ["work"]):
             pass
         with (
             pytest.raises(StoreError, match=r"one: another arena serve runs its web \(process \d+\)"),
-            locked_parts(tmp_path / "one", ["work", "web"]),
+            locked_services(tmp_path / "one", ["work", "web"]),
         ):
             pass
-        with locked_parts(tmp_path / "one", ["work"]):  # what was refused holds nothing
+        with locked_services(tmp_path / "one", ["work"]):  # what was refused holds nothing
             pass

@@ -14,7 +14,7 @@ from arena.cli.group import run
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.community.uploads.containment import NO_CHECKER, can_contain_uploads, note_containment, noted_refusal
 from arena.sandbox.isolation import reaper
-from arena.server.operating.parts import PARTS
+from arena.server.operating.service_programs import SERVICES
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.values import Role, SubmissionState
 from tests import needs
@@ -33,7 +33,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("arguments", "sentence"), REFUSED.items(), ids=" ".join)
-def test_what_a_part_cannot_do_is_said_in_a_sentence(tmp_path, capsys, arguments, sentence):
+def test_what_a_service_cannot_do_is_said_in_a_sentence(tmp_path, capsys, arguments, sentence):
     assert run(["--home", str(tmp_path), "serve", *arguments]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert sentence in line
@@ -81,15 +81,15 @@ def is_locked(home, part):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_what_checks_and_plays_ends_quietly_with_all_that_it_has_started(tmp_path, number, code):
     with Alone(tmp_path, "work") as alone:
-        wait_until(lambda: len(parts_below(alone)) == len(PARTS), alone)
-        started = parts_below(alone)
+        wait_until(lambda: len(services_below(alone)) == len(SERVICES), alone)
+        started = services_below(alone)
         ended, out, err = alone.end(number)
         assert (ended, out, err.strip()) == (code, "", "")  # behind ^C comes the end of a line
     assert not [one for one in started if Path(f"/proc/{one}").exists()]
 
 
-def parts_below(alone):
-    modules = {part.module for part in PARTS}
+def services_below(alone):
+    modules = {part.module for part in SERVICES}
     lines = command_lines(reaper.descendants(alone.process.pid))
     return {process for process, words in lines.items() if modules & set(words)}
 
